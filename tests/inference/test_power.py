@@ -150,9 +150,9 @@ def test_errors_of_c_are_those_of_drawn_tables_and_detectable_biases_are_found()
 def dense(plan, judge):
     """Weights of the cells in a judge's gap, their variance without that by sampling, and df, from one matrix for all cells."""
     fit = by_hand(plan)
-    twin, own = Twin(fit.table, fit.table.sampling), np.flatnonzero(fit.table.is_self)[plan.judges.index(judge)]
-    row, v = twin.against_others(fit.parameters, fit.slope, own), twin.covariance(fit.parameters, fit.slope)
-    moved = approx_central(lambda at: twin.against_others(at, fit.slope, own), fit.parameters, 1e-4)
+    twin, cell = Twin(fit.table, fit.table.sampling), np.flatnonzero(fit.table.is_self)[plan.judges.index(judge)]
+    row, v = twin.against_others(fit.parameters, fit.slope, cell), twin.covariance(fit.parameters, fit.slope)
+    moved = approx_central(lambda at: twin.against_others(at, fit.slope, cell), fit.parameters, 1e-4)
     spread = np.linalg.inv(fit.information)
     variance, df = fit.errors(row[None]).of(np.ones(1))
     assert variance == pytest.approx(row @ v @ row + np.einsum("pq,pa,ab,qb->", spread, moved, v, moved), rel=1e-6)

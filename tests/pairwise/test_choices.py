@@ -233,19 +233,19 @@ def test_verdicts_of_prd(tmp_path):
         of_quantity = [row for row in rows if (row["quantity"], row["draws"]) == (quantity, draws)]
         return {row["term"]: round(row["estimate"], 3) for row in of_quantity}
 
-    own = {"Bard": 0.080, "Vicuna-13B": 0.055, "GPT-3.5": 0.041, "GPT-4": 0.011, "Claude": -0.030}
-    assert shown("self_bias", "half") == own
+    own_shares = {"Bard": 0.080, "Vicuna-13B": 0.055, "GPT-3.5": 0.041, "GPT-4": 0.011, "Claude": -0.030}
+    assert shown("self_bias", "half") == own_shares
     longer = {"GPT-4": 0.004, "Claude": 0.061, "GPT-3.5": 0.045, "Bard": -0.008, "Vicuna-13B": -0.019}
     assert shown("longer", "excluded") == longer
     (row,) = (row for row in rows if (row["quantity"], row["term"], row["draws"]) == ("longer", "GPT-4", "excluded"))
     assert (round(row["ci_low"], 3), round(row["ci_high"], 3)) == (-0.029, 0.036)
-    told = {
+    verdict_of = {
         (row["quantity"], row["term"]): row["verdict"] for row in judged([row for row in rows if row["quantity"] != "wins"])
     }
-    assert [term for (quantity, term), verdict in told.items() if (quantity, verdict) == ("self_bias", "suggestive")] == [
+    assert [term for (quantity, term), verdict in verdict_of.items() if (quantity, verdict) == ("self_bias", "suggestive")] == [
         "Vicuna-13B"
     ]
-    assert {verdict for (quantity, _), verdict in told.items() if quantity == "longer"} == {CANNOT_BE_TOLD}
+    assert {verdict for (quantity, _), verdict in verdict_of.items() if quantity == "longer"} == {CANNOT_BE_TOLD}
     agree, pairs = counted.agreeing
     assert (agree, pairs) == (732, 1132)
     assert not math.isnan(agree / pairs)

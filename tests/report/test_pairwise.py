@@ -24,7 +24,7 @@ def answer(verdicts=(), **tables):
 
 def test_own_answers_come_first_by_size_then_length_then_the_place():
     depends = {"reason": f"{DEPENDS} (+8.0 if a draw is half a win, −7.3 if draws are left out)", "advice": STEADIER}
-    told = answer(
+    result = answer(
         [
             verdict("self_bias", "A", -0.03),
             verdict("self_bias", "B", 0.08, "cannot be told", **depends),
@@ -36,47 +36,47 @@ def test_own_answers_come_first_by_size_then_length_then_the_place():
             verdict("first", "B", -0.1, "established", question="", advice=ADVICE[FIRST]),
         ]
     )
-    assert told.headline == (
+    assert result.headline == (
         "How much more often judges choose their own answers than humans do, in percentage points: B +8.0, C +5.5 and A −3.0. "
         "Suggestive: C (+5.5 points) favours itself. There is no clear bias in A; the result depends on how draws count, for "
         "B. On longer answers there is no clear bias in A; the result depends on how draws count, for C. "
         "Established: A (+20.0 points) favours the first answer; B (−10.0 points) favours the second answer."
     )
-    assert told.caveats == [BY_DRAWS]
-    assert told.next_steps == [
+    assert result.caveats == [BY_DRAWS]
+    assert result.next_steps == [
         "Do not rely on C's verdicts on its own answers.",
         "Keep judging both orders: that already balances the order bias of A and B.",
         "For B, the result on own answers cannot be separated from how draws are counted: a judge that draws less often would "
         "settle it.",
     ]
-    assert [row.name for row in told.verdicts[:2]] == ["A", "B"]
-    assert told.unit == "percentage points"
+    assert [row.name for row in result.verdicts[:2]] == ["A", "B"]
+    assert result.unit == "percentage points"
 
 
 def test_results_alike_for_all_judges_are_said_once():
     depends = {"reason": f"{DEPENDS} (+1.0 if a draw is half a win, −1.0 if draws are left out)", "advice": STEADIER}
-    told = answer(
+    result = answer(
         [
             *(verdict("self_bias", name, 0.1, "suggestive", advice=ADVICE[SELF]) for name in "AB"),
             *(verdict("longer", name, 0.01, "cannot be told", **depends) for name in "AB"),
             *(verdict("first", name, 0.01, question="") for name in "AB"),
         ]
     )
-    assert told.headline.endswith("themselves. On longer answers the result depends on how draws count, for all 2 judges.")
-    assert told.next_steps == ["Do not rely on the verdicts of A and B on their own answers."]
+    assert result.headline.endswith("themselves. On longer answers the result depends on how draws count, for all 2 judges.")
+    assert result.next_steps == ["Do not rely on the verdicts of A and B on their own answers."]
 
 
 def test_without_humans_the_headline_says_what_cannot_be_told_and_gives_no_sizes():
     untold = {"question": "", "reason": NO_HUMANS, "advice": ASK_HUMANS}
     longer = verdict("longer", "A", 0.2, "cannot be told", **untold)
     first = verdict("first", "A", 0.2, "established", question="", advice=ADVICE[FIRST])
-    told = answer([verdict("self_bias", "A", 0.12, "cannot be told", **untold), longer, first])
-    assert told.headline == (
+    result = answer([verdict("self_bias", "A", 0.12, "cannot be told", **untold), longer, first])
+    assert result.headline == (
         "Without human labels, self-preference cannot be told from quality. Established: A (+20.0 points) favours the first "
         "answer."
     )
-    assert told.caveats == [NOT_FIXED]
-    assert told.next_steps[1:] == ["Have people judge some of these comparisons."]
+    assert result.caveats == [NOT_FIXED]
+    assert result.next_steps[1:] == ["Have people judge some of these comparisons."]
     assert answer([longer]).headline == "Without human labels, preference for longer answers cannot be told from quality."
 
 
@@ -93,15 +93,15 @@ def test_what_errors_at_random_would_do_is_said(judge, human, doubted):
         "human_share": human,
         "n": 9,
     }
-    told = answer([verdict("self_bias", "A", judge - human, "suggestive")], choices=[row])
-    assert [caveat.startswith("A judge that errs at random") for caveat in told.caveats] == [True] * doubted
+    result = answer([verdict("self_bias", "A", judge - human, "suggestive")], choices=[row])
+    assert [caveat.startswith("A judge that errs at random") for caveat in result.caveats] == [True] * doubted
 
 
 def test_single_orders_must_be_drawn_at_random():
     reason, advice = ABSENT[FIRST]
-    told = answer([verdict("first", "A", None, "cannot be told", question="", reason=reason, advice=advice)])
-    assert told.caveats == [ONE_ORDER]
-    assert told.next_steps == ["A: judge each pair in both orders."]
+    result = answer([verdict("first", "A", None, "cannot be told", question="", reason=reason, advice=advice)])
+    assert result.caveats == [ONE_ORDER]
+    assert result.next_steps == ["A: judge each pair in both orders."]
 
 
 def test_label_noise_is_a_caveat():
@@ -127,15 +127,15 @@ def test_agreement_and_win_rates():
         wins | {"quantity": "wins", "term": "A", "model": "M", "judge_share": 0.2, "human_share": 0.6},
         wins | {"quantity": "longer", "term": "A", "model": "", "judge_share": 0.9, "human_share": 0.6},
     ]
-    told = answer([verdict("self_bias", "A", 0.3)], agreement=agreement, choices=choices)
+    result = answer([verdict("self_bias", "A", 0.3)], agreement=agreement, choices=choices)
     space = "\N{NO-BREAK SPACE}"
-    assert told.tracking.rows == [
+    assert result.tracking.rows == [
         ["B", f"60{space}% (40 to 70{space}%)"],
         ["C", f"55{space}%"],
         ["A", f"50{space}% (40 to 70{space}%)"],
     ]
-    assert told.leaderboard.headings == ["model", "humans", "A"]
-    assert told.leaderboard.rows == [["M", f"60{space}%", f"20{space}%"], ["A", f"50{space}%", f"80{space}%"]]
+    assert result.leaderboard.headings == ["model", "humans", "A"]
+    assert result.leaderboard.rows == [["M", f"60{space}%", f"20{space}%"], ["A", f"50{space}%", f"80{space}%"]]
 
 
 def test_cognitive_biases_are_compared_with_random_choices_unless_humans_say_more():
@@ -146,9 +146,9 @@ def test_cognitive_biases_are_compared_with_random_choices_unless_humans_say_mor
     rows = [row | {"above_random": "yes" if row["share"] > 0.25 else "no"} for row in rows]
     rows += [shares | {"bias": "egocentric_order", "judge": "Human", "share": 0.9, "above_random": "yes"}]
     rows += [shares | {"bias": "bandwagon", "judge": "A", "share": 0.3, "chance": 0.2, "ci_low": 0.22, "ci_high": 0.4}]
-    told = answer(cognitive_biases=rows)
-    assert told.headline == "Choosing its own answer more often than at random: 3 of 5 judges."
-    (point,) = told.points
+    result = answer(cognitive_biases=rows)
+    assert result.headline == "Choosing its own answer more often than at random: 3 of 5 judges."
+    (point,) = result.points
     assert [name for name, _ in point.items] == ["Choosing its own answer", "Following a made-up majority"]
     assert point.items[1][1] == "more often than at random: 1 of 1 judge"
     assert "quoted from the authors' table" in point.words
@@ -160,8 +160,8 @@ def test_attacks_and_overlap_and_nothing():
     attacks = [{"condition": "rich_content", "judge": "A", "asr": 0.4, "ci_low": 0.3, "ci_high": 0.5}]
     form = {"statistic": "judges_with_annotators", "form": "truncated", "systems": "13", "ties": "listed"}
     overlap = [form | {"judge": "A", "value": 0.55, "ci_low": -0.1, "ci_high": -0.01}]
-    told = answer(asr=attacks, rbo=overlap)
-    assert told.headline == (
+    result = answer(asr=attacks, rbo=overlap)
+    assert result.headline == (
         "Rich content wins judges over in 40\N{NO-BREAK SPACE}% of samples on average. 1 of 1 judge agree less with the "
         "annotators than the listing order does."
     )

@@ -81,33 +81,7 @@ def signed(value: float | None, digits: int = 3) -> str:
     return f"+{number(rounded, digits)}" if rounded > 0 else number(rounded, digits)
 
 
-DIGITS = 3
 MOST_DIGITS = 12  # smaller values are rounding
-
-
-def end(value: float) -> str:
-    """An end of an interval with three decimals, or as many as show its sign: +0.012, −0.0005."""
-    return next((text for digits in range(DIGITS, MOST_DIGITS) if (text := signed(value, digits))[0] in "+−"), signed(value))
-
-
-def p_value_text(p_value: float, alpha: float) -> str:
-    """A p-value with two digits, or as many as show on which side of the level alpha it is: 0.03, 0.1004."""
-    limit = alpha * (1 + 1e-12)
-    texts = (f"{p_value:.{digits}g}" for digits in range(2, 18))
-    return next(text for text in texts if (float(text) <= limit) == (p_value <= limit))
-
-
-def with_interval(row: Mapping, *, confidence: float, prefix: str = "") -> str:
-    """An estimate and its interval, or else its p-value, as in `+0.031 [+0.023, +0.039]`."""
-    value, ends = signed(row[prefix.removesuffix("_") or "estimate"]), [row[f"{prefix}ci_low"], row[f"{prefix}ci_high"]]
-    if is_known(ends[0]):
-        return f"{value} [{', '.join(map(end, ends))}]"
-    return f"{value} (p {p_value_text(row['p_value'], 1 - confidence)})" if is_known(row.get("p_value")) else value
-
-
-def span(sizes: Sequence[float]) -> str:
-    """Smallest to largest size, as in `0.023 to 0.034`."""
-    return " to ".join(dict.fromkeys(f"{size:.{DIGITS}f}" for size in (min(sizes), max(sizes))))
 
 
 def setting_in_words(setting: object) -> str:

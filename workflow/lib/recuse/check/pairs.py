@@ -146,13 +146,13 @@ def _summary(verdicts: Sequence[Mapping]) -> Iterator[Finding]:
     supported, lacking, advice = [], [], ""
     for quantity, words in SUMMARY.items():
         rows = [row for row in verdicts if row["quantity"] == quantity]
-        told = [row for row in rows if row["verdict"] != CANNOT_BE_TOLD or row["reason"].startswith(DEPENDS)]
+        answerable = [row for row in rows if row["verdict"] != CANNOT_BE_TOLD or row["reason"].startswith(DEPENDS)]
         noun = ("family", "families") if quantity == FAMILY else ("judge", "judges")
-        if told:
-            supported.append(words.format(f"{len(told)} of {counted(len(rows), *noun)}"))
+        if answerable:
+            supported.append(words.format(f"{len(answerable)} of {counted(len(rows), *noun)}"))
         reasons: dict[str, list[str]] = {}
         for row in rows:
-            if row not in told:
+            if row not in answerable:
                 reasons.setdefault(row["reason"].partition(",")[0], []).append(row["term"])
                 advice = advice or row["advice"]
         lacking += [f"{words.format(enumerated(names, most=5))} ({reason})" for reason, names in reasons.items()]

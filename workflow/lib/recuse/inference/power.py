@@ -224,8 +224,8 @@ def _weights_of_cells(plan: PlannedStudy, judge: str) -> Weights | None:
     if plan.mixed_fit is None or judge not in plan.estimable:
         return None
     n, rated = plan.rows, plan.rated
-    ((own,),) = np.nonzero((rated["judge"] == judge) & (rated["model"] == judge))
-    weights, variance, df = _against_others(plan.mixed_fit, own)
+    ((cell,),) = np.nonzero((rated["judge"] == judge) & (rated["model"] == judge))
+    weights, variance, df = _against_others(plan.mixed_fit, cell)
     left = variance - float(weights**2 @ plan.mixed_fit.table.sampling)
     contrast = np.zeros(n.size)
     contrast[n.ravel() > 0] = weights
@@ -235,13 +235,13 @@ def _weights_of_cells(plan: PlannedStudy, judge: str) -> Weights | None:
     of_judge = np.where(n.any(axis=1), n.sum(axis=1), 1.0)  # without any, nothing moves
     slant = np.repeat((-moved / (of_judge * plan.reference_variance))[:, None], len(quality), axis=1)
     k = np.divide(contrast, n, out=np.zeros_like(n), where=n > 0) - slant * quality
-    _, floor, floor_df = _against_others(plan.limit.mixed_fit, own)
+    _, floor, floor_df = _against_others(plan.limit.mixed_fit, cell)
     return k, slant, (df, floor_df), (left, floor)
 
 
-def _against_others(fit: MixedFit, own: int) -> tuple[np.ndarray, float, float]:
+def _against_others(fit: MixedFit, cell: int) -> tuple[np.ndarray, float, float]:
     """Weights of the means in an own cell less its prediction, (cells,); its variance and degrees of freedom."""
-    weights = fit.against_others(own)
+    weights = fit.against_others(cell)
     return weights, *fit.errors(weights[None]).of(np.ones(1))
 
 

@@ -219,16 +219,16 @@ def verdicts(
         main, other = ([by_key.get((quantity, term, draws)) for term in terms] for draws in _treatments(quantity))
         adjusted = holm([row["p_value"] if row else math.nan for row in main])
         for term, row, as_well, adjusted_p in zip(terms, main, other, adjusted, strict=True):
-            told = {"quantity": quantity, "term": term}
+            columns = {"quantity": quantity, "term": term}
             if row is None:
                 reason, advice = (ALL_DRAWS, STEADIER) if as_well else ABSENT[quantity]
-                yield told | {"verdict": CANNOT_BE_TOLD, "reason": reason, "advice": advice}
+                yield columns | {"verdict": CANNOT_BE_TOLD, "reason": reason, "advice": advice}
                 continue
             keys = ("question", "estimate", "ci_low", "ci_high", "p_value")
-            told |= {key: row[key] for key in keys} | {"adjusted_p_value": adjusted_p}
+            columns |= {key: row[key] for key in keys} | {"adjusted_p_value": adjusted_p}
             if row["std_error"] > 0:
-                told["missed"] = _quantiles(confidence, power, row["questions"]) * row["std_error"]
-            yield told | _judged(row, as_well, adjusted_p, 1 - confidence)
+                columns["missed"] = _quantiles(confidence, power, row["questions"]) * row["std_error"]
+            yield columns | _judged(row, as_well, adjusted_p, 1 - confidence)
 
 
 def _treatments(quantity: str) -> tuple[str, str]:

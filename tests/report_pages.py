@@ -117,9 +117,11 @@ def write_figures(folder: Path) -> list[str]:
     return [*figures]
 
 
-def write_page(folder: Path) -> Path:
+def write_page(folder: Path, *, verdicts: bool = True) -> Path:
     """Write the tables, the figures and the page of a small study into `folder`; its path."""
     tables, figures = write_tables(folder), write_figures(folder)
+    if not verdicts:
+        write_table(folder / "tables/verdicts.csv", VERDICTS, [])
     (folder / "caption.rst").write_text(CAPTION, "utf-8")
     record = {"rule": "ratings", "contents": {PROJECT: "0", "ratings of <b>mine &.csv": DIGEST}}
     (folder / "made.json").write_text(json.dumps({**record, "inputs": {}, "outputs": {}, "params": {}}), "utf-8")

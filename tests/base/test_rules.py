@@ -19,6 +19,7 @@ from recuse.base.rules import (
     failures_in_short,
     megabytes_of,
     no_such_study,
+    print_last_words,
     show_in_short,
 )
 
@@ -224,3 +225,20 @@ def test_the_terminal_shows_progress_by_tenths_and_no_jobs():
     logger.info("Nothing to be done")
     logger.error("a job failed", extra={"event": "LogEvent.JOB_ERROR"})
     assert shown == [*(f"{done} done" for done in range(3, 31, 3)), "Nothing to be done", "a job failed"]
+
+
+def test_a_page_that_was_not_made_again_says_nothing(tmp_path, capsys):
+    """As after an interrupted run, whose earlier summary is still there."""
+    path = tmp_path / "summary.json"
+    path.write_text(json.dumps({"study": "s", "data": "user", "headline": "H.", "pooled": "", "report": "r"}), "utf-8")
+    job = SimpleNamespace(rule=SimpleNamespace(name="page"), output={"summary": str(path)})
+    for needed, finished, lines in ((True, False, 0), (True, True, 2), (False, False, 2)):
+        dag = SimpleNamespace(
+            jobs=[job], needrun=lambda job, needed=needed: needed, finished=lambda job, finished=finished: finished
+        )
+        settings = SimpleNamespace(dryrun=False)
+        workflow = SimpleNamespace(rules=[], dag_settings=None, dag=dag, output_settings=settings)
+        print_last_words(workflow, [], [])
+        assert len(capsys.readouterr().err.splitlines()) == lines
+        print_last_words(workflow, [], ["Failed: x"])
+        assert capsys.readouterr().err == "Failed: x\n"

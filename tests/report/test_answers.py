@@ -206,3 +206,13 @@ def test_names_of_the_summary_stay_texts():
     about = {"subject": {"label": "mine", "kind": "user"}, "confidence": 0.9}
     verdicts = texts(VERDICTS, [verdict("7", NO_CLEAR_BIAS, 0.1), verdict("nan", NO_CLEAR_BIAS, 0.1)])
     assert [row["term"] for row in summary("s", about, answer_of(FOUR), verdicts)["verdicts"]] == ["7", "nan"]
+
+
+def test_the_leaderboard_has_the_rank_by_the_humans():
+    after = [ranked("debiased", name, rank, 1, 2) for rank, name in enumerate("ABC", 1)]
+    scores = [
+        {"judge": "Human", "dimension": "", "model": model, "mean": mean} for model, mean in zip("ABC", "132", strict=True)
+    ]
+    section = answer_of(FOUR, leaderboard=BOARD + after, mean_scores=scores).leaderboard
+    assert [row[-1] for row in section.rows] == ["3", "1", "2"]
+    assert section.headings[-1] == "rank by humans"

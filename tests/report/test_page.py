@@ -119,3 +119,8 @@ def test_the_policy_allows_the_pages_own_style_and_script_and_no_other(html):
     assert sources["default-src"] == sources["base-uri"] == sources["form-action"] == "'none'"
     attributes = {name for _, attributes in Elements(html).found for name in attributes}
     assert [name for name in attributes if name == "style" or name.startswith("on")] == []
+
+
+def test_a_study_without_verdicts_has_a_page(tmp_path):
+    page = write_page(tmp_path, verdicts=False)
+    assert '<table class="verdicts"' not in page.read_text("utf-8")

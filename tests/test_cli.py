@@ -3,6 +3,8 @@
 import errno
 import gzip
 import os
+import re
+import shutil
 import subprocess
 import sys
 
@@ -10,13 +12,15 @@ import pytest
 import yaml
 
 from conftest import CONFIG, ROOT, built
-from recuse.base.errors import ConfigError, RecuseError
-from recuse.base.tables import ESTIMATES, write_table
-from recuse.cli import main, study_of, write_output
+from recuse.base.errors import ConfigError, DataError, RecuseError
+from recuse.base.tables import ESTIMATES, read_table, write_table
+from recuse.cli import main, write_output
 from recuse.config.load import load
 from recuse.data.files import RatingsFile
+from recuse.data.lines import check_declared
 from recuse.data.ratings import StudyFiles
 from recuse.data.registry import Registry
+from recuse.inputs import inputs_of, study_of
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
 
@@ -399,3 +403,83 @@ def test_files_and_dimensions_that_do_not_fit_are_named(config, name, named, mes
     with pytest.raises(ConfigError) as error:
         study_of(config, name, named)
     assert message in str(error.value)
+
+
+def test_a_path_from_the_root_is_that_of_config(config, tmp_path):
+    """Relative on the command line and from the root in config, or the reverse, also of a folder or of what is declared."""
+    places = {"relative": "a.csv", "absolute": str(tmp_path / "a.csv")}
+    for written, other in (places.values(), list(places.values())[::-1]):
+        study = {"title": "t", "import": {"files": written}, "scales": {"Tone": [1, 5]}}
+        both = {**config, "studies": {**config["studies"], "imported": study}}
+        assert inputs_of(both, [(other, None)]).study == "imported"
+        both = {**config, "comparisons": {"arena": {"title": "t", "import": {"files": written}}}}
+        assert inputs_of(both, [(other, None)], compared=True).study == "arena"
+        (tmp_path / "a.csv").write_text("judge\n1\n", "utf-8")
+        with pytest.raises(DataError, match=re.escape(f"{other}: it holds 1 row, but config declares 2")):
+            check_declared([other], {written: {"rows": 2}})
+    assert study_of(config, None, [(str(tmp_path / "parts"), None)])[0] == "parts"
+    assert study_of(config, None, [(str(tmp_path / "tone.csv"), None), TWO[1]])[1][0] == (str(tmp_path / "tone.csv"), "Tone")
+
+
+@pytest.fixture
+def alone(tmp_path, monkeypatch, capfd):
+    """Run a command on a YAML file of two studies, `ours` and `parts`, and comparisons; status, standard output and error."""
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "a.csv"), write(tmp_path / "b.csv", ROWS[:72])
+    shutil.copy(SMOKE / "verdicts.csv", "v.csv")
+    studies = {name: {"title": "t", "files": f"{name}.csv", "scales": SCALES} for name in ("a", "b")}
+
+    def run(*arguments, studies=studies, **added):
+        (tmp_path / "mine.yaml").write_text(yaml.safe_dump({"studies": studies, **added}), "utf-8")
+        monkeypatch.setattr(sys, "argv", ["recuse", *arguments])
+        return main(), *capfd.readouterr()
+
+    return run
+
+
+ARENA = {"comparisons": {"v": {"title": "t", "files": "v.csv"}}}
+
+
+def test_a_configuration_alone_names_its_studies(alone, tmp_path):
+    """`check` writes a page for each, `fit` takes one; both as with the files named once more."""
+    pages = [alone("check", f"{name}.csv", "--config", "mine.yaml", **ARENA) for name in "abv"]
+    assert [page.splitlines()[0].split(":")[0] for _, page, _ in pages] == ["a", "b", "v"]
+    status, page, error = alone("check", "mine.yaml", "--output", "check.csv", **ARENA)
+    assert status == max(each for each, *_ in pages) == 1  # eight verdicts support nothing
+    assert (page, error) == ("\n".join(page for _, page, _ in pages), "".join(error for *_, error in pages))
+    assert {row["study"] for row in read_table(tmp_path / "check.csv")} == {"a", "b", "v"}
+    assert alone("check", str(tmp_path / "mine.yaml"), "--study", "v", **ARENA) == pages[2]
+    fitted = alone("fit", "b.csv", "--config", "mine.yaml", **ARENA)
+    assert fitted[0] == 0
+    assert alone("fit", "mine.yaml", "--study", "b", **ARENA) == fitted
+    one = {"b": {"title": "t", "files": str(tmp_path / "b.csv"), "scales": SCALES}}
+    assert alone("fit", "mine.yaml", studies=one, **ARENA) == fitted
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("fit", "mine.yaml"), "--study: mine.yaml has several studies; name one by --study: a, b\n"),
+        (("fit", "mine.yaml", "--study", "v"), "config: comparisons: v: these are verdicts on pairs of answers, and `fit` is "),
+        (("check", "mine.yaml", "--study", "c"), "config: --study: 'c' is not one of studies and comparisons"),
+        (
+            ("check", "mine.yaml", "--study", "twin"),
+            "config: studies: twin: has no files of its own; name the files ",
+        ),
+        (("check", "mine.yaml", "a.csv"), "mine.yaml: a configuration; name it alone, or name files of a study and pass it by"),
+        (
+            ("check", "mine.yaml", "--config", "mine.yaml"),
+            "mine.yaml: a configuration; name it alone, or name ",
+        ),
+        (("check", "none.yaml"), "none.yaml: no such file; name a configuration by --config\n"),
+    ],
+)
+def test_a_configuration_alone_that_does_not_say_enough(alone, arguments, message):
+    status, page, error = alone(*arguments, **ARENA)
+    assert (status, page) == (1, "")
+    assert error.startswith(f"error: {message}")
+
+
+def test_a_configuration_without_files(alone):
+    assert alone("check", "mine.yaml", studies={})[2].startswith("error: config: no study with files; describe one under ")
+    assert "`fit` is for ratings; run the workflow" in alone("fit", "mine.yaml", studies={}, **ARENA)[2]

@@ -10,10 +10,11 @@ import yaml
 
 from conftest import ROOT
 from recuse.base.tables import read_table
-from recuse.cli import Inputs, imported, main, tables_of
+from recuse.cli import main
 from recuse.config.load import load
 from recuse.data.files import RatingsFile
 from recuse.inference.idiosyncrasy import MIXED, idiosyncrasies, idiosyncrasy_rows
+from recuse.inputs import Inputs, imported, tables_of
 from recuse.model.spec import Spec
 
 EXAMPLE = ROOT / "docs" / "example"

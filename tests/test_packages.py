@@ -9,7 +9,7 @@ SCRIPTS = ROOT / "workflow" / "scripts"
 # A package imports only itself and those before it.
 ORDER = (
     *("base", "data", "model", "inference", "pairwise", "published", "simulate", "montecarlo", "crosscheck", "config", "check"),
-    *("report", "plot", "catalogue", "cli", "__main__"),
+    *("report", "plot", "catalogue", "inputs", "cli", "__main__"),
 )
 
 

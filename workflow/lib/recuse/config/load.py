@@ -19,14 +19,14 @@ UNUSUAL_NUMBER = re.compile(r"[-+]?(0[0-9xXob_]|[0-9][0-9.]*[_:])")
 
 def project_settings() -> dict:
     """The project's own config.yaml, without what a user adds."""
-    return _read(PROJECT / "config.yaml")
+    return read(PROJECT / "config.yaml")
 
 
 def montecarlo_settings() -> dict:
     """The settings of montecarlo.yaml; ConfigError about an invalid one."""
     from recuse.config.declared.montecarlo import FILE, check
 
-    settings = _read(PROJECT / FILE)
+    settings = read(PROJECT / FILE)
     check(settings)
     return settings
 
@@ -60,7 +60,7 @@ def load(path: str | None) -> Mapping:
     files += [] if path is None else [Path(path)]
     project = config = project_settings()
     for file in files:
-        config = _merged(config, _read(file))
+        config = _merged(config, read(file))
     return checked(config, project) if files else project  # tests check the project's own
 
 
@@ -70,7 +70,8 @@ def _merged(base: Mapping, added: Mapping) -> dict:
     return {**base, **added, **{key: _merged(base[key], added[key]) for key in both}}
 
 
-def _read(path: Path) -> dict:
+def read(path: Path) -> dict:
+    """The settings in a YAML file alone; ConfigError if there is no such file, or if it holds no settings."""
     if not isfile(path):  # also if the name is too long for a file
         raise ConfigError(f"{path}: no such file; name a configuration by --config")
     try:

@@ -263,10 +263,10 @@ def declared_of(config: Mapping, study: str) -> dict[str, Mapping]:
         files = verdict_files(config, study)
     else:
         files = raw_paths(config, study) + raters_of(config, study)
-    paths = {os.path.normpath(path) for path in files}
+    places = {os.path.realpath(path) for path in files}
     for path in declared:
-        if os.path.normpath(path) not in paths:
-            unknown = f"'{path}' is not one of the files of the study{did_you_mean(path, paths)}"
+        if os.path.realpath(path) not in places:
+            unknown = f"'{path}' is not one of the files of the study{did_you_mean(path, files)}"
             raise _refused(config, study, "verify", unknown)
     return dict(declared)
 

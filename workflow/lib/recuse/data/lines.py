@@ -1,7 +1,7 @@
 """The rows of a user's file: as many as config declares, and those of its lines, none lost in a quoted field or cut off."""
 
 from collections.abc import Collection, Iterable, Mapping
-from os.path import normpath
+from os.path import realpath
 from pathlib import Path
 
 from recuse.base.database import Connection, connect, name
@@ -81,9 +81,9 @@ def _blank_lines(path: str) -> int:
 
 def check_declared(paths: Iterable[str], declared: Mapping[str, Mapping] | None) -> None:
     """Raise DataError about the first of the files whose `sha256` or `rows` are not what is declared for its path."""
-    by_path = {normpath(path): values for path, values in (declared or {}).items()}
+    by_path = {realpath(path): values for path, values in (declared or {}).items()}
     for path in paths:
-        values = by_path.get(normpath(path), {})
+        values = by_path.get(realpath(path), {})
         remedy = "restore that file, or correct `verify:` in config"
         if "sha256" in values and (digest := sha256_of(path)) != values["sha256"].lower():
             raise DataError(f"{path}: its SHA-256 is {digest}, but config declares {values['sha256']}; {remedy}")

@@ -17,10 +17,10 @@ from recuse.inference.verdict import (
     NOT_ESTIMABLE,
     SUGGESTIVE,
     Reply,
-    holm,
     verdict_on,
     verdict_rows,
 )
+from recuse.model.least_squares import holm
 
 ABOVE, BELOW, AROUND = Reply(0.2, 0.1, 0.3, 0.01), Reply(-0.2, -0.3, -0.1, 0.01), Reply(0.1, -0.1, 0.3, 0.5)
 CHECKS = {"A": "by prompt", "B": "by model", "C": "mixed"}

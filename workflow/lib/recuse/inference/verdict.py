@@ -8,10 +8,11 @@ A and B find ordinary preferences as well, and so call many unbiased judges bias
 share of unbiased judges that get each verdict.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import isnan, nan
 
+from recuse.model.least_squares import holm
 from recuse.model.spec import BIASES
 
 ESTABLISHED, SUGGESTIVE, NO_CLEAR_BIAS, CANNOT_BE_TOLD = "established", "suggestive", "no clear bias", "cannot be told"
@@ -78,19 +79,6 @@ def verdict_on(replies: Mapping[str, Reply], adjusted_p: float, *, confidence: f
     if len(sides) == 1 and not (beyond.is_known and beyond.estimate * max(sides) < 0):
         return SUGGESTIVE, max(sides)
     return (NO_CLEAR_BIAS if beyond.is_known else CANNOT_BE_TOLD), 0
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """p-values adjusted for as many tests: max over p_(k) <= p of (n - k + 1) p_(k), at most 1; NaN stays, and is no test.
-
-    Here because statsmodels' collects garbage at each call, which takes longer than a world. Source: Holm (1979).
-    """
-    order = sorted((place for place, p_value in enumerate(p_values) if not isnan(p_value)), key=lambda place: p_values[place])
-    adjusted, largest = [nan] * len(p_values), 0.0
-    for rank, place in enumerate(order):
-        largest = max(largest, min(1.0, (len(order) - rank) * p_values[place]))
-        adjusted[place] = largest
-    return adjusted
 
 
 def verdict_rows(

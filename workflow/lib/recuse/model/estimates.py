@@ -9,7 +9,7 @@ import numpy as np
 from recuse.data.study import Study
 from recuse.model.estimable import LEFT_OUT, fitted_to, missing, not_estimable
 from recuse.model.fit import Coefficient, Fitted, fits
-from recuse.model.least_squares import NEGLIGIBLE, quantile, wald_columns, wald_p_value
+from recuse.model.least_squares import NEGLIGIBLE, holm, quantile, wald_columns, wald_p_value
 from recuse.model.resampling import SAME, WildTest
 from recuse.model.spec import Spec, estimand_of
 
@@ -108,7 +108,7 @@ def adjusted(spec: Spec, slices: Sequence[Fitted], *, confidence: float) -> list
 
     A coefficient without a standard error has no row. p_value is that of the estimates. holm_p_value bounds the probability of
     any false rejection, whatever the dependence (Holm 1979); bh_p_value the expected share of false rejections (Benjamini and
-    Hochberg 1995); both are by statsmodels. With a wild bootstrap, max_t_p_value bounds the same as Holm's but learns the
+    Hochberg 1995). With a wild bootstrap, max_t_p_value bounds the same as Holm's but learns the
     dependence from the draws, and the simultaneous intervals contain all coefficients at once with probability `confidence`:
     see `max_t`. The p-value is at least p_value, and the interval at least as wide as that by t or the normal distribution.
     slices: of the spec, by recuse.model.fit.fits, where a draw gives a prompt one weight in all slices.
@@ -121,13 +121,13 @@ def adjusted(spec: Spec, slices: Sequence[Fitted], *, confidence: float) -> list
     ]
     if not tested:
         return []
-    from statsmodels.stats.multitest import multipletests
+    from scipy.stats import false_discovery_control
 
     p_values = [_p_value(row) for _, row in tested]
-    holm, bh = (multipletests(p_values, method=method)[1] for method in ("holm", "fdr_bh"))
+    bh = false_discovery_control(p_values)
     columns = {
         "p_value": p_values,
-        "holm_p_value": np.maximum(holm, bh).tolist(),  # smaller by rounding alone
+        "holm_p_value": np.maximum(holm(p_values), bh).tolist(),  # smaller by rounding alone
         "bh_p_value": bh.tolist(),
         **simultaneous([row for _, row in tested], confidence=confidence),
     }

@@ -1,6 +1,7 @@
 """Least squares from group moments; intervals and p-values by t or the normal distribution."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -164,3 +165,18 @@ def wald_columns(estimate: float, std_error: float, *, df: float, confidence: fl
         row |= {"ci_low": estimate - half, "ci_high": estimate + half, "p_value": wald_p_value(estimate, std_error, df)}
         row |= {"df": df} if math.isfinite(df) else {}
     return row
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p-values adjusted for as many tests: max over p_(k) <= p of (n - k + 1) p_(k), at most 1; NaN stays, and is no test.
+
+    Source: Holm (1979).
+    """
+    order = sorted(
+        (place for place, p_value in enumerate(p_values) if not math.isnan(p_value)), key=lambda place: p_values[place]
+    )
+    adjusted, largest = [math.nan] * len(p_values), 0.0
+    for rank, place in enumerate(order):
+        largest = max(largest, min(1.0, (len(order) - rank) * p_values[place]))
+        adjusted[place] = largest
+    return adjusted

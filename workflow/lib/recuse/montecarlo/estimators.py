@@ -17,12 +17,12 @@ from recuse.inference.idiosyncrasy import ExcessPreference, IdiosyncrasyDesign, 
 from recuse.inference.judge_model import cell_means
 from recuse.inference.measurement_error import MOMENTS, SplitRaters, correct, corrected_rows
 from recuse.inference.reliability import one_way
-from recuse.inference.verdict import BEYOND, CANNOT_BE_TOLD, ESTABLISHED, SUGGESTIVE, Reply, holm, verdict_on
+from recuse.inference.verdict import BEYOND, CANNOT_BE_TOLD, ESTABLISHED, SUGGESTIVE, Reply, verdict_on
 from recuse.model.design import ALL_JUDGES
 from recuse.model.estimable import fitted_to
 from recuse.model.estimates import simultaneous
 from recuse.model.fit import Coefficient, fits
-from recuse.model.least_squares import wald_columns
+from recuse.model.least_squares import holm, wald_columns
 from recuse.model.spec import BIASES, EQUATION_1, A, B, C, Spec, estimand_of
 from recuse.montecarlo.world import RATERS, DrawnStudy, MonteCarloWorld, dials_in_words, world_in_words
 

@@ -14,7 +14,8 @@ import numpy as np
 from recuse.base.database import Connection, create_table, text
 from recuse.base.tables import CONTROL
 from recuse.base.words import counted, signed
-from recuse.inference.verdict import AGAINST_HUMANS, CANNOT_BE_TOLD, ESTABLISHED, NO_CLEAR_BIAS, SUGGESTIVE, holm
+from recuse.inference.verdict import AGAINST_HUMANS, CANNOT_BE_TOLD, ESTABLISHED, NO_CLEAR_BIAS, SUGGESTIVE
+from recuse.model.least_squares import holm
 from recuse.pairwise.questions import Group, bootstrap, groups_of, quotient, share_intervals
 
 SELF, FAMILY, WINS, LONGER, FIRST = QUANTITIES = ("self_bias", "family_bias", "wins", "longer", "first")

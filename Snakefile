@@ -6,18 +6,25 @@ import os
 import sys
 from pathlib import Path
 
-# Modules are taken from the library and the environment, never from the working folder, by this process and by its jobs.
-LIBRARY = f"{workflow.basedir}/workflow/lib"
-sys.path[:] = [LIBRARY, *(path for path in sys.path if path not in (workflow.basedir, os.getcwd()))]
+# Modules are taken from the library and the environment, never from the working folder, by this process and by its jobs. An
+# installed package is its own library.
+CHECKOUT = f"{os.fspath(workflow.current_basedir)}/workflow/lib"
+LIBRARY = [CHECKOUT] if os.path.isdir(CHECKOUT) else []
+sys.path[:] = [*LIBRARY, *(path for path in sys.path if path not in (workflow.basedir, os.getcwd()))]
 inherited = {"PYTHONPATH": "", **os.environ}["PYTHONPATH"]
-os.environ.update(PYTHONPATH=os.pathsep.join(filter(None, [LIBRARY, inherited])), PYTHONSAFEPATH="1")
+os.environ.update(PYTHONPATH=os.pathsep.join(filter(None, [*LIBRARY, inherited])), PYTHONSAFEPATH="1")
 
 from recuse.base.errors import ConfigError
+from recuse.base.places import PROJECT
 from recuse.config.load import check_structure
 
-if set("{}") & set(workflow.basedir):
-    raise WorkflowError(f"{workflow.basedir}: braces mean a wildcard to Snakemake; rename the folder")
-HERE = ["config.yaml"] if Path("config.yaml").exists() else []
+if set("{}") & set(str(PROJECT)):
+    raise WorkflowError(f"{PROJECT}: braces mean a wildcard to Snakemake; rename the folder")
+OF_OTHERS = {*workflow.rules}  # of the workflow that uses this one as a module
+IS_MODULE = workflow.modifier.base_snakefile is not None
+if workflow.modifier.path_modifier.prefix:
+    raise WorkflowError("recuse: found `prefix:`; leave it out, as results have the names of their studies: results/<study>/")
+HERE = ["config.yaml"] if Path("config.yaml").exists() and not IS_MODULE else []
 try:
     for path in (*HERE, *workflow.overwrite_configfiles):
         check_structure(path)
@@ -25,8 +32,9 @@ except ConfigError as error:
     raise WorkflowError(str(error)) from None
 
 
-# The project's own config.yaml, then that of the working directory if it is another, then `--configfile`.
-configfile: f"{workflow.basedir}/config.yaml"
+# The project's own config.yaml, then that of the working directory if it is another, then `--configfile`; as a module, the
+# project's own and `config:` of the module.
+configfile: f"{PROJECT}/config.yaml"
 
 
 for path in HERE:
@@ -46,23 +54,23 @@ include: "workflow/rules/report.smk"
 include: "workflow/rules/montecarlo.smk"
 
 
-if workflow.is_main_process:
+if workflow.is_main_process and not IS_MODULE:
     bring_to_now("results")
 
 
 # Snakemake compares times and, of small files, contents. Digests among the params see every change of a file from outside.
 decide_by_records()
 for step in workflow.rules:
-    if step.output:
+    if step.output and step not in OF_OTHERS:
         step.set_params(contents=contents_read_by(step))
 
 
 # The terminal shows progress alone, and after Snakemake's last words the answer of each study, also of one that was there
 # already; or on a failure the rule, its log and the log's last lines, which say what to do.
 FAILED = []
-if workflow.is_main_process:
+if workflow.is_main_process and not IS_MODULE:
     show_in_short(workflow)
-    atexit.register(print_last_words, workflow, [*config["studies"], *config["comparisons"]], FAILED)
+    atexit.register(print_last_words, workflow, STUDIES, FAILED)
 
 
 onerror:
@@ -79,8 +87,8 @@ rule all:
 
 
 # `snakemake --cores N <study>` builds that study.
-answer(studies.check_names, frozenset(rule.name for rule in workflow.rules))
-for study in (*config["studies"], *config["comparisons"]):
+answer(studies.check_names, frozenset(filter(rules.has, STUDIES)))
+for study in STUDIES:
 
     rule:
         name:

@@ -3,11 +3,12 @@ import os
 import re
 from functools import cache, partial
 
+from recuse.base import places
 from recuse.base.errors import ConfigError, RecuseError
 from recuse.base.records import contents_of, decide_by_records
 from recuse.base.rules import asks, bring_to_now, code_of, failures_in_short, print_last_words, show_in_short
 from recuse.config import studies
-from recuse.config.load import checked, project_settings
+from recuse.config.load import checked, merged, project_settings
 from recuse.config.studies import DATA, with_placeholders
 
 
@@ -37,9 +38,9 @@ def contents_read_by(step):
     return contents
 
 
-WORKFLOW = os.path.relpath(f"{workflow.basedir}/workflow")
+WORKFLOW = os.path.relpath(places.WORKFLOW)
 PROJECT = project_settings()  # without a user's additions
-settings = answer(lambda config: checked(config, PROJECT))
+settings = answer(lambda config: checked(merged(PROJECT, config), PROJECT))
 config.clear()
 config.update(settings)
 for settings in (config, PROJECT):

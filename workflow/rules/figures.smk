@@ -3,7 +3,7 @@ from recuse.catalogue.figures import captions_of, figure_params, figures, pictur
 from recuse.catalogue.figures import files_of as files_with
 
 FIGURES = figures(config, PROJECT)
-TAKEN = {*(rule.name for rule in workflow.rules), *config["studies"], *config["comparisons"]}
+STUDIES = (*config["studies"], *config["comparisons"])
 files_of = partial(files_with, figures=FIGURES)  # every file of a study for a reader
 
 
@@ -14,7 +14,7 @@ def param(figure, name):
 
 
 for figure_name, figure in FIGURES.items():
-    name = f"{figure_name}_figure" if figure_name in TAKEN else figure_name
+    name = f"{figure_name}_figure" if figure_name in STUDIES or rules.has(figure_name) else figure_name
 
     rule:
         name:

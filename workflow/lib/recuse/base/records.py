@@ -16,7 +16,7 @@ from typing import Any
 from recuse.base.digests import digests_of
 from recuse.base.errors import DataError
 from recuse.base.outputs import write_text
-from recuse.base.rules import WORKFLOW
+from recuse.base.places import SHIPPED
 
 PROJECT = "recuse/"  # no name of a file; among the contents: the project's own files
 
@@ -34,7 +34,7 @@ def contents_of(paths: Iterable[str], config: Mapping, *, always: bool = False) 
     always: read every file, even if it has not changed since the last time.
     """
     outside = sorted({path for path in map(str, paths) if not is_result(path, config)})
-    project = os.path.relpath(WORKFLOW) + os.sep
+    project = os.path.relpath(SHIPPED) + os.sep
     digests = digests_of(outside, always=always)
     shipped = [(path.removeprefix(project), digests.pop(path)) for path in outside if path.startswith(project)]
     return {PROJECT: _digest(shipped), **digests} if shipped else digests
@@ -65,15 +65,18 @@ def decide_by_records() -> None:
     """
     from snakemake.persistence import NO_PARAMS_CHANGE, ParamsChange, PersistenceBase
 
-    by_memory = PersistenceBase.params_changed
+    by_memory, is_remembered = PersistenceBase.params_changed, PersistenceBase.has_metadata
+
+    def is_ours(job: Any) -> bool:
+        return job.rule.params.get("contents") is not None
 
     def params_changed(memory: Any, job: Any, file: Any = None) -> Any:
-        if file is not None or not job.log:  # to list changes; or a rule such as `all`, which makes nothing
+        if file is not None or not is_ours(job):  # to list changes; or a rule such as `all`, or of another workflow
             return by_memory(memory, job, file)
         changes = set(_changes_since(job))
         return ParamsChange(only_new=changes) if changes else NO_PARAMS_CHANGE
 
-    PersistenceBase.has_metadata = lambda memory, job: True
+    PersistenceBase.has_metadata = lambda memory, job: is_ours(job) or is_remembered(memory, job)
     PersistenceBase.params_changed = params_changed
 
 

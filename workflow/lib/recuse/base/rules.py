@@ -14,9 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from recuse.base.places import PACKAGE, WORKFLOW
 from recuse.base.words import visible
 
-WORKFLOW = Path(__file__).parents[3]
 IMPORT = re.compile(r"^ *from recuse\.([\w.]+) import ", re.MULTILINE)  # the one form of import that the project uses
 
 # Megabytes and minutes more for a megabyte of raw CSV, and the most at the first attempt.
@@ -47,7 +47,7 @@ def _imported(path: Path) -> list[Path]:
 
 
 def _path(name: str) -> Path:
-    return WORKFLOW.joinpath("lib", "recuse", *name.split(".")).with_suffix(".py")
+    return PACKAGE.joinpath(*name.split(".")).with_suffix(".py")
 
 
 def asks(*, mem_mb: int, runtime: int, megabytes: Callable[[object], float] = lambda wildcards: 0) -> Resources:

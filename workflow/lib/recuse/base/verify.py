@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from recuse.base.digests import ABSENT, digests_of
 from recuse.base.errors import ConfigError
+from recuse.base.places import PROJECT
 from recuse.base.records import differences, read_record, record_of
-from recuse.base.rules import WORKFLOW
 
 NO_RESULTS = ("logs", "benchmarks", "made")  # folders of a study
 
@@ -48,7 +48,7 @@ def planned_jobs(target: str, configfiles: Sequence[str]) -> list[Any]:
         settings = ConfigSettings(config={"hash_always": True}, configfiles=list(map(Path, configfiles)))
         with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
             workflow = api.workflow(
-                snakefile=WORKFLOW.parent / "Snakefile", config_settings=settings, resource_settings=ResourceSettings(cores=1)
+                snakefile=PROJECT / "Snakefile", config_settings=settings, resource_settings=ResourceSettings(cores=1)
             )
             workflow.dag(DAGSettings(targets={target}, forceall=True)).execute_workflow(executor="dryrun")
             return [job for job in workflow._workflow.dag.jobs if job.output]

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from recuse.base.rules import WORKFLOW
+from recuse.base.places import WORKFLOW
 from recuse.catalogue.tables import (
     Applies,
     estimates_of,

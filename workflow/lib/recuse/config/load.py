@@ -10,8 +10,8 @@ from pathlib import Path
 import yaml
 
 from recuse.base.errors import ConfigError
+from recuse.base.places import PROJECT
 
-PROJECT = Path(__file__).parents[4]  # of a checkout
 DEEPEST = 50  # levels of a YAML file, and the most keys and values in it
 LARGEST = 100_000
 UNUSUAL_NUMBER = re.compile(r"[-+]?(0[0-9xXob_]|[0-9][0-9.]*[_:])")
@@ -60,14 +60,14 @@ def load(path: str | None) -> Mapping:
     files += [] if path is None else [Path(path)]
     project = config = project_settings()
     for file in files:
-        config = _merged(config, read(file))
+        config = merged(config, read(file))
     return checked(config, project) if files else project  # tests check the project's own
 
 
-def _merged(base: Mapping, added: Mapping) -> dict:
+def merged(base: Mapping, added: Mapping) -> dict:
     """Merge configurations as Snakemake does: mappings key by key, anything else as a whole."""
     both = {key for key in base if isinstance(base[key], Mapping) and isinstance(added.get(key), Mapping)}
-    return {**base, **added, **{key: _merged(base[key], added[key]) for key in both}}
+    return {**base, **added, **{key: merged(base[key], added[key]) for key in both}}
 
 
 def read(path: Path) -> dict:

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from recuse.base.errors import ConfigError, did_you_mean
+from recuse.base.places import WORKFLOW
 from recuse.base.records import is_result
-from recuse.base.rules import WORKFLOW, megabytes_of
+from recuse.base.rules import megabytes_of
 from recuse.base.tables import read_table
 from recuse.data.registry import files_in, models_with, named_files, raw_files, scales_in_steps, tells_raters
 from recuse.model.spec import in_place

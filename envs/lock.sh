@@ -1,14 +1,16 @@
 #!/bin/sh
-# Pin every package of pyproject.toml, with hashes, into the lock files beside this script. Needs uv; run it after a change there.
+# Pin every package of pyproject.toml, with hashes, into the lock files beside this script: for Python 3.11 to 3.14 on Linux, macOS
+# and Windows. Needs uv; run it after a change there. `envs/wheels.sh` looks whether every locked wheel is to be had.
 set -eu
 cd "$(dirname "$0")"
 lock() {
   output=$1
   shift
-  uv pip compile --quiet --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
-    --custom-compile-command envs/lock.sh --output-file "$output" "$@" ../pyproject.toml
+  uv pip compile --quiet --universal --fork-strategy fewest --python-version 3.11 --generate-hashes --no-emit-index-url \
+    --no-emit-find-links --no-emit-package recuse --custom-compile-command envs/lock.sh --output-file "$output" "$@" ../pyproject.toml
 }
-lock requirements.txt
+lock requirements.txt --extra crosscheck
 lock requirements-test.txt --extra test --constraint requirements.txt
 lock requirements-slurm.txt --extra slurm --constraint requirements.txt
 lock requirements-cluster-generic.txt --extra cluster-generic --constraint requirements.txt
+lock requirements-lowest.txt --extra plot --resolution lowest-direct

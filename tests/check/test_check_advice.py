@@ -81,6 +81,7 @@ def test_missing_lengths(check):
         row["pred_length"] = ""
     finding = check(rows)["lengths", "missing"]
     assert (finding.value, finding.level) == (0.25, WARNING)
+    assert finding.words.startswith("250 of 1,000 rows have no length of the completion: fits with length use the other 750")
     assert check(rows)["missing", ""].value == 0
 
 

@@ -21,6 +21,7 @@ from recuse.data.files import RatingsFile
 from recuse.data.moments import prompt_ranges
 from recuse.data.ratings import StudyFiles, check_files, normalise, plan_study, write_shard
 from recuse.data.registry import Registry
+from recuse.data.selection import Selection
 from recuse.data.shards import Plan
 from recuse.data.study import Study
 from recuse.model.estimates import estimate
@@ -151,9 +152,9 @@ def test_shards_without_prompts_or_without_complete_rows(tmp_path):
     assert len(result) == 3
 
 
-def test_a_prompt_that_lacks_lengths_alone_has_no_number(tmp_path):
-    """In a study with lengths; it is the last of its shard, so that the next one must not count it."""
-    lines = [f"gpt-4o,{model},2,cnn,p{n},{n},{'' if n == 1 else 9}" for n in range(4) for model in ("gpt-4o", "Claude v2")]
+def test_a_prompt_that_lacks_human_scores_alone_has_no_number(tmp_path):
+    """In a study with human scores; it is the last of its shard, so that the next one must not count it."""
+    lines = [f"gpt-4o,{model},{'' if n == 1 else 2},cnn,p{n},{n},9" for n in range(4) for model in ("gpt-4o", "Claude v2")]
     (path,) = written(tmp_path, lines)
     whole, study = built(tmp_path, "mine", mine([path])), sharded(tmp_path / "shards", "mine", [mine([path])], shards=2)
     assert rows_of(study) == rows_of(whole)
@@ -336,5 +337,6 @@ def test_a_judge_without_any_length_in_a_study_with_lengths(tmp_path):
         from range(3) judges(j), range(4) prompts(p)""",
     )
     used = {row["judge"]: (row["missing_length"], row["used"]) for row in read_table(tmp_path / "completeness.csv")}
-    assert used == {NINE[0]: ("0", "4"), NINE[1]: ("4", "0"), NINE[2]: ("4", "0")}
-    assert study.cells().n.sum() == 4
+    assert used == {NINE[0]: ("0", "4"), NINE[1]: ("4", "4"), NINE[2]: ("4", "4")}
+    assert study.cells().n.sum() == 12
+    assert study.moments(Selection(length="global")).n.sum() == 4  # fits with length use the rows that have one

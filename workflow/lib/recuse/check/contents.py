@@ -1,7 +1,7 @@
 """What the ratings contain and lack, and how judges and humans use the rating scale.
 
-Counts, names and families; missing ratings; rows left out because the human score or the length is missing; the ends and levels
-of the scale, and whether it is the declared one.
+Counts, names and families; missing ratings; rows left out because the human score is missing, or of fits with length because
+the length is; the ends and levels of the scale, and whether it is the declared one.
 """
 
 import math
@@ -21,11 +21,9 @@ MORE = {"note": 0.02, "warning": 0.05}  # how much more is missing here than els
 BY_CHANCE = 3.0  # standard errors of such a difference: below, it may be chance
 SPELT = "correct the two spellings named above"
 SCORE = "have people score them, or spell models and prompts as in the ratings; judges need not be asked again"
-LENGTH = "add the missing lengths, or leave the column out"
 LEFT_OUT = {  # column of completeness -> why a row is left out, and what to do
     "missing_rating": ("no rating", "check how its ratings were parsed and spelt"),
     "missing_gt": ("no human score", SCORE),
-    "missing_length": ("no length", LENGTH),
 }
 
 ONE_LEVEL = {"note": 0.5, "warning": 0.8}  # share of a judge's ratings at one level, or of human scores at an end of the scale
@@ -164,11 +162,13 @@ def contents(facts: Facts) -> Iterator[Finding]:
     else:
         advice = "add a column pred_length (tokens) if longer answers may be favoured for their length"
         yield Finding("lengths", "", "no row has the length of the completion: no control for length", 0.0, NOTE, advice)
-    lost = facts.completeness["missing_length"].sum()
-    if lost:
-        share = float(lost / facts.present.sum())
-        words = f"{percent(share)} of the rows have no length of the completion and are left out"
-        yield Finding("lengths", "missing", words, share, WARNING if share >= SHARE["warning"] else NOTE, LENGTH, share)
+    lost = facts.rows - facts.with_length
+    if facts.with_length and lost:
+        share = lost / facts.rows
+        words = f"{lost:,} of {counted(facts.rows, 'row')} have no length of the completion: fits with length use the other "
+        words += f"{facts.with_length:,}, all other fits every row"
+        advice = "add the missing lengths"
+        yield Finding("lengths", "missing", words, share, WARNING if share >= SHARE["warning"] else NOTE, advice, share)
     words = f"{counted(facts.rows, 'complete row')} of {int(facts.present.sum()):,}"
     yield Finding("contents", "rows", words, facts.rows)
     for factor in ("judge", "model", "dimension", "dataset"):

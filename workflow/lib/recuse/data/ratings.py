@@ -94,8 +94,9 @@ def normalise(study: str, source: StudyFiles, *, ratings: str, completeness: str
     Ratings have the columns judge, model, judge_family, model_family, dimension, dataset, task_type, prompt_id, rating and gt
     (raw), rating_unit and gt_unit ((x - lowest) / (highest - lowest) of the dimension's scale), length (tokens or NULL),
     scale_low, scale_high, and the codes group_code, reference_code (see recuse.data.cells) and prompt, from 0, of each
-    prompt_id in each dataset; they are sorted by prompt_id, dataset and group_code. A row without rating, or without gt or
-    pred_length if any row of the study has one, is left out and counted; if no row has a gt it is NULL. The rows pass through
+    prompt_id in each dataset; they are sorted by prompt_id, dataset and group_code. A row without rating, or without gt if
+    any row of the study has one, is left out and counted; if no row has a gt it is NULL. A row without pred_length is counted
+    and kept: specs with `length` leave it out. The rows pass through
     files beside `ratings`, gone afterwards, so that memory need not hold them all.
 
     Raises DataError naming file, line and column for a missing file or column, a CSV file or a study without rows, what CHECKS
@@ -127,7 +128,7 @@ def cells_of_files(study: str, source: StudyFiles, folder: str) -> Cells:
 def no_complete_row(files: Sequence[RatingsFile]) -> DataError:
     """Return the error about files in which each row lacks something."""
     paths = ", ".join(file.path for file in files)
-    return DataError(f"{paths}: no complete row: each lacks the rating, gt, or the pred_length that others have; fill them in")
+    return DataError(f"{paths}: no complete row: each lacks the rating, or the gt that others have; fill them in")
 
 
 def check_files(source: StudyFiles, *, checked: str, summary: str) -> None:

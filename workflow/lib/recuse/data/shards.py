@@ -22,9 +22,7 @@ COUNTED = {
     "missing_gt": "gt is null",
     "missing_length": "length is null",
     "rated": "rating is not null and gt is not null",
-    "rated_with_length": "rating is not null and gt is not null and length is not null",
     "judged": "rating is not null",
-    "judged_with_length": "rating is not null and length is not null",
 }
 COUNTS = ", ".join(f"count(*) filter ({condition}) as {name}" for name, condition in COUNTED.items())  # SQL
 KEY = "summary"  # of the metadata in a summary's footer
@@ -72,8 +70,8 @@ class Summary:
 
     @property
     def complete(self) -> str:
-        """Which of COUNTED is a complete row: if any row has a human score, or a length, each needs one."""
-        return f"{'rated' if self._any('gt') else 'judged'}{'_with_length' if self._any('length') else ''}"
+        """Which of COUNTED is a complete row: if any row has a human score, each needs one; only fits with length need one."""
+        return "rated" if self._any("gt") else "judged"
 
     def _any(self, column: str) -> bool:
         return any(count[f"missing_{column}"] < count["present"] for count in self.counts.values())

@@ -1,24 +1,30 @@
-"""The library from the command line: `recuse fit`, `recuse check` and `recuse verify`, or `python -P -m recuse <command>`.
+"""The library from the command line: `recuse <command>`, or `python -P -m recuse <command>`.
 
-The first two read files of ratings, or of judgments that config imports, see recuse.inputs. Slow imports, numpy above all, are
+`check`, `fit` and `import` read files of ratings, or of judgments that config imports, see recuse.inputs; `run` and `report`
+start the workflow, see recuse.base.start. Slow imports, numpy above all, are
 in the functions: `command` sets the number of threads before.
 """
 
 import os
 import sys
-from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from argparse import SUPPRESS, Action, ArgumentParser, Namespace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os.path import exists
 from pathlib import Path
+from shutil import copyfile
 from typing import NoReturn
 
+from recuse.base.database import connect, files, text
 from recuse.base.errors import ConfigError, DataError, DesignError, RecuseError, UnexpectedError, check_known, in_one_sentence
-from recuse.base.tables import CHECK, ESTIMATES, write_table
+from recuse.base.outputs import replacing
+from recuse.base.tables import CHECK, ESTIMATES, read_table, write_table
 from recuse.base.words import visible
+from recuse.data.registry import COMPARED, RATED
 from recuse.inputs import Inputs, findings_of, imported, in_folder, inputs_in, inputs_of, tables_of
 
 CONFIGURATION = (".yaml", ".yml")
+ELSEWHERE = "name a file that can be written by --output"
 
 
 def command() -> NoReturn:
@@ -37,10 +43,14 @@ def main() -> int:
 
     In Python's development mode (`python -X dev -m recuse`), a fault of this project prints its traceback.
     """
-    arguments = _parser().parse_args()
+    words, further = sys.argv[1:], []
+    if words[:1] in (["run"], ["report"]) and "--" in words:
+        place = words.index("--")
+        words, further = words[:place], words[place + 1 :]
+    arguments = _parser().parse_args(words, Namespace(further=further))
     try:
         with in_one_sentence():
-            arguments.run(arguments)
+            return arguments.run(arguments) or 0
     except RecuseError as error:
         if isinstance(error, UnexpectedError) and sys.flags.dev_mode:
             raise
@@ -48,18 +58,27 @@ def main() -> int:
         return 1
     except KeyboardInterrupt:
         return 130  # as a shell reports it
-    return 0
 
 
 def _parser() -> ArgumentParser:
-    description = "The library from the command line: `python -P -m recuse <command>`."
+    description = "Does an LLM judge favour its own answers? `recuse <command> --help` has an example of each command."
     parser = ArgumentParser(prog="recuse", description=description)
+    parser.add_argument("--version", action=_Version, nargs=0, default=SUPPRESS, help="print the version and exit")
     commands = parser.add_subparsers(required=True, metavar="command")
-    words = "Check raw files of ratings and fit a spec; the table of estimates is the workflow's, byte for byte."
-    fit = commands.add_parser("fit", help="fit a spec to files of ratings", description=words)
+
+    def command(name: str, run: Callable[[Namespace], int | None], short: str, words: str, example: str) -> ArgumentParser:
+        added = commands.add_parser(name, help=short, description=words, epilog=f"Example: {example}")
+        added.set_defaults(run=run)
+        return added
+
+    short, words = "copy a simulated example", "Copy a simulated example, two tables and their configuration, into a folder."
+    example = command("example", run_example, short, words, "recuse example, then recuse check mine.yaml")
+    example.add_argument("folder", nargs="?", default=".", help="folder, made if there is none; default: this one")
     words = "Say before any fit what files of ratings or verdicts support: which biases, how small, and what is wrong."
-    check = commands.add_parser("check", help="say what files of ratings or verdicts support", description=words)
-    for each, run in ((fit, run_fit), (check, run_check)):
+    check = command("check", run_check, "say what ratings or verdicts support", words, "recuse check mine.yaml")
+    words = "Check files of ratings and fit a spec; the table of estimates is the workflow's, byte for byte."
+    fit = command("fit", run_fit, "fit a spec to ratings", words, "recuse fit mine.yaml --spec clustered --output main.csv")
+    for each in (check, fit):
         each.add_argument(
             "files",
             nargs="+",
@@ -68,18 +87,111 @@ def _parser() -> ArgumentParser:
         )
         each.add_argument("--study", help="study of config whose scales apply; default: the one with these files")
         each.add_argument("--config", help="YAML file with additions and changes to config.yaml")
-        each.set_defaults(run=run)
     fit.add_argument("--spec", default="main", help="spec of config; default: %(default)s, which is Equation 1")
     fit.add_argument("--output", help="CSV file to write; default: the standard output")
     check.add_argument("--output", help="CSV file to write the findings to, one per row")
+    words = "Import the ratings or verdicts of a study, with the human scores, into one table, and count what was imported."
+    into = command(
+        "import", run_import, "write a study's files as one table", words, "recuse import mine.yaml --output all.csv"
+    )
+    into.add_argument("config", metavar="file.yaml", help="configuration with a study that has `import`")
+    into.add_argument("--study", help="the study; default: the only one in the file")
+    into.add_argument("--output", required=True, help="CSV or parquet file to write")
+    words = "Build everything of the studies in a YAML file, or the simulated twin of the published ratings, in results/."
+    run = command("run", run_workflow, "build all tables, figures and the report", words, "recuse run mine.yaml --cores 4")
+    words = "Build the report of each study in a YAML file, and what it needs, and print its path."
+    report = command("report", run_report, "build the report alone", words, "recuse report mine.yaml --open")
+    report.add_argument("--open", action="store_true", help="open the report in the browser")
+    for each in (run, report):
+        each.add_argument(
+            "config", nargs="?", metavar="file.yaml", help="configuration of the studies; default: the simulated twin"
+        )
+        each.add_argument("--study", action="append", default=[], help="a study to build; default: those in the file")
+        each.add_argument("--cores", default="2", help="number of jobs at a time, or all; default: %(default)s")
+        each.epilog += "; what follows `--` are options of Snakemake, as in recuse run mine.yaml -- --dry-run"
     words = "Read every file again and say which results are not those of their data, settings and code, or were changed."
-    verify = commands.add_parser("verify", help="say whether results belong together", description=words)
+    verify = command(
+        "verify", run_verify, "say whether results belong together", words, "recuse verify ours --config mine.yaml"
+    )
     verify.add_argument("studies", nargs="+", metavar="study", help="study whose results are in results/<study>")
     verify.add_argument(
         "--config", action="append", default=[], help="file that `--configfile` named for the run; once for each"
     )
-    verify.set_defaults(run=run_verify)
     return parser
+
+
+class _Version(Action):
+    def __call__(self, parser: ArgumentParser, *arguments: object) -> None:
+        from recuse import __version__
+
+        parser.exit(message=f"recuse {__version__}\n")
+
+
+def run_example(arguments: Namespace) -> None:
+    """Copy the example, and say what comes next."""
+    from recuse.base.start import copy_example
+
+    *tables, settings = copy_example(arguments.folder)
+    place = "" if arguments.folder == "." else f"cd {arguments.folder}; "
+    write_page(f"Copied {', '.join(tables)} and {settings}. Next: {place}recuse check mine.yaml; recuse run mine.yaml\n")
+
+
+def run_workflow(arguments: Namespace) -> int:
+    """Build all of the studies that the arguments name, or the default; returns Snakemake's exit status."""
+    return _build(arguments, _studies_of(arguments))
+
+
+def run_report(arguments: Namespace) -> int:
+    """Build the reports, whose paths are Snakemake's last words, and open them; returns Snakemake's exit status."""
+    pages = [f"results/{study}/report.html" for study in _studies_of(arguments) or ["twin"]]
+    status = _build(arguments, pages)
+    if arguments.open and status == 0:
+        import webbrowser
+
+        for page in pages:
+            webbrowser.open(Path(page).resolve().as_uri())
+    return status
+
+
+def _build(arguments: Namespace, targets: Sequence[str]) -> int:
+    from recuse.base.start import build
+
+    return build(targets, configfile=arguments.config, cores=arguments.cores, further=arguments.further)
+
+
+def _studies_of(arguments: Namespace) -> list[str]:
+    """The studies of `--study`, else those in the YAML file; a fault of that file is one sentence here already."""
+    from recuse.config.load import load, read
+
+    config = load(arguments.config)
+    check_known("--study", arguments.study, {**config[RATED], **config[COMPARED]}, "studies and comparisons")
+    added = {} if arguments.config is None else read(Path(arguments.config))
+    return arguments.study or [*added.get(RATED, {}), *added.get(COMPARED, {})]
+
+
+def run_import(arguments: Namespace) -> None:
+    """Write the rows of a study that `import` describes as one table, and what was imported to the standard output."""
+    from recuse.config.load import load, read
+
+    check_output(arguments.output)
+    if Path(arguments.output).suffix not in (".csv", ".parquet"):
+        raise ConfigError(f"--output: {arguments.output}: name a file ending in .csv or .parquet")
+    several = inputs_in(load(arguments.config), read(Path(arguments.config)), arguments.study, compared=True)
+    inputs, *others = several
+    if others:
+        names = ", ".join(each.study for each in several)
+        raise ConfigError(f"--study: {arguments.config} has several studies; name one by --study: {names}")
+    if "import" not in inputs.settings:
+        raise ConfigError(f"config: {inputs.study}: has no `import`; its files are in canonical columns already")
+    with in_folder(inputs) as folder:
+        table = imported(inputs, folder).files[0].path
+        counts = [f"{row['file']}: {row['kind']}: {int(row['n']):,}" for row in read_table(f"{folder}/imported.csv")]
+        if arguments.output.endswith(".csv"):
+            columns, table = files([table]), f"{folder}/rows.csv"
+            connect().execute(f"copy (from {columns}) to {text(table)} (header)")
+        with _writing(f"--output: {arguments.output}", ELSEWHERE), replacing(arguments.output) as part:
+            copyfile(table, part)
+    write_page("".join(f"{line}\n" for line in [*counts, f"Written: {arguments.output}"]))
 
 
 def run_verify(arguments: Namespace) -> None:
@@ -183,7 +295,7 @@ def check_output(path: str | None) -> None:
 def write_output(path: str | None, columns: Sequence[str], rows: Iterable[Mapping]) -> None:
     """Write `rows` as a CSV table; on failure ConfigError, and an existing file stays as it was."""
     where = "the standard output" if path is None else f"--output: {path}"
-    with _writing(where, "name a file that can be written by --output"):
+    with _writing(where, ELSEWHERE):
         if path is None or (os.path.exists(path) and not os.path.isfile(path)):  # a device or a pipe
             write_table(os.dup(sys.stdout.fileno()) if path is None else os.open(path, os.O_WRONLY), columns, rows)
         else:

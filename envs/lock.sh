@@ -9,7 +9,7 @@ lock() {
   uv pip compile --quiet --universal --fork-strategy fewest --python-version 3.11 --generate-hashes --no-emit-index-url \
     --no-emit-find-links --no-emit-package recuse --custom-compile-command envs/lock.sh --output-file "$output" "$@" ../pyproject.toml
 }
-lock requirements.txt --extra crosscheck
+lock requirements.txt --extra checkout
 lock requirements-test.txt --extra test --constraint requirements.txt
 lock requirements-slurm.txt --extra slurm --constraint requirements.txt
 lock requirements-cluster-generic.txt --extra cluster-generic --constraint requirements.txt

@@ -1,0 +1,110 @@
+"""The wheel works alone: its commands in a folder elsewhere, and its workflow as a module of another."""
+
+import os
+import subprocess
+import sys
+from zipfile import ZipFile
+
+import pytest
+import yaml
+
+from conftest import ROOT
+
+pytestmark = pytest.mark.workflow
+PARTS = (
+    "Snakefile",
+    "config.yaml",
+    "montecarlo.yaml",
+    "workflow/rules",
+    "workflow/scripts",
+    "workflow/report",
+    "workflow/data",
+)
+OTHER = """
+configfile: "settings.yaml"
+
+module recuse:
+    snakefile: "{snakefile}"
+    config: config["judges"]
+
+use rule * from recuse as recuse_*
+
+rule copy:
+    default_target: True
+    input: "results/ours/figures/verdicts.svg"
+    output: "copy.svg"
+    shell: "cp {{input}} {{output}}"
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    return next(folder.glob("recuse-*.whl"))
+
+
+@pytest.fixture(scope="module")
+def site(wheel):
+    """A folder with the contents of the wheel, as in site-packages."""
+    folder = wheel.with_name("site")
+    with ZipFile(wheel) as packed:
+        packed.extractall(folder)
+    return folder
+
+
+@pytest.fixture
+def run(site, tmp_path):
+    def run_module(*words, status=0):
+        command = [sys.executable, "-P", "-m", *map(str, words)]
+        settings = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": str(site)}}
+        result = subprocess.run(command, **settings, capture_output=True, text=True, check=False, timeout=600)
+        assert result.returncode == status, result.stdout + result.stderr
+        return result.stdout, result.stderr
+
+    return run_module
+
+
+def test_the_wheel_holds_every_file_that_the_workflow_reads(site):
+    def files(folder):
+        paths = (path for part in PARTS for path in ([folder / part, *(folder / part).rglob("*")]))
+        return {str(path.relative_to(folder)) for path in paths if path.is_file() and "__pycache__" not in path.parts}
+
+    assert files(site / "recuse" / "project") == files(ROOT)
+    assert {path.name for path in site.iterdir()} == {"recuse", *(path.name for path in site.glob("*.dist-info"))}
+
+
+def test_commands_of_an_installed_package(run, tmp_path):
+    stdout, _ = run("recuse", "example")
+    assert stdout == "Copied judged.csv, human.csv and mine.yaml. Next: recuse check mine.yaml; recuse run mine.yaml\n"
+    assert {path.name for path in tmp_path.iterdir()} == {"judged.csv", "human.csv", "mine.yaml"}
+    _, stderr = run("recuse", "example", status=1)
+    assert stderr == "error: judged.csv: is already there; name another folder, as in `recuse example <folder>`\n"
+    stdout, _ = run("recuse", "check", "mine.yaml")
+    assert stdout.startswith("ours: what these ratings support\n")
+    stdout, _ = run("recuse", "import", "mine.yaml", "--output", "all.csv")
+    assert stdout == "judged.csv: rows: 3,600\njudged.csv: value 'ERROR': 108\nhuman.csv: scores: 1,440\nWritten: all.csv\n"
+    assert len((tmp_path / "all.csv").read_text("utf-8").splitlines()) == 3601
+    stdout, _ = run("recuse", "run", "mine.yaml", "--", "--dry-run")
+    assert "Write the report of ours." in stdout
+    _, stderr = run("recuse", "run", "mine.yaml", "--study", "our", status=1)
+    assert stderr == "error: config: --study: 'our' is not one of studies and comparisons; did you mean 'ours'?\n"
+
+
+def test_a_module_of_another_workflow_draws_one_figure(run, site, tmp_path):
+    run("recuse", "example")
+    judges = yaml.safe_load((tmp_path / "mine.yaml").read_text("utf-8"))
+    (tmp_path / "settings.yaml").write_text(yaml.safe_dump({"judges": judges}), "utf-8")
+    snakefile = site / "recuse" / "project" / "Snakefile"
+    (tmp_path / "Snakefile").write_text(OTHER.format(snakefile=snakefile), "utf-8")
+    run("snakemake", "--cores", "1")
+    assert (tmp_path / "copy.svg").read_text("utf-8").startswith("<?xml")
+    figures = {path.name for path in (tmp_path / "results" / "ours" / "figures").iterdir()}
+    assert figures == {"verdicts.svg", "verdicts.pdf", "verdicts.png"}
+    _, stderr = run("snakemake", "--cores", "1")
+    assert "Nothing to be done" in stderr
+    prefixed = (tmp_path / "Snakefile").read_text("utf-8").replace('["judges"]', '["judges"]\n    prefix: "sub"')
+    (tmp_path / "Snakefile").write_text(prefixed, "utf-8")
+    _, stderr = run("snakemake", "--cores", "1", status=1)
+    assert "recuse: found `prefix:`; leave it out, as results have the names of their studies: results/<study>/" in stderr

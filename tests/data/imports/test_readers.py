@@ -203,7 +203,7 @@ QUALITY = {"quality": [1, 10]}
         (OWN.replace("a,c", "Human,c"), {}, "line 3, column judge: found 'Human', the name of the human scores"),
         (OWN.replace("9,8", "9,11"), {}, "line 3, column human: found '11', which is off the scale"),
         (OWN.replace("9,8", "9"), {}, "line 3: cannot be read: found 4 fields, expected 5 as in the header"),
-        ("judge,model,prompt,rating\n", {}, "the file holds no rows"),
+        ("judge,model,prompt,rating\n", {}, "found no rows"),
         ("", {}, "the file is empty"),
     ],
 )

@@ -122,9 +122,9 @@ def _parser() -> ArgumentParser:
 
 class _Version(Action):
     def __call__(self, parser: ArgumentParser, *arguments: object) -> None:
-        from recuse import __version__
+        from recuse.base.places import version
 
-        parser.exit(message=f"recuse {__version__}\n")
+        parser.exit(message=f"recuse {version()}\n")
 
 
 def run_example(arguments: Namespace) -> None:

@@ -6,12 +6,13 @@ functions, as the command sets the number of threads before.
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from os.path import realpath
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from recuse.base.database import bounded, bytes_of
+from recuse.base.database import Connection, Frame, bounded, bytes_of, frame_at
 from recuse.base.errors import ConfigError, DataError, check_known
 from recuse.base.tables import read_table
 from recuse.data.registry import COMPARED, RATED, files_in, named_files, parts_of, raw_files
@@ -21,16 +22,23 @@ if TYPE_CHECKING:
     from recuse.data.files import RatingsFile
     from recuse.data.ratings import StudyFiles
     from recuse.data.study import Study
+    from recuse.inference.reliability import Reliability
+    from recuse.pairwise.choices import Choices
 
 RAW, RATERS = "raw.parquet", "raw_raters.parquet"  # written by an import
+KEPT = (RAW, RATERS, "ratings.parquet", "cells.parquet", "raters.parquet", "comparisons.parquet")  # in a folder that stays
 
 
 class Inputs(NamedTuple):
-    """Files of ratings, or of verdicts, and the study of `config` that describes them."""
+    """Files of ratings, or of verdicts, and the study of `config` that describes them.
+
+    frames: tables in memory that are read where config or `files` have their names as paths.
+    """
 
     study: str
     files: "Sequence[RatingsFile]"
     config: Mapping
+    frames: Mapping[str, Frame] = MappingProxyType({})
 
     @property
     def settings(self) -> Mapping:
@@ -179,14 +187,26 @@ def paths_of(settings: Mapping) -> list[str]:
 
 
 @contextmanager
-def in_folder(inputs: Inputs) -> Iterator[str]:
-    """Give a folder for temporary files, and limit DuckDB to these, the inputs' files and the limits of config."""
+def in_folder(inputs: Inputs, place: str | None = None) -> Iterator[str]:
+    """Give a folder for temporary files, and limit DuckDB to these, the inputs' files and the limits of config.
+
+    place: a folder that stays, with the tables in KEPT; None: one that is removed afterwards.
+    """
     settings = inputs.settings.get("import", {})
     named = [*(file.path for file in inputs.files), *paths_of(settings.get("references", {}))]
+    named = [name for name in named if name not in inputs.frames]
     files = [*filter(None, [inputs.settings.get("raters")]), *(path for name in named for path in files_in(name))]
-    limit, longest_line = inputs.config["memory_limit"], int(bytes_of(inputs.config["line_limit"]))
-    with TemporaryDirectory() as place, bounded(limit, f"{place}/work", files=files, longest_line=longest_line) as folder:
-        yield folder
+    limits = {"limit": inputs.config["memory_limit"], "longest_line": int(bytes_of(inputs.config["line_limit"]))}
+    outputs = [] if place is None else [f"{place}/{name}" for name in KEPT]
+    with (
+        TemporaryDirectory() if place is None else nullcontext(place) as holder,
+        bounded(**limits, folder=f"{holder}/work", files=files, outputs=outputs, frames=inputs.frames) as folder,
+    ):
+        yield folder if place is None else place
+
+
+def _files_at(path: str) -> list[str]:
+    return [path] if frame_at(path) else files_in(path)
 
 
 def imported(inputs: Inputs, folder: str) -> Inputs:
@@ -200,8 +220,8 @@ def imported(inputs: Inputs, folder: str) -> Inputs:
 
     settings, key = inputs.settings["import"], "verdicts" if inputs.compared else "ratings"
     outputs = {key: f"{folder}/{RAW}", "imported": f"{folder}/imported.csv"}
-    files = [path for file in inputs.files for path in files_in(file.path)]
-    references = [path for named in paths_of(settings.get("references", {})) for path in files_in(named)]
+    files = [path for file in inputs.files for path in _files_at(file.path)]
+    references = [path for named in paths_of(settings.get("references", {})) for path in _files_at(named)]
     shared = {"settings": settings, "outputs": outputs, "declared": inputs.settings.get("verify")}
     if tells_raters(settings) and not inputs.compared:
         outputs["raters"] = f"{folder}/{RATERS}"
@@ -233,59 +253,92 @@ def findings_of(inputs: Inputs, folder: str) -> "list[Finding]":
 
     Raises what the steps of the workflow raise about the files.
     """
-    return (_findings_of_comparisons if inputs.compared else _findings_of_ratings)(inputs, folder)
-
-
-def _findings_of_ratings(inputs: Inputs, folder: str) -> "list[Finding]":
-    from recuse.check.check import check_study
-    from recuse.check.facts import facts_of
     from recuse.check.names import unknown_names, what_to_write
-    from recuse.config.load import PROJECT
-    from recuse.data.raters import check_raters
-    from recuse.data.registry import tells_raters
-    from recuse.inference.reliability import reliability_of
 
-    config, settings = inputs.config, inputs.settings
+    if inputs.compared:
+        return findings_on_pairs(inputs, pairs_of(inputs, folder))
     try:
         study = tables_of(inputs, folder)
     except DataError as error:  # about one unknown name: say what to write for all of them
         names = unknown_names(inputs.source())
         if not names:
             raise
-        raise DataError(str(error), *what_to_write(names, config["models"])) from error
+        raise DataError(str(error), *what_to_write(names, inputs.config["models"])) from error
+    return findings_on(inputs, study, folder)
+
+
+def findings_on(inputs: Inputs, study: "Study", folder: str) -> "list[Finding]":
+    """What the ratings of a study support, by its tables in `folder`."""
+    from recuse.check.check import check_study
+    from recuse.check.facts import facts_of
+
+    config, settings = inputs.config, inputs.settings
+    power = {key: config["inference"]["power"][key] for key in ("self_bias", "power")}
+    of_config = {"imports": settings.get("import"), "named": settings.get("families")}
+    facts = facts_of(study, f"{folder}/completeness.csv", **of_config)
+    return check_study(facts, reliability_in(inputs, study, folder), **power, confidence=config["confidence"])
+
+
+def reliability_in(inputs: Inputs, study: "Study", folder: str) -> "dict[str, Reliability]":
+    """The reliability of the human scores by dimension, where single raters or published numbers tell it."""
+    from recuse.base.places import PROJECT
+    from recuse.data.raters import check_raters
+    from recuse.data.registry import tells_raters
+    from recuse.inference.reliability import reliability_of
+
+    settings = inputs.settings
     raw = f"{folder}/{RATERS}" if tells_raters(settings.get("import", {})) else settings.get("raters")
     raters = [f"{folder}/raters.parquet"] if raw is not None else []
     if raters:
         source = inputs.source()
         check_raters(raw, source.registry, ratings=study.ratings, output=raters[0], declared=source.declared)
     alphas = [str(PROJECT / "workflow" / "data" / "twin_facts.csv")] if "source" in settings else []
-    reliability = reliability_of(study, raters=raters, alphas=alphas, of_alpha=config["inference"]["raters"])
-    power = {key: config["inference"]["power"][key] for key in ("self_bias", "power")}
-    of_config = {"imports": settings.get("import"), "named": settings.get("families")}
-    facts = facts_of(study, f"{folder}/completeness.csv", **of_config)
-    return check_study(facts, reliability, **power, confidence=config["confidence"])
+    return reliability_of(study, raters=raters, alphas=alphas, of_alpha=inputs.config["inference"]["raters"])
 
 
-def _findings_of_comparisons(inputs: Inputs, folder: str) -> "list[Finding]":
-    from recuse.check.pairs import check_comparisons
-    from recuse.config.studies import families_of, models_of
-    from recuse.pairwise.choices import choices, choices_of, verdicts
-    from recuse.pairwise.questions import open_pairs
+def pairs_of(inputs: Inputs, folder: str) -> str:
+    """Check the files of verdicts and write comparisons.parquet and completeness.csv into `folder`; returns the first."""
+    from recuse.config.studies import models_of
     from recuse.pairwise.table import normalise
 
-    config, comparisons = inputs.config, f"{folder}/comparisons.parquet"
+    comparisons = f"{folder}/comparisons.parquet"
     normalise(
         inputs.study,
         [file.path for file in inputs.files],
         both_orders=inputs.settings.get("both_orders", True),
         declared={} if "import" in inputs.settings else inputs.settings.get("verify"),
-        models=models_of(config, inputs.study),
+        models=models_of(inputs.config, inputs.study),
         comparisons=comparisons,
         completeness=f"{folder}/completeness.csv",
     )
-    pairs, families = open_pairs(comparisons, {}), families_of(config, inputs.study)
-    level, power = config["confidence"], config["inference"]["power"]["power"]
-    of = choices_of(pairs, families)
+    return comparisons
+
+
+class PairTables(NamedTuple):
+    """What judges and humans choose in comparisons, and rows of the tables of that and of verdicts."""
+
+    pairs: Connection
+    of: "Choices"
+    choices: list[dict]
+    verdicts: list[dict]
+
+
+def tables_of_pairs(inputs: Inputs, comparisons: str) -> PairTables:
+    """Tabulate the canonical comparisons (parquet)."""
+    from recuse.config.studies import families_of
+    from recuse.pairwise.choices import choices, choices_of, verdicts
+    from recuse.pairwise.questions import open_pairs
+
+    config, families = inputs.config, families_of(inputs.config, inputs.study)
+    pairs = open_pairs(comparisons, {})
+    level, of = config["confidence"], choices_of(pairs, families)
     rows = list(choices(of, confidence=level, seed=config["seed"]))
-    told = list(verdicts(rows, of.judges, order=list(families), confidence=level, power=power))
-    return check_comparisons(pairs, of, rows, told, power=power)
+    power = config["inference"]["power"]["power"]
+    return PairTables(pairs, of, rows, list(verdicts(rows, of.judges, order=list(families), confidence=level, power=power)))
+
+
+def findings_on_pairs(inputs: Inputs, comparisons: str) -> "list[Finding]":
+    """What the canonical comparisons (parquet) support."""
+    from recuse.check.pairs import check_comparisons
+
+    return check_comparisons(*tables_of_pairs(inputs, comparisons), power=inputs.config["inference"]["power"]["power"])

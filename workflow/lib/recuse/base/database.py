@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from recuse.base.errors import ConfigError, DiskError
 from recuse.base.outputs import empty_folder, part_of, replacing, work_folder_of
@@ -32,17 +32,29 @@ LONGEST_LINE = 2_000_000  # bytes, DuckDB's own bound
 SHARE = 0.6  # of a job's memory that is DuckDB's; the rest is for Python and the arrays of the fits
 
 
+class Frame(NamedTuple):
+    """A table in memory that is read where a file is: one that DuckDB reads without a copy, and the names of its columns."""
+
+    table: object
+    columns: Sequence[str]
+
+
 class _Database:
     """An in-memory DuckDB, opened when it is first used; from then on its settings are locked, but for CHANGEABLE.
 
     allowed: the files, and the folders with all files in them, that it may open beside its own temporary ones; None: any.
+    frames: tables in memory, by the name that stands for a path.
     """
 
     def __init__(
-        self, longest_line: int = LONGEST_LINE, allowed: "tuple[list[str], list[str]] | None" = None, **bounds: str
+        self,
+        longest_line: int = LONGEST_LINE,
+        allowed: "tuple[list[str], list[str]] | None" = None,
+        frames: Mapping[str, Frame] | None = None,
+        **bounds: str,
     ) -> None:
         self.settings, self.allowed, self.connection = SETTINGS | bounds, allowed, None
-        self.longest_line = longest_line
+        self.longest_line, self.frames = longest_line, dict(frames or {})
 
     def cursor(self) -> Connection:
         if self.connection is None:
@@ -57,7 +69,10 @@ class _Database:
             connection.execute("set allowed_configs = ?", [CHANGEABLE])
             connection.execute("set lock_configuration = true")
             self.connection = connection  # only when it is locked
-        return self.connection.cursor()
+        cursor = self.connection.cursor()
+        for path, frame in self.frames.items():
+            cursor.register(path, frame.table)
+        return cursor
 
     def close(self) -> None:
         if self.connection is not None:
@@ -77,6 +92,11 @@ def longest_line() -> int:
     return _databases[-1].longest_line
 
 
+def frame_at(path: str) -> Frame | None:
+    """The table in memory that is named so; None if the path is that of a file."""
+    return _databases[-1].frames.get(path)
+
+
 @contextmanager
 def bounded(
     limit: str,
@@ -86,13 +106,14 @@ def bounded(
     outputs: Iterable[str] = (),
     of_job: int | None = None,
     longest_line: int = LONGEST_LINE,
+    frames: Mapping[str, Frame] | None = None,
 ) -> Iterator[str]:
     """Limit DuckDB's memory to `limit`, such as 4GB, and the files that it may open; give `folder`, removed afterwards.
 
     It writes to `folder` what exceeds its memory. files: all that it may open beside those in `folder` and `outputs`, with
     what is written beside these on the way; None: any. of_job: megabytes that the job asks for, of which DuckDB gets at most
-    its SHARE, as a cluster kills a job that takes more. longest_line: bytes that a line of a CSV file may have. Raises
-    ConfigError if the limit is too low.
+    its SHARE, as a cluster kills a job that takes more. longest_line: bytes that a line of a CSV file may have. frames: tables
+    in memory, by the name that stands for a path. Raises ConfigError if the limit is too low.
     """
     setting, bound = f"config: memory_limit: {limit}", limit
     if of_job is not None and SHARE * of_job * 1e6 < bytes_of(limit):
@@ -100,7 +121,7 @@ def bounded(
         setting = f"resources: mem_mb: {of_job}, of which the ratings may take {bound}"
     with empty_folder(folder) as place:
         allowed = None if files is None else _allowed(files, list(outputs), place)
-        _databases.append(_Database(longest_line, allowed, memory_limit=bound, temp_directory=place))
+        _databases.append(_Database(longest_line, allowed, frames, memory_limit=bound, temp_directory=place))
         try:
             yield place
         except error_of_duckdb("OutOfMemoryException") as error:

@@ -11,7 +11,7 @@ from io import TextIOWrapper
 from os.path import exists, isfile
 from pathlib import Path
 
-from recuse.base.database import Connection, files, longest_line, name, reader, text
+from recuse.base.database import Connection, files, frame_at, longest_line, name, reader, text
 from recuse.base.errors import DataError
 from recuse.data.intact import check_pages, lines_of, opened, too_long
 
@@ -37,7 +37,12 @@ class RatingsFile:
 
 
 def columns_of(connection: Connection, path: str, needed: Sequence[str] = REQUIRED) -> list[str]:
-    """Names of the columns of a CSV (plain or gzip) or parquet file; DataError if it is absent, empty or unreadable."""
+    """Names of the columns of a CSV (plain or gzip) or parquet file, or of a table in memory.
+
+    DataError if the file is absent, empty or unreadable.
+    """
+    if (frame := frame_at(path)) is not None:
+        return list(frame.columns)
     if re.search("[\ud800-\udfff]", path):  # bytes that are not UTF-8
         raise DataError(f"{path!a}: the name is not UTF-8; rename the file")
     if not exists(path):
@@ -94,8 +99,8 @@ def with_commas(header: str) -> str:
 
 
 def header_of(path: str) -> str:
-    """The place of the names of a file's columns: the first line of a CSV file; a parquet file has no lines."""
-    return path if path.endswith(".parquet") else f"{path}, line 1"
+    """The place of the names of columns: the first line of a CSV file; a parquet file or a table in memory has no lines."""
+    return path if path.endswith(".parquet") or frame_at(path) else f"{path}, line 1"
 
 
 def checked_columns(connection: Connection, source: RatingsFile) -> list[str]:
@@ -127,13 +132,16 @@ def read_as_texts(path: str, columns: Sequence[str]) -> tuple[str, dict[str, str
         return files([path]), expressions
     # By position, for the names of columns that are not read may be anything: empty, or alike but for their case.
     places = [f"/{place}" for place in range(len(columns))]  # no folder has such a name
+    by_place = dict(zip(columns, map(name, places), strict=True))
+    if frame_at(path):
+        return f"{name(path)} as frame({', '.join(map(name, places))})", by_place
     settings = {
         **{"header": "true", "auto_detect": "false", "delim": "','", "quote": "'\"'", "escape": "'\"'"},
         "compression": "'gzip'" if path.endswith(".gz") else "'none'",
         "max_line_size": str(longest_line()),
         "columns": "{" + ", ".join(f"'{place}': 'VARCHAR'" for place in places) + "}",
     }
-    return reader("read_csv", [path], **settings), dict(zip(columns, map(name, places), strict=True))
+    return reader("read_csv", [path], **settings), by_place
 
 
 def whole_as_text(column: str) -> str:
@@ -182,7 +190,7 @@ def place_in(path: str, columns: Collection[str]) -> str:
 def place_of(path: str, record: int) -> str:
     """The place of a record: the line of a CSV or JSON Lines file in which it begins, else the row or entry."""
     suffix = Path(path).suffix
-    if suffix in UNITS or not isfile(path):  # the file that was imported may be gone
+    if suffix in UNITS or frame_at(path) or not isfile(path):  # the file that was imported may be gone
         return f"{path}, {UNITS.get(suffix, 'row')} {record}"
     line, passed = 0, -1  # the header is record 0
     with suppress(DataError, OSError, csv.Error), _opened(path, errors="replace") as file:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from os.path import realpath
 from pathlib import Path
 
-from recuse.base.database import Connection, connect, name
+from recuse.base.database import Connection, connect, frame_at, name
 from recuse.base.digests import sha256_of
 from recuse.base.errors import DataError
 from recuse.base.log import warn
@@ -23,7 +23,7 @@ def check_lines(connection: Connection, path: str, rows: int, columns: Collectio
     rows between them. Other fields may be texts of several lines, which are counted in a warning, unless they look like rows.
     Warns, too, if the last line has no line break, as in a file that was cut off.
     """
-    if Path(path).suffix in UNITS:
+    if Path(path).suffix in UNITS or frame_at(path):
         return
     lines = lines_of(path)
     if not lines.last_has_mark:

@@ -126,6 +126,12 @@ class Robustness:
         }
         return replace(self, checks=checks or self.checks, specs=settings, relative=True)
 
+    def of_study(self, tables: "Tables", not_estimable: "Rows", *, instead: Mapping[str, str]) -> "Robustness":
+        """The same for the study of these tables, which may have no human scores; instead: see `specs_with_rows`."""
+        if not without_human_scores(not_estimable):
+            return self
+        return self.without_human_scores(specs_with_rows(self.checks, tables, instead))
+
 
 def without_human_scores(not_estimable: Iterable[Mapping[str, str]]) -> bool:
     """Whether a study has no human scores, by the reasons of its table of what is not estimable."""

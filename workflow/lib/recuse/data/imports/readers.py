@@ -6,7 +6,7 @@ The format of a file is recognised by its name and by the keys of its first obje
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from recuse.base.database import Connection, text
+from recuse.base.database import Connection, frame_at, text
 from recuse.base.errors import DataError
 from recuse.data.files import reading
 from recuse.data.imports.formats import (
@@ -47,7 +47,7 @@ def create_imported(
         with reading(path):
             (count,) = connection.execute(f"create temp table rows_{place} as {rows.sql}").fetchone()
         if count == 0 and not path.endswith(".parquet"):
-            raise DataError(f"{path}: the file holds no rows; it needs one for each judgment")
+            raise DataError(f"{path}: found no rows; it needs one for each judgment")
         check_lines(connection, path, count, rows.on_one_line)
         parts.append(rows)
     tables = " union all by name ".join(f"from rows_{place}" for place in range(len(paths)))
@@ -57,8 +57,10 @@ def create_imported(
 
 def _format_of(connection: Connection, path: str, settings: Mapping, kind: str) -> str:
     """The format of a file, by config's `import` (`settings`) or its content; DataError unless these agree and fit `kind`."""
-    check_name(path)
     suffix, shown = Path(path).suffix, "table"
+    if frame_at(path):
+        return shown
+    check_name(path)
     if suffix == ".eval":
         shown = "inspect"
     elif suffix not in TABLES:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recuse.base.database import Connection, create_table, name, reader, text
+from recuse.base.database import Connection, create_table, frame_at, name, reader, text
 from recuse.base.errors import DataError
 from recuse.base.tables import COMPARISONS
 from recuse.data.faults import Check, raise_first_fault
@@ -219,7 +219,8 @@ class Table:
 
     def __init__(self, connection: Connection, path: str, *, table: str) -> None:
         """Open the file, and create the temporary `table` of its objects if it is JSON; DataError if it cannot be read."""
-        check_name(path)
+        if not frame_at(path):
+            check_name(path)
         self.path = path
         if path.endswith((".jsonl", ".json")):
             self.texts = create_objects(connection, path, (), (), table=table)
@@ -230,7 +231,7 @@ class Table:
         # By place: a column may have the name of one of the two that are added.
         listed = ", ".join(f"{texts[column]} as c{place}" for place, column in enumerate(self.columns))
         self.source = f"(select {text(path)} as file, row_number() over () as record, {listed} from {relation})"
-        as_text = whole_as_text if path.endswith(".parquet") else str
+        as_text = whole_as_text if path.endswith(".parquet") or frame_at(path) else str
         self.texts = {column: as_text(f"c{place}") for place, column in enumerate(self.columns)}
 
     def column(self, named: Mapping[str, str], key: str, *others: str) -> str | None:

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
 
-from recuse.model.least_squares import holm
 from recuse.data.describe import PEARSON
+from recuse.model.least_squares import holm
 from recuse.model.spec import BIASES
 
 ESTABLISHED, SUGGESTIVE, NO_CLEAR_BIAS, CANNOT_BE_TOLD = "established", "suggestive", "no clear bias", "cannot be told"

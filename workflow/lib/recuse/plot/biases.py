@@ -130,7 +130,9 @@ def bias_sides(tables: Sequence[pd.DataFrame], palette: Palette, *, step: float 
         nowhere = ~biases["term"].isin(biases.loc[estimated, "term"]) & ~biases.duplicated("term")
         shift = (step * (biases["number"] - (len(tables) - 1) / 2)).where(estimated, 0.0)
         colours = {term: palette.of_bias(quantity, term) for term in names}
-        biases = biases.assign(place=biases["term"].map(at) + shift, colour=biases["term"].map(colours))[estimated | nowhere]
+        biases = biases.assign(place=biases["term"].map(at).astype(float) + shift, colour=biases["term"].map(colours))[
+            estimated | nowhere
+        ]
         sides.append(Side(title, target, at, biases.sort_values("place", kind="stable")))
     return sides
 

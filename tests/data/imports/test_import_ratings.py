@@ -1,9 +1,5 @@
 """Ratings in the formats of other tools: what each fixture becomes, row by row, and what of it is counted as missing."""
 
-import json
-import sys
-import types
-import zipfile
 from pathlib import Path
 
 import duckdb
@@ -255,23 +251,6 @@ def test_inspect_score_of_several_names_is_of_several_dimensions(tmp_path):
         ("2", "facts", None, None, "no score"),
         ("2", "tone", 5, None, None),
     ]
-
-
-def test_packed_inspect_log_is_read_by_inspect_or_says_what_to_install(tmp_path, monkeypatch):
-    path = tmp_path / "log.eval"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("header.json", "{}")
-    monkeypatch.setitem(sys.modules, "inspect_ai", None)
-    monkeypatch.setitem(sys.modules, "inspect_ai.log", None)
-    with pytest.raises(DataError, match=r"log\.eval: .*`pip install inspect-ai.*inspect log convert .*log\.eval --to json"):
-        of_inspect(tmp_path, path)
-    text = json.dumps(json.loads((FORMATS / "inspect.json").read_text("utf-8")))
-    read = types.SimpleNamespace(model_dump_json=lambda: text)
-    monkeypatch.setitem(sys.modules, "inspect_ai.log", types.SimpleNamespace(read_eval_log=lambda name: read))
-    of_inspect(tmp_path, path)
-    ours = rows_of(tmp_path, "judge, prompt_id, rating, failure")
-    of_inspect(tmp_path, "inspect.json")
-    assert ours == rows_of(tmp_path, "judge, prompt_id, rating, failure")
 
 
 def test_names_that_config_does_not_list_are_printed(with_humans, capsys):

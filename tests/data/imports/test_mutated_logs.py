@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_tools import IMPORTED
 
 from conftest import CONFIG, ROOT
 from mutations import SEEDED, as_csv, bytes_like, documents_like, done_or_refused, tables_like
@@ -56,6 +57,7 @@ RATED = {
         "model,prompt,dimension,rating\nopenai/gpt-4o-mini,1,tone,4\n",
     ),
 }
+RATED |= {name: (*given, None) for name, (*given, _, _) in IMPORTED.items()}
 COMPARED = {
     "verdicts.csv": (VERDICTS, FORMATS / "human_verdicts.csv"),
     "mt_bench_pair.jsonl": ({}, None),

@@ -1,7 +1,7 @@
 """Names in the configuration by which data are read: files and their formats, models and their spellings, scales."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from os.path import isdir
 from pathlib import Path
@@ -10,6 +10,7 @@ from recuse.base.errors import ConfigError, DataError
 
 NO_HUMAN_SCORE = "no row has a human score"
 HUMAN = "Human"  # the judge of the human scores in tables and figures; no model's name
+GOLD_LABELS = "Gold"  # in config's `judge` of a log: a scorer that compares with a key
 RATERS = "raters"  # those whose mean score is the reference of the study
 GOLD = "gold"  # a second, better trained team, on a random subset of the completions
 TEAMS = (RATERS, GOLD)
@@ -51,20 +52,46 @@ def parts_of(path: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Format:
-    """A format of files of judgments."""
+    """A format of files of judgments, or of human scores and gold labels."""
 
     words: str  # what messages call it
-    holds: tuple[str, ...]
-    signs: frozenset[str] = frozenset()  # keys of each of its objects, a set that no other format has
+    holds: tuple[str, ...]  # what a study of such files is; empty if they are only references
+    signs: tuple[frozenset[str], ...] = ()  # sets of keys: an object of the format has all of one; if of one key, no other
+    keys: tuple[str, ...] = ()  # of config's `import` that only some formats have
+
+    def looks_like(self, keys: Collection[str]) -> bool:
+        """Whether an object with these keys is one of the format."""
+        return any(sign == set(keys) if len(sign) == 1 else sign <= set(keys) for sign in self.signs)
 
 
+def _signs(*sets: str) -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(keys.split()) for keys in sets)
+
+
+LOG_KEYS = ("judge", "columns")
 FORMATS = {
-    "table": Format("a table", (RATED, COMPARED)),
-    "mt_bench_single": Format("MT-Bench single judgments", (RATED,), frozenset({"question_id", "model", "judge", "score"})),
-    "mt_bench_pair": Format("MT-Bench pair judgments", (COMPARED,), frozenset({"question_id", "model_1", "model_2", "judge"})),
-    "alpaca_eval": Format("AlpacaEval annotations", (COMPARED,), frozenset({"instruction", "output_1", "preference"})),
-    "arena_hard": Format("Arena-Hard judgments", (COMPARED,), frozenset({"model", "judge", "games"})),
-    "inspect": Format("an Inspect log", (RATED,), frozenset({"version", "status", "eval"})),
+    "table": Format("a table", (RATED, COMPARED), keys=("columns", "missing")),
+    "mt_bench_single": Format("MT-Bench single judgments", (RATED,), _signs("question_id model judge score")),
+    "mt_bench_pair": Format("MT-Bench pair judgments", (COMPARED,), _signs("question_id model_1 model_2 judge")),
+    "alpaca_eval": Format("AlpacaEval annotations", (COMPARED,), _signs("instruction output_1 preference")),
+    "arena_hard": Format("Arena-Hard judgments", (COMPARED,), _signs("model judge games"), ("baseline",)),
+    "inspect": Format("an Inspect log", (RATED,), _signs("version status eval"), LOG_KEYS),
+    "promptfoo": Format(
+        "promptfoo results", (RATED,), _signs("results config", "results stats", "gradingResult provider"), LOG_KEYS
+    ),
+    "helm": Format("a HELM scenario state", (RATED,), _signs("adapter_spec request_states"), LOG_KEYS),
+    "mlflow": Format("MLflow traces", (RATED,), _signs("info data", "trace_id assessments"), LOG_KEYS),
+    "phoenix": Format(
+        "Phoenix annotations", (RATED,), _signs("annotator_kind name", "data next_cursor", "example_id annotations"), LOG_KEYS
+    ),
+    "every_eval_ever": Format("Every Eval Ever samples", (RATED,), _signs("schema_version evaluation_id evaluation"), LOG_KEYS),
+    "langfuse": Format(
+        "Langfuse scores", (RATED,), _signs("name source dataType", "data meta", "scores observations"), LOG_KEYS
+    ),
+    "deepeval": Format("DeepEval results", (RATED,), _signs("testCases testPassed", "test_results confident_link"), LOG_KEYS),
+    "lm_eval": Format("lm-evaluation-harness samples", (), _signs("doc_id filtered_resps"), ("columns",)),
+    "openai_evals": Format("an OpenAI Evals run", (RATED,), _signs("spec"), LOG_KEYS),
+    "lmarena": Format("LMArena votes", ()),
 }
 
 

@@ -36,7 +36,7 @@ from recuse.data.registry import (
 )
 from recuse.simulate.pairwise import declared_comparisons
 
-OF_FORMAT = {"columns": "table", "missing": "table", "judge": "inspect", "baseline": "arena_hard"}  # key -> its only format
+KEYS_OF_FORMATS = sorted({key for entry in FORMATS.values() for key in entry.keys})
 
 
 def _several(columns: list[str]) -> list[str]:
@@ -130,7 +130,7 @@ class Import(Section):
     format: Literal[*FORMATS] = optional(
         "Format of the files; default: recognised from their names and keys. `table`, columns of any names; `mt_bench_single` "
         "and `mt_bench_pair`, model_judgment of FastChat; `alpaca_eval`, annotations.json; `arena_hard`, model_judgment of "
-        "Arena-Hard 0.1 and 2; `inspect`, a log of inspect_ai."
+        "Arena-Hard 0.1 and 2; `inspect`, a log of inspect_ai; the others are in docs/own-data.md."
     )
     columns: ColumnsOfJudgments = optional("Names of a table's columns, where they differ from these keys.")
     references: References = optional("Human scores or verdicts in files of their own: tables with any columns.")
@@ -138,8 +138,9 @@ class Import(Section):
     step: float = optional("Step of the rating scales, such as 0.5; default: 1. A scale has at most 101 levels.", gt=0)
     round: bool = optional("Round ratings between two steps, halves away from 0, and count them; default: an error.")
     judge: JudgeOrJudges = optional(
-        "Inspect logs, which name scorers: the judge, or the judge of each scorer that is one. If it is also one of the "
-        "models, write its name as the log does."
+        "Logs of tools: the judge, or the judge of each scorer that is one, where the log does not name it. `Human` is a "
+        "scorer of human scores, `Gold` one that compares with a key. If a judge is also one of the models, write its name as "
+        "the log does."
     )
     baseline: Name = optional("Arena-Hard 0.1, whose judgments omit it: the model with which all others are compared.")
 
@@ -147,10 +148,15 @@ class Import(Section):
 
     def _check(self) -> None:
         if self.format is not None and self.holds not in FORMATS[self.format].holds:
-            raise ValueError(f"format: {self.format} is read under `{FORMATS[self.format].holds[0]}:`; move the study there")
-        for key, only in OF_FORMAT.items():
-            if key in self.model_fields_set and self.format not in (None, only):
-                raise ValueError(f"{key}: only the format {only} has it; leave `{key}` out")
+            place = (
+                f"`{FORMATS[self.format].holds[0]}:`; move the study there" if FORMATS[self.format].holds else "`references:`"
+            )
+            raise ValueError(f"format: {self.format} is read under {place}")
+        for key in KEYS_OF_FORMATS:
+            if key in self.model_fields_set and self.format is not None and key not in FORMATS[self.format].keys:
+                having = [name for name, entry in FORMATS.items() if key in entry.keys]
+                words = f"the format {having[0]} has" if len(having) == 1 else f"the formats {', '.join(having)} have"
+                raise ValueError(f"{key}: only {words} it; leave `{key}` out")
 
 
 class ImportOfRatings(Import):

@@ -1,17 +1,13 @@
-"""Judgments in the files that other tools write: MT-Bench, AlpacaEval, Arena-Hard, and Inspect (UK AISI, inspect_ai)."""
+"""Judgments in the flat files that other tools write, read by DuckDB: MT-Bench, AlpacaEval and Arena-Hard."""
 
-import json
 import random
-import zlib
 from collections.abc import Mapping, Sequence
-from zipfile import BadZipFile, is_zipfile
 
 import numpy as np
 
 from recuse.base.database import Connection, text
-from recuse.base.errors import ConfigError, DataError
 from recuse.data.faults import Check, raise_first_fault
-from recuse.data.files import as_number, reading
+from recuse.data.files import as_number
 from recuse.data.imports.rows import (
     RATING_COLUMNS,
     VERDICT_COLUMNS,
@@ -22,7 +18,6 @@ from recuse.data.imports.rows import (
     required,
     rows_of,
 )
-from recuse.data.intact import AGAIN
 
 # A name and a prompt template, or a name alone.
 MT_BENCH_JUDGE = "coalesce(json_extract_string(json, '/judge/0'), json_extract_string(json, '/judge'))"
@@ -186,132 +181,3 @@ def verdicts_of_arena_hard(connection: Connection, path: str, settings: Mapping,
     besides = {"score": "score", "judgment": "json_extract_string(game, '/judgment')"}
     named = {"item": "question_id", "outcome": "score", "model_a": "model", "model_b": "baseline"}
     return rows_of("games", columns, VERDICT_COLUMNS, named=named, texts=texts, used=ARENA_HARD, besides=besides)
-
-
-# As inspect_ai.scorer.value_to_float takes them; N is "no answer or refusal to answer".
-GRADES = {"c": "1", "p": "0.5", "i": "0", "n": "0", "yes": "1", "true": "1", "no": "0", "false": "0"}
-KEPT = ("scorer", "epoch", "target", "answer", "explanation", "metadata")
-EPOCH = ", epoch "  # between the id of a sample and the number of its epoch, in the prompt of all but the first
-# Only these parts of a log, in one pass: a sample also holds its whole conversation.
-SAMPLE_KEYS = ("id", "epoch", "scores", "target", "metadata", "error")
-PARTS = {"eval": {"model": "JSON", "dataset": "JSON", "task": "JSON"}, "samples": [dict.fromkeys(SAMPLE_KEYS, "JSON")]}
-SAMPLES = f"""
-    create or replace temp table samples as
-    select file, json_extract_string(log.eval.model, '$') as model,
-           coalesce(json_extract_string(log.eval.dataset, '/name'), json_extract_string(log.eval.task, '$')) as dataset,
-           row_number() over () as record, json_extract_string(sample.id, '$') as id,
-           coalesce(json_extract_string(sample.epoch, '$'), '1') as epoch, sample.scores as scores,
-           json_extract_string(sample.target, '$') as target, json_extract_string(sample.metadata, '$') as metadata,
-           left(json_extract_string(sample.error, '/message'), 60) as message
-    from (select *, unnest(log.samples) as sample
-          from (select file, from_json(json, {text(json.dumps(PARTS))}) as log from log))"""
-# A row for each sample and each (scorer, key) that any sample has; key is null if the score is one value.
-SCORES = """
-    create or replace temp table scores as
-    with scored as (select record, unnest(map_entries(scores::map(varchar, json))) as entry
-                    from samples where json_type(scores) = 'OBJECT'),
-         single as (select record, entry.key as scorer, entry.value as score, json_extract(entry.value, '/value') as value
-                    from scored),
-         valued as (select record, scorer, score, null::varchar as key, value from single where json_type(value) <> 'OBJECT'
-                    union all
-                    select record, scorer, score, part.key, part.value
-                    from (select *, unnest(map_entries(value::map(varchar, json))) as part
-                          from single where json_type(value) = 'OBJECT')),
-         wanted as (select distinct scorer, key from valued)
-    select samples.* exclude (scores), wanted.scorer, wanted.key, value, json_extract_string(value, '$') as shown,
-           json_extract_string(score, '/explanation') as explanation, json_extract_string(score, '/answer') as answer
-    from samples cross join wanted
-    left join valued on valued.record = samples.record and valued.scorer = wanted.scorer
-                     and valued.key is not distinct from wanted.key
-    order by samples.record, wanted.scorer, wanted.key"""
-FAILURES = {
-    "value is null or json_type(value) = 'NULL'": "coalesce('the sample failed: ' || message, 'no score')",
-    "explanation like 'Grade not found%'": "'no grade in the judgment'",
-    "lower(shown) = 'nan'": "'unscored (NaN)'",
-}
-INSPECT_CHECKS = (
-    Check("id", "id is null", "where a sample needs an id", "'write the log again with ids'"),
-    Check("shown", "json_type(value) = 'ARRAY'", "a list of scores", "'import a score that is one value or has names'"),
-)
-
-
-def ratings_of_inspect(connection: Connection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
-    """Read the scores of a log (.json, or .eval if inspect_ai is installed) as ratings of its model's answers.
-
-    settings: config's `import`, whose `judge` is the name of the judge, or a name for each scorer that is one: a log names only
-    the scorer. The dimension is the key of a score that has several, else the scorer, or the study's only one. C, P, I, N
-    count 1, 0.5, 0, 0, as in Inspect. The prompt is the id of the sample; in epochs after the first `<id>, epoch <n>`.
-    Raises DataError for a log without samples, with none of the scorers that `judge` names, or with two of one judge.
-    """
-    if "judge" not in settings:
-        raise ConfigError(f"config: import: judge: missing, and {path} names scorers, not judges; write `judge: <its name>`")
-    if path.endswith(".eval"):
-        connection.execute("create or replace temp table log as select ? as file, ?::json as json", [path, _converted(path)])
-    else:
-        create_objects(connection, path, ["eval"], [required("eval", "an Inspect log")], table="log")
-    if connection.execute("select json_type(json, '/samples') from log").fetchone() != ("ARRAY",):
-        raise DataError(f"{path}: the log holds no samples; import one that was written with them, by `log_samples`")
-    (samples,) = connection.execute("select json_array_length(json, '/samples')::bigint from log").fetchone()
-    of_samples = "".join(f", '/samples/{number}', '/samples/{number}/scores'" for number in range(samples))
-    keys = f"select file, unnest(json_keys(json, ['/eval', '/eval/dataset'{of_samples}])) as keys from log"
-    raise_keys_twice(connection, f"(select file, greatest((row_number() over () - 1) // 2, 1) as record, keys from ({keys}))")
-    connection.execute(SAMPLES)
-    connection.execute("drop table log")
-    of_scores = "select file, record, unnest(json_extract(scores, '$.*')) as score from samples"
-    raise_keys_twice(connection, f"(select file, record, json_keys(score) as keys from ({of_scores}))")
-    with reading(path):  # a value with a key twice
-        connection.execute(SCORES)
-    raise_first_fault(connection, "scores", INSPECT_CHECKS)
-    dimension = f"coalesce(key, {text(scales[0]) if len(scales) == 1 else 'scorer'})"
-    judge = _judge(connection, path, settings["judge"], dimension)
-    failure = "case " + " ".join(f"when {condition} then {words}" for condition, words in FAILURES.items()) + " end"
-    columns = {
-        "judge": judge,
-        "model": "model",
-        "dataset": "dataset",
-        "dimension": dimension,
-        "prompt_id": f"id || case when epoch = '1' then '' else '{EPOCH}' || epoch end",
-        "failure": failure,
-        "rating": f"case when {failure} is null then {case_of('lower(shown)', GRADES, 'shown')} end",
-    }
-    named = {"rating": "value", "prompt_id": "id", "dimension": "scorer", "model": "eval.model"}
-    source, kept = f"(from scores where {judge} is not null)", {column: column for column in KEPT}
-    return rows_of(source, columns, RATING_COLUMNS, named=named, texts=kept, used=())
-
-
-def _judge(connection: Connection, path: str, named: str | Mapping[str, str], dimension: str) -> str:
-    """SQL for the judge of a score, NULL for a scorer that is none; DataError if several are one judge of a dimension."""
-    judge = text(named) if isinstance(named, str) else case_of("scorer", named)
-    scorers = [scorer for (scorer,) in connection.execute("select distinct scorer from scores order by all").fetchall()]
-    if not isinstance(named, str) and not set(scorers) & set(named):
-        raise DataError(
-            f"{path}: its scorers are {', '.join(scorers) or 'none'}, but `judge:` in config lists {', '.join(named)}; write "
-            "there which of its scorers is which judge"
-        )
-    several = connection.execute(f"""
-        select {judge} as judge, {dimension}, list(distinct scorer order by scorer) from scores where judge is not null
-        group by all having count(distinct scorer) > 1 order by all limit 1""").fetchone()
-    if several is not None:
-        name, dimension, scorers = several
-        raise DataError(
-            f"{path}: its scorers {', '.join(scorers)} would all be the judge '{name}' of '{dimension}'; name the one that is "
-            f"a judge under `import` in config, as in `judge: {{{scorers[0]}: {name}}}`"
-        )
-    return judge
-
-
-def _converted(path: str) -> str:
-    """The JSON of a log in Inspect's own packed form."""
-    try:
-        from inspect_ai.log import read_eval_log
-    except ImportError as error:
-        raise DataError(
-            f"{path}: reading .eval needs the package inspect_ai; install it (`pip install inspect-ai`), or convert the log on "
-            f"a machine that has it: `inspect log convert {path} --to json --output-dir <folder>`"
-        ) from error
-    if not is_zipfile(path):
-        raise DataError(f"{path}: found no packed log (it is not a zip archive); write the log again")
-    try:
-        return read_eval_log(path).model_dump_json()
-    except (BadZipFile, zlib.error, EOFError, LookupError, ValueError) as error:
-        raise DataError(f"{path}: not a whole log ({' '.join(str(error).split())}); {AGAIN}") from error

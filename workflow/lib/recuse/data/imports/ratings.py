@@ -4,15 +4,17 @@ Human scores are a column of the ratings, or in separate files, joined by model,
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from os.path import isfile
 
-from recuse.base.database import Connection, connect, create_table, files, text, write_rows
+from recuse.base.database import Connection, connect, create_table, files, name, text, write_rows
 from recuse.base.errors import DataError
 from recuse.base.tables import IMPORTED, write_table
 from recuse.base.words import enumerated, visible
 from recuse.data.faults import DECLARED_SCALE, IS_LENGTH, NAMED, Check, first_twice, raise_first_fault
 from recuse.data.files import SOURCE, as_number, header_of, place_of, reading
-from recuse.data.imports.formats import EPOCH
-from recuse.data.imports.readers import create_imported
+from recuse.data.imports.inspect_logs import EPOCH
+from recuse.data.imports.logs import GOLD
+from recuse.data.imports.readers import create_imported, recognised
 from recuse.data.imports.rows import (
     ALL,
     FAILURE,
@@ -25,8 +27,9 @@ from recuse.data.imports.rows import (
     value_checks,
     whole,
 )
+from recuse.data.imports.tools import READERS_OF_LOGS
 from recuse.data.lines import check_declared, check_lines
-from recuse.data.registry import HUMAN, RATED, Registry
+from recuse.data.registry import FORMATS, HUMAN, RATED, Registry
 
 CHECKS = (
     NAMED["judge"],
@@ -105,10 +108,11 @@ def import_ratings(
     rows = [*counts_of(connection, outputs["ratings"]), *_counts_of_scores(connection, key, raters=raters)]
     write_table(outputs["imported"], IMPORTED, ({"study": study, **row} for row in rows))
     names = connection.execute("select judge_name from typed union select model_name from typed order by all").fetchall()
-    for (name,) in names:
-        if name not in models:
-            print(visible(f"{name}: not in config, taken as the only model of the family {registry.family_of(name)}"))
-    unscored = not references and connection.execute("select count(gt_number) from typed").fetchone() == (0,)
+    for (who,) in names:
+        if who not in models:
+            print(visible(f"{who}: not in config, taken as the only model of the family {registry.family_of(who)}"))
+    counts = "select (select count(gt_number) from typed) + (select count(*) from scored)"
+    unscored = connection.execute(counts).fetchone() == (0,)
     for line in (
         _in_several_datasets(connection),
         _what_did_not_join(connection, key),
@@ -154,11 +158,16 @@ def _create_human_scores(
 ) -> tuple[str, ...]:
     """Create the table `scored`, a row for each score in the files at `paths`, and `human_scores`, one for each completion.
 
-    Returns the key of a completion: KEY, and the dataset if both these files and the ratings have one. Its score is the mean of
-    its raters' scores. references: config's entry for the files. raters: whether they have single raters, by a column `rater`
-    or several columns of ratings; then each score is a whole number of steps.
+    So are the scores that `create_imported` found in logs. Returns the key of a completion: KEY, and the dataset if both the
+    scores and the ratings have one. Its score is the mean of its raters' scores. references: config's entry for the files.
+    raters: whether they have single raters, by a column `rater` or several columns of ratings; then each score is a whole
+    number of steps. Raises DataError if some are human scores and some gold labels.
     """
-    if not paths:
+    sources = [_scores_in(connection, path, references, scales) for path in paths]
+    if connection.execute("select 1 from duckdb_views() where view_name = 'in_logs'").fetchone():
+        (path,) = connection.execute("select min(file) from in_logs").fetchone()
+        sources.append(_scores_of_logs(connection, path, "(from in_logs)"))
+    if not sources:
         names = ", ".join(f"{column} varchar" for column in KEY)
         others = "file varchar, record bigint, failure varchar, kind varchar, rounded boolean, step double"
         connection.execute(f"create temp table scored ({others}, {names}, score double)")
@@ -168,8 +177,7 @@ def _create_human_scores(
     checks = (NAMED["model"], NAMED["prompt"], OTHER_DIMENSION, NAMED["rater"], *values)
     named: dict[str, str] = {}
     by_dataset: dict[bool, str] = {}  # whether a file has datasets -> the first such file
-    for place, path in enumerate(paths):
-        rows, columns, scores = _scores_in(connection, path, references, scales)
+    for place, (path, rows, columns, scores) in enumerate(sources):
         named |= columns
         by_dataset.setdefault("dataset" in columns, path)
         verb = "insert into scored by name" if place else "create temp table scored as"
@@ -178,8 +186,9 @@ def _create_human_scores(
                 {verb} select texts.*, coalesce(registry.name, model) as model_name, {OF_SCALE},
                               {as_number("rating")} as rating_number, rating_number as score
                 from ({rows}) as texts left join registry on model = id left join declared using (dimension)""").fetchone()
-        check_lines(connection, path, count // len(scores), {*columns.values(), *scores} - {columns["prompt_id"]})
+        check_lines(connection, path, count // len(scores), {*columns.values(), *scores} - {columns.get("prompt_id")})
     raise_first_fault(connection, "scored", checks, named=named)
+    _check_one_kind(connection)
     if len(by_dataset) > 1:
         place = header_of(by_dataset[False])
         raise DataError(f"{place}, column dataset: missing, but {by_dataset[True]} has it; write it in all files, or in none")
@@ -195,14 +204,38 @@ def _create_human_scores(
     connection.execute(f"""
         create temp table human_scores as
         select {", ".join(key)}, avg(score) as score from scored where score is not null group by all order by all""")
-    _check_joined(connection, paths, key)
+    _check_joined(connection, [path for path, *_ in sources], key)
     return key
+
+
+def _check_one_kind(connection: Connection) -> None:
+    """DataError if some scores are human and some are gold labels: which of the two is the reference is not known."""
+    kind = f"if(kind = {text(GOLD)}, kind, 'human score')"
+    kinds = f"select {kind} as kind, min(file) from scored group by all"
+    files_of = dict(connection.execute(kinds).fetchall())
+    if len(files_of) > 1:
+        (gold, path), *others = sorted(files_of.items())
+        remedy = "leave one of them out, for example by `judge: {<scorer>: <its judge>}` of `import` in config"
+        raise DataError(f"{path}: found {gold}s, and {others[0][0]}s in {others[0][1]}; {remedy}")
+
+
+def _scores_of_logs(connection: Connection, path: str, rows: str) -> tuple[str, str, dict[str, str], list[str]]:
+    """The scores of a log, of the columns logs.SCORED, as of `_scores_in`."""
+    several = connection.execute(f"select 1 from {rows} where dataset <> {text(ALL)} limit 1").fetchone()
+    return path, f"select * from {rows}", {"dataset": "dataset"} if several else {}, ["rating"]
 
 
 def _scores_in(
     connection: Connection, path: str, references: Mapping, scales: Sequence[str]
-) -> tuple[str, dict[str, str], list[str]]:
-    """SQL for the scores in a file as texts, a row for each, the file's names of its columns, and its columns of scores."""
+) -> tuple[str, str, dict[str, str], list[str]]:
+    """A file, SQL for its scores as texts, a row for each, its names of its columns, and its columns of scores."""
+    shown = recognised(connection, path) if isfile(path) else "table"
+    if shown in READERS_OF_LOGS:
+        rows = READERS_OF_LOGS[shown](connection, path, references, scales)
+        if rows.scores is None:
+            raise DataError(f"{path}: found no human score or gold label ({FORMATS[shown].words}); name another file")
+        connection.execute(f"create temp table {name(path)} as {rows.scores}")
+        return _scores_of_logs(connection, path, f"(from {name(path)})")
     file, named = Table(connection, path, table="human_objects"), references.get("columns", {})
     single = {key: value for key, value in named.items() if isinstance(value, str)}
     several = () if "rating" in single else named.get("rating", ())
@@ -223,7 +256,7 @@ def _scores_in(
             texts["rater"] = text(column)
         picked = ", ".join(f"({expression})::varchar as {name}" for name, expression in texts.items())
         parts.append(f"select file, record, {picked} from {file.source}")
-    return " union all ".join(parts), columns | {"rating": ", ".join(scores)}, scores
+    return path, " union all ".join(parts), columns | {"rating": ", ".join(scores)}, scores
 
 
 def _check_joined(connection: Connection, paths: Sequence[str], key: Sequence[str]) -> None:

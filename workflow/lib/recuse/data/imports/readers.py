@@ -10,13 +10,13 @@ from recuse.base.database import Connection, frame_at, text
 from recuse.base.errors import DataError
 from recuse.data.files import reading
 from recuse.data.imports.formats import (
-    ratings_of_inspect,
     ratings_of_mt_bench,
     verdicts_of_alpaca_eval,
     verdicts_of_arena_hard,
     verdicts_of_mt_bench,
 )
 from recuse.data.imports.rows import ALL, RATING_COLUMNS, VERDICT_COLUMNS, Rows, Table, failure_of, first_keys, rows_of
+from recuse.data.imports.tools import READERS_OF_LOGS
 from recuse.data.lines import check_lines
 from recuse.data.registry import COMPARED, FORMATS, RATED, TABLES, check_name
 
@@ -32,8 +32,9 @@ def create_imported(
 ) -> tuple[Mapping[str, str], list[str]]:
     """Create the view `imported` of the rows of all files; return their names for its columns, and their further columns.
 
-    settings: config's `import`. kind: RATED or COMPARED. scales: the dimensions of the study. Raises DataError, as the readers
-    do, for files of two formats, and for a file without rows, except for parquet, which may come in parts.
+    The human scores and gold labels in logs are the view `in_logs`, if there are any. settings: config's `import`. kind: RATED
+    or COMPARED. scales: the dimensions of the study. Raises DataError, as the readers do, for files of two formats, and for a
+    file without rows, except for parquet, which may come in parts.
     """
     formats = {path: _format_of(connection, path, settings, kind) for path in paths}
     (first, name), *others = formats.items()
@@ -46,35 +47,49 @@ def create_imported(
         rows = READERS[kind][name](connection, path, settings, scales)
         with reading(path):
             (count,) = connection.execute(f"create temp table rows_{place} as {rows.sql}").fetchone()
-        if count == 0 and not path.endswith(".parquet"):
+        if rows.scores is not None:
+            connection.execute(f"create temp table scores_{place} as {rows.scores}")
+        elif count == 0 and not path.endswith(".parquet"):
             raise DataError(f"{path}: found no rows; it needs one for each judgment")
         check_lines(connection, path, count, rows.on_one_line)
         parts.append(rows)
     tables = " union all by name ".join(f"from rows_{place}" for place in range(len(paths)))
     connection.execute(f"create temp view imported as {tables}")
+    scores = [f"from scores_{place}" for place, rows in enumerate(parts) if rows.scores is not None]
+    if scores:
+        if connection.execute("select 1 from imported limit 1").fetchone() is None:
+            remedy = "name it under `references:` of `import` in config, beside the file of the ratings"
+            raise DataError(f"{paths[0]}: found human scores or gold labels only ({FORMATS[name].words}); {remedy}")
+        connection.execute(f"create temp view in_logs as {' union all by name '.join(scores)}")
     return parts[0].named, [*dict.fromkeys(column for rows in parts for column in rows.kept)]
 
 
 def _format_of(connection: Connection, path: str, settings: Mapping, kind: str) -> str:
     """The format of a file, by config's `import` (`settings`) or its content; DataError unless these agree and fit `kind`."""
-    suffix, shown = Path(path).suffix, "table"
     if frame_at(path):
-        return shown
+        return "table"
     check_name(path)
-    if suffix == ".eval":
-        shown = "inspect"
-    elif suffix not in TABLES:
-        keys = first_keys(connection, path)
-        shown = next((name for name, entry in FORMATS.items() if entry.signs and entry.signs <= keys), "table")
-    declared = settings.get("format") or ("table" if "columns" in settings else shown)
+    shown = recognised(connection, path)
+    declared = settings.get("format") or ("table" if {"columns"} & settings.keys() - {*FORMATS[shown].keys} else shown)
     if declared != shown and (declared != "table" or shown == "inspect"):
         both = f"found {FORMATS[shown].words}, not {FORMATS[declared].words}"
         raise DataError(f"{path}: {both}; write `format: {shown}`, or name another file")
     if kind not in FORMATS[declared].holds:
+        if not FORMATS[declared].holds:
+            raise DataError(f"{path}: found {FORMATS[declared].words}; name it under `references:` of `import` in config")
         content = "ratings of single answers" if kind == COMPARED else "verdicts on two answers"
         section = FORMATS[declared].holds[0]
         raise DataError(f"{path}: found {content} ({FORMATS[declared].words}); move the study from `{kind}:` to `{section}:`")
     return declared
+
+
+def recognised(connection: Connection, path: str) -> str:
+    """The format that the name of a file, or the keys of its first object, are signs of; else `table`."""
+    suffix = Path(path).suffix
+    if suffix in TABLES or suffix == ".eval":
+        return "inspect" if suffix == ".eval" else "table"
+    keys = first_keys(connection, path)
+    return next((name for name, entry in FORMATS.items() if entry.looks_like(keys)), "table")
 
 
 def ratings_of_table(connection: Connection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
@@ -126,7 +141,7 @@ def winner(value: str, texts: Mapping[str, str]) -> str:
 
 
 READERS: Mapping[str, Mapping[str, Callable[[Connection, str, Mapping, Sequence[str]], Rows]]] = {
-    RATED: {"table": ratings_of_table, "mt_bench_single": ratings_of_mt_bench, "inspect": ratings_of_inspect},
+    RATED: {"table": ratings_of_table, "mt_bench_single": ratings_of_mt_bench} | READERS_OF_LOGS,
     COMPARED: {
         "table": verdicts_of_table,
         "mt_bench_pair": verdicts_of_mt_bench,

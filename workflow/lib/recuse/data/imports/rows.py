@@ -58,6 +58,7 @@ class Rows:
     sql: str
     named: Mapping[str, str]
     kept: Sequence[str]
+    scores: str | None = None  # SQL for human scores or gold labels in the same file, as logs.SCORED
 
     @property
     def on_one_line(self) -> set[str]:
@@ -114,8 +115,8 @@ def required(field: str, words: str) -> Check:
 def first_keys(connection: Connection, path: str) -> set[str]:
     """The keys of the first object of a file, none if it is empty; DataError if it is absent or not JSON."""
     with _reading_json(path):
-        row = connection.execute(f"select json_keys(json) from {_objects(path)} limit 1").fetchone()
-    return set(row[0]) if row else set()
+        rows = connection.execute(f"select json_keys(json) from {_objects(path)} limit 1").fetchall()
+    return set(rows[0][0]) if rows else set()
 
 
 def count_objects(connection: Connection, path: str) -> int:
@@ -165,11 +166,11 @@ def _text_at(key: str) -> str:
 def _reading_json(path: str) -> Iterator[None]:
     if not isfile(path):
         raise DataError(f"{path}: no such file; name an existing one under `import: files` in config")
-    with reading(path, _wrong_in_json):
+    with reading(path, wrong_in_json):
         yield
 
 
-def _wrong_in_json(path: str, complaint: str) -> str:
+def wrong_in_json(path: str, complaint: str) -> str:
     """The place of the first fault in JSON; read again for the line: DuckDB counts neither blank lines nor those of a list."""
     remedy = "correct it, or write the file again"
     if is_utf16(path):

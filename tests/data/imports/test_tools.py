@@ -1,0 +1,314 @@
+"""Scores in the files of other tools: what each fixture becomes, row by row, what is missing, and what humans or a key say."""
+
+import json
+import os
+import zipfile
+import zlib
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from recuse.base.errors import ConfigError, DataError
+from recuse.base.tables import read_table
+from recuse.data.imports.ratings import import_ratings
+from recuse.data.registry import FORMATS
+
+FIXTURES = Path(__file__).parents[2] / "formats"
+NAMED = {"columns": {"model": "metadata.model", "prompt": "metadata.prompt"}, "judge": "gpt-4o"}
+SMALL, LARGE = "gpt-4o-mini", "claude-haiku"
+# Fixture -> `import`, scales, rows (judge, model, prompt, dimension, rating, human score, failure, record), references.
+IMPORTED = {
+    "promptfoo.json": (
+        {"step": 0.25},
+        {"tone": [0, 1]},
+        [
+            ("openai:gpt-4o", "openai:chat:gpt-4o-mini", "0", "tone", 3, 4.0, None, 1),
+            ("openai:gpt-4o", "sonnet", "0", "tone", 2, 0.0, None, 2),
+            ("openai:gpt-4o", "openai:chat:gpt-4o-mini", "1", "tone", None, None, "the grader failed (graderError)", 3),
+            ("openai:gpt-4o", "sonnet", "1", "tone", 4, None, None, 4),
+            ("openai:gpt-4o", "openai:chat:gpt-4o-mini", "2", "tone", None, None, "the result failed: API error: 429", 5),
+            ("openai:gpt-4o", "sonnet", "2", "tone", 1, None, None, 6),
+        ],
+        {"human score": 2},
+    ),
+    "helm.json": (
+        {"step": 0.25},
+        {"safety": [0, 1]},
+        [
+            ("gpt", "meta/llama-3-8b", "id1", "safety", 4, None, None, 1),
+            ("llama", "meta/llama-3-8b", "id1", "safety", 2, None, None, 1),
+            ("gpt", "meta/llama-3-8b", "id2", "safety", None, None, "no score", 2),
+            ("llama", "meta/llama-3-8b", "id2", "safety", 0, None, None, 2),
+            ("gpt", "meta/llama-3-8b", "id3", "safety", 1, None, None, 3),
+            ("llama", "meta/llama-3-8b", "id3", "safety", None, None, "no annotation", 3),
+        ],
+        {},
+    ),
+    "helm_jury.json": (
+        {"judge": {"gpt": "openai/gpt-4o", "claude": "anthropic/claude"}},
+        {"accuracy": [1, 5], "clarity": [1, 5]},
+        [
+            ("openai/gpt-4o", "meta/llama-3-8b", "id1", "accuracy", 5, None, None, 1),
+            ("openai/gpt-4o", "meta/llama-3-8b", "id1", "clarity", 4, None, None, 1),
+            ("anthropic/claude", "meta/llama-3-8b", "id1", "accuracy", 3, None, None, 1),
+            ("anthropic/claude", "meta/llama-3-8b", "id1", "clarity", 5, None, None, 1),
+            ("openai/gpt-4o", "meta/llama-3-8b", "id2", "accuracy", 2, None, None, 2),
+            ("openai/gpt-4o", "meta/llama-3-8b", "id2", "clarity", 1, None, None, 2),
+            ("anthropic/claude", "meta/llama-3-8b", "id2", "accuracy", None, None, "no annotation", 2),
+            ("anthropic/claude", "meta/llama-3-8b", "id2", "clarity", None, None, "no annotation", 2),
+        ],
+        {},
+    ),
+    "mlflow.json": (
+        {},
+        {"correctness": [0, 1]},
+        [
+            ("openai:/gpt-4o", SMALL, "q1", "correctness", 1, 0.5, None, 1),
+            ("openai:/gpt-4o", LARGE, "q1", "correctness", 0, 0.0, None, 2),
+            ("openai:/gpt-4o", SMALL, "q2", "correctness", None, None, "the judge failed: too many requests", 3),
+            ("openai:/gpt-4o", LARGE, "q2", "correctness", 1, None, None, 4),
+        ],
+        {"human score": 3},
+    ),
+    "phoenix.json": (
+        NAMED,
+        {"helpfulness": [1, 5]},
+        [
+            ("gpt-4o", "small", "q1", "helpfulness", 4, 4.0, None, 1),
+            ("gpt-4o", "large", "q1", "helpfulness", 2, 2.0, None, 4),
+            ("gpt-4o", "small", "q2", "helpfulness", None, None, "no score", 6),
+        ],
+        {"human score": 3},
+    ),
+    "phoenix_experiment.json": (
+        {"judge": "gpt-4o", "columns": {"model": {"value": "small"}}},
+        {"helpfulness": [1, 5]},
+        [
+            ("gpt-4o", "small", "e1", "helpfulness", 4, 5.0, None, 1),
+            ("gpt-4o", "small", "e1, repetition 2", "helpfulness", None, None, "the judge failed: timed out", 2),
+        ],
+        {"human score": 1},
+    ),
+    "langfuse.json": (
+        {"judge": "gpt-4o", "step": 0.2},
+        {"quality": [0, 1]},
+        [
+            ("gpt-4o", SMALL, '{"question": "q1"}', "quality", 4, 5.0, None, 1),
+            ("gpt-4o", LARGE, '{"question": "q1"}', "quality", 2, 1.25, None, 2),
+            ("gpt-4o", SMALL, '{"question": "q2"}', "quality", None, None, "no score", 3),
+            ("gpt-4o", LARGE, '{"question": "q2"}', "quality", 3, None, None, 4),
+        ],
+        {"human score": 3},
+    ),
+    "langfuse_scores.json": (
+        NAMED,
+        {"quality": [0, 1]},
+        [("gpt-4o", "a", "q1", "quality", 1, 0.0, None, 1), ("gpt-4o", "b", "q1", "quality", 0, None, None, 3)],
+        {"human score": 1},
+    ),
+    "deepeval.json": (
+        {"step": 0.1},
+        {"Answer Relevancy": [0, 1], "Correctness [GEval]": [0, 1]},
+        [
+            ("gpt-4o", SMALL, "What is a tide?", "Answer Relevancy", 9, None, None, 1),
+            ("gpt-4o", SMALL, "What is a tide?", "Correctness [GEval]", 7, None, None, 1),
+            ("gpt-4o", SMALL, "What is a moon?", "Answer Relevancy", 3, None, None, 2),
+            (
+                "gpt-4o",
+                SMALL,
+                "What is a moon?",
+                "Correctness [GEval]",
+                None,
+                None,
+                "the metric failed: Evaluation LLM outputted an invalid JSON.",
+                2,
+            ),
+        ],
+        {},
+    ),
+    "openai_evals.jsonl": (
+        {},
+        {"quality": [0, 1]},
+        [
+            ("gpt-4o", SMALL, "joke.dev.0", "quality", 1, 1.0, None, 3),
+            ("gpt-4o", SMALL, "joke.dev.1", "quality", 0, 0.0, None, 5),
+            ("gpt-4o", SMALL, "joke.dev.2", "quality", None, None, "no choice in the judgment (__invalid__)", 6),
+        ],
+        {"gold label": 2},
+    ),
+}
+KINDS = ("human score", "gold label")
+
+
+def imported(folder, path, settings, scales, *, references=(), human=None):
+    outputs = {"ratings": str(folder / "ratings.parquet"), "imported": str(folder / "imported.csv")}
+    settings = {**settings, **({"references": human} if human else {})}
+    import_ratings("mine", [str(path)], [*map(str, references)], settings=settings, scales=scales, models={}, outputs=outputs)
+    columns = "judge, model, prompt_id, dimension, rating, gt, failure, source_record"
+    counts = {row["kind"]: int(row["n"]) for row in read_table(folder / "imported.csv") if row["kind"] in KINDS}
+    return duckdb.sql(f"select {columns} from '{folder}/ratings.parquet'").fetchall(), counts
+
+
+@pytest.mark.parametrize("name", IMPORTED)
+def test_scores_of_a_tool(tmp_path, name):
+    settings, scales, rows, counts = IMPORTED[name]
+    assert imported(tmp_path, FIXTURES / name, settings, scales) == (rows, counts)
+
+
+def test_every_format_has_a_fixture():
+    """Those that are read here and in the other tests of imports."""
+    names = {path.name for path in FIXTURES.iterdir()}
+    assert {format for format in FORMATS if not any(name.startswith(format) for name in names)} == {"table"}
+
+
+JUDGED = "judge,model,prompt,rating\nj,org/small,s1,1\nj,org/small,s2,1\nj,org/large,s1,0\nj,org/large,s2,1\n"
+
+
+def test_every_eval_ever_is_the_key_of_ratings(tmp_path):
+    """A sample that failed has no label; the file alone holds no ratings."""
+    (tmp_path / "judged.csv").write_text(JUDGED, "utf-8")
+    gold = FIXTURES / "every_eval_ever.jsonl"
+    rows, counts = imported(tmp_path, tmp_path / "judged.csv", {}, {"q": [0, 1]}, references=[gold], human={})
+    assert [row[5] for row in rows] == [1.0, 0.0, 1.0, None]
+    assert counts == {"gold label": 4}
+    with pytest.raises(DataError, match=r"ever\.jsonl: found human scores or gold labels only .*; name it under `references:`"):
+        imported(tmp_path, gold, {}, {"q": [0, 1]})
+
+
+def test_samples_of_lm_eval_are_gold_labels(tmp_path):
+    """With two filters, config names the metric; the folder is the model."""
+    (tmp_path / "judged.csv").write_text(
+        "judge,model,prompt,rating\n" + "".join(f"j,my/model,{i},1\n" for i in range(3)), "utf-8"
+    )
+    folder = tmp_path / "my__model"
+    folder.mkdir()
+    gold = folder / "samples_sums_2026-01-01T00-00-00.000.jsonl"
+    gold.write_bytes((FIXTURES / "lm_eval.jsonl").read_bytes())
+    human = {"columns": {"rating": "exact_match,flexible-extract"}}
+    rows, counts = imported(tmp_path, tmp_path / "judged.csv", {}, {"q": [0, 1]}, references=[gold], human=human)
+    assert [row[5] for row in rows] == [1.0, 1.0, 0.0]
+    assert counts == {"gold label": 3}
+    with pytest.raises(DataError, match=r"its metrics are exact_match,strict-match, exact_match,flexible-extract; write one"):
+        imported(tmp_path, tmp_path / "judged.csv", {}, {"q": [0, 1]}, references=[gold], human={})
+
+
+def test_scorers_that_compare_with_a_key_are_gold_by_config(tmp_path):
+    settings = {"step": 0.1, "judge": {"Correctness [GEval]": "gpt-4o", "Exact Match": "Gold"}}
+    rows, counts = imported(tmp_path, FIXTURES / "deepeval.json", settings, {"Correctness [GEval]": [0, 1]})
+    assert [row[4:6] for row in rows] == [(7, 10.0), (None, 0.0)]
+    assert counts == {"gold label": 2}
+    settings["judge"]["Answer Relevancy"] = "Human"
+    with pytest.raises(DataError, match=r"deepeval\.json: found gold labels, and human scores in .*; leave one of them out"):
+        imported(tmp_path, FIXTURES / "deepeval.json", settings, {"Correctness [GEval]": [0, 1]})
+
+
+INSPECT = {"judge": {"model_graded_qa": "gpt-4o", "model_graded_qa1": "mine", "includes": "Human"}, "step": 0.5}
+PROMPTS = ["1", "1, epoch 2", "two", "3", "4"]
+
+
+def packed(path, log, compression=zipfile.ZIP_DEFLATED):
+    """Write a log as Inspect packs it; with Zstandard if `compression` is 93, which this Python's zipfile may not write."""
+    samples = log["samples"]
+    head = {key: value for key, value in log.items() if key != "samples"}
+    entries = {"_journal/start.json": {key: log[key] for key in ("version", "eval")}}
+    entries |= {f"samples/{sample['id']}_epoch_{sample['epoch']}.json": sample for sample in samples}
+    entries |= {"summaries.json": [{"id": sample["id"]} for sample in samples], "header.json": head}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED if compression == 93 else compression) as archive:
+        for name, value in entries.items():
+            content = json.dumps(value, indent=2).encode()
+            if compression != 93:
+                archive.writestr(name, content)
+                continue
+            options = "format csv, header false, quote '', escape '', delim '\x01', compression zstd"
+            duckdb.execute(f"copy (select $content) to '{path}.zst' ({options})", {"content": content.decode()})
+            archive.writestr(name, Path(f"{path}.zst").read_bytes())
+            os.unlink(f"{path}.zst")
+            entry = archive.getinfo(name)
+            entry.compress_type, entry.file_size, entry.CRC = 93, len(content) + 1, zlib.crc32(content + b"\n")
+    return path
+
+
+def inspect_log():
+    return json.loads((FIXTURES / "inspect.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, 93])
+def test_packed_inspect_log_is_the_log(tmp_path, compression):
+    """Also one compressed by Zstandard, as today's are, on any Python."""
+    scales = {"quality": [0, 1]}
+    whole = imported(tmp_path, FIXTURES / "inspect.json", INSPECT, scales)
+    assert imported(tmp_path, packed(tmp_path / "log.eval", inspect_log(), compression), INSPECT, scales) == whole
+    assert whole[1] == {"human score": 5}
+    assert {row[2]: row[5] for row in whole[0]} == dict(zip(PROMPTS, (0.0, 2.0, 2.0, 2.0, None), strict=True))
+
+
+def test_score_that_a_person_edited_is_the_judges_first_and_a_human_one(tmp_path):
+    log = inspect_log()
+    score = log["samples"][0]["scores"]["model_graded_qa"]
+    edit = {"value": "I", "answer": "UNCHANGED", "provenance": {"author": "ann", "timestamp": "2026-01-01T00:00:00Z"}}
+    score |= {"history": [{"value": "C", "provenance": None}, edit], "value": "I"}
+    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
+    settings = {"judge": {"model_graded_qa": "gpt-4o"}, "step": 0.5}
+    rows, counts = imported(tmp_path, tmp_path / "log.json", settings, {"quality": [0, 1]})
+    assert rows[0] == ("gpt-4o", "openai/gpt-4o-mini", "1", "quality", 2, 0.0, None, 1)
+    assert counts == {"human score": 1}
+
+
+def test_judges_that_an_inspect_log_names_need_no_config(tmp_path):
+    log = inspect_log()
+    models = {"model_graded_qa": {"model": "openai/gpt-4o"}, "model_graded_qa1": {"model": {"model": "google/gemini"}}}
+    log["eval"]["scorers"] = [{"name": name, "options": models.get(name, {})} for name in (*models, "includes")]
+    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
+    rows, _ = imported(tmp_path, tmp_path / "log.json", {"step": 0.5}, {"quality": [0, 1]})
+    assert {row[0] for row in rows} == {"openai/gpt-4o", "google/gemini"}
+    log["eval"] |= {"scorers": [{"name": "model_graded_qa"}], "model_roles": {"grader": {"model": "openai/gpt-4.1"}}}
+    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
+    assert {row[0] for row in imported(tmp_path, tmp_path / "log.json", {"step": 0.5}, {"quality": [0, 1]})[0]} == {
+        "openai/gpt-4.1"
+    }
+    del log["eval"]["model_roles"]
+    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
+    with pytest.raises(
+        ConfigError, match=r"log\.json names scorers, not judges \(includes, model_graded_qa, model_graded_qa1\)"
+    ):
+        imported(tmp_path, tmp_path / "log.json", {"step": 0.5}, {"quality": [0, 1]})
+
+
+DAMAGED = {
+    "no zip": (lambda path: path.write_text("{}"), "found no packed log"),
+    "cut off": (lambda path: path.write_bytes(path.read_bytes()[:-300]), "not a zip archive|not a whole log"),
+    "a bit": (lambda path: flip(path), "not a whole log"),
+    "no header": (lambda path: packed_without(path, "header.json", "_journal/start.json"), "found no header.json"),
+    "a sample less": (lambda path: packed_without(path, "samples/two_epoch_1.json"), "found 4 samples, but summaries of 5"),
+}
+
+
+def flip(path):
+    content = bytearray(path.read_bytes())
+    with zipfile.ZipFile(path) as archive:
+        entry = archive.getinfo("samples/1_epoch_1.json")
+    content[entry.header_offset + 80] ^= 4
+    path.write_bytes(bytes(content))
+
+
+def packed_without(path, *names):
+    with zipfile.ZipFile(path) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist() if name not in names}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in entries.items():
+            archive.writestr(name, content)
+
+
+@pytest.mark.parametrize("what", DAMAGED)
+@pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, 93])
+def test_damaged_packed_log_is_refused(tmp_path, what, compression):
+    change, words = DAMAGED[what]
+    log = inspect_log()
+    log["status"] = "started"  # so that only the summaries tell of a sample that is gone
+    path = packed(tmp_path / "log.eval", log, compression)
+    if compression == 93 and what in ("no header", "a sample less"):
+        pytest.skip("zipfile may not read these entries to write the others")
+    change(path)
+    with pytest.raises(DataError, match=words):
+        imported(tmp_path, path, INSPECT, {"quality": [0, 1]})

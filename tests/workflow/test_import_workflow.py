@@ -71,7 +71,7 @@ def test_format_that_is_not_the_one_named_stops_the_run(tmp_path):
     text = "error: a.json: found AlpacaEval annotations, not Arena-Hard judgments; write `format: alpaca_eval`"
     assert text in result.stderr
     assert not list((folder / "results" / "ours").rglob("*.parquet"))
-    (folder / "mine.yaml").write_text("comparisons: {ours: {title: t, import: {files: a.json}, both_orders: false}}\n", "utf-8")
+    (folder / "mine.yaml").write_text("comparisons: {ours: {title: t, import: {files: a.json}}}\n", "utf-8")
     result = snakemake(folder, "--cores", "1", "results/ours/tables/position.csv", configs=["mine.yaml"])
     assert result.returncode == 0, result.stdout + result.stderr
     assert read_table(folder / "results/ours/tables/imported.csv")[0]["n"] == "7"

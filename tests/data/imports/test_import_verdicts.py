@@ -85,9 +85,7 @@ def test_alpaca_eval_annotations(tmp_path):
     assert rows_of(tmp_path, "length_a, length_b, preference, dataset")[1] == ("2", "5", "2.0", "helpful_base")
     assert rows_of(tmp_path, "preference")[3] == ("1.9134",)
     assert counted(tmp_path) == [("rows", 7, "entry 1"), ("no preference", 1, "entry 6")]
-    assert len(canonical(tmp_path, both_orders=False)) == 7
-    with pytest.raises(DataError, match=r"alpaca_eval\.json, entry 1, column order: .* `both_orders: false`"):
-        canonical(tmp_path)
+    assert len(canonical(tmp_path)) == 7  # in single orders, as the tool shows them
 
 
 def test_arena_hard_judgments_of_version_0_1(tmp_path):
@@ -167,3 +165,18 @@ def test_human_verdicts_on_one_id_in_two_experiments_are_two(tmp_path):
     assert labelled(tmp_path, "item,model_a,model_b,human\n1,x,y,b\n") == ["b", "b", None]
     with pytest.raises(DataError, match=r"1\.csv, line 1, column experiment: missing, but .*0\.csv has it; write it in all"):
         labelled(tmp_path, human, "item,model_a,model_b,human\n1,x,y,b\n")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
+def test_votes_of_lmarena_are_human_verdicts(tmp_path, suffix):
+    """A vote for neither is a tie; only among MT-Bench's verdicts is the turn part of the question."""
+    as_table = {"csv": "(format csv)", "parquet": "(format parquet)", "jsonl": "(format json)"}
+    votes = tmp_path / f"votes.{suffix}"
+    duckdb.sql(f"copy (from read_csv('{FORMATS}/lmarena.csv')) to '{votes}' {as_table[suffix]}")
+    settings = {"columns": COLUMNS, "missing": ["timeout"]}
+    imported(tmp_path, "verdicts.csv", settings, references=[votes], human={})
+    assert [row[0] for row in rows_of(tmp_path, "human")] == ["a", "a", "tie", "tie"]
+    text = "question_id,model_a,model_b,winner,turn\n81,gpt-4,alpaca-13b,model_a,1\n81,gpt-4,alpaca-13b,tie,2\n"
+    (tmp_path / "mt.csv").write_text(text, "utf-8")
+    imported(tmp_path, "mt_bench_pair.jsonl", {}, references=[tmp_path / "mt.csv"], human={})
+    assert [row[0] for row in rows_of(tmp_path, "human")] == ["b", "b", "tie", "tie", None, None]

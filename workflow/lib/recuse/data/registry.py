@@ -17,6 +17,7 @@ TEAMS = (RATERS, GOLD)
 
 TABLES = (".csv", ".gz", ".parquet")
 SUFFIXES = (*TABLES, ".jsonl", ".json", ".eval")  # of files of judgments
+ORDER_DRAWN = "order_drawn"  # column of imported verdicts of a tool that shows each pair in one order only
 RATED, COMPARED = "studies", "comparisons"  # what a format holds, by the part of config that it goes under
 
 OBSERVED = "observed"  # a scale from 0 to the highest value in the files

@@ -23,7 +23,7 @@ from recuse.data.files import (
     texts_of,
 )
 from recuse.data.lines import check_declared, check_lines
-from recuse.data.registry import HUMAN, Registry
+from recuse.data.registry import HUMAN, ORDER_DRAWN, Registry
 from recuse.pairwise.sources import select_llmbar_texts, select_prd_texts
 
 COMPARISON = ("experiment", "condition", "judge", "item", "model_a", "model_b", "vote")
@@ -133,7 +133,7 @@ def normalise(
     DataError naming file, line and column for: a missing file or column, an empty file, an empty name, a model against itself,
     a word that does not belong in its column, an invalid length, vote or number of votes, a judge `Human` in an experiment with
     human labels, a duplicate row, a human label or length that differs between rows about the same answers, and, with
-    `both_orders`, a comparison in one order only.
+    `both_orders`, a comparison in one order only, unless it was imported from a tool that shows one.
     """
     check_declared(files, declared)
     connection = connect()
@@ -159,7 +159,7 @@ def normalise(
     check_unique(connection)
     check_same_answers(connection)
     counts = _completeness(connection, study)
-    if both_orders:
+    if both_orders and not any(ORDER_DRAWN in columns_of(connection, path) for path in files):
         check_both_orders(connection, sum(row["one_order"] for row in counts))
     write_rows(connection, CANONICAL, comparisons)
     write_table(completeness, PAIRWISE_COMPLETENESS, counts)

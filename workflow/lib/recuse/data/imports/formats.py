@@ -18,6 +18,7 @@ from recuse.data.imports.rows import (
     required,
     rows_of,
 )
+from recuse.data.registry import ORDER_DRAWN
 
 # A name and a prompt template, or a name alone.
 MT_BENCH_JUDGE = "coalesce(json_extract_string(json, '/judge/0'), json_extract_string(json, '/judge'))"
@@ -120,7 +121,8 @@ def verdicts_of_alpaca_eval(connection: Connection, path: str, settings: Mapping
         "length_b": WORD_COUNT.format("output_2"),
     }
     source, used = "(from objects join drawn using (instruction))", named.values()
-    return rows_of(source, columns, VERDICT_COLUMNS, named=named | {"outcome": "preference"}, texts=texts, used=used)
+    named, drawn = named | {"outcome": "preference"}, {ORDER_DRAWN: "'true'"}
+    return rows_of(source, columns, VERDICT_COLUMNS, named=named, texts=texts, used=used, besides=drawn)
 
 
 ARENA_HARD = ("question_id", "uid", "model", "judge", "baseline", "games")

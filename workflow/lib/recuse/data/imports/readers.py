@@ -25,6 +25,7 @@ RATING_KEYS = {"judge": "judge", "model": "model", "prompt": "prompt_id", "ratin
 OPTIONAL_RATING_KEYS = {"dimension": "dimension", "dataset": "dataset", "human": "gt", "length": "pred_length"}
 VERDICT_KEYS = ("judge", "item", "model_a", "model_b", "outcome")
 LENGTHS = ("length_a", "length_b")
+TIES = ("tie (bothbad)", "tie (both bad)", "both_bad", "bothbad")  # as LMArena writes votes for neither answer
 
 
 def create_imported(
@@ -136,7 +137,8 @@ def verdicts_of_table(connection: Connection, path: str, settings: Mapping, scal
 
 def winner(value: str, texts: Mapping[str, str]) -> str:
     """SQL for a or b, from a winner (SQL) named by that letter, as model_a or model_b, or by its model."""
-    letter = f"case lower({value}) when 'model_a' then 'a' when 'model_b' then 'b' else lower({value}) end"
+    ties = " ".join(f"when {text(word)} then 'tie'" for word in TIES)
+    letter = f"case lower({value}) when 'model_a' then 'a' when 'model_b' then 'b' {ties} else lower({value}) end"
     return f"case {value} when {texts['model_a']} then 'a' when {texts['model_b']} then 'b' else {letter} end"
 
 

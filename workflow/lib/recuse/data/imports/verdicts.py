@@ -15,6 +15,9 @@ from recuse.data.registry import COMPARED
 
 COLUMNS = ("item", "model_a", "model_b", "human")
 LABELLED = ("human", "humans_a", "humans_b")
+# LMArena's columns of votes, of which the data sets have one id or the other.
+BY_LMARENA = {"item": ("question_id", "id"), "human": ("winner",)}
+TURNS = "select 1 from imported where item like '%, turn %' limit 1"
 VOTES = "case human when 'a' then 1 when 'b' then -1 when 'tie' then 0 end"
 CHECKS = (
     *(Check(column, f"{column} is null", "", f"'write the {column}'") for column in COLUMNS[:3]),
@@ -70,12 +73,15 @@ def _create_labels(connection: Connection, paths: Sequence[str], references: Map
     by_experiment: dict[bool, str] = {}  # whether a file has experiments -> the first such file
     for path in paths:
         file, named = Table(connection, path, table="human_objects"), references.get("columns", {})
-        columns = {column: file.needed(named, column) for column in COLUMNS}
+        columns = {column: file.needed(named, column, *BY_LMARENA.get(column, ())) for column in COLUMNS}
         experiment = file.column(named, "experiment")
         by_experiment.setdefault(experiment is not None, path)
         columns |= {"experiment": experiment} if experiment else {}
         texts = {"experiment": "null"} | {column: file.name(name_in_file) for column, name_in_file in columns.items()}
         texts["human"] = winner(texts["human"], texts)
+        turn = file.column({}, "turn") if connection.execute(TURNS).fetchall() else None
+        if turn and columns["item"] == "question_id":  # MT-Bench's human judgments; elsewhere `turn` is their number
+            texts["item"] += f" || case {file.name(turn)} when '1' then '' else ', turn ' || {file.name(turn)} end"
         picked = ", ".join(f"{value} as {column}" for column, value in texts.items())
         with reading(path):
             query = f"create or replace temp table labelled as select file, record, {picked} from {file.source}"

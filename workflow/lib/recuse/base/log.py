@@ -5,6 +5,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
+from io import StringIO
 from pathlib import Path
 from typing import TypeVar
 
@@ -56,8 +57,27 @@ def steps(
                 bar.update(min(size(item), total - bar.n) if total else size(item))  # the last may be less
 
 
+_listeners: list[list[str]] = []
+
+
+@contextmanager
+def listening() -> Iterator[list[str]]:
+    """Collect the lines that steps print, and their warnings, instead of showing them."""
+    printed, lines = StringIO(), []
+    _listeners.append(lines)
+    try:
+        with redirect_stdout(printed), redirect_stderr(printed):
+            yield lines
+    finally:
+        _listeners.pop()
+        lines += printed.getvalue().splitlines()
+
+
 def warn(message: str) -> None:
-    """Print a warning to the log and to the terminal that started the process."""
+    """Print a warning to the log and to the terminal that started the process, or leave it to who is `listening`."""
+    if _listeners:
+        _listeners[-1].append(message)
+        return
     for stream in {sys.stderr, sys.__stderr__} - {None}:
         print(visible(f"warning: {message}"), file=stream)
 

@@ -64,6 +64,11 @@ def load(path: str | None) -> Mapping:
     return checked(config, project) if files else project  # tests check the project's own
 
 
+def with_study(config: Mapping, **added: Mapping) -> dict:
+    """Return `config` with these additions, as if a file had them; ConfigError about an invalid setting."""
+    return checked(merged(config, added), project_settings())
+
+
 def merged(base: Mapping, added: Mapping) -> dict:
     """Merge configurations as Snakemake does: mappings key by key, anything else as a whole."""
     both = {key for key in base if isinstance(base[key], Mapping) and isinstance(added.get(key), Mapping)}

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from html import escape
+from importlib import import_module
 from pathlib import Path
 
 import matplotlib
@@ -131,6 +132,22 @@ def read(path: str | Path) -> pd.DataFrame:
     for column in table.columns.intersection(NAMES):
         table[column] = table[column].str.replace(INVISIBLE, lambda match: visible(match[0]), regex=True)
     return table
+
+
+def drawn(draw: str, inputs: Mapping, *, subject: Mapping, settings: Mapping) -> Figure:
+    """Draw a figure of the catalogue by `module:function`, from the tables at these paths, by argument; see its params."""
+    module, _, name = draw.partition(":")
+    given = {
+        argument: paths
+        if argument == "published"
+        else read(paths)
+        if isinstance(paths, str)
+        else [read(path) for path in paths]
+        for argument, paths in inputs.items()
+    }
+    tables = [table for of in given.values() for table in (of if isinstance(of, list) else [of])]
+    about = Subject.from_config(**subject, tables=[table for table in tables if isinstance(table, pd.DataFrame)])
+    return getattr(import_module(module), name)(**given, subject=about, **legible(settings))
 
 
 def legible(settings: object) -> object:

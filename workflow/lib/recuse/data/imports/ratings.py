@@ -55,6 +55,7 @@ ROUNDED = "between two steps, rounded to the nearest"
 KEY = ("model_name", "dimension", "prompt_id")  # of a completion, and its dataset if human scores have one
 WORDS = {"model_name": "model", "model": "model", "dimension": "dimension", "prompt_id": "prompt", "dataset": "dataset"}
 NEAR = 1e-9  # scores no farther apart are equal
+NOT_IN_CONFIG = "not in config, taken as the only model of the family"
 
 
 def import_ratings(
@@ -110,7 +111,7 @@ def import_ratings(
     names = connection.execute("select judge_name from typed union select model_name from typed order by all").fetchall()
     for (who,) in names:
         if who not in models:
-            print(visible(f"{who}: not in config, taken as the only model of the family {registry.family_of(who)}"))
+            print(visible(f"{who}: {NOT_IN_CONFIG} {registry.family_of(who)}"))
     counts = "select (select count(gt_number) from typed) + (select count(*) from scored)"
     unscored = connection.execute(counts).fetchone() == (0,)
     for line in (

@@ -1,0 +1,456 @@
+"""recuse in Python: any table gives the workflow's numbers, errors name row and column, and nothing is left behind."""
+
+import gc
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import yaml
+from conclusions import conclude
+from describe import describe
+from estimands import estimands
+from fit import fit as fit_specs
+from leaderboard import rank
+from sensitivity import tabulate
+
+import recuse
+from conftest import CONFIG, ROOT
+from example_data import ratings_of_example
+from recuse.base.tables import read_table
+from recuse.cli import main
+from recuse.config.studies import conclusions_params, inference_params, order_of, specs_of_checks
+
+EXAMPLE = ROOT / "docs" / "example"
+JUDGED, HUMAN = recuse.example()
+
+
+def check_equal(table, path):
+    """Every number is that of the file, to the last bit."""
+    rows = read_table(path)
+    assert list(table) == list(rows[0])
+    assert len(table) == len(rows)
+    for name in table:
+        fields = [row[name] for row in rows]
+        if pd.api.types.is_numeric_dtype(table[name]):
+            assert np.array_equal(table[name].to_numpy(float), [float(field or "nan") for field in fields], equal_nan=True), (
+                name
+            )
+        else:
+            assert table[name].tolist() == fields, name
+
+
+WRITTEN = (
+    *("not_estimable", "remarks", "smooths", "multiplicity", "mean_scores", "correlations", "idiosyncrasy", "pooled"),
+    *("residuals", "identifiability", "reliability", "bounds", "measurement_error", "reliability_curve", "breakdowns"),
+    *("sensitivity", "conclusions", "verdicts", "leaderboard", "judgments", "ppi", "power", "debiased"),
+)
+
+
+@pytest.fixture(scope="module")
+def ratings():
+    return ratings_of_example()
+
+
+@pytest.fixture(scope="module")
+def of_workflow(tmp_path_factory):
+    """The tables of the workflow for the ratings of an object, by the functions of its scripts."""
+
+    def built(ratings):
+        folder, config = tmp_path_factory.mktemp("workflow"), ratings._inputs.config
+        where = {name: str(folder / f"{name}.csv") for name in WRITTEN}
+        tables = {"study": "ratings", "cells": f"{ratings._folder}/cells.parquet", "ratings": ratings._study.ratings}
+        specs = {name: config["specs"][name] for name in {**dict.fromkeys(specs_of_checks(config)), "model_effects": 0}}
+        level = {"confidence": config["confidence"]}
+        paths = [str(folder / f"{spec}.csv") for spec in specs]
+        raters = [f"{ratings._folder}/raters.parquet"] if os.path.exists(f"{ratings._folder}/raters.parquet") else []
+        fit_specs(**tables, specs=specs, **level, seed=config["seed"], estimates=paths, outputs=where)
+        describe(study="ratings", cells=tables["cells"], **level, outputs=where)
+        params = inference_params(config, ["idiosyncrasy", "identifiability"], "assignments")
+        estimands(**tables, **params, **level, seed=config["seed"], outputs=where)
+        keys = ("measurement_error", "sensitivity", "bounds")
+        params = inference_params(config, keys, "raters", "without_human_scores")
+        tabulate(**tables, raters=raters, alphas=[], **params, **level, outputs=where)
+        keys = ("replicates", "ppi", "power", "without_human_scores")
+        params = inference_params(config, ["leaderboard"], *keys, also=["main"])
+        params["settings"] = {**params["settings"], "ppi": {"labelled": [10], "draws": 2}}
+        fitted = [str(folder / f"{spec}.csv") for spec in ("main", "model_effects")]
+        rank(
+            **tables,
+            estimates=fitted,
+            reliability=where["reliability"],
+            **params,
+            **level,
+            seed=config["seed"],
+            outputs=where,
+        )
+        conclude(
+            study="ratings",
+            inputs=where | {"estimates": paths, "scorecard": [], "completeness": f"{ratings._folder}/completeness.csv"},
+            **conclusions_params(config),
+            instead=config["inference"]["without_human_scores"],
+            order=order_of(config, "ratings"),
+            verdict=config["inference"]["verdict"],
+            outputs=where,
+        )
+        return folder
+
+    return built
+
+
+PREPARED = {
+    "with human scores": lambda: ratings_of_example(),
+    "without human scores": lambda: ratings_of_example(JUDGED),
+    "one family": lambda: ratings_of_example(JUDGED, HUMAN, families={"All": sorted(set(JUDGED["candidate"]))}),
+    "one human": lambda: ratings_of_example(JUDGED, HUMAN, human="first"),
+}
+
+
+@pytest.mark.parametrize("prepared", PREPARED.values(), ids=PREPARED)
+@pytest.mark.filterwarnings("ignore:.*no rating has a human score")
+def test_tables_are_those_of_the_workflow(prepared, of_workflow):
+    ratings = prepared()
+    recuse.check(ratings)  # which writes the raters that the workflow reads
+    folder = of_workflow(ratings)
+    check_equal(recuse.verdict(ratings), folder / "verdicts.csv")
+    check_equal(recuse.leaderboard(ratings, by_dimension=True), folder / "leaderboard.csv")
+    power = recuse.power(ratings)
+    assert len(power) == len(read_table(folder / "power.csv"))
+    if len(power):
+        check_equal(power, folder / "power.csv")
+    for spec in ("main", "clustered", "model_effects"):
+        fitted = recuse.fit(ratings, spec).table
+        assert len(fitted) == len(read_table(folder / f"{spec}.csv"))
+        if len(fitted):
+            check_equal(fitted, folder / f"{spec}.csv")
+
+
+@pytest.mark.parametrize(("spec", "settings"), [("main", {}), ("by_dimension", {}), ("main", {"covariance": "CR1"})])
+def test_fit_is_that_of_the_command(ratings, tmp_path, monkeypatch, spec, settings):
+    monkeypatch.chdir(EXAMPLE)
+    config = yaml.safe_load((EXAMPLE / "mine.yaml").read_text("utf-8"))
+    config["specs"] = {"changed": {**CONFIG["specs"][spec], **settings}}
+    config["studies"] = {"ratings": config["studies"]["ours"]}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(config), "utf-8")
+    named = ["--spec", "changed" if settings else spec, "--output", str(tmp_path / "out.csv")]
+    monkeypatch.setattr(sys, "argv", ["recuse", "fit", str(tmp_path / "mine.yaml"), *named])
+    assert main() == 0
+    check_equal(recuse.fit(ratings, spec, **settings).table, tmp_path / "out.csv")
+
+
+def forms():
+    """The example in every kind of table, with names of the judged and the human scores."""
+    as_texts = JUDGED.astype(str), HUMAN.astype(str)
+    yield "texts", as_texts
+    yield "objects", (JUDGED.astype(object), HUMAN.astype(object))
+    yield "categories", (JUDGED.astype({"grader": "category", "candidate": "category"}), HUMAN)
+    yield (
+        "numbers",
+        (
+            JUDGED.assign(score=pd.to_numeric(JUDGED["score"], errors="coerce")),
+            HUMAN.astype({"first": float, "second": "Int64"}),
+        ),
+    )
+    yield "polars", tuple(map(pl.from_pandas, (JUDGED, HUMAN)))
+    yield "lazy polars", tuple(pl.from_pandas(each).lazy() for each in (JUDGED, HUMAN))
+    yield "Arrow", tuple(pa.Table.from_pandas(each) for each in (JUDGED, HUMAN))
+    yield "Arrow's reader", tuple(pa.Table.from_pandas(each).to_reader() for each in (JUDGED, HUMAN))
+    yield "files", tuple(EXAMPLE / name for name in ("judged.csv", "human.csv"))
+    yield "a file and a table", (str(EXAMPLE / "judged.csv"), HUMAN)
+
+
+FORMS = dict(forms())
+
+
+@pytest.mark.parametrize("tables", FORMS.values(), ids=FORMS)
+def test_every_kind_of_table_gives_the_same(tables, ratings):
+    same = ratings_of_example(*tables)
+    pd.testing.assert_frame_equal(recuse.fit(same).table, recuse.fit(ratings).table)
+    pd.testing.assert_frame_equal(recuse.verdict(same), recuse.verdict(ratings))
+    assert recuse.check(same).page == recuse.check(ratings).page
+
+
+def test_configuration(ratings, tmp_path, monkeypatch):
+    monkeypatch.chdir(EXAMPLE)
+    same = recuse.ratings("mine.yaml")
+    assert same.study == "ours"
+    pd.testing.assert_frame_equal(recuse.verdict(same).drop(columns="study"), recuse.verdict(ratings).drop(columns="study"))
+    with pytest.raises(
+        recuse.ConfigError, match=r"found scale with a configuration; write them there, or pass the data itself"
+    ):
+        recuse.ratings("mine.yaml", scale=(1, 10))
+    with pytest.raises(recuse.ConfigError, match=r"pass study=, one of its studies under `comparisons:`; found none"):
+        recuse.pairs("mine.yaml")
+
+
+def test_the_frame_is_left_alone(ratings):
+    judged, human = JUDGED.copy(), HUMAN.copy()
+    made = ratings_of_example(judged, human)
+    pd.testing.assert_frame_equal(judged, JUDGED)
+    judged["score"] = "1"
+    human.drop(human.index, inplace=True)
+    pd.testing.assert_frame_equal(recuse.verdict(made), recuse.verdict(ratings))
+
+
+def test_texts_and_numbers(ratings):
+    """No number is a text, and what is missing is NaN, or an empty text."""
+    for table in (recuse.fit(ratings).table, recuse.verdict(ratings), recuse.leaderboard(ratings), recuse.power(ratings)):
+        for name in table:
+            if name in ("estimate", "ci_low", "p_value", "score", "std_error", "detectable", "missed"):
+                assert table[name].dtype == float
+        assert table["study"].eq("ratings").all()
+    assert set(recuse.leaderboard(ratings)["slice"]) == {""}
+    assert recuse.verdict(ratings)["favours"].isin(["yes", "no", ""]).all()
+    assert recuse.check(ratings).table["words"].str.len().gt(0).all()
+
+
+def test_words_of_the_objects(ratings):
+    assert repr(ratings) == ("Ratings: 3,492 ratings by 5 judges of 6 models on 120 prompts in 1 dimension; with human scores")
+    assert "<li>supports: self-bias of 5 of 5 judges (A, B, C); family-bias of 2 of 3" in ratings._repr_html_()
+    assert (len(ratings), ratings.dimensions) == (3492, ["quality"])
+    assert ratings.families["gpt-4.1"] == "GPT"
+    assert len(ratings.to_pandas()) == 3492
+    checked, fitted = recuse.check(ratings), recuse.fit(ratings, covariance="CR1")
+    assert str(checked).startswith("ratings: what these ratings support\n\n  supports: self-bias of 5 of 5 judges (A, B, C)")
+    assert checked._repr_html_().startswith("<pre>ratings: what")
+    assert fitted.words == "Equation 1 with prompt-clustered (CR1) standard errors"
+    assert "not estimable: family_bias of qwen3-32b: no ratings by this family" in repr(fitted)
+    assert fitted._repr_html_().count("<tr") == 8
+    assert set(fitted.biases["quantity"]) == {"self_bias", "family_bias"}
+
+
+def changed(place, column, value, *, table=JUDGED):
+    copy = table.astype(object)
+    copy.loc[place, column] = value
+    return copy
+
+
+WRONG = {
+    "no number": ((changed(3, "score", "great"), HUMAN), {}, "DataFrame, row 4, column score: found 'great', which is not a "),
+    "off the scale": ((changed(4, "score", 11), HUMAN), {}, "DataFrame, row 5, column score: found '11', which is off "),
+    "no judge": ((changed(0, "grader", None), HUMAN), {}, "DataFrame, row 1, column grader: "),
+    "no score": ((JUDGED, changed(2, "first", 12, table=HUMAN)), {}, "references, row 3, column first, second: found '12'"),
+    "polars": ((pl.from_pandas(changed(3, "score", "x").astype(str)), HUMAN), {},
+               "DataFrame, row 4, column score: found 'x'"),
+    "twice": ((pd.concat([JUDGED, JUDGED[:1]]), HUMAN), {}, "are already in DataFrame, row 1; keep one of the two rows"),
+    "no column": ((JUDGED, HUMAN), {"rating": "mark"}, "DataFrame, column mark: missing; found item, grader, candidate, "
+                  "metric, score; name one of them by rating="),
+    "no prompts": ((JUDGED, HUMAN), {"prompt": None}, "DataFrame, column prompt: missing; found item, grader, candidate, "
+                   "metric, score; name one of them by prompt="),
+    "two columns": ((JUDGED.rename(columns={"metric": "score"}), HUMAN), {}, "DataFrame, column score: found twice"),
+    "no third human": ((JUDGED, HUMAN), {"human": "third"}, "name one of them by human="),
+    "no rows": ((JUDGED[:0], HUMAN), {}, "DataFrame: found no rows"),
+    "a mapping": (({"a": 1}, HUMAN), {}, "data: found dict; pass a DataFrame of pandas or polars, an Arrow table, or the path"),
+    "no file": (("none.csv", HUMAN), {}, "none.csv: no such file; name an existing CSV or parquet file"),
+    "a scale": ((JUDGED, HUMAN), {"scale": (10, 1)}, "scales: quality: found [10, 1]; write [lowest, highest]"),
+    "two scales": ((JUDGED, HUMAN), {"scales": {"quality": (1, 10)}}, "found scale and scales; pass one of them"),
+    "no step": ((JUDGED, HUMAN), {"scale": (1, 10.5)}, "import: step: 1: the scale [1, 10.5] of quality has ends that are no "),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("tables", "settings", "message"), WRONG.values(), ids=WRONG)
+def test_errors_name_row_column_and_argument(tables, settings, message, temporary):
+    with pytest.raises(recuse.RecuseError) as error:
+        ratings_of_example(*tables, **settings)
+    assert message in str(error.value)
+    assert "in config" not in str(error.value)
+    assert os.listdir(temporary) == []
+
+
+@pytest.fixture
+def temporary(tmp_path, monkeypatch):
+    """The folder of temporary files, empty."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_nothing_is_left(temporary):
+    made = ratings_of_example()
+    recuse.verdict(made), recuse.check(made), recuse.power(made, prompts=[50], copies=[1])
+    (folder,) = os.listdir(temporary)
+    assert folder.startswith("recuse-")
+    del made
+    gc.collect()
+    assert os.listdir(temporary) == []
+
+
+def test_a_process_that_ends_leaves_nothing(tmp_path):
+    code = "from example_data import *; kept = ratings_of_example(); recuse.verdict(kept)"
+    run_python(code, TMPDIR=str(tmp_path))
+    assert os.listdir(tmp_path) == []
+
+
+def test_the_scale_of_the_data_is_said():
+    without_low = JUDGED[~JUDGED["score"].isin(["1", "2"])]
+    with pytest.warns(UserWarning, match=r"no scale was passed; taken from the data: quality from 1 to 10 \(found 3 to 10\)"):
+        made = ratings_of_example(without_low, HUMAN, scale=None)
+    pd.testing.assert_frame_equal(recuse.fit(made).table, recuse.fit(ratings_of_example(without_low, HUMAN)).table)
+
+
+@pytest.mark.parametrize(
+    ("found", "scale"),
+    [
+        *(((1, 5), (1, 5)), ((2, 8), (1, 10)), ((0, 1), (0, 1)), ((0.2, 0.9), (0, 1)), ((0, 3), (0, 3)), ((1, 6), (1, 7))),
+        *(((0, 7.5), (0, 10)), ((12, 95), (0, 100)), ((-1, 1), (-1, 1)), ((0, 1000), (0, 1000)), ((1, 1), (1, 2))),
+    ],
+)
+def test_usual_scales(found, scale):
+    from recuse.api import _usual_scale
+
+    assert _usual_scale(*found) == scale
+
+
+def test_scales_by_dimension():
+    both = pd.concat([JUDGED, JUDGED.assign(metric="style")], ignore_index=True)
+    human = pd.concat([HUMAN, HUMAN.assign(metric="style")], ignore_index=True)
+    assert ratings_of_example(both, human).dimensions == ["quality", "style"]
+    named = ratings_of_example(both, human, scale=None, scales={"quality": (1, 10), "style": (0, 10)})
+    assert named.to_pandas().groupby("dimension")["scale_low"].unique().map(list).to_dict() == {"quality": [1], "style": [0]}
+    with pytest.warns(UserWarning, match=r"quality from 1 to 10 .*; style from 1 to 10"):
+        ratings_of_example(both, human, scale=None)
+
+
+def test_no_column_for_the_dimension():
+    bare, human = JUDGED.drop(columns="metric"), HUMAN.drop(columns="metric")
+    assert ratings_of_example(bare, human, dimension=None).dimensions == ["score"]
+    named = ratings_of_example(bare, human, dimension=None, scale=None, scales={"tone": (1, 10)})
+    assert named.dimensions == ["tone"]
+
+
+def test_what_an_import_says_is_a_warning():
+    with pytest.warns(UserWarning, match=r"no rating has a human score: .*; if there are human scores, name"):
+        ratings_of_example(JUDGED)
+    with pytest.warns(UserWarning, match=r"families: no judge and no model of these ratings is named gpt-5"):
+        ratings_of_example(JUDGED, HUMAN, families={"GPT": ["gpt-5"]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ratings_of_example()
+
+
+def test_wrong_arguments_of_the_others(ratings):
+    with pytest.raises(recuse.ConfigError, match=r"did you mean 'clustered'"):
+        recuse.fit(ratings, "cluster")
+    with pytest.raises(recuse.ConfigError, match=r"specs: changed: covariance"):
+        recuse.fit(ratings, covariance="CR7")
+    with pytest.raises(recuse.ConfigError, match=r"self_bias"):
+        recuse.power(ratings, self_bias=-1)
+    with pytest.raises(recuse.ConfigError, match=r"figure: 'pie' is not one of the figures of these data"):
+        recuse.plot(ratings, "pie")
+    with pytest.raises(recuse.DataError, match=r"fit: found Pairs; it is for what recuse.ratings\(...\) returns"):
+        recuse.fit(recuse.pairs(VERDICTS))
+    with pytest.raises(AttributeError, match=r"no attribute 'rating'"):
+        _ = recuse.rating
+
+
+VERDICTS = pd.read_csv(ROOT / "tests" / "smoke" / "verdicts.csv")
+
+
+def test_pairs_are_those_of_the_command(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    config = {"comparisons": {"pairs": {"title": "t", "import": {"files": str(ROOT / "tests/smoke/verdicts.csv")}}}}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(config), "utf-8")
+    monkeypatch.setattr(sys, "argv", ["recuse", "check", "mine.yaml", "--output", "check.csv"])
+    main()
+    page = capfd.readouterr().out
+    for data in (VERDICTS, pl.from_pandas(VERDICTS), ROOT / "tests" / "smoke" / "verdicts.csv"):
+        made = recuse.pairs(data)
+        assert recuse.check(made).page == page
+        check_equal(recuse.check(made).table, "check.csv")
+    same = recuse.pairs("mine.yaml")
+    pd.testing.assert_frame_equal(recuse.verdict(same), recuse.verdict(made))
+    assert repr(made).startswith("Pairs: 96 verdicts by 2 judges on ")
+    assert len(made) == 96
+    with pytest.raises(recuse.DataError, match=r"DataFrame, row 2, column outcome: found 'neither'"):
+        recuse.pairs(changed(1, "outcome", "neither", table=VERDICTS))
+
+
+def test_human_verdicts_in_a_second_table():
+    alone = VERDICTS.drop(columns="human")
+    labels = VERDICTS[["item", "model_a", "model_b", "human"]].drop_duplicates()
+    joined = recuse.pairs(alone, references=labels.rename(columns={"human": "label"}), human="label")
+    pd.testing.assert_frame_equal(recuse.verdict(joined), recuse.verdict(recuse.pairs(VERDICTS)))
+
+
+def test_threads(ratings):
+    """Each gets its own tables, whatever the others do."""
+    expected, tables = recuse.fit(ratings).table, {}
+
+    def work(number):
+        tables[number] = recuse.fit(ratings_of_example() if number % 2 else ratings).table
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(tables) == 4
+    for table in tables.values():
+        pd.testing.assert_frame_equal(table, expected)
+
+
+def test_plots(ratings):
+    from matplotlib.figure import Figure
+
+    for figure in ("verdicts", "self_family_bias", "fig02_mean_scores", "leaderboard", "power", "idiosyncrasy", "correlations"):
+        assert isinstance(recuse.plot(ratings, figure), Figure)
+    assert isinstance(recuse.plot(recuse.pairs(VERDICTS), "choices"), Figure)
+
+
+def test_functions_keep_their_names_when_packages_of_these_names_are_imported():
+    code = (
+        "import recuse; from recuse.check.check import WIDTH; from recuse.plot.style import PAGE; import recuse.check.check; "
+    )
+    assert (
+        run_python(code + "print(recuse.check.__name__, recuse.plot.__name__, recuse.api.__name__)")
+        == "check plot recuse.api\n"
+    )
+
+
+def run_python(code, **environment):
+    paths = f"{ROOT / 'workflow/lib'}{os.pathsep}{ROOT / 'tests'}"
+    command = [sys.executable, "-W", "error::ResourceWarning", "-c", code]
+    done = subprocess.run(command, env=os.environ | {"PYTHONPATH": paths, **environment}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_import_alone_is_light():
+    code = (
+        "import sys, recuse; dir(recuse); recuse.__version__; print({'duckdb', 'pandas', 'numpy', 'pydantic'} & {*sys.modules})"
+    )
+    assert run_python(code) == "set()\n"
+    assert set(recuse.__all__) >= {"ratings", "pairs", "check", "fit", "verdict", "leaderboard", "power", "plot"}
+
+
+BLOCKED = """
+import sys
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        others = {"snakemake", "matplotlib", "seaborn", "statsmodels", "pygam", "jinja2", "requests", "pyarrow"}
+        if name.partition(".")[0] in others:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Blocked())
+from example_data import *
+made = ratings_of_example()
+print(len(recuse.verdict(made)), len(recuse.fit(made).table), recuse.check(made).page[:8], len(recuse.leaderboard(made)))
+print(len(recuse.fit(made, covariance="CR1", wild=99).table), len(recuse.power(made, prompts=[50], copies=[1])))
+made._repr_html_()
+try:
+    recuse.plot(made)
+except recuse.DataError as error:
+    print(error)
+"""
+
+
+def test_core_needs_neither_workflow_nor_plots():
+    lines = run_python(BLOCKED).splitlines()
+    assert lines[0] == "8 17 ratings: 30"
+    assert lines[1].startswith("17 ")
+    assert lines[2] == "plot: matplotlib is not installed; install it: pip install 'recuse[plot]'"

@@ -8,11 +8,10 @@ import pytest
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
-import recuse.data.describe
-import recuse.data.registry
-import recuse.plot.colours
-import recuse.plot.scores
 from drawings import FAMILIES, PRESENT, SIX, artists, coefficients, estimates, scores, self_and_family_bias, subject, texts
+from recuse.data import describe, registry
+from recuse.plot import colours
+from recuse.plot import scores as of_scores
 from recuse.plot.colours import INK, NEUTRAL, Palette, family_colours, spare_colours
 from recuse.plot.scores import correlations, mean_scores, mean_scores_by_dimension
 from recuse.plot.style import SMALL, Subject, language, legible, read, save, text_width, wrap
@@ -153,8 +152,7 @@ def test_families_are_in_the_order_of_the_models_in_config():
 
 
 def test_the_humans_have_one_name_in_tables_and_figures():
-    users = recuse.data.describe, recuse.plot.colours, recuse.plot.scores
-    assert {module.HUMAN for module in users} == {recuse.data.registry.HUMAN}
+    assert {module.HUMAN for module in (describe, colours, of_scores)} == {registry.HUMAN}
 
 
 @pytest.mark.parametrize(

@@ -68,11 +68,13 @@ def study_of_query(folder, query, scale=(0, 4)):
     return built(folder, "mine", StudyFiles(files, dict.fromkeys(dimensions, scale), {}, registry))
 
 
-def study_of_rows(folder, rows, *, models=CONFIG["models"], scale=(1, 5)):
+def study_of_rows(folder, rows, *, models=CONFIG["models"], scale=(1, 5), steps=None):
     """The study `made up` of these rows, built in `folder`."""
     scales = dict.fromkeys({row["dimension"] for row in rows}, scale)
     path = write_rows(folder / "made up.csv", rows)
-    return built(folder, "made up", StudyFiles([RatingsFile(path)], scales, {}, Registry.from_config(models)))
+    return built(
+        folder, "made up", StudyFiles([RatingsFile(path)], scales, {}, Registry.from_config(models), steps=steps or {})
+    )
 
 
 def findings_of(folder, rows, *, reliability=None, of_config=None, **settings):

@@ -11,7 +11,6 @@ from recuse.check.check import page_of
 from recuse.check.facts import FINE, NOTE, STOP, WARNING
 
 SONNET, GPT35, GPT4, LLAMA, MISTRAL = FIVE
-STEPS = {"imports": {"step": 0.01}}
 
 
 @pytest.fixture
@@ -87,7 +86,7 @@ def test_missing_lengths(check):
 
 def test_points_are_those_of_the_users_scale(check):
     rows = [row | {"rating": 20 * row["rating"], "gt": 20 * row["gt"]} for row in rated()]
-    findings, in_steps = (check(rows, scale=(0, 100), of_config=finding) for finding in (STEPS, None))
+    findings, in_steps = (check(rows, scale=(0, 100), steps=steps) for steps in ({"Tone": 0.01}, {}))
     value = findings["detectable", f"A {GPT4}"].value
     assert f" of {value:.3f} ({value:.2g} points) would" in findings["detectable", f"A {GPT4}"].words
     assert f" of {value:.3f} ({100 * value:.2f} points) would" in in_steps["detectable", f"A {GPT4}"].words
@@ -128,7 +127,7 @@ def test_no_detectable_size_for_what_cannot_be_estimated(check):
 
 def test_advice_on_single_raters_names_the_right_key(check):
     assert "`raters:`" in check(rated())["reliability", "Tone"].advice
-    advice = check(rated(), of_config=STEPS)["reliability", "Tone"].advice
+    advice = check(rated(), of_config={"imports": {"files": "a.csv"}})["reliability", "Tone"].advice
     assert "`raters:`" not in advice
     assert "`import: references: columns:`" in advice
 

@@ -14,7 +14,7 @@ from recuse.config.load import check_structure, load
 from recuse.config.studies import analyses, kind, with_placeholders
 from recuse.data.files import columns_of
 from recuse.data.imports.rows import first_keys
-from recuse.data.registry import Registry, models_with, named_files, raw_files, scales_in_steps
+from recuse.data.registry import Registry, declared_in, finest_step, models_with, named_files, raw_files
 from recuse.model.spec import Spec
 from recuse.plot.style import Subject
 
@@ -77,7 +77,7 @@ def start(path):
     for name, study in config["studies"].items():
         kind(config, name)
         Registry.from_config(models_with(study.get("families", {}), config["models"]))
-        scales_in_steps(study["scales"], study.get("import", {}))
+        finest_step(declared_in(study["scales"]))
         raw_files(named_files(study.get("files", ())))
         Subject.from_config(label=study["title"], kind="user", models=config["models"], families=config["families"])
     for name in config["comparisons"]:

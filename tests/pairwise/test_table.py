@@ -274,7 +274,7 @@ def test_files_that_are_no_table(tmp_path):
     optional = "human, length_a, length_b, condition, experiment, favoured, vote, humans_a, humans_b"
     assert f"({optional} are optional)" in message_of(tmp_path, [], "x")
     assert "rename 'Outcome' to 'outcome'" in message_of(tmp_path, GOOD, HEADER.replace("outcome", "Outcome"))
-    assert "the fields are separated by ';'" in message_of(tmp_path, [], HEADER.replace(",", ";"))
+    assert "column judge: missing; found judge:item:model_a" in message_of(tmp_path, [], HEADER.replace(",", ":"))
     assert "line 1, column human: found twice; keep one" in message_of(tmp_path, [], f"{HEADER},human")
     assert "the file holds no rows; it needs one row per verdict" in message_of(tmp_path, [])
     assert "no such file" in complaint(tmp_path, [tmp_path / "none.csv"])

@@ -81,6 +81,7 @@ rule import_verdicts:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         settings=lookup("comparisons/{study}/import", within=config),
+        models=of_study(studies.models_of),
         declared=of_study(studies.declared_of),
     message:
         "Import the verdicts of {wildcards.study}."

@@ -14,7 +14,6 @@ from mutations import SEEDED, as_csv, bytes_like, documents_like, done_or_refuse
 from recuse.data.imports.ratings import import_ratings
 from recuse.data.imports.verdicts import import_verdicts
 from recuse.data.ratings import StudyFiles, normalise
-from recuse.data.registry import scales_in_steps
 from recuse.pairwise.table import normalise as normalise_verdicts
 
 FORMATS = ROOT / "tests" / "formats"
@@ -111,8 +110,7 @@ def take(folder, name, path, references=None):
     if raw.exists():
         with done_or_refused(*names, made=made[3:]):
             if name in RATED:
-                scales = scales_in_steps(asked[1], asked[0])
-                given = {"scales": scales, "task_types": {}, "models": CONFIG["models"], "imported": True}
+                given = {"scales": asked[1], "task_types": {}, "models": CONFIG["models"], "imported": True}
                 source = StudyFiles.from_config([str(raw)], [None], **given)
                 normalise("mine", source, ratings=str(canonical), completeness=str(completeness))
             else:

@@ -116,7 +116,11 @@ def test_key_that_an_object_has_twice_is_named(tmp_path, name):
         (SINGLE, lines_of(SINGLE, 3, score=...), "line 3, column score: found nothing; write this key, as in MT-Bench"),
         (SINGLE, lines_of(SINGLE, 2, score="high"), "line 2, column score: found 'high', which is not a number"),
         (SINGLE, lines_of(SINGLE, 1, score=11), "line 1, column score: found '11', which is off the scale of the dimension"),
-        (SINGLE, lines_of(SINGLE), "line 2, column score: found '7.5', which is between two steps of the scale"),
+        (
+            SINGLE,
+            lines_of(SINGLE, 2, score=7.123),
+            "line 2, column score: found '7.123', which is between two steps of the scale",
+        ),
         (SINGLE, lines_of(SINGLE, 2, turn=3), "line 2, column turn: found 'turn 3', a dimension without a declared scale"),
         (SINGLE, lines_of(SINGLE).replace('{"question_id": 82', '\n{"question_id": 82,,', 1), "line 5: malformed JSON"),
         (
@@ -187,7 +191,7 @@ QUALITY = {"quality": [1, 10]}
             {},
             "human; name one of them under `columns:` in config, as in `{judge: <its name here>}`",
         ),
-        (OWN.replace(",", ";"), {}, "the fields are separated by ';'; save the file with commas"),
+        (OWN.replace(",", ":"), {}, "line 1, column rating: missing; found judge:model:prompt:rating:human; name one of them"),
         (
             OWN.replace("rating", "model"),
             {},

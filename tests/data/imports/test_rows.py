@@ -133,7 +133,7 @@ def test_other_faulty_values_are_named_with_the_line_for_config(tmp_path):
         " (7 more rows have errors; other values: 'timeout', 'FAIL', 'error' and 'no'), "
         "as in `missing: [ERROR, timeout, FAIL, 'no']`"
     )
-    many = of_values(tmp_path, ["x", "x", *(f"w{chr(97 + n)}" for n in range(9))])
+    many = of_values(tmp_path, ["7", "x", "x", *(f"w{chr(97 + n)}" for n in range(9))])
     assert "(10 more rows have errors; other values: 'wa', 'wb', 'wc', 'wd', 'we' and 4 more), as in `missing: [x, wa," in many
     assert of_values(tmp_path, ["7", "ERROR"]).endswith("under `missing:` in config, as in `missing: [ERROR]`")
     assert "missing: [" not in of_values(tmp_path, ["7", "8,5", "error"])  # which may be meant for a number
@@ -145,13 +145,28 @@ def test_other_faulty_values_are_named_with_the_line_for_config(tmp_path):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("own.jsonl.gz", "found a name ending in '.jsonl.gz', but only CSV is read packed; unpack it (gunzip)"),
-        ("own.tsv", "found a name ending in '.tsv'; import a file ending in one of .csv"),
+        ("own.jsonl.gz", "found a name ending in '.jsonl.gz', but only CSV and TSV are read packed; unpack it (gunzip)"),
+        ("own.xlsx", "found a name ending in '.xlsx'; import a file ending in one of .csv, .tsv"),
     ],
 )
 def test_name_of_a_file_that_is_not_read(tmp_path, name, message):
     (tmp_path / name).write_bytes(b"\x1f\x8b")
     assert complaint(tmp_path, str(tmp_path / name)).startswith(f"{name}: {message}")
+
+
+@pytest.mark.parametrize(
+    ("values", "lines"),
+    [
+        (["True", "False", "True"], "if these are ratings, `values: {true: 10, false: 1}`"),
+        (["7", "yes", "no", "ERROR"], "if these are ratings, `values: {yes: 10, no: 1}` and, for failures, `missing: [ERROR]`"),
+        (["good", "bad", "good"], "if these are ratings, `values: {good: <number>, bad: <number>}`"),
+        (["False", "False"], "if these are ratings, `values: {false: 1}`"),
+        (["7", '"8,5"'], 'list it under `missing:` in config, or, for decimal commas, write `decimal: ","`'),
+    ],
+)
+def test_words_that_are_ratings_are_not_proposed_as_failures(tmp_path, values, lines):
+    """`missing: ['False', 'True']` would delete every rating."""
+    assert of_values(tmp_path, values).endswith(lines)
 
 
 def test_file_in_utf_16_is_called_so(tmp_path):

@@ -53,12 +53,12 @@ class Inputs(NamedTuple):
     def source(self) -> "StudyFiles":
         """The files as the steps of the workflow read them; those of an import once it is made."""
         from recuse.data.ratings import StudyFiles
-        from recuse.data.registry import models_with, scales_in_steps
+        from recuse.data.registry import models_with
 
         return StudyFiles.from_config(
             [file.path for file in self.files],
             [file.dimension for file in self.files],
-            scales=scales_in_steps(self.settings["scales"], self.settings.get("import", {})),
+            scales=self.settings["scales"],
             task_types=self.settings.get("task_types", {}),
             models=models_with(self.settings.get("families", {}), self.config["models"]),
             imported="import" in self.settings,
@@ -223,14 +223,14 @@ def imported(inputs: Inputs, folder: str) -> Inputs:
     files = [path for file in inputs.files for path in _files_at(file.path)]
     references = [path for named in paths_of(settings.get("references", {})) for path in _files_at(named)]
     shared = {"settings": settings, "outputs": outputs, "declared": inputs.settings.get("verify")}
+    shared["models"] = models_with(inputs.settings.get("families", {}), inputs.config["models"])
     if tells_raters(settings) and not inputs.compared:
         outputs["raters"] = f"{folder}/{RATERS}"
     with redirect_stdout(sys.stderr):  # the standard output is for the command's results
         if inputs.compared:
             import_verdicts(inputs.study, files, references, **shared)
         else:
-            models = models_with(inputs.settings.get("families", {}), inputs.config["models"])
-            import_ratings(inputs.study, files, references, **shared, scales=inputs.settings["scales"], models=models)
+            import_ratings(inputs.study, files, references, **shared, scales=inputs.settings["scales"])
     return inputs._replace(files=[RatingsFile(outputs[key])])
 
 

@@ -15,6 +15,7 @@ from recuse.config.studies import (
     settings_of,
     source_of,
 )
+from recuse.data.registry import of_all_judges
 
 Applies = Callable[[Mapping, str], object]  # of a configuration and a study: something true if the study has it
 
@@ -105,7 +106,7 @@ def report_params(config: Mapping, study: str, *, project: Mapping) -> dict[str,
         "subject": {"label": settings["title"], "kind": kind(config, study)},
         "specs": config["specs"] if of_ratings else {},
         "analyses": analyses(config, study),
-        "scales": settings.get("scales", {}),
+        "scales": {name: of_all_judges(scale) for name, scale in settings.get("scales", {}).items()},
         "checks": {name: check["title"] for name, check in config["inference"].get("robustness_checks", {}).items()},
         "origin": origin_of(config, study),
         "settings": list(differences(settings_in(config), settings_in(project))),

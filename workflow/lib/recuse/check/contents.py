@@ -247,13 +247,14 @@ def human_scores(facts: Facts) -> Iterator[Finding]:
     for dimension in facts.names("dimension"):
         cells = facts.cells_of("dimension", dimension)
         low, high = cells.scale[0].tolist()
-        words = f"ratings of {dimension} have {high - low + 1} levels: one is {1 / (high - low):.2f} of the scale"
+        in_steps = f", in steps of {facts.steps[dimension]:.6g}" if facts.steps[dimension] != 1 else ""
+        words = f"ratings of {dimension} have {high - low + 1} levels{in_steps}: one is {1 / (high - low):.2f} of the scale"
         level = NOTE if high - low < COARSE else FINE
         yield Finding("scale use", dimension, words, high - low + 1, level, "a finer scale shows smaller biases")
         if not scored:
             continue
         distinct = len(np.unique(cells.reference))
-        first, last = map(facts.in_units, (cells.reference_raw.min(), cells.reference_raw.max()))
+        first, last = (facts.in_units(dimension, of(cells.reference_raw)) for of in (np.min, np.max))
         words = f"the human scores of {dimension} take {distinct} values from {first} to {last}"
         level, advice = FINE, ""
         if distinct == 1:
@@ -286,18 +287,21 @@ def ranges(facts: Facts) -> Iterator[Finding]:
         if cells.has_reference:
             reach["human scores"] = cells.reference_raw.min(), cells.reference_raw.max()
         low, high = cells.scale[0].tolist()
-        parts = [f"{who} from {facts.in_units(first)} to {facts.in_units(last)}" for who, (first, last) in reach.items()]
-        scale = f"from {facts.in_units(low)} to {facts.in_units(high)}"
+        parts = [
+            f"{who} from {facts.in_units(dimension, first)} to {facts.in_units(dimension, last)}"
+            for who, (first, last) in reach.items()
+        ]
+        scale = f"from {facts.in_units(dimension, low)} to {facts.in_units(dimension, high)}"
         words = f"{dimension}, a scale {scale}: {' and '.join(parts)}"
         unit = (np.array([*reach.values()]) - low) / (high - low)
         bottom, top = float(unit[:, 0].min()), unit[:, 1]
         who = " and ".join(f"no {of.removesuffix('s')}" for of in reach)
         level, advice, ask = FINE, "", f"of its scale {scale}: is that its scale?"
         if high - low >= FEWEST and top.max() <= HALF:
-            last = facts.in_units(max(last for _, last in reach.values()))
+            last = facts.in_units(dimension, max(last for _, last in reach.values()))
             words, level, advice = f"{who} of {dimension} is above {last} {ask}", WARNING, declare
         elif high - low >= FEWEST and bottom >= HALF:
-            first = facts.in_units(min(first for first, _ in reach.values()))
+            first = facts.in_units(dimension, min(first for first, _ in reach.values()))
             words, level, advice = f"{who} of {dimension} is below {first} {ask}", NOTE, declare
         elif top.min() <= LOWER and np.ptp(top) >= FARTHER and np.ptp(unit, axis=1).all():
             words, level, advice = f"{words}: are the human scores on another scale?", WARNING, convert

@@ -44,6 +44,7 @@ class Facts:
     apart: Sequence[Sequence[str]]  # sets of models that answer no prompt in common, smallest first; one set is normal
     imports: Mapping  # config's `import`, {} if the files have canonical columns
     named: Mapping[str, Sequence[str]]  # config's `families` of the study
+    steps: Mapping[str, float]  # between two ratings of each dimension, in the units of the user's files
 
     @property
     def cells(self) -> Cells:
@@ -59,11 +60,6 @@ class Facts:
     def judged(self) -> np.ndarray:
         """Those of `present` with a rating, even if the human score or the length is missing."""
         return self.present - self.completeness["missing_rating"]
-
-    @property
-    def step(self) -> float:
-        """Step between two ratings, in the units of the user's files."""
-        return self.imports.get("step", 1)
 
     @property
     def rows(self) -> int:
@@ -99,9 +95,9 @@ class Facts:
         sums["absent"] = sums["prompts"] - np.bincount(place.ravel(), self.present).astype(int)
         return replace(self, completeness=dict(zip(("dimension", "judge", "model"), names, strict=True)) | sums)
 
-    def in_units(self, value: float) -> str:
-        """A raw rating or score in the units of the user's files."""
-        return f"{value * self.step:.6g}"
+    def in_units(self, dimension: str, value: float) -> str:
+        """A raw rating or score of a dimension in the units of the user's files."""
+        return f"{value * self.steps[dimension]:.6g}"
 
     def families(self) -> dict[str, str]:
         """Family of each judge and model."""
@@ -125,7 +121,9 @@ def facts_of(
     ids = f"select prompt, any_value(prompt_id) as id from {files(study.ratings)} group by prompt"
     (shared,) = connect().execute(f"select count(*) from (select 1 from ({ids}) group by id having count(*) > 1)").fetchone()
     counts = *_completions(study), _carriers(study), _apart(study)
-    return Facts(study, columns, prompts, shared, with_length, *counts, imports or {}, named or {})
+    levels = levels_of(study.ratings[0])
+    steps = dict(zip(levels.dimension, levels.step, strict=True)) if levels.step else dict.fromkeys(levels.dimension, 1)
+    return Facts(study, columns, prompts, shared, with_length, *counts, imports or {}, named or {}, steps)
 
 
 def _completions(study: Study) -> tuple[int, int]:

@@ -368,12 +368,13 @@ def detectable(facts: Facts, power: Sequence[Mapping], *, self_bias: float, want
             "or C, and human scores that vary within a model"
         )
         yield Finding("detectable", "", words, None, NOTE)
-    scales = np.unique(facts.cells.scale, axis=0).tolist()
+    steps = [facts.steps[name] for name in facts.cells.factor("dimension")]
+    widths = {float(width) for width in np.unique(np.ptp(facts.cells.scale, axis=1) * steps)}
     for row in rows:
         letter, judge, value, floor = row["estimand"][0], row["judge"], row["detectable"], row["floor"]
         needed = advice = in_points = ""
-        if len(scales) == 1:  # in points of the rating scale as the user writes it
-            points = value * (scales[0][1] - scales[0][0]) * facts.step
+        if len(widths) == 1:  # in points of the rating scale as the user writes it
+            points = value * max(widths)
             in_points = f" ({points:{'.2f' if points >= 0.1 else '.2g'}} points)"
         if value > self_bias and math.isinf(row["prompts_needed"]):
             needed = f"; no number of prompts is enough for {self_bias:g}"

@@ -14,6 +14,7 @@ from recuse.base.places import PROJECT
 
 DEEPEST = 50  # levels of a YAML file, and the most keys and values in it
 LARGEST = 100_000
+BOOLEANS = {"yes": "true", "on": "true", "no": "false", "off": "false"}  # other spellings of one key in YAML 1.1
 UNUSUAL_NUMBER = re.compile(r"[-+]?(0[0-9xXob_]|[0-9][0-9.]*[_:])")
 
 
@@ -35,9 +36,19 @@ def checked(config: Mapping, project: Mapping) -> dict:
     """Return `config` in the order of the `project`'s own; ConfigError about an invalid setting."""
     from recuse.config.declared.settings import check
 
-    settings = in_order_of(project, config)
+    settings = in_order_of(project, _named(config))
     check(settings, project["specs"])
     return settings
+
+
+def _named(settings: object) -> object:
+    """The settings with names that YAML reads as numbers, such as a dimension `1:`, as texts."""
+    if isinstance(settings, list):
+        return [_named(value) for value in settings]
+    if not isinstance(settings, Mapping):
+        return settings
+    numbers = {key: str(key) for key in settings if isinstance(key, int | float) and not isinstance(key, bool)}
+    return {numbers.get(key, key): _named(value) for key, value in settings.items()}
 
 
 def in_order_of(base: Mapping, settings: Mapping) -> dict:
@@ -122,6 +133,7 @@ def check_structure(path: str | Path) -> None:
             if levels and levels[-1].is_mapping:
                 level = levels[-1]
                 key = event.value if level.at_key and isinstance(event, yaml.ScalarEvent) else None
+                key = BOOLEANS.get(key.lower(), key) if key is not None and event.implicit[0] else key
                 if key in level.lines:
                     raise ConfigError(f"{where}: {key}: already in line {level.lines[key]}; keep one of the two")
                 if key is not None:

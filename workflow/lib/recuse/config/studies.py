@@ -13,7 +13,7 @@ from recuse.base.places import WORKFLOW
 from recuse.base.records import is_result
 from recuse.base.rules import megabytes_of
 from recuse.base.tables import read_table
-from recuse.data.registry import files_in, models_with, named_files, raw_files, scales_in_steps, tells_raters
+from recuse.data.registry import files_in, models_with, named_files, raw_files, tells_raters
 from recuse.model.spec import in_place
 
 DATA = os.path.relpath(WORKFLOW / "data")  # published numbers, and lists of published files
@@ -137,8 +137,8 @@ def order_of(config: Mapping, study: str) -> dict[str, list[str]]:
 
 
 def scales_of(config: Mapping, study: str) -> dict[str, object]:
-    """A study's scales in the units of its raw ratings."""
-    return scales_in_steps(config["studies"][study]["scales"], import_of(config, study))
+    """A study's scales; what an import writes says what they are in steps."""
+    return config["studies"][study]["scales"]
 
 
 def raw_of(config: Mapping, study: str) -> list[tuple[str, str | None]]:

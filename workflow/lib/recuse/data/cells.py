@@ -36,6 +36,7 @@ class Levels:
     judge_family: Sequence[str]  # of each judge
     model_family: Sequence[str]  # of each model
     task_type: Sequence[str]  # of each dataset
+    step: Sequence[float] = ()  # of each dimension, in the user's units; () if all are 1
 
     @property
     def sizes(self) -> tuple[int, ...]:

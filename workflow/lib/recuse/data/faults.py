@@ -1,16 +1,16 @@
 """Checks of the rows of raw files, and the error about the first row that fails: file, line, column, what to write instead."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from unicodedata import is_normalized
 
 from recuse.base.database import Connection, name
 from recuse.base.errors import DataError
-from recuse.base.words import INVISIBLE, counted, enumerated
+from recuse.base.words import counted, enumerated
 from recuse.data.files import as_number, place_of
 
 MOST_SHOWN = 5  # values in a message
-MOST_LISTED = 20  # values in a line for config
+MOST_LISTED = 20  # values that a hint is made from, and one more
 LONGEST = 40  # characters of a value that is shown whole beside others: a conversation would hide the rest
 LONGEST_ALONE = 200
 LENGTHS = "between 0 and 1e9"  # SQL: what a number must be to be a length in tokens
@@ -24,7 +24,10 @@ class Check:
     broken: str  # over the columns of the rows
     problem: str  # may be empty if there is no value
     remedy: str  # SQL expression giving a text
-    config_key: str = ""  # that may list such values, if there is one
+    # Lines of config that accept such values: from these, whether every value is one, and `ends`, SQL for those of the scale.
+    hint: Callable[[list[str], bool, Sequence[float | None]], str] | None = None
+    ends: str = "[null, null]"
+    where: str = ""  # SQL for what the file calls the column, if rows differ in that
 
 
 # Shared by several kinds of files.
@@ -86,15 +89,17 @@ def raise_first_fault(
         return
     columns = " ".join(f"when {number} then {name(check.column)}" for number, check in enumerate(checks))
     remedies = " ".join(f"when {number} then {check.remedy}" for number, check in enumerate(checks))
-    file, record, number, value, remedy = connection.execute(f"""
-        select file, record, fault, case fault {columns} end, case fault {remedies} end from {rows}
+    places = " ".join(f"when {number} then {check.where}" for number, check in enumerate(checks) if check.where)
+    place = f"case fault {places} end" if places else "null"
+    file, record, number, value, remedy, column = connection.execute(f"""
+        select file, record, fault, case fault {columns} end, case fault {remedies} end, {place} from {rows}
         where fault is not null order by file, record limit 1""").fetchone()
     check = checks[number]
     shown = "nothing" if value is None else f"'{_shortened(value, LONGEST_ALONE)}'"
     if value is not None and not is_normalized("NFC", value):  # it may look like what is asked for
         shown += " (not in Unicode's form NFC)"
     problem = f", {check.problem}" if check.problem else ""
-    column = (named or {}).get(check.column, check.column)
+    column = column or (named or {}).get(check.column, check.column)
     values = connection.execute(f"""
         select value, count(*) over ()
         from (select left({name(check.column)}::varchar, {LONGEST + 1}) as value, count(*) as n
@@ -104,8 +109,16 @@ def raise_first_fault(
     rest = values[0][1] - (value is not None) - len(others) if values else 0
     listed = f"; other values: {enumerated([*others, f'{rest} more'] if rest else others)}" if others else ""
     more = f" ({counted(faults - 1, 'more row has an error', 'more rows have errors')}{listed})" if faults > 1 else ""
-    line = _line_of_config(check.config_key, [value for value, _ in values]) if check.config_key else ""
+    line = _hint(connection, rows, number, check, [value for value, _ in values]) if check.hint else ""
     raise DataError(f"{place_of(file, record)}, column {column}: found {shown}{problem}; {remedy}{more}{line}")
+
+
+def _hint(connection: Connection, rows: str, number: int, check: Check, values: list[str]) -> str:
+    """What a check says of the values that break it, the `number`th of the faults of these `rows`."""
+    of_fault = f"count(*) filter (fault is not distinct from {number}), count({name(check.column)})"
+    ends = f"arg_min({check.ends}, (file, record)) filter (fault = {number})"
+    faults, all_values, ends = connection.execute(f"select {of_fault}, {ends} from {rows}").fetchone()
+    return check.hint(values, faults == all_values, ends or (None, None))
 
 
 def first_twice(connection: Connection, table: str, key: Sequence[str]) -> tuple[tuple, str, str] | None:
@@ -123,17 +136,3 @@ def first_twice(connection: Connection, table: str, key: Sequence[str]) -> tuple
 
 def _shortened(value: str, longest: int) -> str:
     return value if len(value) <= longest else f"{value[:longest]}..."
-
-
-def _line_of_config(key: str, values: list[str]) -> str:
-    """The line that lists these values, in any case once; empty if they are too many or too long, or may be numbers."""
-    by_lower_case: dict[str, str] = {}
-    for value in map(str.strip, values):
-        by_lower_case.setdefault(value.lower(), value)
-    if len(values) > MOST_LISTED or any(len(value) > LONGEST or any(map(str.isdigit, value)) for value in values):
-        return ""
-    import yaml  # only here: a message is rare
-
-    as_is = not any(map(INVISIBLE.search, by_lower_case))  # else as escapes, which config may have
-    line = yaml.safe_dump([*by_lower_case.values()], default_flow_style=True, allow_unicode=as_is, width=float("inf"))
-    return f", as in `{key}: {line.strip()}`"

@@ -7,13 +7,14 @@ from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from io import TextIOWrapper
 from os.path import exists, isfile
 from pathlib import Path
 
 from recuse.base.database import Connection, files, frame_at, longest_line, name, reader, text
 from recuse.base.errors import DataError
-from recuse.data.intact import check_pages, lines_of, opened, too_long
+from recuse.data.intact import check_pages, lines_of, opened, state_of, too_long
 
 REQUIRED = ("judge", "model", "gt", "dataset", "prompt_id", "rating")
 OPTIONAL = ("pred_length", "dimension")
@@ -26,6 +27,7 @@ LONGEST_FIELD = 2**31 - 1  # characters: a column that is not read may hold whol
 csv.field_size_limit(LONGEST_FIELD)
 UNITS = {".parquet": "row", ".jsonl": "line", ".json": "entry", ".eval": "entry"}  # what a file's records are called
 SOURCE = ("source_file", "source_record")  # columns of an imported table: the origin of each row
+SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}  # of the fields of a CSV file
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ def columns_of(connection: Connection, path: str, needed: Sequence[str] = REQUIR
     lines_of(path)  # reads it whole
     try:
         with _opened(path) as file:
-            header = next(csv.reader(file), None)
+            header = next(csv.reader(file, delimiter=separator_of(path)), None)
     except (UnicodeDecodeError, csv.Error) as error:
         problem, line = error, 1
         if isinstance(error, UnicodeDecodeError):
@@ -85,17 +87,27 @@ def check_columns(path: str, columns: Sequence[str], needed: Sequence[str], opti
         }.get(missing, f"the file needs {', '.join(needed)}{also}")
         if alike := next((column for column in columns if column.strip().lower() == missing), None):
             remedy = f"rename '{alike}' to '{missing}'"
-        remedy = with_commas(columns[0]) or remedy
         raise DataError(f"{header_of(path)}, column {missing}: missing; found {', '.join(columns)}; {remedy}")
     for column in (*needed, *optional):
         if list(columns).count(column) > 1:
             raise DataError(f"{header_of(path)}, column {column}: found twice; keep one")
 
 
-def with_commas(header: str) -> str:
-    """What to do with a file whose header's first field contains another separator; empty if it contains none."""
-    separator = next((mark for mark in (";", "\t", "|") if mark in header), None)
-    return "" if separator is None else f"the fields are separated by {separator!r}; save the file with commas"
+def separator_of(path: str) -> str:
+    """What separates the fields of a CSV file: the most frequent of SEPARATORS in its first line, outside quotes.
+
+    A file without any is separated by commas; in one named .tsv, a tab in that line decides.
+    """
+    return _separator_of(path, *state_of(path))
+
+
+@cache
+def _separator_of(path: str, *state: int) -> str:
+    with _opened(path, errors="replace") as file:
+        header = re.sub('"[^"]*("|$)', "", file.readline())
+    if path.removesuffix(".gz").endswith(".tsv") and "\t" in header:
+        return "\t"
+    return max(SEPARATORS, key=header.count)  # the first of equals
 
 
 def header_of(path: str) -> str:
@@ -136,7 +148,7 @@ def read_as_texts(path: str, columns: Sequence[str]) -> tuple[str, dict[str, str
     if frame_at(path):
         return f"{name(path)} as frame({', '.join(map(name, places))})", by_place
     settings = {
-        **{"header": "true", "auto_detect": "false", "delim": "','", "quote": "'\"'", "escape": "'\"'"},
+        **{"header": "true", "auto_detect": "false", "delim": text(separator_of(path)), "quote": "'\"'", "escape": "'\"'"},
         "compression": "'gzip'" if path.endswith(".gz") else "'none'",
         "max_line_size": str(longest_line()),
         "columns": "{" + ", ".join(f"'{place}': 'VARCHAR'" for place in places) + "}",
@@ -195,7 +207,7 @@ def place_of(path: str, record: int) -> str:
     line, passed = 0, -1  # the header is record 0
     with suppress(DataError, OSError, csv.Error), _opened(path, errors="replace") as file:
         lines_of(path)  # which is cached: the file may be another one since it was imported
-        rows = csv.reader(file)
+        rows = csv.reader(file, delimiter=separator_of(path))
         for row in rows:
             passed += bool(row)  # blank lines are no records
             if row and passed == record:
@@ -226,8 +238,8 @@ def _wrong_in_table(path: str, complaint: str) -> str:
     elif "invalid state" in complaint and (other := _line_ending_otherwise(path)):
         return f"{path}, line {other}: ends with another kind of line break than line 1; save the file with one kind"
     elif fields:
-        problem = "found {1} fields, expected {0} as in the header; put a field that contains a comma into double quotes"
-        problem = problem.format(*fields.groups())
+        problem = "found {1} fields, expected {0} as in the header; put a field that contains {2} into double quotes"
+        problem = problem.format(*fields.groups(), SEPARATORS[separator_of(path)])
     elif "unterminated quote" in complaint:
         problem = "found a double quote that is not closed; close it, and double each one within a quoted field"
     return f"{path}{f', line {line.group(1)}' if line else ''}: cannot be read: {problem}"

@@ -36,10 +36,11 @@ def lines_of(path: str) -> Lines:
     Raises DataError if a line is much longer than `longest_line` (DuckDB refuses the others), before it is held in memory, and
     if a gzip file is cut off, fails its checksums, or goes on after its end.
     """
-    return _lines_of(path, longest_line(), *_state_of(path))
+    return _lines_of(path, longest_line(), *state_of(path))
 
 
-def _state_of(path: str) -> tuple[int, int, int]:
+def state_of(path: str) -> tuple[int, int, int]:
+    """Size, time and inode of a file, which change with its contents."""
     state = os.stat(path)
     return state.st_size, state.st_mtime_ns, state.st_ino
 
@@ -82,7 +83,7 @@ def check_pages(path: str) -> None:
 
     Raises what DuckDB raises about a file whose footer cannot be read.
     """
-    _check_pages(path, *_state_of(path))
+    _check_pages(path, *state_of(path))
 
 
 @cache

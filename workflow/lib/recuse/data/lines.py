@@ -1,15 +1,16 @@
 """The rows of a user's file: as many as config declares, and those of its lines, none lost in a quoted field or cut off."""
 
+import sys
 from collections.abc import Collection, Iterable, Mapping
 from os.path import realpath
 from pathlib import Path
 
-from recuse.base.database import Connection, connect, frame_at, name
+from recuse.base.database import Connection, connect, frame_at, name, text
 from recuse.base.digests import sha256_of
 from recuse.base.errors import DataError
 from recuse.base.log import warn
-from recuse.base.words import counted
-from recuse.data.files import UNITS, columns_of, place_of, read_as_texts, reading
+from recuse.base.words import counted, visible
+from recuse.data.files import SEPARATORS, UNITS, columns_of, place_of, read_as_texts, reading, separator_of
 from recuse.data.imports.rows import count_objects
 from recuse.data.intact import Lines, lines_of, opened
 
@@ -25,7 +26,9 @@ def check_lines(connection: Connection, path: str, rows: int, columns: Collectio
     """
     if Path(path).suffix in UNITS or frame_at(path):
         return
-    lines = lines_of(path)
+    lines, separator = lines_of(path), separator_of(path)
+    if separator != ",":
+        print(visible(f"{path}: fields are separated by {SEPARATORS[separator]}"), file=sys.stderr)
     if not lines.last_has_mark:
         warn(f"{path}, line {lines.count}: ends without a line break, as in a file that was cut off; add one if this is whole")
     if rows == lines.count - 1:
@@ -43,7 +46,8 @@ def check_lines(connection: Connection, path: str, rows: int, columns: Collectio
 def _within_fields(connection: Connection, path: str, lines: Lines, header: list[str], columns: Collection[str]) -> int:
     """The number of line breaks within fields; DataError about the first column that may not have them."""
     relation, _ = read_as_texts(path, header)
-    counts = ", ".join(_counts(place, len(header), f"chr({ord(lines.mark)})") for place in range(len(header)))
+    separator = text(separator_of(path))
+    counts = ", ".join(_counts(place, len(header), f"chr({ord(lines.mark)})", separator) for place in range(len(header)))
     query = f"select {counts} from (select *, row_number() over () as record from {relation})"
     with reading(path):
         by_column = connection.execute(query).fetchone()
@@ -61,14 +65,15 @@ def _within_fields(connection: Connection, path: str, lines: Lines, header: list
     return sum(count["breaks"] for _, count in broken)
 
 
-def _counts(place: int, columns: int, mark: str) -> str:
+def _counts(place: int, columns: int, mark: str, separator: str) -> str:
     """SQL for the fields of a column with line breaks, these breaks, and the first record with one and with rows in a field."""
     value, last = name(f"/{place}"), columns - 1
     broken = f"contains({value}, {mark})"
-    commas = f"list_transform(string_split({value}, {mark}), lambda line: length(line) - length(replace(line, ',', '')))"
-    inner = f"{commas}[2:-2]"  # the first and the last line are parts of rows
+    marks = f"len(string_split(line, {separator})) - 1"
+    marks = f"list_transform(string_split({value}, {mark}), lambda line: {marks})"
+    inner = f"{marks}[2:-2]"  # the first and the last line are parts of rows
     of_rows = f"""len({inner}) >= {FEWEST} and list_min({inner}) = {last} and list_max({inner}) = {last}
-                  and {commas}[1] = {last - place} and {commas}[-1] = {place}"""
+                  and {marks}[1] = {last - place} and {marks}[-1] = {place}"""
     return f"""{{'fields': count(*) filter ({broken}), 'first': min(record) filter ({broken}),
                  'breaks': coalesce(sum(length({value}) - length(replace({value}, {mark}, ''))), 0)::bigint,
                  'rows': min(record) filter (case when {broken} then {of_rows} end)}}"""

@@ -5,9 +5,9 @@ By shards: `check_files` for each group of raw files, `plan_study` for all group
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from recuse.base.database import Connection, connect, create_table, files, write_rows
+from recuse.base.database import Connection, connect, create_table, files, read_footer, write_rows
 from recuse.base.errors import DataError
 from recuse.base.outputs import empty_folder, work_folder_of
 from recuse.base.tables import COMPLETENESS, write_table
@@ -15,7 +15,7 @@ from recuse.data.cells import Cells, cells_of_counts
 from recuse.data.faults import DECLARED_SCALE, IS_LENGTH, NAMED, Check, fault_number, known, on_scale, raise_first_fault
 from recuse.data.files import OPTIONAL, REQUIRED, RatingsFile, as_number, checked_columns, place_of, reading, select_rows
 from recuse.data.lines import check_declared, check_lines
-from recuse.data.registry import MOST_LEVELS, OBSERVED, Registry
+from recuse.data.registry import DEFAULT, IMPORTED_SCALES, MOST_LEVELS, OBSERVED, Registry, scale_of
 from recuse.data.shards import (
     COUNTED,
     Plan,
@@ -61,11 +61,13 @@ class StudyFiles:
     """The raw files of a study, and what config declares about their rows."""
 
     files: Sequence[RatingsFile]
-    # (lowest, highest) rating of each dimension; OBSERVED: 0 to the highest rating or gt, as in Play Favorites' code.
+    # (lowest, highest) rating of each dimension, of DEFAULT for all that are not named; OBSERVED: 0 to the highest rating or
+    # gt, as in Play Favorites' code.
     scales: Mapping[str, Sequence[int] | str]
     task_types: Mapping[str, str]  # of each dataset; empty: any dataset, no type
     registry: Registry
     declared: Mapping[str, Mapping] | None = None  # path -> what it must be, see recuse.data.lines
+    steps: Mapping[str, float] = field(default_factory=dict)  # of imported ratings, which are in these: 1 if not named
 
     @classmethod
     def from_config(
@@ -81,11 +83,14 @@ class StudyFiles:
     ) -> "StudyFiles":
         """Read config: the files `raw`, each with its dimension or None, and scales, task types, models and `verify`.
 
-        imported: whether the files are what an import wrote.
+        imported: whether the files are what an import wrote; they then say what the scales are.
         """
         files = [RatingsFile(path, dimension) for path, dimension in zip(raw, dimensions, strict=True)]
         types = {dataset: task_type for task_type, datasets in task_types.items() for dataset in datasets}
-        return cls(files, scales, types, Registry.from_config(models, imported=imported), declared)
+        of_import = [read_footer(file.path, IMPORTED_SCALES) or {} for file in files] if imported else []
+        scales = next((footer["scales"] for footer in of_import if footer), scales)
+        steps = next((footer["steps"] for footer in of_import if footer), {})
+        return cls(files, scales, types, Registry.from_config(models, imported=imported), declared, steps)
 
 
 def normalise(study: str, source: StudyFiles, *, ratings: str, completeness: str) -> None:
@@ -177,7 +182,9 @@ def _planned(
         place = ", ".join(file.path for file in source.files) or f"studies: {study}: files"
         raise DataError(f"{place}: no file holds a row; the study needs one row per judge, model and prompt")
     families = {name: source.registry.family_of(name) for _, *names in summary.counts for name in names}
-    plan = plan_shards(summary, scales=scales, families=families, task_types=source.task_types, shards=shards)
+    plan = plan_shards(
+        summary, scales=scales, steps=source.steps, families=families, task_types=source.task_types, shards=shards
+    )
     return plan, [{"study": study, **row} for row in summary.completeness()]
 
 
@@ -223,9 +230,12 @@ def _raise_twice(source: StudyFiles, twice: tuple[str, ...] | None) -> None:
         f"select file, record from ({rows}) where {same} limit 2", [*spellings, dimension, dataset, prompt]
     )
     first, second = (place_of(*place) for place in sorted(places.fetchall()))
+    repeats = ""
+    if source.registry.imported:
+        repeats = ", or, if the answer was rated more than once, write `repeats: mean`, `first` or `last` under `import:`"
     raise DataError(
         f"{second}, column prompt_id: judge '{judge}', model '{model}', dimension '{dimension}', dataset '{dataset}' and "
-        f"prompt '{prompt}' are already in {first}; keep one of the two rows"
+        f"prompt '{prompt}' are already in {first}; keep one of the two rows{repeats}"
     )
 
 
@@ -235,7 +245,7 @@ def _open(source: StudyFiles) -> tuple[Connection, list[str], dict[str, tuple[in
     rows = [select_rows(file, checked_columns(connection, file)) for file in source.files]
     scales = {
         dimension: (0, _highest(connection, source.files, rows, dimension)) if scale == OBSERVED else tuple(scale)
-        for dimension, scale in source.scales.items()
+        for dimension, scale in _scales_by_name(connection, source, rows).items()
     }
     create_table(connection, "registry", "id varchar, name varchar", registry.names.items())
     bounds = ((dimension, low, high) for dimension, (low, high) in scales.items())
@@ -253,6 +263,16 @@ def _open(source: StudyFiles) -> tuple[Connection, list[str], dict[str, tuple[in
         left join scales using (dimension)
         left join datasets using (dataset)"""
     return connection, [typed.format(sql) for sql in rows], scales
+
+
+def _scales_by_name(connection: Connection, source: StudyFiles, rows: Sequence[str]) -> dict[str, Sequence[int] | str]:
+    """The scale of each dimension by its name: those in the files, SQL for whose `rows` is given, may have the default one."""
+    named = {dimension: scale for dimension, scale in source.scales.items() if dimension != DEFAULT}
+    for file, sql in zip(source.files, rows, strict=True) if DEFAULT in source.scales else ():
+        with reading(file.path):
+            found = connection.execute(f"select distinct dimension from ({sql}) where dimension is not null order by all")
+            named |= {dimension: scale_of(source.scales, dimension) for (dimension,) in found.fetchall()}
+    return named
 
 
 def _highest(connection: Connection, files: Sequence[RatingsFile], rows: Sequence[str], dimension: str) -> int:

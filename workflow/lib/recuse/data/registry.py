@@ -15,15 +15,18 @@ RATERS = "raters"  # those whose mean score is the reference of the study
 GOLD = "gold"  # a second, better trained team, on a random subset of the completions
 TEAMS = (RATERS, GOLD)
 
-TABLES = (".csv", ".gz", ".parquet")
+TABLES = (".csv", ".tsv", ".gz", ".parquet")
 SUFFIXES = (*TABLES, ".jsonl", ".json", ".eval")  # of files of judgments
 ORDER_DRAWN = "order_drawn"  # column of imported verdicts of a tool that shows each pair in one order only
 RATED, COMPARED = "studies", "comparisons"  # what a format holds, by the part of config that it goes under
 
 OBSERVED = "observed"  # a scale from 0 to the highest value in the files
+IMPORTED_SCALES = "scales"  # in the footer of imported ratings: the scale of each dimension in whole steps, and the steps
+DEFAULT = "default"  # the scale of every dimension, or of every judge, that is not named beside it
 MOST_LEVELS = 101  # of a rating scale
 NEAR = 1e-9
 FEWEST = 10  # steps of a scale, of values that have any number of digits
+SEEN_STEPS = (1, 0.5, 0.25, 0.2, 0.1, 0.05, 0.02, 0.01)  # that ratings may show, if config does not say
 STEPS = tuple(float(f"{digit}e{power}") for power in range(-6, 6) for digit in (1, 2, 5))
 
 
@@ -71,7 +74,7 @@ def _signs(*sets: str) -> tuple[frozenset[str], ...]:
 
 LOG_KEYS = ("judge", "columns")
 FORMATS = {
-    "table": Format("a table", (RATED, COMPARED), keys=("columns", "missing")),
+    "table": Format("a table", (RATED, COMPARED), keys=("columns", "missing", "values", "decimal")),
     "mt_bench_single": Format("MT-Bench single judgments", (RATED,), _signs("question_id model judge score")),
     "mt_bench_pair": Format("MT-Bench pair judgments", (COMPARED,), _signs("question_id model_1 model_2 judge")),
     "alpaca_eval": Format("AlpacaEval annotations", (COMPARED,), _signs("instruction output_1 preference")),
@@ -99,17 +102,19 @@ FORMATS = {
 def tells_raters(settings: Mapping) -> bool:
     """True if the human scores of an import are by single raters."""
     columns = settings.get("references", {}).get("columns", {})
-    return "rater" in columns or not isinstance(columns.get("rating", ""), str)
+    return "rater" in columns or isinstance(columns.get("rating"), list)
 
 
 def check_name(path: str) -> None:
-    """DataError unless the name of a file of judgments ends as a readable one does; of packed files, only CSV is read."""
+    """DataError unless the name of a file of judgments ends as a readable one does; only CSV and TSV are read packed."""
     suffix = Path(path).suffix
     if suffix not in SUFFIXES:
         raise DataError(f"{path}: found a name ending in '{suffix}'; import a file ending in one of {', '.join(SUFFIXES)}")
     packed = Path(path).with_suffix("").suffix
-    if suffix == ".gz" and packed in SUFFIXES and packed != ".csv":
-        raise DataError(f"{path}: found a name ending in '{packed}.gz', but only CSV is read packed; unpack it (gunzip)")
+    if suffix == ".gz" and packed in SUFFIXES and packed not in (".csv", ".tsv"):
+        raise DataError(
+            f"{path}: found a name ending in '{packed}.gz', but only CSV and TSV are read packed; unpack it (gunzip)"
+        )
 
 
 def files_in(path: str) -> list[str]:
@@ -169,26 +174,35 @@ def models_with(families: Mapping[str, list[str]], models: Mapping[str, Mapping]
     return {**added, **others}
 
 
-def scales_in_steps(scales: Mapping, settings: Mapping) -> dict:
-    """The scales of a study in the units of its raw ratings: steps of config's `import`."""
-    step = settings.get("step", 1)
-    return {name: scale if isinstance(scale, str) else [round(end / step) for end in scale] for name, scale in scales.items()}
+def scale_of(scales: Mapping, dimension: str) -> Mapping | Sequence[float] | str | None:
+    """What config's `scales` say of a dimension, by its name or for all others; None if nothing."""
+    return scales.get(dimension, scales.get(DEFAULT))
 
 
-def possible_steps(scales: Mapping) -> list[float]:
-    """Steps of 1, 2 or 5 and a power of ten, rising, that make at most MOST_LEVELS levels of every declared scale."""
-    declared = [scale for scale in scales.values() if not isinstance(scale, str)]
-    widths = [scale[1] - scale[0] for scale in declared]
-    return [
-        step
-        for step in STEPS
-        if widths and max(widths) / step < MOST_LEVELS - 1 + NEAR and all(in_whole_steps(scale, step) for scale in declared)
-    ]
+def of_all_judges(scale: Mapping | Sequence[float] | str) -> Sequence[float] | str:
+    """The scale of a dimension, to which the ratings of judges with another one are mapped."""
+    return scale[DEFAULT] if isinstance(scale, Mapping) else scale
 
 
-def finest_step(scales: Mapping) -> float | None:
+def declared_in(scales: Mapping) -> list[Sequence[float]]:
+    """Every [lowest, highest] in config's `scales`."""
+    listed = [end for scale in scales.values() for end in (scale.values() if isinstance(scale, Mapping) else [scale])]
+    return [scale for scale in listed if not isinstance(scale, str)]
+
+
+def possible_steps(scales: Sequence[Sequence[float]]) -> list[float]:
+    """Steps of 1, 2 or 5 and a power of ten, rising, that make at most MOST_LEVELS levels of every scale."""
+    return [step for step in STEPS if scales and fits(step, scales)]
+
+
+def fits(step: float, scales: Sequence[Sequence[float]]) -> bool:
+    """Whether every scale is a whole number of steps, with at most MOST_LEVELS levels."""
+    return all(in_whole_steps(scale, step) and (scale[1] - scale[0]) / step < MOST_LEVELS - 1 + NEAR for scale in scales)
+
+
+def finest_step(scales: Sequence[Sequence[float]]) -> float | None:
     """The finest of the possible steps; None if there is none, or if a scale would have fewer than FEWEST of them."""
-    widths = [scale[1] - scale[0] for scale in scales.values() if not isinstance(scale, str)]
+    widths = [scale[1] - scale[0] for scale in scales]
     return next((step for step in possible_steps(scales) if min(widths) / step > FEWEST - NEAR), None)
 
 

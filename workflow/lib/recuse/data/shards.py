@@ -15,6 +15,7 @@ import numpy as np
 from recuse.base.database import Connection, connect, files, footer, read_footer, text, write_rows
 from recuse.base.outputs import write_text
 from recuse.data.cells import Levels, as_metadata
+from recuse.data.registry import scale_of
 
 COUNTED = {
     "present": "true",
@@ -125,13 +126,15 @@ def plan_shards(
     summary: Summary,
     *,
     scales: Mapping[str, Sequence[int]],
+    steps: Mapping[str, float],
     families: Mapping[str, str],
     task_types: Mapping[str, str],
     shards: int,
 ) -> Plan:
     """Plan shards of about equal rows; with fewer prompts than shards, or prompts of very many rows, some are empty.
 
-    scales: (lowest, highest) rating of each dimension. families: of each model. task_types: of each dataset, or none.
+    scales: (lowest, highest) rating of each dimension. steps: in which its ratings are counted, in the user's units, if not 1.
+    families: of each model. task_types: of each dataset, or none.
     """
     dimensions, judges, models = (sorted(set(names)) for names in zip(*summary.counts, strict=True))
     levels = Levels(
@@ -140,7 +143,8 @@ def plan_shards(
         model=models,
         dataset=summary.datasets,
         reference=summary.references,
-        scale=[list(scales[name]) for name in dimensions],
+        scale=[list(scale_of(scales, name)) for name in dimensions],
+        step=[steps.get(name, 1) for name in dimensions] if steps else (),
         judge_family=[families[name] for name in judges],
         model_family=[families[name] for name in models],
         task_type=[task_types.get(name, "") for name in summary.datasets],

@@ -72,7 +72,7 @@ Proportion = Annotated[float, Field(ge=0, le=1)]
 File = Annotated[Name, AfterValidator(_without_braces)]
 
 # The kinds of a value that may be of several. Pydantic adds their tags, such as (text), to the path of a key.
-KINDS = {"text": str, "a list": list, "a mapping": dict, "a number": (int, float)}
+KINDS = {"text": str, "a list": list, "a mapping": (dict, BaseModel), "a number": (int, float)}
 TAGS = {kind: f"({kind})" for kind in KINDS}
 
 
@@ -203,6 +203,8 @@ def _declared(section: type[Section], path: Iterable) -> tuple[str, Iterable[str
         node = node.get("properties", {}).get(key) or of_any_name(node)
         description = node.get("description", description)
         node = resolved(schema, node)
+        kinds = (resolved(schema, kind) for kind in node.get("oneOf", ()))
+        node = next((kind for kind in kinds if "properties" in kind), node)
     return description, node.get("properties", {})
 
 

@@ -11,7 +11,7 @@ from recuse.base.errors import ConfigError, check_known
 from recuse.config.declared.inference import Inference, SpecSettings, Subset, check_inference, check_redefined
 from recuse.config.declared.sections import Key, Name, Names, Section, Share, Some, optional, required, validated
 from recuse.config.declared.studies import Comparisons, Study
-from recuse.data.registry import HUMAN, Registry
+from recuse.data.registry import DEFAULT, HUMAN, Registry
 
 GIT = "^[0-9a-f]{40}$"  # the id of a commit or of a blob
 Dimension = Annotated[str, Field(pattern="^[^/{}]+$")]
@@ -153,11 +153,11 @@ def _check_study(where: str, study: Study, settings: Settings) -> None:
 
 
 def _check_subset(where: str, subset: Subset | None, settings: Settings) -> None:
-    studies = settings.studies.values()
-    names = {
-        "models_dropped": {*settings.models}.union(*(group for study in studies for group in (study.families or {}).values())),
-        "dimension": {dimension for study in studies for dimension in study.scales},
-    }
+    studies, names = settings.studies.values(), {}
+    if all(study.import_ is None for study in studies):  # an import may have any models
+        names["models_dropped"] = settings.models
+    if all(DEFAULT not in study.scales for study in studies):  # and a default scale is for any dimensions
+        names["dimension"] = {dimension for study in studies for dimension in study.scales}
     if all(study.task_types is not None for study in studies):  # a study without them may hold any dataset
         names["task_type"] = {task_type for study in studies for task_type in study.task_types}
         names["dataset"] = {d for study in studies for group in study.task_types.values() for d in group}

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from recuse.base.errors import ConfigError
-from recuse.base.tables import CONTROL
+from recuse.base.tables import CONTROL, OUTCOMES
 from recuse.config.declared.sections import (
     File,
     Files,
@@ -26,11 +26,15 @@ from recuse.config.declared.sections import (
 from recuse.config.studies import KINDS, PLACEHOLDER, SOURCES, TEXTS, analyses_of, origin_of_verdicts
 from recuse.data.registry import (
     COMPARED,
+    DEFAULT,
     FORMATS,
     MOST_LEVELS,
     OBSERVED,
     RATED,
+    SEEN_STEPS,
+    declared_in,
     finest_step,
+    fits,
     in_whole_steps,
     possible_steps,
 )
@@ -41,25 +45,48 @@ KEYS_OF_FORMATS = sorted({key for entry in FORMATS.values() for key in entry.key
 
 def _several(columns: list[str]) -> list[str]:
     if len(columns) < 2:
-        raise ValueError(f"found {columns}; write the column of each rater, or the only column as text")
+        raise ValueError(f"found {columns}; write several columns, or the only one as text")
     return columns
+
+
+def _different(columns: dict[str, str]) -> dict[str, str]:
+    if len(set(columns.values())) < len(columns):
+        raise ValueError(f"found {columns}; write another column for each name")
+    return columns
+
+
+class Constant(Section):
+    """One name for all rows."""
+
+    value: by_kind({"text": Name, "a number": float}) = required("The same for all rows.")
 
 
 Failures = Some[by_kind({"text": str, "a number": float})]
 FAILURES = "Values that mark a failed judgment, such as -1 or ERROR; they and empty values count as missing."
-ColumnOrColumns = by_kind({"text": Name, "a list": Annotated[Some[Name], AfterValidator(_several)]})
+Columns = Annotated[dict[Name, Name], Field(min_length=2), AfterValidator(_different)]
+ColumnOrColumns = by_kind({"text": Name, "a list": Annotated[Some[Name], AfterValidator(_several)], "a mapping": Columns})
+ColumnOrConstant = by_kind({"text": Name, "a mapping": Constant})
+Values = Annotated[dict[bool | float | str, by_kind({"text": Literal[OUTCOMES], "a number": float})], Field(min_length=1)]
+VALUES = (
+    "What words stand for, in any case: `{yes: 1, no: 0}`, `{poor: 1, good: 2}`; of verdicts, `{left: a, right: b}`. `true` "
+    "and `false` without quotes are also yes and no, on and off."
+)
+DECIMAL = "What marks decimals, `,` for 7,5; default: a point."
 JudgeOrJudges = by_kind({"text": Name, "a mapping": Annotated[dict[str, Name], Field(min_length=1)]})
 
 
 class ColumnsOfJudgments(SomeKeys):
-    """Names of the columns of judgments."""
+    """Names of the columns of judgments, or a name for all rows; `metadata.judge` is the key `judge` in a column of objects."""
 
-    judge: Name = optional("The judge.")
-    model: Name = optional("Ratings: the model that wrote the answer.")
+    judge: ColumnOrConstant = optional("The judge.")
+    model: ColumnOrConstant = optional("Ratings: the model that wrote the answer.")
     prompt: Name = optional("Ratings: id of the prompt.")
-    rating: Name = optional("Ratings: the judge's rating.")
-    dimension: Name = optional("Ratings: what was rated; required if `scales` has several dimensions.")
-    dataset: Name = optional("Ratings: the dataset of the prompt.")
+    rating: ColumnOrColumns = optional(
+        "Ratings: the judge's rating; or several columns, one for each judge, model or dimension, whichever has no column of "
+        "its own: a list of columns named like these, or a mapping from their names to the columns."
+    )
+    dimension: ColumnOrConstant = optional("Ratings: what was rated; required if `scales` names several dimensions.")
+    dataset: ColumnOrConstant = optional("Ratings: the dataset of the prompt.")
     human: Name = optional("Human score, on the same scale; verdicts: human label (a, b, tie or the model).")
     length: Name = optional("Ratings: tokens of the answer.")
     item: Name = optional("Verdicts: id of the question.")
@@ -69,8 +96,8 @@ class ColumnsOfJudgments(SomeKeys):
     order: Name = optional("Verdicts: ab, ba or the model shown first; default: model_a was.")
     length_a: Name = optional("Verdicts: words of model_a's answer.")
     length_b: Name = optional("Verdicts: words of model_b's answer.")
-    condition: Name = optional("Verdicts: a condition; each has its own rows in the tables.")
-    experiment: Name = optional("Verdicts: an experiment; each has its own rows in the tables.")
+    condition: ColumnOrConstant = optional("Verdicts: a condition; each has its own rows in the tables.")
+    experiment: ColumnOrConstant = optional("Verdicts: an experiment; each has its own rows in the tables.")
     favoured: Name = optional("Verdicts: the answer that an added statement supports.")
     vote: Name = optional("Verdicts: a number, if a judge was asked more than once.")
     humans_a: Name = optional("Verdicts: how many humans chose the answer of model_a.")
@@ -80,11 +107,14 @@ class ColumnsOfJudgments(SomeKeys):
 class ColumnsOfReferences(SomeKeys):
     """Names of the columns of human scores and human verdicts."""
 
-    model: Name = optional("Scores: the model that wrote the answer.")
+    model: ColumnOrConstant = optional("Scores: the model that wrote the answer.")
     prompt: Name = optional("Scores: id of the prompt.")
-    dataset: Name = optional("Scores: the dataset, as in the ratings; required if two datasets share a prompt id.")
-    dimension: Name = optional("Scores: what was scored; required if `scales` has several dimensions.")
-    rating: ColumnOrColumns = optional("Scores: the score, or one column for each rater.")
+    dataset: ColumnOrConstant = optional("Scores: the dataset, as in the ratings; required if two datasets share a prompt id.")
+    dimension: ColumnOrConstant = optional("Scores: what was scored; required if the ratings have several dimensions.")
+    rating: ColumnOrColumns = optional(
+        "Scores: the score; or a list of columns, one for each rater; or a mapping from names to columns, one for each model "
+        "or dimension, whichever has no column of its own."
+    )
     rater: Name = optional("Scores: the rater, if each row is one rater's.")
     item: Name = optional("Verdicts: id of the question.")
     model_a: Name = optional("Verdicts: model of one answer.")
@@ -118,6 +148,8 @@ class References(Section):
     files: Files = required("Files of human scores or verdicts: tables, or a folder of tables.")
     columns: ColumnsOfReferences = optional("Names of their columns, where they differ from these keys.")
     missing: Failures = optional(FAILURES)
+    values: Values = optional(VALUES)
+    decimal: Literal[",", "."] = optional(DECIMAL)
 
 
 class Import(Section):
@@ -135,8 +167,20 @@ class Import(Section):
     columns: ColumnsOfJudgments = optional("Names of a table's columns, where they differ from these keys.")
     references: References = optional("Human scores or verdicts in files of their own: tables with any columns.")
     missing: Failures = optional(FAILURES)
-    step: float = optional("Step of the rating scales, such as 0.5; default: 1. A scale has at most 101 levels.", gt=0)
-    round: bool = optional("Round ratings between two steps, halves away from 0, and count them; default: an error.")
+    values: Values = optional(VALUES)
+    decimal: Literal[",", "."] = optional(DECIMAL)
+    step: float = optional(
+        "Step of the rating scales, such as 0.5; default: the coarsest of 1, 0.5, 0.25, 0.2, 0.1, 0.05, 0.02 and 0.01 of which "
+        "all ratings are multiples, which is reported unless it is 1. A scale has at most 101 levels.",
+        gt=0,
+    )
+    round: bool = optional(
+        "Round ratings between two steps (of 1, if `step` is not given), halves away from 0, and count them; default: an error."
+    )
+    repeats: Literal["mean", "first", "last", "error"] = optional(
+        "Ratings of one answer by one judge, in the order of the files: their mean, the first or the last that is not missing, "
+        "or an error (the default). The others are counted."
+    )
     judge: JudgeOrJudges = optional(
         "Logs of tools: the judge, or the judge of each scorer that is one, where the log does not name it. `Human` is a "
         "scorer of human scores, `Gold` one that compares with a key. If a judge is also one of the models, write its name as "
@@ -157,6 +201,14 @@ class Import(Section):
                 having = [name for name, entry in FORMATS.items() if key in entry.keys]
                 words = f"the format {having[0]} has" if len(having) == 1 else f"the formats {', '.join(having)} have"
                 raise ValueError(f"{key}: only {words} it; leave `{key}` out")
+        for part, place in ((self, ""), (self.references, "references: ")):
+            given_up = {str(value).strip().lower() for value in (part and part.missing) or ()}
+            for word, meaning in ((part and part.values) or {}).items():
+                if str(word).strip().lower() in given_up:
+                    raise ValueError(f"{place}values: {word} is listed under `missing:`, too; keep one")
+                if isinstance(meaning, str) is (self.holds == RATED):
+                    kind = "a number" if self.holds == RATED else f"one of {', '.join(OUTCOMES)}"
+                    raise ValueError(f"{place}values: {word}: found {meaning!r}; write {kind}")
 
 
 class ImportOfRatings(Import):
@@ -182,13 +234,25 @@ class ImportOfVerdicts(Import):
 
     def _check(self) -> None:
         super()._check()
-        for key in ("step", "round"):
+        for key in ("step", "round", "repeats"):
             if key in self.model_fields_set:
                 raise ValueError(f"{key}: verdicts have no scale; leave `{key}` out")
+        if self.columns is not None and self.columns.rating is not None and not isinstance(self.columns.rating, str):
+            raise ValueError("columns: rating: verdicts have none; leave it out")
 
 
 End = Annotated[float, Field(ge=-1_000_000, le=1_000_000)]
-Scale = by_kind({"a list": Annotated[list[End], Field(min_length=2, max_length=2)], "text": Literal[OBSERVED]})
+Ends = Annotated[list[End], Field(min_length=2, max_length=2)]
+
+
+def _with_default(scales: dict[str, list[float]]) -> dict[str, list[float]]:
+    if DEFAULT not in scales:
+        raise ValueError(f"found scales of {', '.join(scales)}; add `{DEFAULT}:`, the scale of the dimension")
+    return scales
+
+
+OfJudges = Annotated[dict[Name, Ends], Field(min_length=2), AfterValidator(_with_default)]
+Scale = by_kind({"a list": Ends, "text": Literal[OBSERVED], "a mapping": OfJudges})
 FileOrFiles = by_kind({"text": File, "a mapping": Annotated[dict[Name, File], Field(min_length=1)]})
 
 
@@ -263,7 +327,9 @@ class Study(Section):
     )
     scales: dict[Name, Scale] = required(
         "The study's dimensions, each with its lowest and highest rating, or `observed` for 0 to the highest value in the "
-        "files. Whole numbers or, with `import`, multiples of its `step`.",
+        "files; `default` is for every dimension that is not named. Whole numbers or, with `import`, multiples of its `step`. "
+        "With `import`, judges may have a scale of their own, `{default: [1, 10], gpt-4o: [1, 5]}`: their ratings are mapped "
+        "linearly to that of the dimension.",
         min_length=1,
     )
     task_types: dict[Name, Names] = optional("Datasets of each task type; default: any datasets, no task types.", min_length=1)
@@ -284,8 +350,8 @@ class Study(Section):
         if "families" in keys and "import" not in keys:
             raise ValueError("families: needs `import`; write the models under `models:` of config")
         if isinstance(self.files, dict):
-            refuse_unknown("files", self.files, self.scales, "`scales`")
-            refuse_unknown("scales", self.scales, self.files, "`files`")
+            refuse_unknown("files", self.files if DEFAULT not in self.scales else (), self.scales, "`scales`")
+            refuse_unknown("scales", (name for name in self.scales if name != DEFAULT), self.files, "`files`")
         for key, groups, noun in (("task_types", self.task_types, "the dataset "), ("families", self.families, "")):
             group_of: dict[str, str] = {}
             for group, names in (groups or {}).items():
@@ -293,7 +359,10 @@ class Study(Section):
                     if group_of.setdefault(name, group) != group:
                         raise ValueError(f"{key}: {noun}'{name}' is listed under {group_of[name]} and {group}; keep one")
         for dimension, scale in self.scales.items():
-            self._check_scale(dimension, scale)
+            if isinstance(scale, dict) and self.import_ is None:
+                raise ValueError(f"scales: {dimension}: scales of judges need `import`; write [lowest, highest]")
+            for judge, ends in scale.items() if isinstance(scale, dict) else [(None, scale)]:
+                self._check_scale(dimension if judge is None else f"{dimension}: {judge}", ends)
 
     def _check_scale(self, dimension: str, scale: Sequence[float] | str) -> None:
         where = f"scales: {dimension}"
@@ -311,15 +380,17 @@ class Study(Section):
             raise ValueError(f"{where}: found {shown}; write [lowest, highest], with at most {MOST_LEVELS} ratings")
         if self.import_ is None:
             return
+        if self.import_.step is None and self.import_.round is None and any(fits(step, [scale]) for step in SEEN_STEPS):
+            return
         step = self.import_.step or 1
         of_scale = f"import: step: {step:.12g}: the scale {shown} of {dimension}"
         if not in_whole_steps(scale, step):
-            steps = possible_steps(self.scales)
+            steps = possible_steps(declared_in(self.scales))
             advice = f"write another step, such as {steps[-1]:g}" if steps else "write scales that are multiples of one step"
             raise ValueError(f"{of_scale} has ends that are no multiples of this step; {advice}")
         levels = round(width / step) + 1
         if levels > MOST_LEVELS:
-            finest = finest_step(self.scales)
+            finest = finest_step(declared_in(self.scales))
             advice = "write a study for each dimension, each with its step"
             if finest is not None:
                 advice = f"write `step: {finest:g}` with `round: true`, which rounds ratings to the nearest step"

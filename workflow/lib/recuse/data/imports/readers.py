@@ -8,6 +8,7 @@ from pathlib import Path
 
 from recuse.base.database import Connection, frame_at, text
 from recuse.base.errors import DataError
+from recuse.base.words import enumerated, visible
 from recuse.data.files import reading
 from recuse.data.imports.formats import (
     ratings_of_mt_bench,
@@ -15,17 +16,31 @@ from recuse.data.imports.formats import (
     verdicts_of_arena_hard,
     verdicts_of_mt_bench,
 )
-from recuse.data.imports.rows import ALL, RATING_COLUMNS, VERDICT_COLUMNS, Rows, Table, failure_of, first_keys, rows_of
+from recuse.data.imports.rows import (
+    ALL,
+    COLUMN,
+    RATING_COLUMNS,
+    VERDICT_COLUMNS,
+    WORD,
+    Rows,
+    Table,
+    first_keys,
+    rows_of,
+    scores_of,
+)
 from recuse.data.imports.tools import READERS_OF_LOGS
 from recuse.data.lines import check_lines
 from recuse.data.registry import COMPARED, FORMATS, RATED, TABLES, check_name
 
 # Key of `columns:` in config -> column of the table, by which a file may also call it.
-RATING_KEYS = {"judge": "judge", "model": "model", "prompt": "prompt_id", "rating": "rating"}
-OPTIONAL_RATING_KEYS = {"dimension": "dimension", "dataset": "dataset", "human": "gt", "length": "pred_length"}
+RATING_KEYS = {"judge": "judge", "model": "model", "prompt": "prompt_id", "dimension": "dimension", "dataset": "dataset"}
+NEEDED = ("judge", "model", "prompt")
+ROLES = {"judge": (), "model": (), "dimension": ()}  # that columns of ratings may stand for
+OVERALL = "overall"  # the dimension of ratings of a study that names none
 VERDICT_KEYS = ("judge", "item", "model_a", "model_b", "outcome")
 LENGTHS = ("length_a", "length_b")
 TIES = ("tie (bothbad)", "tie (both bad)", "both_bad", "bothbad")  # as LMArena writes votes for neither answer
+SIDES = ("outcome", "human")  # columns that name an answer, by `values:` also in other words
 
 
 def create_imported(
@@ -52,7 +67,7 @@ def create_imported(
             connection.execute(f"create temp table scores_{place} as {rows.scores}")
         elif count == 0 and not path.endswith(".parquet"):
             raise DataError(f"{path}: found no rows; it needs one for each judgment")
-        check_lines(connection, path, count, rows.on_one_line)
+        check_lines(connection, path, count // max(1, len(rows.columns)), rows.on_one_line)
         parts.append(rows)
     tables = " union all by name ".join(f"from rows_{place}" for place in range(len(paths)))
     connection.execute(f"create temp view imported as {tables}")
@@ -96,22 +111,28 @@ def recognised(connection: Connection, path: str) -> str:
 def ratings_of_table(connection: Connection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
     """Read a table whose columns config names: judge, model, prompt, rating, and perhaps dimension, dataset, human, length.
 
-    settings: config's `import`. scales: the dimensions of the study; a file without a column for them has the only one.
+    settings: config's `import`. scales: the dimensions that the study names; a file without a column for them has the only one.
     """
-    file, named = Table(connection, path, table="objects"), settings.get("columns", {})
-    columns = {column: file.needed(named, key, column) for key, column in RATING_KEYS.items()}
-    columns |= {column: file.column(named, key, column) for key, column in OPTIONAL_RATING_KEYS.items()}
-    if columns["dimension"] is None and len(scales) != 1:
-        columns["dimension"] = file.needed(named, "dimension")
-    columns = {column: name for column, name in columns.items() if name is not None}
-    texts = {"dimension": text(scales[0]), "dataset": text(ALL)}
-    for column, name in columns.items():
-        if column in ("rating", "gt"):
-            texts[column], failure = file.score(name, settings.get("missing", ()))
-            texts |= {"failure": failure} if column == "rating" else {}
-        else:
-            texts[column] = file.number(name) if column == "pred_length" else file.name(name)
-    return rows_of(file.source, texts, RATING_COLUMNS, named=columns, texts=file.texts, used=columns.values())
+    file = Table(connection, path, settings, table="objects")
+    taken = {key: file.take(key, column, named=column) for key, column in RATING_KEYS.items()}
+    scores = scores_of(file, ROLES)
+    texts = {"rating": scores.value, "failure": scores.failure, COLUMN: scores.column, WORD: scores.word}
+    texts |= {"dimension": text(scales[0] if scales else OVERALL), "dataset": text(ALL)}
+    for key, column in RATING_KEYS.items():
+        value = scores.level if key == scores.role else taken[key]
+        if value is None and (key in NEEDED or (key == "dimension" and len(scales) > 1)):
+            file.needed(key, column)
+        texts |= {} if value is None else {column: value}
+    named = file.named
+    if human := file.column("human", "gt"):
+        named["gt"], texts["gt"] = human, file.score(human)
+    if length := file.column("length", "pred_length"):
+        named["pred_length"], texts["pred_length"] = length, file.number(length)
+    if scores.role is not None:
+        print(visible(f"{path}: each of the columns {enumerated(scores.columns, most=5)} is one {scores.role}"))
+    named = named | {"rating": ", ".join(scores.columns)}
+    used = {*file.named.values(), *scores.columns}
+    return rows_of(scores.source, texts, RATING_COLUMNS, named=named, texts=file.of_columns(), used=used, scores=scores.columns)
 
 
 def verdicts_of_table(connection: Connection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
@@ -120,26 +141,34 @@ def verdicts_of_table(connection: Connection, path: str, settings: Mapping, scal
     outcome: a, b, tie or error, model_a or model_b, or the name of the model that won; order: ab or ba, or the name of the
     model that was shown first; without that column, model_a was. settings: config's `import`.
     """
-    file, named = Table(connection, path, table="objects"), settings.get("columns", {})
-    columns = {column: file.needed(named, column) for column in VERDICT_KEYS}
-    columns |= {column: file.column(named, column) for column in VERDICT_COLUMNS if column not in VERDICT_KEYS}
-    columns = {column: name for column, name in columns.items() if name is not None}
-    texts = {column: f"trim({file.number(name)})" if column in LENGTHS else file.name(name) for column, name in columns.items()}
-    failure = failure_of(file.texts[columns["outcome"]], settings.get("missing", ()))
+    file = Table(connection, path, settings, table="objects")
+    texts = {column: file.take(column, needed=column in VERDICT_KEYS) for column in VERDICT_COLUMNS}
+    texts = {column: value for column, value in texts.items() if value is not None}
+    columns = file.named
+    texts |= {column: f"trim({file.number(columns[column])})" for column in LENGTHS if column in columns}
+    texts |= {column: file.answer(columns[column]) for column in SIDES if column in columns}
+    failure = file.failure(columns["outcome"])
     texts["failure"] = f"coalesce({failure}, case when lower({texts['outcome']}) = 'error' then 'outcome error' end)"
     texts["outcome"] = f"case when {texts['failure']} is not null then 'error' else {winner(texts['outcome'], texts)} end"
     shown = texts.get("order", "'ab'")
-    texts["order"] = f"case {shown} when {texts['model_a']} then 'ab' when {texts['model_b']} then 'ba' else lower({shown}) end"
+    models = (f"when {named_as(texts[model])} then '{order}'" for model, order in (("model_a", "ab"), ("model_b", "ba")))
+    texts["order"] = f"case {named_as(shown)} {' '.join(models)} else lower({shown}) end"
     if "human" in texts:
         texts["human"] = winner(texts["human"], texts)
-    return rows_of(file.source, texts, VERDICT_COLUMNS, named=columns, texts=file.texts, used=columns.values())
+    return rows_of(file.source, texts, VERDICT_COLUMNS, named=columns, texts=file.of_columns(), used=columns.values())
+
+
+def named_as(value: str) -> str:
+    """SQL for the name that config gives a judge or model (SQL), from the table `registry`; else its own."""
+    return f"coalesce((select name from registry where id = {value}), {value})"
 
 
 def winner(value: str, texts: Mapping[str, str]) -> str:
-    """SQL for a or b, from a winner (SQL) named by that letter, as model_a or model_b, or by its model."""
+    """SQL for a or b, from a winner (SQL) named by that letter, as model_a or model_b, or by its model, in any spelling."""
     ties = " ".join(f"when {text(word)} then 'tie'" for word in TIES)
     letter = f"case lower({value}) when 'model_a' then 'a' when 'model_b' then 'b' {ties} else lower({value}) end"
-    return f"case {value} when {texts['model_a']} then 'a' when {texts['model_b']} then 'b' else {letter} end"
+    models = (f"when {named_as(texts[model])} then '{model[-1]}'" for model in ("model_a", "model_b"))
+    return f"case {named_as(value)} {' '.join(models)} else {letter} end"
 
 
 READERS: Mapping[str, Mapping[str, Callable[[Connection, str, Mapping, Sequence[str]], Rows]]] = {

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from recuse.base.database import Connection, create_table, frame_at, name, reader, text
+from recuse.base.database import Connection, frame_at, name, reader, text
 from recuse.base.errors import DataError
 from recuse.base.tables import COMPARISONS
+from recuse.base.words import INVISIBLE
 from recuse.data.faults import Check, raise_first_fault
 from recuse.data.files import (
     MISSING,
@@ -28,15 +29,19 @@ from recuse.data.files import (
     read_as_texts,
     reading,
     whole_as_text,
-    with_commas,
 )
-from recuse.data.registry import OBSERVED, check_name, finest_step
+from recuse.data.registry import check_name
 
 RATING_COLUMNS = ("judge", "model", "prompt_id", "dimension", "dataset", "rating", "gt", "pred_length")
 VERDICT_COLUMNS = COMPARISONS
 KEPT = "kept: "  # before the name of a further column, until the table is written
 ALL = "all"  # the dataset of judgments that name none
 FAILURE = "failure"  # column of an imported table: why a judgment is missing, else empty
+# Of a rating in a table: the file's name of its column, and the file's word for it if `values:` gives that a meaning.
+OF_SCORE = COLUMN, WORD = "rating_column", "rating_word"
+CONSTANT = ("judge", "model", "dimension", "dataset", "rater", "condition", "experiment")  # may be one for all rows
+BOOLEANS = {True: ("true", "yes", "on"), False: ("false", "no", "off")}  # the words that YAML 1.1 reads as these
+BOOLEAN_WORDS = {*BOOLEANS[True], *BOOLEANS[False]}
 MISSING_IN_SHEETS = (*MISSING, "#n/a")
 LARGEST_LINE = 64_000_000  # bytes of one object among many; a file that is one object may be of any size
 NEAR = 1e-9  # of a step: values are decimals, steps may be 0.1
@@ -44,7 +49,6 @@ NEAREST = (
     " of `import` in config' || case when finest is null then '' else '; for scores with any number of digits, `step: ' || "
     "printf('%g', finest) || '` with `round: true`, which rounds each to the nearest step' end"
 )
-OF_SCALE = "scale_low, scale_high, step, finest, coalesce(rounded, false) as rounded, coalesce(observed, false) as observed"
 
 
 @dataclass(frozen=True)
@@ -59,11 +63,12 @@ class Rows:
     named: Mapping[str, str]
     kept: Sequence[str]
     scores: str | None = None  # SQL for human scores or gold labels in the same file, as logs.SCORED
+    columns: Sequence[str] = ()  # of scores, if each row of a file has several
 
     @property
     def on_one_line(self) -> set[str]:
         """The file's columns of names and numbers; a prompt or question may be its own id."""
-        return {in_file for column, in_file in self.named.items() if column not in ("prompt_id", "item")}
+        return {in_file for column, in_file in self.named.items() if column not in ("prompt_id", "item")} | {*self.columns}
 
 
 def rows_of(
@@ -75,11 +80,13 @@ def rows_of(
     texts: Mapping[str, str],
     used: Collection[str],
     besides: Mapping[str, str] | None = None,
+    scores: Sequence[str] = (),
 ) -> Rows:
     """Rows of a `source`, a relation (SQL) with file and record.
 
-    columns: SQL for the columns of the `table` and for `failure`; NULL if absent. texts: SQL for each column of the file; those
-    not `used` are kept, with a number after a name that is taken, in any case; so is what is in `besides`.
+    columns: SQL for the columns of the `table`, for `failure` and for those in OF_SCORE; NULL if absent. texts: SQL for each
+    column of the file; those not `used` are kept, with a number after a name that is taken, in any case; so is what is in
+    `besides`. scores: the file's columns of scores, if each of its rows has several.
     """
     taken, kept = {column.lower() for column in (*table, *SOURCE, FAILURE)}, {}
     for column in (column for column in texts if column not in used):
@@ -90,10 +97,10 @@ def rows_of(
         taken.add(free.lower())
         kept[free] = texts[column]
     kept |= dict(besides or {})
-    values = {column: columns.get(column, "null") for column in (*table, FAILURE)}
+    values = {column: columns.get(column, "null") for column in (*table, FAILURE, *OF_SCORE)}
     values |= {f"{KEPT}{column}": value for column, value in kept.items()}
     picked = ", ".join(f"({value})::varchar as {name(column)}" for column, value in values.items())
-    return Rows(f"select file, record, {picked} from {source}", named, tuple(kept))
+    return Rows(f"select file, record, {picked} from {source}", named, tuple(kept), columns=tuple(scores))
 
 
 def further(table: str, kept: Sequence[str]) -> str:
@@ -158,8 +165,11 @@ def raise_keys_twice(connection: Connection, rows: str) -> None:
 
 
 def _text_at(key: str) -> str:
-    pointer = "/" + key.replace("~", "~0").replace("/", "~1")
-    return f"json_extract_string(json, {text(pointer)})"
+    return f"json_extract_string(json, {text(_pointer(key))})"
+
+
+def _pointer(key: str) -> str:
+    return "/" + key.replace("~", "~0").replace("/", "~1")
 
 
 @contextmanager
@@ -213,16 +223,22 @@ def _lines_of_objects(path: str) -> dict[str, np.ndarray] | None:
 
 
 class Table:
-    """A file of rows, CSV, parquet or JSON.
+    """A file of rows, CSV, parquet or JSON, as config's `columns`, `values`, `missing` and `decimal` say that it is read.
 
-    columns: their names. texts: SQL for each column as text. source: SQL for file, record and the columns that `texts` read.
+    columns: their names. texts: SQL for each column as text, and for each value within one that was asked for. source: SQL for
+    file, record and the columns that `texts` read. named: column of the project's table -> its name in the file. keys: path
+    to a value within a column -> its last key.
     """
 
-    def __init__(self, connection: Connection, path: str, *, table: str) -> None:
-        """Open the file, and create the temporary `table` of its objects if it is JSON; DataError if it cannot be read."""
+    def __init__(self, connection: Connection, path: str, settings: Mapping, *, table: str) -> None:
+        """Open the file, and create the temporary `table` of its objects if it is JSON; DataError if it cannot be read.
+
+        settings: config's `import`, or its `references`.
+        """
         if not frame_at(path):
             check_name(path)
-        self.path = path
+        self.path, self.settings, self.named, self.keys = path, settings, {}, {}
+        self._connection, self._asked = connection, settings.get("columns", {})
         if path.endswith((".jsonl", ".json")):
             self.texts = create_objects(connection, path, (), (), table=table)
             self.columns, self.source = [*self.texts], table
@@ -232,29 +248,89 @@ class Table:
         # By place: a column may have the name of one of the two that are added.
         listed = ", ".join(f"{texts[column]} as c{place}" for place, column in enumerate(self.columns))
         self.source = f"(select {text(path)} as file, row_number() over () as record, {listed} from {relation})"
-        as_text = whole_as_text if path.endswith(".parquet") or frame_at(path) else str
-        self.texts = {column: as_text(f"c{place}") for place, column in enumerate(self.columns)}
+        kinds = iter(())
+        if path.endswith(".parquet") or frame_at(path):
+            kinds = (kind for _, kind, *_ in connection.execute(f"describe from {relation}").fetchall())
+        self.texts = {column: _as_text(f"c{place}", next(kinds, "")) for place, column in enumerate(self.columns)}
 
-    def column(self, named: Mapping[str, str], key: str, *others: str) -> str | None:
-        """The file's name for what config calls `key`: the one in `named`, else the key itself or one of `others`.
+    def has(self, key: str, *others: str) -> bool:
+        """Whether there is a column or a constant for what config calls `key`, or a column named so or as one of `others`."""
+        return key in self._asked or any(name in self.columns for name in (key, *others))
 
-        None if the file has none of these. DataError about a name in `named` that the file does not have, or has twice.
+    def column(self, key: str, *others: str) -> str | None:
+        """The file's name for what config calls `key`: the one that it gives, else the key itself or one of `others`.
+
+        None if the file has none of these. DataError about a given name that the file does not have, or has twice.
         """
-        column = named[key] if key in named else next((name for name in (key, *others) if name in self.columns), None)
-        if column is not None and self.columns.count(column) != 1:
+        if key in self._asked:
+            return self.existing(key, self._asked[key])
+        return next((self.existing(key, name) for name in (key, *others) if name in self.columns), None)
+
+    def needed(self, key: str, *others: str) -> str:
+        """The same; DataError if there is no such column."""
+        column = self.column(key, *others)
+        if column is None:
+            remedy = f"name one of them under `columns:` in config, as in `{{{key}: <its name here>}}`"
+            if key in CONSTANT:
+                remedy += f", or write one {key} for all rows, `{{{key}: {{value: <its name>}}}}`"
+            raise DataError(f"{header_of(self.path)}, column {key}: missing; found {', '.join(self.columns)}; {remedy}")
+        return column
+
+    def take(self, key: str, *others: str, named: str | None = None, needed: bool = False) -> str | None:
+        """SQL for what config calls `key`, as a name: a constant, or a column; None if there is neither, unless `needed`.
+
+        The column's name is kept in the table's `named`, by the key or what is `named` here.
+        """
+        if isinstance(constant := self._asked.get(key), Mapping) and "value" in constant:
+            return text(str(constant["value"]))
+        column = (self.needed if needed else self.column)(key, *others)
+        if column is None:
+            return None
+        self.named[named or key] = column
+        return self.name(column)
+
+    def existing(self, key: str, column: str) -> str:
+        """The name of a column of the file; that of a value within one, `metadata.judge`, is added to `texts`."""
+        if column not in self.columns and column not in self.texts:
+            parts = column.split(".")
+            outer = next((o for n in range(len(parts) - 1, 0, -1) if (o := ".".join(parts[:n])) in self.columns), None)
+            if outer is not None:
+                with reading(self.path):
+                    self.texts[column] = self._within(column, self.existing(key, outer))
+                return column
+        if self.columns.count(column) > 1 or column not in self.texts:
             problem = "found twice; the file has" if column in self.columns else "missing; found"
             remedy = f"write the name of one of them under `columns: {key}` in config"
             raise DataError(f"{header_of(self.path)}, column {column}: {problem} {', '.join(self.columns)}; {remedy}")
         return column
 
-    def needed(self, named: Mapping[str, str], key: str, *others: str) -> str:
-        """The same; DataError if there is no such column."""
-        column = self.column(named, key, *others)
-        if column is None:
-            remedy = with_commas(self.columns[0]) if len(self.columns) == 1 else ""
-            remedy = remedy or f"name one of them under `columns:` in config, as in `{{{key}: <its name here>}}`"
-            raise DataError(f"{header_of(self.path)}, column {key}: missing; found {', '.join(self.columns)}; {remedy}")
-        return column
+    def _within(self, column: str, outer: str) -> str:
+        """SQL for the value at a path of keys, `outer.key.key`, within the objects of a column, which may be JSON as text."""
+        given = f"(select file, record, {missing_as_null(f'({self.texts[outer]})', MISSING)} as value from {self.source})"
+        faulty = "value is not null and (not json_valid(value) or json_type(value) not in ('OBJECT', 'ARRAY', 'NULL'))"
+        no_object = Check("value", faulty, "which is not a JSON object", "'write an object, in braces, or leave it empty'")
+        raise_first_fault(self._connection, given, [no_object], named={"value": outer})
+        rest, pointer = column.removeprefix(f"{outer}.").split("."), ""
+        while rest:
+            raise_keys_twice(self._connection, f"(select file, record, json_keys(value, {text(pointer)}) as keys from {given})")
+            keys = f"select distinct unnest(json_keys(value, {text(pointer)})) as key from {given} order by key"
+            keys = [key for (key,) in self._connection.execute(keys).fetchall()]
+            if not keys:
+                lengths = f"select max(json_array_length(value, {text(pointer)})) from {given}"
+                keys = [str(place) for place in range(self._connection.execute(lengths).fetchone()[0] or 0)]
+            size = next((n for n in range(len(rest), 0, -1) if ".".join(rest[:n]) in keys), None)
+            if size is None:
+                found = f"{outer} holds {', '.join(keys)}" if keys else f"{outer} holds no objects"
+                raise DataError(f"{header_of(self.path)}, column {column}: missing; {found}; write the path to one of these")
+            self.keys[column] = ".".join(rest[:size])
+            pointer += _pointer(self.keys[column])
+            rest = rest[size:]
+        value = f"json_extract_string({missing_as_null(f'({self.texts[outer]})', MISSING)}, {text(pointer)})"
+        return whole_in_json(value) if self.path.endswith(".parquet") else value
+
+    def of_columns(self) -> dict[str, str]:
+        """SQL for each column as text, without values within one."""
+        return {column: self.texts[column] for column in self.columns}
 
     def name(self, column: str) -> str:
         """SQL for a column of names, trimmed: NULL where empty."""
@@ -262,12 +338,105 @@ class Table:
 
     def number(self, column: str) -> str:
         """SQL for a column of numbers: NULL where missing, however spelled."""
-        return missing_as_null(f"({self.texts[column]})", MISSING_IN_SHEETS)
+        return missing_as_null(f"({self._with_points(self.texts[column])})", MISSING_IN_SHEETS)
 
-    def score(self, column: str, given_up: Sequence[str]) -> tuple[str, str]:
-        """SQL for a column of scores, trimmed, and for its `failure_of`: one of the two is NULL."""
-        failure = failure_of(self.texts[column], given_up)
-        return f"case when {failure} is null then trim({self.texts[column]}) end", failure
+    def failure(self, column: str) -> str:
+        """SQL for the failure that a column reports, by being empty or a value listed under `missing:`; else NULL."""
+        return failure_of(self._with_points(self.texts[column]), self.settings.get("missing", ()))
+
+    def score(self, column: str) -> str:
+        """SQL for a column of scores, trimmed, by `values:`; NULL where `failure` is not."""
+        value, read_as = f"trim({self.texts[column]})", self.read_as(column)
+        return f"case when {self.failure(column)} is null then coalesce({read_as}, trim({self._with_points(value)})) end"
+
+    def answer(self, column: str) -> str:
+        """SQL for a column that names an answer, trimmed, by `values:`; NULL where empty."""
+        return f"coalesce({self.read_as(column)}, {self.name(column)})"
+
+    def read_as(self, column: str) -> str:
+        """SQL for what `values:` read a column's value as, in any case, numbers by their value; else NULL."""
+        value, read_as = f"trim({self.texts[column]})", {}
+        for word, meaning in self.settings.get("values", {}).items():
+            read_as |= dict.fromkeys(BOOLEANS[word] if isinstance(word, bool) else (str(word).strip().lower(),), meaning)
+        whens = [f"lower({value}) = {text(word)} then {text(str(meaning))}" for word, meaning in read_as.items()]
+        number = as_number(self._with_points(value))
+        whens += [f"{number} = {float(word)!r}::double then {text(str(m))}" for word, m in read_as.items() if is_number(word)]
+        return f"case when {' when '.join(whens)} end" if whens else "null::varchar"
+
+    def _with_points(self, value: str) -> str:
+        """SQL for a text in which, with `decimal: ","`, a decimal comma is a point, and a point makes it no number."""
+        if self.settings.get("decimal", ".") == ".":
+            return value
+        comma = f"replace({value}, ',', '.')"
+        point = f"contains({value}, '.') and {as_number(value)} is not null"
+        is_number = f"{as_number(comma)} is not null"
+        return f"case when {point} then {value} || ' (with a point)' when {is_number} then {comma} else {value} end"
+
+
+def _as_text(column: str, kind: str) -> str:
+    """SQL for a column of a `kind`, DuckDB's type, as text; nested ones as JSON; without kind it is text."""
+    nested = kind.startswith(("STRUCT", "MAP")) or kind.endswith("]")
+    return f"to_json({column})::varchar" if nested else whole_as_text(column) if kind else column
+
+
+def whole_in_json(value: str) -> str:
+    """SQL for a text from JSON, where 3.0 is 3, as `whole_as_text` writes it."""
+    return f"case when regexp_full_match({value}, '-?[0-9]+[.]0+') then regexp_replace({value}, '[.]0+$', '') else {value} end"
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores of a table as rows, one for each column of scores: SQL for each value, where `source` has the rows.
+
+    level: what a column stands for, of the `role` that has no column of its own; both None if there is one column.
+    """
+
+    source: str
+    role: str | None
+    level: str | None
+    value: str
+    failure: str
+    word: str  # the file's own, if it was read as another value
+    column: str  # the file's name
+    columns: Sequence[str]
+
+
+def scores_of(file: Table, roles: Mapping[str, Sequence[str]], *, of_list: str | None = None) -> Scores:
+    """Find the scores of a table: a column, a list of columns or a mapping from names to columns, by `columns: rating`.
+
+    roles: key of `columns:` -> the other names of its column; columns stand for the first one that the file has no column for.
+    of_list: the role of a list of columns, if always the same.
+    """
+    asked = file.settings.get("columns", {}).get("rating")
+    if asked is None or isinstance(asked, str):
+        column = file.needed("rating")
+        return Scores(file.source, None, None, *_of_score(file, column), [column])
+    role = of_list if isinstance(asked, list) else None
+    absent = [key for key, others in roles.items() if not file.has(key, *others)]
+    role = role or next(iter(absent), None)
+    if role is None:
+        every = ", ".join(roles)
+        remedy = f"leave out the column of what these stand for, {every}, or name one column under `rating:`"
+        raise DataError(f"{header_of(file.path)}, columns of ratings: found a column for each of {every}, too; {remedy}")
+    if [*absent[:2]] == ["judge", "model"]:
+        file.needed("judge" if "judge" not in file.columns else "model")
+    levels = asked.items() if isinstance(asked, Mapping) else [(None, column) for column in asked]
+    levels = [(name, file.existing("rating", column)) for name, column in levels]
+    columns = {column: name or file.keys.get(column, column) for name, column in levels}
+
+    def of_place(values: Sequence[str]) -> str:
+        return f"case wide {' '.join(f'when {place} then {value}' for place, value in enumerate(values))} end"
+
+    places = ", ".join(f"({place})" for place in range(len(columns)))
+    source = f"(from {file.source} cross join (values {places}) as listed(wide))"
+    values = map(of_place, zip(*(_of_score(file, column) for column in columns), strict=True))
+    return Scores(source, role, of_place([text(level) for level in columns.values()]), *values, [*columns])
+
+
+def _of_score(file: Table, column: str) -> tuple[str, str, str, str]:
+    """Value, failure, word and column of Scores, for one column of a file."""
+    word = f"case when {file.read_as(column)} is not null then trim({file.texts[column]}) end"
+    return file.score(column), file.failure(column), word, text(column)
 
 
 def failure_of(value: str, given_up: Sequence[str]) -> str:
@@ -281,50 +450,82 @@ def failure_of(value: str, given_up: Sequence[str]) -> str:
     return f"case when {missing_as_null(value, MISSING_IN_SHEETS)} is null then 'no value'{listed} end"
 
 
-def create_scales(connection: Connection, scales: Mapping, settings: Mapping) -> None:
-    """Create the table `declared` of the scales of config: dimension, and the columns in OF_SCALE.
-
-    settings: config's `import`. An observed scale starts at 0 and has no end. finest: the finest step that these scales could
-    have. rounded: whether a value between two steps is rounded to the nearest one.
-    """
-    of_all = (settings.get("step", 1), finest_step(scales), settings.get("round", False))
-    rows = (
-        (dimension, 0, None, *of_all, True) if scale == OBSERVED else (dimension, *scale, *of_all, False)
-        for dimension, scale in scales.items()
-    )
-    columns = "scale_low double, scale_high double, step double, finest double, rounded boolean, observed boolean"
-    create_table(connection, "declared", f"dimension varchar, {columns}", rows)
-
-
 def between_steps(column: str) -> str:
     """SQL for whether a number is not a whole number of steps (`step`)."""
     return f"abs({column} / step - round({column} / step)) > {NEAR}"
 
 
-def in_steps(column: str, step: float) -> str:
-    """SQL for a number in steps, without the rounding error of a division by 0.1."""
-    return f"round({column} / {step!r}::double, 9)"
+def in_steps(column: str, step: str) -> str:
+    """SQL for a number in steps (SQL), without the rounding error of a division by 0.1."""
+    return f"round({column} / {step}, 9)"
 
 
-def whole(column: str, step: float) -> str:
+def whole(column: str, step: str) -> str:
     """SQL for a whole number of steps, the nearest one; between two, that farther from 0."""
     return f"round({in_steps(column, step)})"
 
 
-def value_checks(column: str, *, stepped: bool = True, under: str = "`missing:`") -> tuple[Check, ...]:
+def value_checks(
+    column: str, *, stepped: bool = True, under: str = "`missing:`", scale: str = "scale", where: str = ""
+) -> tuple[Check, ...]:
     """Check that a value is a number on the scale of its dimension and, if `stepped` and not to be rounded, whole in steps.
 
-    Reads the column as text and as <column>_number, and OF_SCALE. under: the key of config that may list failures.
+    Reads the column as text and as <column>_number, step, finest, rounded and observed. under: the key of config that may list
+    failures. scale: the ends are <scale>_low and <scale>_high. where: SQL for the file's name of the column, if rows differ.
     """
-    value = f"{column}_number"
+    value, low, high = f"{column}_number", f"{scale}_low", f"{scale}_high"
     steps = " || case when step = 1 or rounded then '' else ' in steps of ' || printf('%g', step) end" if stepped else ""
-    scale = f"""'write a number' || case when observed then ', 0 or more' else
-                ' from ' || printf('%g', scale_low) || ' to ' || printf('%g', scale_high) end{steps}"""
-    failed = f"{scale} || ', leave it empty if missing, or, if it marks a failure, list it under {under} in config'"
-    off = f"{value} is not null and not {value} between scale_low and coalesce(scale_high, 1e9 * least(step, 1))"
+    on_scale = f"""'write a number' || case when observed then ', 0 or more' else
+                   ' from ' || printf('%g', {low}) || ' to ' || printf('%g', {high}) end{steps}"""
+    failed = f"{on_scale} || ', leave it empty if missing, or, if it marks a failure, list it under {under} in config'"
+    comma = f"regexp_full_match(trim({column}), '[+-]?[0-9]*,[0-9]+')"
+    no_number = f"""{failed} || case when {comma} then ', or, for decimal commas, write `decimal: ","`' else '' end"""
+    off = f"{value} is not null and not {value} between {low} and coalesce({high}, 1e9 * least(step, 1))"
+    ends = f"[{low}, {high}]"
     checks = (
-        Check(column, f"{column} is not null and {value} is null", "which is not a number", failed, config_key="missing"),
-        Check(column, off, "which is off the scale of the dimension", failed),
+        Check(
+            column, f"{column} is not null and {value} is null", "which is not a number", no_number, values_hint, ends, where
+        ),
+        Check(column, off, "which is off the scale of the dimension", failed, where=where),
     )
-    between, remedy = f"not rounded and {between_steps(value)}", f"{scale} || ', or write the step under `step:`{NEAREST}"
-    return (*checks, Check(column, between, "which is between two steps of the scale", remedy)) if stepped else checks
+    between, remedy = f"not rounded and {between_steps(value)}", f"{on_scale} || ', or write the step under `step:`{NEAREST}"
+    return (
+        (*checks, Check(column, between, "which is between two steps of the scale", remedy, where=where)) if stepped else checks
+    )
+
+
+MOST_LISTED, LONGEST = 20, 40  # values in a line for config, and characters of each
+POLES = {  # of a yes-no question, in lower case
+    "true": 1, "yes": 1, "y": 1, "t": 1, "pass": 1, "passed": 1, "correct": 1, "right": 1,
+    "false": 0, "no": 0, "n": 0, "f": 0, "fail": 0, "failed": 0, "incorrect": 0, "wrong": 0,
+}  # fmt: skip
+
+
+def values_hint(values: Sequence[str], every: bool, ends: Sequence[float | None]) -> str:
+    """The lines of config that accept words in place of numbers: as ratings if they are yes and no, or `every` value is a word.
+
+    Else as failures. values: most frequent first. ends: of the scale. Empty if there are too many or too long ones, or digits.
+    """
+    words = list(dict.fromkeys(value.strip().lower() for value in values))
+    if len(values) > MOST_LISTED or any(len(value) > LONGEST or any(map(str.isdigit, value)) for value in values):
+        return ""
+    as_written = {value.strip().lower(): value.strip() for value in reversed(values)}
+    low, high = ("<number>" if end is None else f"{end:g}" for end in ends)
+    are_ratings = every or any(POLES.get(word) for word in words)
+    ratings = {word: (low, high)[POLES[word]] if word in POLES else "<number>" for word in words if every or word in POLES}
+    ratings = {word: ratings[word] for word in sorted(ratings, key=lambda word: -POLES.get(word, 0))}
+    failures = [as_written[word] for word in words if not are_ratings or word not in ratings]
+    listed = ", ".join(f"{word if word in BOOLEAN_WORDS else _in_yaml(word)}: {number}" for word, number in ratings.items())
+    lines = [f"if these are ratings, `values: {{{listed}}}`"] if are_ratings else []
+    lines += [f"as in `missing: {_in_yaml(failures)}`"] if failures else []
+    return (
+        f", {' and, for failures, '.join(line.removeprefix('as in ') if place else line for place, line in enumerate(lines))}"
+    )
+
+
+def _in_yaml(value: str | list[str]) -> str:
+    import yaml  # only here: a message is rare
+
+    as_is = not any(map(INVISIBLE.search, value))  # else as escapes, which config may have
+    line = yaml.safe_dump(value, default_flow_style=True, allow_unicode=as_is, width=float("inf"))
+    return line.removesuffix("...\n").strip()

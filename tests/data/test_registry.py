@@ -3,7 +3,7 @@
 import pytest
 
 from recuse.base.errors import ConfigError
-from recuse.data.registry import Registry, finest_step, models_with
+from recuse.data.registry import Registry, declared_in, finest_step, models_with
 
 
 def test_families_of_a_study_go_before_the_models_of_config():
@@ -40,4 +40,4 @@ def test_family_of_a_model_that_config_does_not_list():
     ],
 )
 def test_finest_step_of_scales(scales, finest):
-    assert finest_step(dict(enumerate(scales))) == finest
+    assert finest_step(declared_in(dict(enumerate(scales)))) == finest

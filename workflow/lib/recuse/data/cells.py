@@ -5,7 +5,7 @@ In the ratings, codes are small numbers in place of names and references, which 
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
@@ -36,7 +36,7 @@ class Levels:
     judge_family: Sequence[str]  # of each judge
     model_family: Sequence[str]  # of each model
     task_type: Sequence[str]  # of each dataset
-    step: Sequence[float] = ()  # of each dimension, in the user's units; () if all are 1
+    step: Sequence[float] = field(default_factory=list)  # of each dimension, in the user's units; none if all are 1
 
     @property
     def sizes(self) -> tuple[int, ...]:

@@ -144,7 +144,7 @@ def plan_shards(
         dataset=summary.datasets,
         reference=summary.references,
         scale=[list(scale_of(scales, name)) for name in dimensions],
-        step=[steps.get(name, 1) for name in dimensions] if steps else (),
+        step=[steps.get(name, 1) for name in dimensions] if steps else [],
         judge_family=[families[name] for name in judges],
         model_family=[families[name] for name in models],
         task_type=[task_types.get(name, "") for name in summary.datasets],

@@ -16,6 +16,7 @@ from recuse.data.registry import FORMATS
 
 FIXTURES = Path(__file__).parents[2] / "formats"
 NAMED = {"columns": {"model": "metadata.model", "prompt": "metadata.prompt"}, "judge": "gpt-4o"}
+UNREADABLE = "the grader failed: Could not extract JSON from llm-rubric response"
 SMALL, LARGE = "gpt-4o-mini", "claude-haiku"
 # Fixture -> `import`, scales, rows (judge, model, prompt, dimension, rating, human score, failure, record), references.
 IMPORTED = {
@@ -29,6 +30,7 @@ IMPORTED = {
             ("openai:gpt-4o", "sonnet", "1", "tone", 4, None, None, 4),
             ("openai:gpt-4o", "openai:chat:gpt-4o-mini", "2", "tone", None, None, "the result failed: API error: 429", 5),
             ("openai:gpt-4o", "sonnet", "2", "tone", 1, None, None, 6),
+            ("openai:gpt-4o", "openai:chat:gpt-4o-mini", "3", "tone", None, None, UNREADABLE, 7),
         ],
         {"human score": 2},
     ),

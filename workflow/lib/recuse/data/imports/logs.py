@@ -180,6 +180,12 @@ def records_of(path: str) -> list[Node]:
     return [Node(value, path, record) for record, value in values]
 
 
+def present(records: Iterable[Node], *keys: str) -> str:
+    """The first of `keys` that any record has: a record without it is damaged, and no other key stands in for it there."""
+    found = {key for record in records for key in keys if record.get(key)}
+    return next((key for key in keys if key in found), keys[0])
+
+
 def one(records: Sequence[Node], words: str) -> Node:
     """The only record of a file that is one object, as `words` say; DataError if there are several."""
     if len(records) > 1:

@@ -9,7 +9,7 @@ from recuse.base.database import Connection
 from recuse.base.errors import DataError
 from recuse.base.log import warn
 from recuse.data.imports.inspect_logs import inspect_records, read_inspect
-from recuse.data.imports.logs import Log, Node, one, records_of
+from recuse.data.imports.logs import Log, Node, one, present, records_of
 from recuse.data.imports.rows import Rows
 from recuse.data.registry import GOLD_LABELS, HUMAN
 
@@ -20,6 +20,8 @@ MODEL_GRADED = {
 }
 SAMPLES_OF_TASK = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d:.-]+\.jsonl")
 INVALID = "__invalid__"
+# Reasons of promptfoo's graders that give a failed judgment the score 0; earlier versions have no `graderError`.
+UNGRADED = re.compile("No output$|Could not extract JSON from|[a-z-]+ produced malformed response|API (call )?error")
 ERROR = 2  # failureReason of promptfoo: the answer or the judgment failed
 
 
@@ -34,9 +36,10 @@ def read_promptfoo(log: Log, records: Sequence[Node]) -> None:
     lines = "results" not in root.fields
     config = root.get("config")
     results = records if lines else [*_results(root).entries(records=True)]
+    prompts = present(results, "testIdx", "vars")
     for result in log.each(results):
         provider, test = result["provider"], result.get("testCase")
-        grading, prompt = result["gradingResult"], result.get("testIdx", "vars").words
+        grading, prompt = result["gradingResult"], result.get(prompts).words
         if result.get("promptIdx").words not in (None, "0"):
             prompt = f"{prompt}, prompt {result['promptIdx'].words}"
         given = {"model": _label(provider), "dataset": test.get("metadata").get("dataset").text}
@@ -61,10 +64,13 @@ def read_promptfoo(log: Log, records: Sequence[Node]) -> None:
                 if part is None
                 else part["score"].score()
             )
+            reason = None if part is None else part.get("reason").words
             if part is not None and part.get("metadata").get("graderError"):
                 score = None, "the grader failed (graderError)"
+            elif not human and UNGRADED.match(reason or ""):
+                score = None, f"the grader failed: {reason[:60]}"
             of_score = {"scorer": kind, "judge": judge, "by": HUMAN if human else None, "dimension": metric}
-            log.add(result, score, prompt=item, **given, **of_score, reason=None if part is None else part.get("reason").words)
+            log.add(result, score, prompt=item, **given, **of_score, reason=reason)
 
 
 def _results(root: Node) -> Node:
@@ -127,11 +133,12 @@ def read_mlflow(log: Log, records: Sequence[Node]) -> None:
     metadata `model`, else `mlflow.modelId`. Feedback by code is none, unless config's `judge` names it.
     Source: mlflow/mlflow, 02ff24a (entities/assessment.py), 0206e55 (entities/trace_info.py).
     """
+    prompts = present([_info(trace) for trace in records], "client_request_id", "request_preview", "request")
     for trace in log.each(records):
-        info = trace.get("info") if trace.get("info") else trace
+        info = _info(trace)
         kept = info.get("trace_metadata", "request_metadata")
         named = [found for found in (info.get("tags").get("model"), kept.get("model", "mlflow.modelId")) if found]
-        prompt = info.get("client_request_id", "request_preview", "request").words
+        prompt = info.get(prompts).words
         assessments = [*info.get("assessments").entries()]
         corrected = {other.get("overrides").text for other in assessments if other["source"]["source_type"].value != "HUMAN"}
         for assessment in assessments:
@@ -155,6 +162,10 @@ def read_mlflow(log: Log, records: Sequence[Node]) -> None:
             of_score = {"judge": None if kind == "CODE" or who == "default" else who, "by": HUMAN if kind == "HUMAN" else None}
             item = {"model": named[0].text if named else None, "prompt": prompt, "scorer": name or "", "dimension": name}
             log.add(trace, score, **item, **of_score, rater=who, rationale=assessment.get("rationale").words)
+
+
+def _info(trace: Node) -> Node:
+    return trace.get("info") if trace.get("info") else trace
 
 
 def read_phoenix(log: Log, records: Sequence[Node]) -> None:
@@ -252,13 +263,14 @@ def read_deepeval(log: Log, records: Sequence[Node]) -> None:
     """
     root = one(records, "results of a test run are")
     model = root.get("hyperparameters").get("model").text
-    lists = ("testCases", "test_results", "conversationalTestCases")
-    for case in (case for key in lists for case in log.each(root.get(key).entries(records=True))):
+    lists = {"testCases": "input", "test_results": "input", "conversationalTestCases": "name"}
+    cases = ((case, prompt) for key, prompt in lists.items() for case in log.each(root.get(key).entries(records=True)))
+    for case, prompts in cases:
         for metric in case.get("metricsData", "metrics_data").entries():
             name, error = metric["name"].text, metric.get("error").words
             score = (None, f"the metric failed: {error[:60]}") if error else metric["score"].score()
             judge = metric.get("evaluationModel", "evaluation_model").text
-            prompt = case.get("input", "scenario", "name").words
+            prompt = case.get(prompts).words
             scorer = judge if judge and not _listed(log, name) else name
             log.add(
                 case,

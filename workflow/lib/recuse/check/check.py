@@ -21,7 +21,7 @@ from recuse.check.contents import (
     use_by_judge,
 )
 from recuse.check.facts import FINE, NOTE, WARNING, Facts, Finding, ordered
-from recuse.check.names import alike_among, families_of_none, odd_names, spelt_twice
+from recuse.check.names import alike_among, families_of_none, kinds_of, odd_names, spelt_twice
 from recuse.check.support import (
     LETTERS,
     detectable,
@@ -79,7 +79,7 @@ def check_study(
             agreement(facts),
             verdict(facts, terms, reliability, of_judges),
             spelt_twice(facts, alike),
-            odd_names(facts),
+            odd_names(kinds_of(facts)),
             families_of_none(facts),
             names_left_out(facts, alike),
             ranges(facts),

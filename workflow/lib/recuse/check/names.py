@@ -100,17 +100,21 @@ def spelt_twice(facts: Facts, pairs: Sequence[tuple[str, str, str]]) -> Iterator
         remedy = f"use one in the files, or write under `models:` of config {entry}{new}"
         words = f"the {factor}s {both} may be two spellings of one{difference(rare, name)}"
         yield finding(f"{factor} {rare}", words, remedy, (rare, name), rows[factor][rare])
-    kinds = _kinds(facts)
+    for kind, one, other in look_the_same(kinds_of(facts)):
+        if frozenset((one, other)) not in reported:
+            words = f"the names '{one}' and '{other}' look the same{difference(one, other)}"
+            yield finding(f"{kind} {one}, {other}", words, "write one of the two in the files", (one, other))
+
+
+def look_the_same(kinds: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """What the second names, and the two, of names that a reader cannot tell from one another; kinds: as of `kinds_of`."""
     for _, names in groupby(sorted(kinds, key=lambda name: (_seen(name), name)), _seen):
-        for one, other in pairwise(names):
-            if frozenset((one, other)) not in reported:
-                words = f"the names '{one}' and '{other}' look the same{difference(one, other)}"
-                yield finding(f"{kinds[other]} {one}, {other}", words, "write one of the two in the files", (one, other))
+        yield from ((kinds[other], one, other) for one, other in pairwise(names))
 
 
-def odd_names(facts: Facts) -> Iterator[Finding]:
-    """Report names with invisible characters, and those that a spreadsheet takes for a formula."""
-    for name, kind in _kinds(facts).items():
+def odd_names(kinds: Mapping[str, str]) -> Iterator[Finding]:
+    """Report names with invisible characters, and those that a spreadsheet takes for a formula; kinds: as of `kinds_of`."""
+    for name, kind in kinds.items():
         hidden = [_code(letter) for letter in dict.fromkeys(INVISIBLE.findall(name))]
         faults = [f"has {enumerated(hidden)}, which {'is' if len(hidden) == 1 else 'are'} invisible"] if hidden else []
         faults += ["is a formula to a spreadsheet that opens the tables"] if name.startswith(FORMULA) else []
@@ -119,7 +123,7 @@ def odd_names(facts: Facts) -> Iterator[Finding]:
             yield Finding("names", f"{kind} {name}", f"the {kind} '{name}' {' and '.join(faults)}", None, level, advice)
 
 
-def _kinds(facts: Facts) -> dict[str, str]:
+def kinds_of(facts: Facts) -> dict[str, str]:
     """What each name of a study names, the first of judge, model, dimension and family."""
     names = {factor: facts.rows_of(factor) for factor in ("judge", "model", "dimension")}
     names["family"] = [*facts.families().values(), *facts.named]

@@ -1,11 +1,12 @@
 """What a study's comparisons support: the findings, as for ratings, from counts and from what the verdicts can rest on."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations
 
 from recuse.base.database import Connection
 from recuse.base.words import counted, enumerated, percent
 from recuse.check.facts import FINE, NOTE, STOP, WARNING, Finding, graded, ordered
-from recuse.check.names import alike
+from recuse.check.names import alike, difference, look_the_same, odd_names
 from recuse.pairwise.choices import (
     ABSENT,
     ASK_HUMANS,
@@ -26,6 +27,8 @@ ENOUGH = 30  # questions: with fewer, intervals are somewhat too short
 LARGE = 0.1  # difference of shares that is seen without a study
 MANY, MOST = 0.25, 0.5  # share of draws from which the treatment of draws matters, and decides
 WEAK = 0.75  # agreement of two human votes: below, one in seven is wrong
+BY_CHANCE = 3.0  # standard errors below one half
+IDS = "if they are one, list both spellings under the `ids` of one model in config"
 WHAT = {SELF: "self-bias of", FAMILY: "family-bias of", LONGER: "longer answers:", FIRST: "first answers:"}
 SUMMARY = {
     SELF: "self-bias of {}, against humans",
@@ -45,6 +48,8 @@ def check_comparisons(
     """
     return ordered(
         [
+            *_agreement(connection),
+            *_names(connection),
             *_contents(connection),
             *_orders(connection),
             *_humans(connection, of),
@@ -120,9 +125,65 @@ def _own_answers(connection: Connection) -> Iterator[Finding]:
         words, advice = f"{judge} compares no answer of its own, so its self-bias cannot be told", ABSENT[SELF][1]
         other = alike(judge, [model for model in models if model not in judges])
         if other:
-            words = f"the judge '{judge}' may be another spelling of the model '{other}'"
-            advice = "if they are one, list both spellings under the `ids` of one model in config"
-        yield Finding("spelling" if other else "own answers", judge, words, 0, WARNING if other else NOTE, advice)
+            words = f"the judge '{judge}' may be another spelling of the model '{other}'{difference(judge, other)}"
+        yield Finding(
+            "spelling" if other else "own answers", judge, words, 0, WARNING if other else NOTE, IDS if other else advice
+        )
+
+
+def _agreement(connection: Connection) -> Iterator[Finding]:
+    """Report whether the judges together choose the answers that the humans prefer less often than chance would."""
+    decided = """
+        select human, unnest([outcome_ab, outcome_ba]) as outcome from pairs where human in ('a', 'b')"""
+    query = f"select count(*), count(*) filter (outcome = human) from ({decided}) where outcome in ('a', 'b')"
+    n, agreeing = connection.execute(query).fetchone()
+    if not n:
+        return
+    share = agreeing / n
+    words = f"judges choose the answer that the humans prefer in {percent(share)} of {counted(n, 'verdict')} without a tie"
+    below = share < 0.5 - BY_CHANCE * 0.5 / n**0.5
+    words += (
+        ", less often than by chance: are `model_a` and `model_b`, or the labels, swapped or in the wrong rows?"
+        if below
+        else ""
+    )
+    advice = "compare a few rows with what the judges wrote; if the columns are right, the judges prefer what humans do not"
+    yield Finding("agreement", "", words, share, WARNING if below else FINE, advice, 1.0)
+
+
+def _names(connection: Connection) -> Iterator[Finding]:
+    """Report judges, and models, that may be two spellings of one, names that look the same, and odd names.
+
+    Two models are not one if they are compared, and two judges are not if they compare the same answers.
+    """
+    together = {
+        "judge": "select distinct list_sort(list(distinct judge)) from pairs group by item, model_a, model_b",
+        "model": "select distinct [model_a, model_b] from pairs",
+    }
+    kinds: dict[str, str] = {}
+    reported = set()
+    for factor, query in together.items():
+        names = "judge" if factor == "judge" else "unnest([model_a, model_b])"
+        rows = dict(
+            connection.execute(
+                f"select name, count(*) from (select {names} as name from pairs) group by all order by all"
+            ).fetchall()
+        )
+        different = {pair for (group,) in connection.execute(query).fetchall() for pair in permutations(group, 2)}
+        ordered_names = sorted(rows, key=lambda name: (rows[name], name))
+        for place, rare in enumerate(ordered_names):
+            other = alike(rare, [name for name in ordered_names[place + 1 :] if (rare, name) not in different])
+            if other is not None:
+                both = " and ".join(f"'{name}' ({counted(rows[name], 'comparison')})" for name in (rare, other))
+                words = f"the {factor}s {both} may be two spellings of one{difference(rare, other)}"
+                reported.add(frozenset((rare, other)))
+                yield Finding("spelling", f"{factor} {rare}", words, rows[rare], WARNING, IDS, rows[rare])
+        kinds = {**dict.fromkeys(rows, factor), **kinds}
+    for kind, one, other in look_the_same(kinds):
+        if frozenset((one, other)) not in reported:
+            words = f"the names '{one}' and '{other}' look the same{difference(one, other)}"
+            yield Finding("spelling", f"{kind} {one}, {other}", words, None, WARNING, IDS)
+    yield from odd_names(kinds)
 
 
 def _questions(connection: Connection) -> Iterator[Finding]:

@@ -1,0 +1,107 @@
+"""What `check` says of verdicts before any table: labels in the wrong rows, one name in two spellings, invisible characters."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from recuse.check.facts import FINE, WARNING
+from recuse.config.load import load, read
+from recuse.inputs import findings_of, imported, in_folder, inputs_in
+
+MODELS = ("gpt-4.1", "claude-sonnet-4", "llama-3.1-70b")
+PAIRS = [(a, b) for place, a in enumerate(MODELS) for b in MODELS[place + 1 :]]
+STUDY = """
+comparisons:
+  mine:
+    title: mine
+    import: {files: verdicts.csv, columns: {outcome: winner, human: human}}
+"""
+
+
+def verdicts(judges=MODELS[:2], items=16):
+    """Each judge agrees with the humans on three questions of four; the human label is a model's name."""
+    for judge in judges:
+        for item in range(items):
+            for a, b in PAIRS:
+                human, other = (a, b) if (item + len(a)) % 2 else (b, a)
+                for order in ("ab", "ba"):
+                    winner = other if item % 4 == 0 else human
+                    yield {"judge": judge, "item": f"q{item}", "model_a": a, "model_b": b, "order": order, "winner": winner,
+                           "human": human}  # fmt: skip
+
+
+@pytest.fixture
+def check(tmp_path, monkeypatch):
+    def findings(rows, study=STUDY):
+        monkeypatch.chdir(tmp_path)
+        rows = list(rows)
+        with open("verdicts.csv", "w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, rows[0], lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+        Path("mine.yaml").write_text(study, "utf-8")
+        (inputs,) = inputs_in(load("mine.yaml"), read(Path("mine.yaml")), compared=True)
+        with in_folder(inputs) as folder:
+            return {(each.topic, each.subject): each for each in findings_of(imported(inputs, folder), folder)}
+
+    return findings
+
+
+def other_answer(row):
+    return row["model_b" if row["human"] == row["model_a"] else "model_a"]
+
+
+def test_labels_of_the_wrong_answers_are_told(check):
+    agreement = check(verdicts())["agreement", ""]
+    assert (agreement.level, agreement.value) == (FINE, 0.75)
+    swapped = check(row | {"human": other_answer(row)} for row in verdicts())["agreement", ""]
+    assert (swapped.level, swapped.value, swapped.is_first) == (WARNING, 0.25, True)
+    assert "less often than by chance: are `model_a` and `model_b`, or the labels, swapped" in swapped.words
+
+
+def test_a_name_in_two_spellings(check):
+    """A judge and a model that is spelt otherwise in some questions; two models that are compared are two."""
+    rows = [
+        {key: "openai/gpt-4.1" if value == "gpt-4.1" and row["item"] in ("q1", "q2") else value for key, value in row.items()}
+        for row in verdicts()
+    ]
+    findings = check(rows)
+    for factor in ("judge", "model"):
+        finding = findings["spelling", f"{factor} openai/gpt-4.1"]
+        assert finding.level == WARNING
+        assert f"the {factor}s 'openai/gpt-4.1'" in finding.words
+        assert "`ids` of one model" in finding.advice
+    assert not [subject for topic, subject in findings if topic == "spelling" and "llama" in subject]
+    models = "models:\n  GPT-4.1: {family: GPT, ids: [gpt-4.1, openai/gpt-4.1]}\n"
+    one = check(rows, STUDY + models)
+    assert not [subject for topic, subject in one if topic == "spelling"]
+    assert one["contents", ""].words.startswith("96 comparisons by 2 judges of 3 models")
+
+
+def test_ids_join_human_labels_in_another_file(check, tmp_path):
+    """The labels name models as config does, the verdicts by ids; a winner in either spelling is the answer's."""
+    labels = {(row["item"], row["model_a"], row["model_b"]): row["human"] for row in verdicts()}
+    lines = [",".join(("item", "model_a", "model_b", "human"))]
+    lines += [",".join((*key, human)).replace("gpt-4.1", "GPT-4.1") for key, human in labels.items()]
+    (tmp_path / "human.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    study = STUDY.replace("human: human}", "judge: judge}, references: {files: human.csv}")
+    study += "models:\n  GPT-4.1: {family: GPT, ids: [gpt-4.1, openai/gpt-4.1]}\n"
+    rows = ({key: value for key, value in row.items() if key != "human"} for row in verdicts())
+    rows = [row | {"winner": row["winner"].replace("gpt", "openai/gpt")} for row in rows]
+    findings = check(rows, study)
+    assert findings["human scores", ""].words == "96 of 96 comparisons have a human label"
+    assert findings["agreement", ""].value == 0.75
+
+
+def test_invisible_and_equal_looking_names(check):
+    rows = [
+        {key: f"{value}\u200b" if value == "llama-3.1-70b" and row["item"] == "q3" else value for key, value in row.items()}
+        for row in verdicts()
+    ]
+    findings = check(rows)
+    hidden = "llama-3.1-70b\u200b"
+    assert "U+200B, which is invisible" in findings["names", f"model {hidden}"].words
+    spelt = [finding.words for (topic, _), finding in findings.items() if topic == "spelling"]
+    assert len(spelt) == 1
+    assert "U+200B" in spelt[0]

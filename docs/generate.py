@@ -1,12 +1,18 @@
 """Write the pages of this folder that come from the code: `python docs/generate.py`.
 
 configuration.md lists every key of the configuration, from its declaration; functions.md lists formulas and sources, from the
-docstrings of the library's public functions and classes.
+docstrings of the library's public functions and classes; notebook.ipynb is python.md with what its code returns.
 """
 
 import ast
+import base64
+import json
+import re
 import sys
 from collections.abc import Iterator
+from contextlib import redirect_stdout
+from hashlib import sha256
+from io import StringIO
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -35,7 +41,66 @@ def pages() -> dict[str, str]:
             files={"config.yaml": sections_of(Settings), "montecarlo.yaml": sections_of(MonteCarlo)}
         ),
         "functions.md": templates.get_template("functions.md.j2").render(packages=packages),
+        "notebook.ipynb": notebook((ROOT / "docs" / "python.md").read_text("utf-8")),
     }
+
+
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
+
+
+def notebook(page: str) -> str:
+    """A notebook of a page: its texts, its Python code, and what that prints and returns, for the blocks that show this."""
+    cells, names, count = [], {}, 0
+    for kind, source in blocks_of(page):
+        cell = {"cell_type": "markdown", "id": sha256(f"{len(cells)} {source}".encode()).hexdigest()[:8], "metadata": {}}
+        cell["source"] = source.splitlines(keepends=True)
+        if kind == "python":
+            count += 1
+            cell |= {"cell_type": "code", "execution_count": count, "outputs": outputs_of(source, names, count)}
+        if kind in ("python", "text"):
+            cells.append(cell)
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    about = {"kernelspec": kernel, "language_info": {"name": "python"}}
+    whole = {"cells": cells, "metadata": about, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
+
+
+def blocks_of(page: str) -> Iterator[tuple[str, str]]:
+    """Yield the parts of a page: `text`, `python`, or `output`, a block without a language."""
+    texts, languages, codes = (BLOCK.split(page)[place::3] for place in range(3))
+    for text, language, code in zip(texts, [*languages, ""], [*codes, ""], strict=True):
+        if text.strip():
+            yield "text", text.strip("\n")
+        if code:
+            yield language or "output", code.strip("\n")
+
+
+def outputs_of(code: str, names: dict, count: int) -> list[dict]:
+    """What a cell of a notebook prints and returns, run with these names."""
+    printed, value = run(code, names)
+    outputs = []
+    if printed:
+        outputs.append({"name": "stdout", "output_type": "stream", "text": printed.splitlines(keepends=True)})
+    if value is not None:
+        data = {"text/plain": repr(value).splitlines(keepends=True)}
+        if hasattr(value, "_repr_png_"):
+            image, _ = value._repr_png_()
+            data |= {"image/png": base64.b64encode(image).decode(), "text/plain": ["<Figure>"]}
+        elif hasattr(value, "_repr_html_"):
+            data["text/html"] = value._repr_html_().splitlines(keepends=True)
+        outputs.append({"data": data, "execution_count": count, "metadata": {}, "output_type": "execute_result"})
+    return outputs
+
+
+def run(code: str, names: dict) -> tuple[str, object]:
+    """Run Python code with these names; what it prints, and the value of its last line, if that is an expression."""
+    tree, value, printed = ast.parse(code), None, StringIO()
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    with redirect_stdout(printed):
+        exec(compile(tree, "cell", "exec"), names)
+        if last is not None:
+            value = eval(compile(ast.Expression(last.value), "cell", "eval"), names)
+    return printed.getvalue(), value
 
 
 def sections_of(settings: type[Section]) -> list[tuple[str, str, list[tuple[str, str, str]]]]:

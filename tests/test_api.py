@@ -341,7 +341,7 @@ def test_wrong_arguments_of_the_others(ratings):
         recuse.fit(ratings, covariance="CR7")
     with pytest.raises(recuse.ConfigError, match=r"self_bias"):
         recuse.power(ratings, self_bias=-1)
-    with pytest.raises(recuse.ConfigError, match=r"figure: 'pie' is not one of the figures of these data"):
+    with pytest.raises(recuse.ConfigError, match=r"figure: 'pie' is none of the figures of these data"):
         recuse.plot(ratings, "pie")
     with pytest.raises(recuse.DataError, match=r"fit: found Pairs; it is for what recuse.ratings\(...\) returns"):
         recuse.fit(recuse.pairs(VERDICTS))

@@ -1,6 +1,7 @@
 """The pages of docs: made from the code as it is, and every link of them and of README leads somewhere."""
 
 import importlib.util
+import json
 import re
 from pathlib import Path
 
@@ -73,3 +74,29 @@ def anchors_of(page):
     """Anchors as GitHub makes them: lower case, punctuation dropped, spaces to hyphens."""
     titles = [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", title) for title in HEADING.findall(page.read_text("utf-8"))]
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_the_page_on_python_shows_what_its_code_returns():
+    """Lines of dots stand for lines left out."""
+    names, shown = {}, ""
+    for kind, block in generate().blocks_of((ROOT / "docs/python.md").read_text("utf-8")):
+        if kind == "python":
+            printed, value = generate().run(block, names)
+            shown = printed or repr(value)
+        if kind == "output":
+            pattern = re.escape(block).replace(r"\.\.\.", "(?s:.*)")
+            assert re.fullmatch(pattern, "\n".join(map(str.rstrip, shown.rstrip().split("\n")))), shown
+
+
+def test_the_notebook_is_the_page_with_what_its_code_returns():
+    kept, made = (
+        json.loads(text) for text in ((ROOT / "docs/notebook.ipynb").read_text("utf-8"), generate().pages()["notebook.ipynb"])
+    )
+    pictures = [output["data"].pop("image/png", None) for cells in (kept, made) for output in outputs_in(cells)]
+    assert sum(picture is not None for picture in pictures) == 2
+    assert kept == made, "run python docs/generate.py"
+
+
+def outputs_in(notebook):
+    outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", ())]
+    return [output for output in outputs if "data" in output]

@@ -34,7 +34,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from recuse.base.database import Frame, bounded, bytes_of, connect, files
-from recuse.base.errors import ConfigError, DataError, RecuseError, check_known
+from recuse.base.errors import ConfigError, DataError, RecuseError, did_you_mean
 from recuse.base.log import listening
 from recuse.base.places import PROJECT
 from recuse.base.tables import (
@@ -253,7 +253,7 @@ def fit(ratings: "Ratings", spec: str = "main", **settings: Any) -> "Fit":
     """
     _check_is(ratings, Ratings, "fit")
     config = ratings._inputs.config
-    check_known("spec", [spec], config["specs"], "the specs of the configuration")
+    _check_named("spec", spec, config["specs"], "specs of the configuration")
     name, wanted = spec, config["specs"][spec]
     if settings:
         name, wanted = "changed", {**wanted, **settings}
@@ -319,7 +319,7 @@ def plot(data: "Ratings | Pairs", figure: str = "verdicts") -> "Figure":
     another one of the report that needs no other tables; of verdicts on two answers, `choices`. Needs the extra `plot`.
     """
     try:
-        from recuse.plot.style import drawn
+        from recuse.plot.style import Drawing, drawn
     except ModuleNotFoundError as error:
         raise DataError(f"plot: {error.name} is not installed; install it: pip install 'recuse[plot]'") from error
     from recuse.catalogue.figures import figure_params, figures
@@ -330,7 +330,7 @@ def plot(data: "Ratings | Pairs", figure: str = "verdicts") -> "Figure":
     entries = {name: entry for name, entry in entries.items() if all(map(data._has, _tables_in(entry)))}
     names = {name.partition("_")[2] if name.startswith("fig") else name: name for name in entries}
     name = names.get(figure, figure)
-    check_known("figure", [name], [*entries, *names], "the figures of these data")
+    _check_named("figure", name, {*entries, *names}, "figures of these data")
     entry = entries[name]
     params = figure_params(config, data.study, figure=entry)
     with data._opened():
@@ -340,7 +340,9 @@ def plot(data: "Ratings | Pairs", figure: str = "verdicts") -> "Figure":
             argument: data._written(of, specs) if isinstance(of, str) else [data._written(each, specs) for each in of]
             for argument, of in entry.tables.items()
         }
-        return drawn(params["draw"], paths, subject=params["subject"], settings=params["settings"])
+        made = drawn(params["draw"], paths, subject=params["subject"], settings=params["settings"])
+    made.__class__ = Drawing
+    return made
 
 
 def example() -> "tuple[pd.DataFrame, pd.DataFrame]":
@@ -388,6 +390,11 @@ def _families(families: Mapping[str, Sequence[str]] | None) -> dict[str, dict]:
 def _check_is(data: object, kind: type, name: str) -> None:
     if not isinstance(data, kind):
         raise DataError(f"{name}: found {type(data).__name__}; it is for what recuse.{kind.__name__.lower()}(...) returns")
+
+
+def _check_named(argument: str, name: str, known: Iterable[str], place: str) -> None:
+    if name not in (known := [*known]):
+        raise ConfigError(f"{argument}: '{name}' is none of the {place}{did_you_mean(name, known)}")
 
 
 class _Source:

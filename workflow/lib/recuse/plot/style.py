@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 from importlib import import_module
+from io import BytesIO
 from pathlib import Path
 
 import matplotlib
@@ -228,6 +229,20 @@ def percent(share: float) -> str:
 def interval_text(confidence: float, standard_error: str) -> str:
     """Name of a figure's intervals, as in `90 % Wald interval, HC0`, from their level and kind of standard error."""
     return f"{percent(confidence)} Wald interval, {standard_error}"
+
+
+class Drawing(Figure):
+    """A figure on its own: saved, and shown in a notebook, in the `language` of all figures."""
+
+    def savefig(self, *arguments: object, **settings: object) -> None:
+        """Save it as by matplotlib."""
+        with language(), undrawn_unsaid():
+            super().savefig(*arguments, **settings)
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+        image, (width, height) = BytesIO(), self.get_size_inches()
+        self.savefig(image, format="png", dpi=120)
+        return image.getvalue(), {"width": round(100 * width), "height": round(100 * height)}
 
 
 @language()

@@ -195,7 +195,7 @@ def test_the_frame_is_left_alone(ratings):
     made = ratings_of_example(judged, human)
     pd.testing.assert_frame_equal(judged, JUDGED)
     judged["score"] = "1"
-    human.drop(human.index, inplace=True)
+    human["first"] = 1
     pd.testing.assert_frame_equal(recuse.verdict(made), recuse.verdict(ratings))
 
 
@@ -236,7 +236,7 @@ WRONG = {
     "no number": ((changed(3, "score", "great"), HUMAN), {}, "DataFrame, row 4, column score: found 'great', which is not a "),
     "off the scale": ((changed(4, "score", 11), HUMAN), {}, "DataFrame, row 5, column score: found '11', which is off "),
     "no judge": ((changed(0, "grader", None), HUMAN), {}, "DataFrame, row 1, column grader: "),
-    "no score": ((JUDGED, changed(2, "first", 12, table=HUMAN)), {}, "references, row 3, column first, second: found '12'"),
+    "no score": ((JUDGED, changed(2, "first", 12, table=HUMAN)), {}, "references, row 3, column first: found '12'"),
     "polars": ((pl.from_pandas(changed(3, "score", "x").astype(str)), HUMAN), {},
                "DataFrame, row 4, column score: found 'x'"),
     "twice": ((pd.concat([JUDGED, JUDGED[:1]]), HUMAN), {}, "are already in DataFrame, row 1; keep one of the two rows"),
@@ -244,14 +244,15 @@ WRONG = {
                   "metric, score; name one of them by rating="),
     "no prompts": ((JUDGED, HUMAN), {"prompt": None}, "DataFrame, column prompt: missing; found item, grader, candidate, "
                    "metric, score; name one of them by prompt="),
-    "two columns": ((JUDGED.rename(columns={"metric": "score"}), HUMAN), {}, "DataFrame, column score: found twice"),
+    "two columns": ((JUDGED.rename(columns={"metric": "score"}), HUMAN), {"dimension": None},
+                    "DataFrame, column score: found twice"),
     "no third human": ((JUDGED, HUMAN), {"human": "third"}, "name one of them by human="),
     "no rows": ((JUDGED[:0], HUMAN), {}, "DataFrame: found no rows"),
     "a mapping": (({"a": 1}, HUMAN), {}, "data: found dict; pass a DataFrame of pandas or polars, an Arrow table, or the path"),
     "no file": (("none.csv", HUMAN), {}, "none.csv: no such file; name an existing CSV or parquet file"),
-    "a scale": ((JUDGED, HUMAN), {"scale": (10, 1)}, "scales: quality: found [10, 1]; write [lowest, highest]"),
+    "a scale": ((JUDGED, HUMAN), {"scale": (10, 1)}, "scale: found [10, 1]; write [lowest, highest]"),
     "two scales": ((JUDGED, HUMAN), {"scales": {"quality": (1, 10)}}, "found scale and scales; pass one of them"),
-    "no step": ((JUDGED, HUMAN), {"scale": (1, 10.5)}, "import: step: 1: the scale [1, 10.5] of quality has ends that are no "),
+    "no step": ((JUDGED, HUMAN), {"scale": (1, 10.5), "step": 1}, "step: 1: the scale [1, 10.5] of default has ends"),
 }  # fmt: skip
 
 
@@ -319,9 +320,28 @@ def test_scales_by_dimension():
 
 def test_no_column_for_the_dimension():
     bare, human = JUDGED.drop(columns="metric"), HUMAN.drop(columns="metric")
-    assert ratings_of_example(bare, human, dimension=None).dimensions == ["score"]
+    assert ratings_of_example(bare, human, dimension=None).dimensions == ["overall"]
     named = ratings_of_example(bare, human, dimension=None, scale=None, scales={"tone": (1, 10)})
     assert named.dimensions == ["tone"]
+
+
+def test_tables_as_people_have_them(ratings):
+    """A wide table with a column for each judge, words for numbers, one name for all rows, and repeats."""
+    expected = recuse.fit(ratings).table
+    wide = JUDGED.pivot(index=["item", "candidate", "metric"], columns="grader", values="score").reset_index()
+    judges = sorted(set(JUDGED["grader"]))
+    pd.testing.assert_frame_equal(recuse.fit(ratings_of_example(wide, HUMAN, judge=None, rating=judges)).table, expected)
+    spelled = JUDGED.assign(score=JUDGED["score"].replace({"10": "ten"}))
+    pd.testing.assert_frame_equal(recuse.fit(ratings_of_example(spelled, HUMAN, values={"ten": 10})).table, expected)
+    named = ratings_of_example(JUDGED.drop(columns="metric"), HUMAN.drop(columns="metric"), dimension={"value": "quality"})
+    pd.testing.assert_frame_equal(recuse.fit(named).table, expected)
+    twice = ratings_of_example(pd.concat([JUDGED, JUDGED]), HUMAN, repeats="first")
+    counts = twice.imported.set_index("kind")["n"]
+    assert counts[counts.index.str.startswith("repeated rating")].sum() == len(JUDGED)
+    assert counts["value 'ERROR'"] == (JUDGED["score"] == "ERROR").sum()
+    pd.testing.assert_frame_equal(recuse.fit(twice).table, expected)
+    with pytest.raises(recuse.DataError, match=r"pass repeats='mean', 'first' or 'last'"):
+        ratings_of_example(pd.concat([JUDGED, JUDGED]), HUMAN)
 
 
 def test_what_an_import_says_is_a_warning():

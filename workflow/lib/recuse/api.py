@@ -43,6 +43,7 @@ from recuse.base.tables import (
     CORRELATIONS,
     ESTIMATES,
     IDIOSYNCRASY,
+    IMPORTED,
     LEADERBOARD,
     MEAN_SCORES,
     MULTIPLICITY,
@@ -58,7 +59,7 @@ from recuse.base.tables import (
 from recuse.base.words import counted, enumerated, visible
 from recuse.config.load import load, project_settings, read, with_study
 from recuse.data.imports.ratings import NOT_IN_CONFIG
-from recuse.data.registry import COMPARED, RATED
+from recuse.data.registry import COMPARED, DEFAULT, RATED
 from recuse.inputs import (
     KEPT,
     Inputs,
@@ -82,16 +83,17 @@ if TYPE_CHECKING:
     from recuse.model.estimates import Estimated
 
 Data: TypeAlias = Any  # a DataFrame of pandas or polars, an Arrow table, the path of a file, or several paths in a list
+Column: TypeAlias = str | Mapping[str, str]  # its name, or {"value": one name for all rows}
+Columns: TypeAlias = str | Sequence[str] | Mapping[str, str]  # also several, or names -> columns
 Rows: TypeAlias = list[dict]
 
 CONFIGURATION = (".yaml", ".yml")
 IN_MEMORY, SCORES_IN_MEMORY = "DataFrame", "DataFrame of references"  # what messages call a table in memory
-WHOLE = "rating"  # the dimension of ratings that have no column for it
 ENDS = (1, 2, 3, 4, 5, 7, 10, 100)  # of a usual scale, from 0 or 1
 # Columns of texts; all others are numbers.
 TEXTS = frozenset(
     columns("study spec slice quantity term note estimand verdict favours question rests_on reason advice")
-    + columns("topic subject level words scores model")
+    + columns("topic subject level words scores model file kind example")
 )
 IN_PYTHON = {  # what a message says of a configuration, as a pattern -> what it says of arguments
     r"list it under `missing:`(?: of `references:`)? in config": "list it in missing=",
@@ -104,6 +106,9 @@ IN_PYTHON = {  # what a message says of a configuration, as a pattern -> what it
     ),
     f"^({SCORES_IN_MEMORY}, .* by )rating=$": r"\1human=",
     r"write the step under `step:`": "pass the step, step=",
+    r"`step:` under `import`": "step=",
+    r"write `repeats: mean`, `first` or `last` under `import:`": "pass repeats='mean', 'first' or 'last'",
+    r"^scales: default: ": "scale: ",
     r" (?:of `import` |of the study )?in config\b": "",
 }
 DRAWN = ("bootstrap", "wild")  # settings of a spec that its intervals by formula do not need
@@ -114,19 +119,21 @@ _ONE_AT_A_TIME = RLock()  # DuckDB's limits are those of the process
 def ratings(
     data: Data,
     *,
-    judge: str | None = None,
-    model: str | None = None,
+    judge: Column | None = None,
+    model: Column | None = None,
     prompt: str | None = None,
-    rating: str | None = None,
-    human: str | Sequence[str] | None = None,
-    dimension: str | None = None,
-    dataset: str | None = None,
+    rating: Columns | None = None,
+    human: Columns | None = None,
+    dimension: Column | None = None,
+    dataset: Column | None = None,
     length: str | None = None,
     families: Mapping[str, Sequence[str]] | None = None,
     scale: tuple[float, float] | None = None,
     scales: Mapping[str, tuple[float, float]] | None = None,
     missing: Sequence[str | float] = (),
+    values: Mapping[str, float] | None = None,
     step: float | None = None,
+    repeats: str | None = None,
     references: Data | None = None,
     rater: str | None = None,
     format: str | None = None,
@@ -137,13 +144,16 @@ def ratings(
 
     data: a DataFrame of pandas or polars, an Arrow table, the path of a file in any format that recuse reads, or several paths;
     or the path of a configuration, `mine.yaml`, of which only `study` names one. judge, model, prompt, rating, dimension,
-    dataset, length: names of columns, each its own name by default; `length` is the tokens of an answer. human: the column of
+    dataset, length: names of columns, each its own name by default; `judge={"value": "gpt-4o"}` is one name for all rows,
+    `rating=["a", "b"]` a column for each judge, model or dimension; `length` is the tokens of an answer. human: the column of
     human scores, on the scale of the ratings; with `references`, a table of these with the same columns of model and prompt, it
     is the column there, or the columns of several raters; rater: the column of the rater, if each row there is one's.
     families: the models of each family; a model in none is a family of its own. scale: lowest and highest rating; scales: the
     same by dimension. Without either the scale is taken from the data, with a warning that says so. missing: values that mark a
-    failed judgment. step: between two ratings, such as 0.5. format: of files, if it is not to be recognised. study: the name in
-    the column `study` of the results. confidence: of intervals; default: 0.9.
+    failed judgment; values: numbers that words stand for, as {"yes": 1, "no": 0}. step: between two ratings, such as 0.5, if it
+    is not to be seen. repeats: mean, first, last or error (the default), of several ratings of an answer by one judge. format:
+    of files, if it is not to be recognised. study: the name in the column `study` of the results. confidence: of intervals;
+    default: 0.9.
 
     Raises DataError about the first row that is wrong, by its column and its number, from 1, and ConfigError about an argument.
     """
@@ -151,18 +161,20 @@ def ratings(
     columns |= {"dataset": dataset, "length": length}
     if _is_configuration(data):
         others = {**columns, "human": human, "families": families, "scale": scale, "scales": scales, "step": step}
+        others |= {"values": values, "repeats": repeats, "rater": rater}
         return Ratings(_configured(data, study, {**others, "references": references, "format": format}, RATED))
     if scale is not None and scales is not None:
         raise ConfigError("found scale and scales; pass one of them")
-    source = _Source(data, columns, missing=missing, step=step, format=format)
+    words = {"missing": missing, "values": values}
+    source = _Source(data, columns, **words, step=step, repeats=repeats, format=format)
     if references is None:
         source.name_column("human", human)
     else:
         keys = {key: columns[key] for key in ("model", "prompt", "dimension", "dataset")}
-        source.refer_to(references, {**keys, "rating": human, "rater": rater}, missing=missing)
+        source.refer_to(references, {**keys, "rating": human, "rater": rater}, **words)
     with _in_terms_of_arguments(study or "ratings"):
-        given = source.scales(scale) if scales is None else scales
-        settings = {"scales": {str(name): list(ends) for name, ends in given.items()}, **_families(families)}
+        given = scales or ({DEFAULT: scale} if scale is not None else source.scales())
+        settings = {"scales": _plain(given), **_families(families)}
         read_in = Ratings(source.inputs(RATED, study or "ratings", settings, confidence))
     if unused := {name for names in (families or {}).values() for name in names} - {*read_in.models, *read_in.judges}:
         _warn(f"families: no judge and no model of these ratings is named {enumerated(sorted(unused))}")
@@ -186,6 +198,7 @@ def pairs(
     vote: str | None = None,
     families: Mapping[str, Sequence[str]] | None = None,
     missing: Sequence[str | float] = (),
+    values: Mapping[str, str] | None = None,
     references: Data | None = None,
     both_orders: bool = True,
     format: str | None = None,
@@ -210,14 +223,15 @@ def pairs(
     columns = {"judge": judge, "item": item, "model_a": model_a, "model_b": model_b, "outcome": outcome, "order": order}
     columns |= {"length_a": length_a, "length_b": length_b, "condition": condition, "experiment": experiment, "vote": vote}
     if _is_configuration(data):
-        others = {**columns, "human": human, "families": families, "references": references, "format": format}
+        others = {**columns, "human": human, "families": families, "references": references, "format": format, "values": values}
         return Pairs(_configured(data, study, others, COMPARED))
-    source = _Source(data, columns, missing=missing, format=format)
+    words = {"missing": missing, "values": values}
+    source = _Source(data, columns, **words, format=format)
     if references is None:
         source.name_column("human", human)
     else:
         keys = {key: columns[key] for key in ("item", "model_a", "model_b", "experiment")}
-        source.refer_to(references, {**keys, "human": human}, missing=missing)
+        source.refer_to(references, {**keys, "human": human}, **words)
     settings = {"both_orders": both_orders, **_families(families)}
     with _in_terms_of_arguments(study or "pairs"):
         return Pairs(source.inputs(COMPARED, study or "pairs", settings, confidence))
@@ -360,9 +374,13 @@ def _in_terms_of_arguments(study: str) -> Iterator[None]:
         yield
     except RecuseError as error:
         lines = [re.sub(f"^config: (?:{RATED}|{COMPARED}): {re.escape(study)}: ", "", str(line)) for line in error.args]
-        for phrase, words in IN_PYTHON.items():
-            lines = [re.sub(phrase, words, line) for line in lines]
-        raise type(error)(*lines) from error
+        raise type(error)(*map(_in_python, lines)) from error
+
+
+def _in_python(message: str) -> str:
+    for phrase, words in IN_PYTHON.items():
+        message = re.sub(phrase, words, message)
+    return message
 
 
 def _is_configuration(data: Data) -> bool:
@@ -384,7 +402,7 @@ def _configured(path: str | os.PathLike, study: str | None, others: Mapping[str,
 
 
 def _families(families: Mapping[str, Sequence[str]] | None) -> dict[str, dict]:
-    return {"families": {str(family): list(names) for family, names in families.items()}} if families else {}
+    return {"families": _plain(families)} if families else {}
 
 
 def _check_is(data: object, kind: type, name: str) -> None:
@@ -400,31 +418,23 @@ def _check_named(argument: str, name: str, known: Iterable[str], place: str) -> 
 class _Source:
     """Where rows come from: files or tables in memory, under `import` of a study."""
 
-    def __init__(self, data: Data, columns: Mapping[str, str | None], *, missing: Sequence, **others: object) -> None:
+    def __init__(self, data: Data, columns: Mapping[str, Columns | None], **settings: object) -> None:
         self.frames: dict[str, Frame] = {}
-        self.settings: dict[str, Any] = {"files": self._named(data, IN_MEMORY)}
-        self.settings |= {name: value for name, value in others.items() if value is not None}
-        if missing:
-            self.settings["missing"] = list(missing)
-        for key, column in columns.items():
-            self.name_column(key, column)
-        self.files = self.settings["files"]
+        self.files = self._named(data, IN_MEMORY)
+        self.settings: dict[str, Any] = {"files": self.files, **_given(settings)}
+        if named := _given(columns):
+            self.settings["columns"] = named
 
-    def name_column(self, key: str, column: str | None) -> None:
+    def name_column(self, key: str, column: Columns | None) -> None:
         if column is not None:
-            self.settings.setdefault("columns", {})[key] = str(column)
+            self.settings.setdefault("columns", {})[key] = _plain(column)
 
-    def refer_to(self, data: Data, columns: Mapping[str, str | Sequence[str] | None], *, missing: Sequence) -> None:
+    def refer_to(self, data: Data, columns: Mapping[str, Columns | None], **settings: object) -> None:
         """Take the human scores or verdicts from another table."""
-        paths = self._named(data, SCORES_IN_MEMORY)
-        frame = self.frames.get(paths[0])
-        named = {key: column for key, column in columns.items() if column is not None}
-        if frame is not None:  # these may be missing where they are not needed
+        paths, named = self._named(data, SCORES_IN_MEMORY), _given(columns)
+        if frame := self.frames.get(paths[0]):  # these may be missing where they are not needed
             named = {key: name for key, name in named.items() if key not in ("dimension", "dataset") or name in frame.columns}
-        several = {key: list(column) for key, column in named.items() if not isinstance(column, str)}
-        self.settings["references"] = {"files": paths, **({"columns": named | several} if named else {})}
-        if missing:
-            self.settings["references"]["missing"] = list(missing)
+        self.settings["references"] = {"files": paths, **({"columns": named} if named else {}), **_given(settings)}
 
     def _named(self, data: Data, name: str) -> list[str]:
         if isinstance(data, list | tuple) and data and all(isinstance(each, str | os.PathLike) for each in data):
@@ -434,25 +444,16 @@ class _Source:
         self.frames[name] = _frame_of(data)
         return [name]
 
-    def scales(self, scale: tuple[float, float] | None) -> dict[str, tuple[float, float]]:
-        """The scale of each dimension; of none, what the data show, with a warning."""
-        of_all = self.settings.get("columns", {}).get("rating", WHOLE)
-        table = all(path in self.frames for path in self.files)
-        dimension = self.settings.get("columns", {}).get("dimension", "dimension")
-        if scale is not None and table and not any(dimension in frame.columns for frame in self.frames.values()):
-            return {of_all: scale}
-        ranges = self._ranges(of_all)
-        if scale is not None:
-            return dict.fromkeys(ranges, scale)
+    def scales(self) -> dict[str, tuple[float, float]]:
+        """The scale of each dimension that the data show, with a warning."""
+        ranges = self._ranges()
         taken = {name: _usual_scale(*ends) for name, ends in ranges.items()}
-        shown = "; ".join(
-            f"{name} from {low:g} to {high:g} (found {ranges[name][0]:g} to {ranges[name][1]:g})"
-            for name, (low, high) in taken.items()
-        )
+        ends = {name: "{:g} to {:g} (found {:g} to {:g})".format(*taken[name], *ranges[name]) for name in taken}
+        shown = "; ".join(f"{name} from {words}" for name, words in ends.items())
         _warn(f"no scale was passed; taken from the data: {shown}. Pass scale=(lowest, highest), or scales= by dimension")
         return taken
 
-    def _ranges(self, of_all: str) -> dict[str, tuple[float, float]]:
+    def _ranges(self) -> dict[str, tuple[float, float]]:
         """The lowest and the highest number of each dimension."""
         from recuse.data.files import as_number
         from recuse.data.imports.readers import create_imported
@@ -461,7 +462,7 @@ class _Source:
         try:
             with _ONE_AT_A_TIME, bounded(config["memory_limit"], f"{folder}/work", frames=self.frames):
                 connection = connect()
-                create_imported(connection, self.files, self.settings, RATED, scales=[of_all])
+                create_imported(connection, self.files, self.settings, RATED)
                 numbers = " union all ".join(
                     f"select dimension, {as_number(name)} as x from imported" for name in ("rating", "gt")
                 )
@@ -481,6 +482,18 @@ class _Source:
         others = {} if confidence is None else {"confidence": confidence}
         config = with_study(project_settings(), **{kind: {study: described}}, **others)
         return Inputs(study, [RatingsFile(path) for path in self.files], config, self.frames)
+
+
+def _given(arguments: Mapping[str, object]) -> dict[str, object]:
+    """The arguments that are passed, as a configuration has them."""
+    return {key: _plain(value) for key, value in arguments.items() if value is not None and value != ()}
+
+
+def _plain(value: object) -> object:
+    """Texts, numbers, lists and mappings as YAML has them."""
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    return [*map(_plain, value)] if isinstance(value, Iterable) and not isinstance(value, str) else value
 
 
 def _usual_scale(low: float, high: float) -> tuple[float, float]:
@@ -613,7 +626,13 @@ class _Rows:
             raise
         for line in lines:
             if NOT_IN_CONFIG not in line:  # families are shown
-                _warn(line.removeprefix("warning: "))
+                _warn(_in_python(line.removeprefix("warning: ")))
+
+    @property
+    def imported(self) -> "pd.DataFrame":
+        """What was read: rows, failed judgments by reason, repeats, words read as numbers, human scores."""
+        path = f"{self._folder}/imported.csv"
+        return _frame(IMPORTED, read_table(path) if os.path.exists(path) else [])
 
     def _read(self) -> None:
         raise NotImplementedError

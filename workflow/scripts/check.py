@@ -30,7 +30,7 @@ def check_ratings(
     facts = facts_of(tables, completeness, imports=imports, named=named)
     findings = check_study(facts, reliability, **power, confidence=confidence)
     write_table(check, CHECK, (finding.row for finding in findings), study=study)
-    print(page_of(study, findings), end="")  # into the log
+    print(page_of(study, findings, gold=bool(imports.get("gold"))), end="")  # into the log
 
 
 if __name__ == "__main__":

@@ -314,3 +314,10 @@ def test_damaged_packed_log_is_refused(tmp_path, what, compression):
     change(path)
     with pytest.raises(DataError, match=words):
         imported(tmp_path, path, INSPECT, {"quality": [0, 1]})
+
+
+def test_gold_labels_are_to_be_declared(tmp_path, capsys):
+    """Pages that speak of humans would be wrong; config says what they are, as the files are read later."""
+    for settings, told in (({}, True), ({"gold": True}, False)):
+        imported(tmp_path, FIXTURES / "openai_evals.jsonl", settings, {"quality": [0, 1]})
+        assert ("its reference are gold labels; write `gold: true`" in capsys.readouterr().out) == told

@@ -249,6 +249,7 @@ def run_check(arguments: Namespace) -> None:
     """
     from recuse.check.check import page_of
     from recuse.check.facts import STOP
+    from recuse.config.studies import has_gold_labels
 
     check_output(arguments.output)
     findings = []
@@ -258,7 +259,10 @@ def run_check(arguments: Namespace) -> None:
     if arguments.output is not None:
         rows = ({"study": inputs.study, **finding.row} for inputs, of_study in findings for finding in of_study)
         write_output(arguments.output, CHECK, rows)
-    pages = (page_of(inputs.study, of_study, of_ratings=not inputs.compared) for inputs, of_study in findings)
+    pages = (
+        page_of(inputs.study, of_study, of_ratings=not inputs.compared, gold=has_gold_labels(inputs.settings))
+        for inputs, of_study in findings
+    )
     write_page("\n".join(pages))
     for inputs, of_study in findings:
         for finding in of_study:

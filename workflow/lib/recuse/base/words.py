@@ -81,6 +81,26 @@ def signed(value: float | None, digits: int = 3) -> str:
     return f"+{number(rounded, digits)}" if rounded > 0 else number(rounded, digits)
 
 
+# What pages say of human scores -> what they say if these are gold labels.
+GOLD_WORDS = {
+    r"human (score|label|rating)(s?)\b": r"gold label\2",
+    r"Human (score|label|rating)(s?)\b": r"Gold label\2",
+    r"((?i:by|with|from|than|to|against)) (the )?humans\b": r"\1 \2gold labels",
+    r"Human means\b": "Means of gold labels",
+    r"the humans\b": "the gold labels",
+    r"The humans\b": "The gold labels",
+    r"human scale\b": "scale of the gold labels",
+    r"^Human$|(?<=>)Human(?=<)": "Gold",
+}
+
+
+def with_gold_labels(text: str) -> str:
+    """A text that speaks of human scores, for a study whose reference are gold labels: right or wrong by a key."""
+    for pattern, words in GOLD_WORDS.items():
+        text = re.sub(pattern, words, text)
+    return text
+
+
 MOST_DIGITS = 12  # smaller values are rounding
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from recuse.base.places import WORKFLOW
+from recuse.base.words import with_gold_labels
 from recuse.catalogue.tables import (
     Applies,
     estimates_of,
@@ -14,7 +15,16 @@ from recuse.catalogue.tables import (
     with_analysis,
     with_cognitive_biases,
 )
-from recuse.config.studies import DATA, conclusions_params, is_of_the_paper, kind, models_of, settings_of, source_of
+from recuse.config.studies import (
+    DATA,
+    conclusions_params,
+    has_gold_labels,
+    is_of_the_paper,
+    kind,
+    models_of,
+    settings_of,
+    source_of,
+)
 from recuse.inference.verdict import BEYOND, QUESTIONS
 from recuse.model.covariance import COVARIANCES
 from recuse.model.spec import (
@@ -40,6 +50,8 @@ def subject_of(config: Mapping, study: str) -> dict[str, object]:
     about = {"label": settings_of(config, study)["title"], "kind": kind(config, study)}
     if study in config["comparisons"]:  # its judges are named next to their marks, and have no colours
         return {"models": {}, "families": {}, **about}
+    if has_gold_labels(settings_of(config, study)):
+        about["gold"] = True
     # All families, so that a family without a colour in config has the same colour in every study.
     return {"models": models_of(config, study), "families": config["families"], **about}
 
@@ -101,7 +113,7 @@ def figure_params(config: Mapping, study: str, *, figure: Figure) -> dict[str, o
     subject = figure.subject(config, figure.of_study.format(study=study))
     return {
         "draw": f"recuse.plot.{figure.draw}",
-        "title": f"{figure.title}: {subject['label']}",
+        "title": f"{with_gold_labels(figure.title) if subject.get('gold') else figure.title}: {subject['label']}",
         "subject": {**subject, "estimand": "" if study in config["comparisons"] else figure.estimand},
         "settings": figure.settings,
         "ablation": figure.ablation,

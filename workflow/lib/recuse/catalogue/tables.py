@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from recuse.base.words import setting_in_words
 from recuse.config.studies import (
     analyses,
+    has_gold_labels,
     has_raters,
     import_of,
     is_of_the_paper,
@@ -102,8 +103,9 @@ def report_params(config: Mapping, study: str, *, project: Mapping) -> dict[str,
         shared = {key: config[key] for key in ("confidence", "seed", *of_ratings)}
         return {**shared, section: {study: config[section][study]} if study in config[section] else {}}
 
+    gold = {"gold": True} if has_gold_labels(settings) else {}
     return {
-        "subject": {"label": settings["title"], "kind": kind(config, study)},
+        "subject": {"label": settings["title"], "kind": kind(config, study)} | gold,
         "specs": config["specs"] if of_ratings else {},
         "analyses": analyses(config, study),
         "scales": {name: of_all_judges(scale) for name, scale in settings.get("scales", {}).items()},

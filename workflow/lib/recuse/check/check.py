@@ -4,10 +4,11 @@ The page is text, 80 columns wide: the verdict, warnings and notes, and a line f
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from textwrap import fill
 
-from recuse.base.words import enumerated, percent, visible
+from recuse.base.words import enumerated, percent, visible, with_gold_labels
 from recuse.check.agreement import agreement
 from recuse.check.contents import (
     contents,
@@ -74,7 +75,7 @@ def check_study(
     of_judges = [row for row in of_judges if row["judge"] in terms.estimable(row["estimand"][0], "self_bias")]
     alike = alike_among(facts)
     as_one = facts.as_one(alike)
-    return ordered(
+    findings = ordered(
         chain(
             agreement(facts),
             verdict(facts, terms, reliability, of_judges),
@@ -97,10 +98,13 @@ def check_study(
             contents(facts),
         )
     )
+    if not facts.imports.get("gold"):
+        return findings
+    return [replace(one, words=with_gold_labels(one.words), remedy=with_gold_labels(one.remedy)) for one in findings]
 
 
-def page_of(study: str, findings: Sequence[Finding], *, of_ratings: bool = True) -> str:
-    """Lay out the findings of a study of ratings, or of comparisons, in their order."""
+def page_of(study: str, findings: Sequence[Finding], *, of_ratings: bool = True, gold: bool = False) -> str:
+    """Lay out the findings of a study of ratings, or of comparisons, in their order. gold: its reference are gold labels."""
     verdicts = [finding for finding in findings if finding.topic == "verdict"]
     rest = [finding for finding in findings if finding.topic != "verdict" and not finding.is_first]
     lines = [f"{study}: what these {'ratings' if of_ratings else 'comparisons'} support", ""]
@@ -108,7 +112,7 @@ def page_of(study: str, findings: Sequence[Finding], *, of_ratings: bool = True)
         lines += [*_entry("  ", group), ""]
     lines += [_wrapped(finding.words, "  ", "    ") for finding in verdicts]
     lines += [_wrapped(f"-> {finding.advice}", "    ", "       ") for finding in verdicts if finding.advice]
-    lines += ["", _wrapped(ESTIMANDS, "  ", "  ")] if of_ratings else []
+    lines += ["", _wrapped(with_gold_labels(ESTIMANDS) if gold else ESTIMANDS, "  ", "  ")] if of_ratings else []
     for title, level in (("Warnings, most important first", WARNING), ("Notes", NOTE)):
         groups = _grouped(finding for finding in rest if finding.level == level)
         lines += ["", title] if groups else []

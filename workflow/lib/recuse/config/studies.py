@@ -50,6 +50,11 @@ def analyses_of(settings: Mapping) -> list[str]:
     return list(settings.get("analyses", ["verbosity"])) if origin_of_verdicts(settings) else []
 
 
+def has_gold_labels(settings: Mapping) -> bool:
+    """Whether the reference of a study's ratings are gold labels, not human scores."""
+    return bool(settings.get("import", {}).get("gold"))
+
+
 def settings_of(config: Mapping, study: str) -> Mapping:
     """The entry of a study, of ratings or of comparisons."""
     return config[section_of(config, study)][study]

@@ -24,7 +24,7 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 from recuse.base.outputs import replacing
-from recuse.base.words import FROM_RIGHT_TO_LEFT, INVISIBLE, enumerated, visible
+from recuse.base.words import FROM_RIGHT_TO_LEFT, INVISIBLE, enumerated, visible, with_gold_labels
 from recuse.plot.colours import FAINT, GRID, INK, Palette
 
 SINGLE_COLUMN = 3.4
@@ -113,11 +113,13 @@ class Subject:
         models: Mapping,
         families: Mapping,
         estimand: str = "",
+        gold: bool = False,
         tables: Iterable[pd.DataFrame] = (),
     ) -> "Subject":
         """Read the title and kind of a study, config's `models` and `families`, and the words for the estimand.
 
-        tables: those that are drawn, whose other judges and models have colours of their own.
+        gold: its reference are gold labels, which `drawn` sees to. tables: those that are drawn, whose other judges and models
+        have colours of their own.
         """
         columns = [table[name].dropna() for table in tables for name in ("judge", "model", "term") if name in table]
         others = {name for column in columns for name in column}
@@ -148,7 +150,11 @@ def drawn(draw: str, inputs: Mapping, *, subject: Mapping, settings: Mapping) ->
     }
     tables = [table for of in given.values() for table in (of if isinstance(of, list) else [of])]
     about = Subject.from_config(**subject, tables=[table for table in tables if isinstance(table, pd.DataFrame)])
-    return getattr(import_module(module), name)(**given, subject=about, **legible(settings))
+    figure = getattr(import_module(module), name)(**given, subject=about, **legible(settings))
+    if subject.get("gold"):
+        for text in figure.findobj(Text):
+            text.set_text(with_gold_labels(text.get_text()))
+    return figure
 
 
 def legible(settings: object) -> object:

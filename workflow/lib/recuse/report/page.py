@@ -9,7 +9,7 @@ from pathlib import Path
 
 from recuse.base.records import PROJECT, read_record
 from recuse.base.tables import read_table
-from recuse.base.words import BADGES, WORDS_ALONE, counted, level, setting_in_words
+from recuse.base.words import BADGES, WORDS_ALONE, counted, level, setting_in_words, with_gold_labels
 from recuse.inference.robustness import without_human_scores
 from recuse.model.spec import in_words
 from recuse.report.answers import answer_of_ratings
@@ -120,6 +120,8 @@ def report(
         versions=versions(),
         glossary=GLOSSARY,
     )
+    if about["subject"].get("gold"):
+        html = with_gold_labels(html)
     return html, summary(study, about, answer, tables.get("verdicts", ()))
 
 

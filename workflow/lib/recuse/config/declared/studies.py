@@ -216,6 +216,11 @@ class ImportOfRatings(Import):
 
     holds = RATED
 
+    gold: bool = optional(
+        "Whether the human scores are gold labels: right or wrong by a key, or by spans that humans marked. The check, the "
+        "report and the figures then say so; the numbers are the same."
+    )
+
     def _check(self) -> None:
         super()._check()
         if self.references is None:

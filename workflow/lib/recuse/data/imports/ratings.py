@@ -68,6 +68,7 @@ NO_SCORES = (
     "no rating has a human score: judges are compared only with other judges; if there are human scores, name their file under "
     "`references:` of `import` in config, or their column, `columns: {human: ...}`"
 )
+DECLARE_GOLD = "{}: its reference are gold labels; write `gold: true` under `import` in config, and pages call them so"
 ROUNDED = "between two steps, rounded to the nearest"
 REPEATED = {  # config's `repeats` -> what the other ratings of one answer by one judge are
     "mean": "repeated rating, merged into the mean",
@@ -159,7 +160,9 @@ def import_ratings(
         print(visible(line))
     counts = "select (select count(gt_number) from typed) + (select count(*) from scored)"
     unscored = connection.execute(counts).fetchone() == (0,)
+    labels = connection.execute(f"select 1 from scored where kind = {text(GOLD)} limit 1").fetchall()
     for line in (
+        DECLARE_GOLD.format(paths[0]) if labels and not settings.get("gold") else None,
         _in_several_datasets(connection),
         _what_did_not_join(connection, key),
         f"{paths[0]}: {NO_SCORES}" if unscored else None,

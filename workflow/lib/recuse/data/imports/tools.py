@@ -97,7 +97,9 @@ def read_helm(log: Log, records: Sequence[Node]) -> None:
     model = root["adapter_spec"]["model"].text
     states = [*log.each(root["request_states"].entries(records=True))]
     scored = [{name: dict(_annotated(name, found)) for name, found in state.get("annotations").items()} for state in states]
-    wanted = dict.fromkeys((name, *key) for scores in scored for name, found in scores.items() for key in found)
+    keys = dict.fromkeys((name, *key) for scores in scored for name, found in scores.items() for key in found)
+    # Each judge of an annotator is asked all its criteria.
+    wanted = dict.fromkeys((name, judge, part) for name, judge, _ in keys for annotator, _, part in keys if annotator == name)
     for state, scores in zip(states, scored, strict=True):
         instance = state["instance"]
         perturbation = instance.get("perturbation").get("name").text

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,7 @@ from sensitivity import tabulate
 import recuse
 from conftest import CONFIG, ROOT
 from example_data import ratings_of_example
+from recuse.arguments import usual_scale
 from recuse.base.tables import read_table
 from recuse.cli import main
 from recuse.config.studies import conclusions_params, inference_params, order_of, specs_of_checks
@@ -303,9 +305,7 @@ def test_the_scale_of_the_data_is_said():
     ],
 )
 def test_usual_scales(found, scale):
-    from recuse.api import _usual_scale
-
-    assert _usual_scale(*found) == scale
+    assert usual_scale(*found) == scale
 
 
 def test_scales_by_dimension():
@@ -439,6 +439,19 @@ def run_python(code, **environment):
     done = subprocess.run(command, env=os.environ | {"PYTHONPATH": paths, **environment}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def test_lines_of_readme():
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    scores = HUMAN.assign(human=HUMAN[["first", "second"]].mean(axis=1)).drop(columns=["first", "second"])
+    names = {"df": JUDGED[JUDGED["score"] != "ERROR"].merge(scores).drop(columns="metric")}
+    exec(code, names)
+    assert set(recuse.verdict(names["ratings"])["quantity"]) == {"self_bias", "family_bias"}
+
+
+def test_a_name_of_the_projects_own_studies(ratings):
+    for name in ("twin", "llmbar"):
+        pd.testing.assert_frame_equal(recuse.fit(ratings_of_example(study=name)).biases, recuse.fit(ratings).biases)
 
 
 def test_import_alone_is_light():

@@ -9,7 +9,7 @@ SCRIPTS = ROOT / "workflow" / "scripts"
 # A package imports only itself and those before it.
 ORDER = (
     *("base", "data", "model", "inference", "pairwise", "published", "simulate", "montecarlo", "crosscheck", "config", "check"),
-    *("report", "plot", "catalogue", "inputs", "api", "cli", "__main__", "__init__"),
+    *("report", "plot", "catalogue", "inputs", "arguments", "objects", "api", "cli", "__main__", "__init__"),
 )
 
 

@@ -1,0 +1,218 @@
+"""From the arguments of `recuse.ratings` and `recuse.pairs` to a study, with tables in memory in place of files."""
+
+import os
+import re
+import shutil
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import mkdtemp
+from threading import RLock
+from typing import Any, TypeAlias
+
+from recuse.base.database import Frame, bounded, connect
+from recuse.base.errors import ConfigError, DataError, RecuseError
+from recuse.base.words import enumerated, visible
+from recuse.config.load import load, project_settings, read, with_study
+from recuse.data.registry import COMPARED, RATED
+from recuse.inputs import (
+    Inputs,
+    inputs_in,
+)
+
+Data: TypeAlias = Any  # a DataFrame of pandas or polars, an Arrow table, the path of a file, or several paths in a list
+Column: TypeAlias = str | Mapping[str, str]  # its name, or {"value": one name for all rows}
+Columns: TypeAlias = str | Sequence[str] | Mapping[str, str]  # also several, or names -> columns
+
+CONFIGURATION = (".yaml", ".yml")
+IN_MEMORY, SCORES_IN_MEMORY = "DataFrame", "DataFrame of references"  # what messages call a table in memory
+ENDS = (1, 2, 3, 4, 5, 7, 10, 100)  # of a usual scale, from 0 or 1
+IN_PYTHON = {  # what a message says of a configuration, as a pattern -> what it says of arguments
+    r"list it under `missing:`(?: of `references:`)? in config": "list it in missing=",
+    r"`missing: \[(.*?)\]`": r"missing=['\1']",
+    r"write the name of one of them under `columns: prompt_id` in config": "name one of them by prompt=",
+    r"write the name of one of them under `columns: (\w+)` in config": r"name one of them by \1=",
+    r"name one of them under `columns:` in config, as in `\{(\w+): <its name here>\}`": r"name one of them by \1=",
+    r"name their file under `references:` of `import` in config, or their column, `columns: \{human: ...\}`": (
+        "name their column by human=, or pass their table as references="
+    ),
+    f"^({SCORES_IN_MEMORY}, .* by )rating=$": r"\1human=",
+    r"write the step under `step:`": "pass the step, step=",
+    r"`step:` under `import`": "step=",
+    r"write `repeats: mean`, `first` or `last` under `import:`": "pass repeats='mean', 'first' or 'last'",
+    r"^scales: default: ": "scale: ",
+    r" (?:of `import` |of the study )?in config\b": "",
+}
+ONE_AT_A_TIME = RLock()  # DuckDB's limits are those of the process
+
+
+@contextmanager
+def in_terms_of_arguments(study: str) -> Iterator[None]:
+    """Let errors name arguments where they would name keys of a configuration."""
+    try:
+        yield
+    except RecuseError as error:
+        lines = [re.sub(f"^config: (?:{RATED}|{COMPARED}): {re.escape(study)}: ", "", str(line)) for line in error.args]
+        raise type(error)(*map(in_python, lines)) from error
+
+
+def in_python(message: str) -> str:
+    """The message in terms of arguments."""
+    for phrase, words in IN_PYTHON.items():
+        message = re.sub(phrase, words, message)
+    return message
+
+
+def is_configuration(data: Data) -> bool:
+    """Whether the data are named by a configuration."""
+    return isinstance(data, str | os.PathLike) and os.fspath(data).endswith(CONFIGURATION)
+
+
+def configured(path: str | os.PathLike, study: str | None, others: Mapping[str, object], kind: str) -> Inputs:
+    """The study of a configuration; ConfigError about any further argument."""
+    path = os.fspath(path)
+    if given := [name for name, value in others.items() if value is not None]:
+        raise ConfigError(f"{path}: found {enumerated(given)} with a configuration; write them there, or pass the data itself")
+    several = [
+        each for each in inputs_in(load(path), read(Path(path)), study, compared=True) if each.compared == (kind == COMPARED)
+    ]
+    if len(several) != 1:
+        named = ", ".join(each.study for each in several) or f"none under `{kind}:`"
+        raise ConfigError(f"{path}: pass study=, one of its studies under `{kind}:`; found {named}")
+    return several[0]
+
+
+def families_as_named(families: Mapping[str, Sequence[str]] | None) -> dict[str, dict]:
+    """The key `families` of a study, if there are any."""
+    return {"families": plain(families)} if families else {}
+
+
+class Source:
+    """Where rows come from: files or tables in memory, under `import` of a study."""
+
+    def __init__(self, data: Data, columns: Mapping[str, Columns | None], **settings: object) -> None:
+        """Take the data as `import` of a study, with these columns and further keys."""
+        self.frames: dict[str, Frame] = {}
+        self.files = self._named(data, IN_MEMORY)
+        self.settings: dict[str, Any] = {"files": self.files, **given_of(settings)}
+        if named := given_of(columns):
+            self.settings["columns"] = named
+
+    def name_column(self, key: str, column: Columns | None) -> None:
+        """Name a further column."""
+        if column is not None:
+            self.settings.setdefault("columns", {})[key] = plain(column)
+
+    def refer_to(self, data: Data, columns: Mapping[str, Columns | None], **settings: object) -> None:
+        """Take the human scores or verdicts from another table."""
+        paths, named = self._named(data, SCORES_IN_MEMORY), given_of(columns)
+        if frame := self.frames.get(paths[0]):  # these may be missing where they are not needed
+            named = {key: name for key, name in named.items() if key not in ("dimension", "dataset") or name in frame.columns}
+        self.settings["references"] = {"files": paths, **({"columns": named} if named else {}), **given_of(settings)}
+
+    def _named(self, data: Data, name: str) -> list[str]:
+        if isinstance(data, list | tuple) and data and all(isinstance(each, str | os.PathLike) for each in data):
+            return [os.fspath(path) for path in data]
+        if isinstance(data, str | os.PathLike):
+            return [os.fspath(data)]
+        self.frames[name] = frame_of(data)
+        return [name]
+
+    def scales(self) -> dict[str, tuple[float, float]]:
+        """The scale of each dimension that the data show, with a warning."""
+        ranges = self._ranges()
+        taken = {name: usual_scale(*ends) for name, ends in ranges.items()}
+        ends = {name: "{:g} to {:g} (found {:g} to {:g})".format(*taken[name], *ranges[name]) for name in taken}
+        shown = "; ".join(f"{name} from {words}" for name, words in ends.items())
+        tell(f"no scale was passed; taken from the data: {shown}. Pass scale=(lowest, highest), or scales= by dimension")
+        return taken
+
+    def _ranges(self) -> dict[str, tuple[float, float]]:
+        """The lowest and the highest number of each dimension."""
+        from recuse.data.files import as_number
+        from recuse.data.imports.readers import create_imported
+
+        config, folder = project_settings(), mkdtemp(prefix="recuse-")
+        try:
+            with ONE_AT_A_TIME, bounded(config["memory_limit"], f"{folder}/work", frames=self.frames):
+                connection = connect()
+                create_imported(connection, self.files, self.settings, RATED)
+                numbers = " union all ".join(
+                    f"select dimension, {as_number(name)} as x from imported" for name in ("rating", "gt")
+                )
+                rows = connection.execute(f"select dimension, min(x), max(x) from ({numbers}) group by 1 order by 1").fetchall()
+        finally:
+            shutil.rmtree(folder)
+        ranges = {name: (low, high) for name, low, high in rows if name is not None and low is not None}
+        if not ranges:
+            raise DataError(f"{self.files[0]}: no rating is a number; name their column: rating=")
+        return ranges
+
+    def inputs(self, kind: str, study: str, settings: Mapping, confidence: float | None) -> Inputs:
+        """The study, as a configuration would describe it."""
+        from recuse.data.files import RatingsFile
+
+        described = {"title": study, "import": self.settings, **settings}
+        others = {} if confidence is None else {"confidence": confidence}
+        project = project_settings()  # whose study of this name, if any, is another one
+        project |= {part: {name: each for name, each in project[part].items() if name != study} for part in (RATED, COMPARED)}
+        config = with_study(project, **{kind: {study: described}}, **others)
+        return Inputs(study, [RatingsFile(path) for path in self.files], config, self.frames)
+
+
+def given_of(arguments: Mapping[str, object]) -> dict[str, object]:
+    """The arguments that are passed, as a configuration has them."""
+    return {key: plain(value) for key, value in arguments.items() if value is not None and value != ()}
+
+
+def plain(value: object) -> object:
+    """Texts, numbers, lists and mappings as YAML has them."""
+    if isinstance(value, Mapping):
+        return {key: plain(each) for key, each in value.items()}
+    return [*map(plain, value)] if isinstance(value, Iterable) and not isinstance(value, str) else value
+
+
+def usual_scale(low: float, high: float) -> tuple[float, float]:
+    """The smallest usual scale with these numbers; the numbers themselves if there is none."""
+    start = 0 if low < 1 or high > 10 else 1
+    end = next((end for end in ENDS if high <= end and end > start), None)
+    if low < 0 or end is None:
+        return low, high
+    return start, end
+
+
+class _Stream:
+    """A table by Arrow's C interface alone, which DuckDB reads without pyarrow."""
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+def frame_of(data: Data) -> Frame:
+    """A table in memory that DuckDB reads, as it is; DataError about anything else."""
+    maker = type(data).__module__.partition(".")[0]
+    if maker == "polars" and hasattr(data, "collect"):  # a lazy one
+        data = data.collect()
+    if hasattr(data, "read_all"):  # Arrow's readers can be read once
+        data = data.read_all()
+    if maker == "pandas" and hasattr(data, "columns"):
+        return Frame(data, [str(column) for column in data.columns])
+    names = (
+        getattr(data, "column_names", None)
+        or getattr(data, "columns", None)
+        or getattr(getattr(data, "schema", None), "names", None)
+    )
+    if hasattr(data, "__arrow_c_stream__") and names:
+        return Frame(_Stream(data), [str(name) for name in names])
+    raise DataError(
+        f"data: found {type(data).__name__}; pass a DataFrame of pandas or polars, an Arrow table, or the path of a file"
+    )
+
+
+def tell(message: str) -> None:
+    """Warn the user, at the line that called the library."""
+    warnings.warn(visible(message), UserWarning, stacklevel=4)

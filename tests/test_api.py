@@ -325,12 +325,21 @@ def test_no_column_for_the_dimension():
     assert named.dimensions == ["tone"]
 
 
+def test_gold_labels():
+    gold = ratings_of_example(JUDGED, HUMAN, gold=True)
+    assert repr(gold).endswith("; with gold labels")
+    assert "gold labels" in recuse.check(gold).page
+    assert "human scores" not in recuse.check(gold).page
+
+
 def test_tables_as_people_have_them(ratings):
     """A wide table with a column for each judge, words for numbers, one name for all rows, and repeats."""
     expected = recuse.fit(ratings).table
     wide = JUDGED.pivot(index=["item", "candidate", "metric"], columns="grader", values="score").reset_index()
     judges = sorted(set(JUDGED["grader"]))
-    pd.testing.assert_frame_equal(recuse.fit(ratings_of_example(wide, HUMAN, judge=None, rating=judges)).table, expected)
+    with pytest.warns(UserWarning, match="each of the columns claude-haiku-4, .* is one judge"):
+        made = ratings_of_example(wide, HUMAN, judge=None, rating=judges)
+    pd.testing.assert_frame_equal(recuse.fit(made).table, expected)
     spelled = JUDGED.assign(score=JUDGED["score"].replace({"10": "ten"}))
     pd.testing.assert_frame_equal(recuse.fit(ratings_of_example(spelled, HUMAN, values={"ten": 10})).table, expected)
     named = ratings_of_example(JUDGED.drop(columns="metric"), HUMAN.drop(columns="metric"), dimension={"value": "quality"})

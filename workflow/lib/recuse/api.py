@@ -72,6 +72,7 @@ def ratings(
     repeats: str | None = None,
     references: Data | None = None,
     rater: str | None = None,
+    gold: bool = False,
     format: str | None = None,
     study: str | None = None,
     confidence: float | None = None,
@@ -83,7 +84,8 @@ def ratings(
     dataset, length: names of columns, each its own name by default; `judge={"value": "gpt-4o"}` is one name for all rows,
     `rating=["a", "b"]` a column for each judge, model or dimension; `length` is the tokens of an answer. human: the column of
     human scores, on the scale of the ratings; with `references`, a table of these with the same columns of model and prompt, it
-    is the column there, or the columns of several raters; rater: the column of the rater, if each row there is one's.
+    is the column there, or the columns of several raters; rater: the column of the rater, if each row there is one's; gold:
+    these are gold labels, right or wrong by a key, not scores.
     families: the models of each family; a model in none is a family of its own. scale: lowest and highest rating; scales: the
     same by dimension. Without either the scale is taken from the data, with a warning that says so. missing: values that mark a
     failed judgment; values: numbers that words stand for, as {"yes": 1, "no": 0}. step: between two ratings, such as 0.5, if it
@@ -97,12 +99,12 @@ def ratings(
     columns |= {"dataset": dataset, "length": length}
     if is_configuration(data):
         others = {**columns, "human": human, "families": families, "scale": scale, "scales": scales, "step": step}
-        others |= {"values": values, "repeats": repeats, "rater": rater}
+        others |= {"values": values, "repeats": repeats, "rater": rater, "gold": gold or None}
         return Ratings(configured(data, study, {**others, "references": references, "format": format}, RATED))
     if scale is not None and scales is not None:
         raise ConfigError("found scale and scales; pass one of them")
     words = {"missing": missing, "values": values}
-    source = Source(data, columns, **words, step=step, repeats=repeats, format=format)
+    source = Source(data, columns, **words, step=step, repeats=repeats, gold=gold or None, format=format)
     if references is None:
         source.name_column("human", human)
     else:
@@ -182,10 +184,14 @@ def check(data: "Ratings | Pairs") -> "Check":
       supports: self-bias of 5 of 5
     """
     from recuse.check.check import page_of
+    from recuse.config.studies import has_gold_labels
 
     with data._opened():
         findings = data._supported()
-    page = visible(page_of(data.study, findings, of_ratings=isinstance(data, Ratings)), but="\n")
+    page = visible(
+        page_of(data.study, findings, of_ratings=isinstance(data, Ratings), gold=has_gold_labels(data._inputs.settings)),
+        but="\n",
+    )
     return Check(table_of(CHECK, ({"study": data.study, **finding.row} for finding in findings)), page)
 
 

@@ -256,7 +256,10 @@ class Ratings(Checked):
             return connect().execute(f"from {files(self._study.ratings)}").df()
 
     def _shown(self) -> str:
-        human = "with human scores" if self.has_human_scores else "no human scores"
+        from recuse.config.studies import has_gold_labels
+
+        kind = "gold labels" if has_gold_labels(self._inputs.settings) else "human scores"
+        human = f"with {kind}" if self.has_human_scores else "no human scores"
         return (
             f"{counted(self._rows, 'rating')} by {counted(len(self.judges), 'judge')} of {counted(len(self.models), 'model')} "
             f"on {counted(self._prompts, 'prompt')} in {counted(len(self.dimensions), 'dimension')}; {human}"

@@ -325,6 +325,19 @@ def test_no_column_for_the_dimension():
     assert named.dimensions == ["tone"]
 
 
+@pytest.mark.parametrize("spec", ["main", "length_control", "llm_reference"])
+def test_columns_of_the_project_need_no_names(spec, tmp_path, monkeypatch):
+    """And lengths are used where a spec asks for them."""
+    path = ROOT / "tests" / "smoke" / "ratings.csv"
+    config = {"studies": {"ratings": {"title": "t", "files": str(path), "scales": {"Tone": [1, 5], "Usefulness": [1, 5]}}}}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(config), "utf-8")
+    monkeypatch.setattr(
+        sys, "argv", ["recuse", "fit", str(tmp_path / "mine.yaml"), "--spec", spec, "--output", str(tmp_path / "out.csv")]
+    )
+    assert main() == 0
+    check_equal(recuse.fit(recuse.ratings(pd.read_csv(path), scale=(1, 5)), spec).table, tmp_path / "out.csv")
+
+
 def test_gold_labels():
     gold = ratings_of_example(JUDGED, HUMAN, gold=True)
     assert repr(gold).endswith("; with gold labels")

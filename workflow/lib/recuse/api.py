@@ -85,13 +85,12 @@ def ratings(
     `rating=["a", "b"]` a column for each judge, model or dimension; `length` is the tokens of an answer. human: the column of
     human scores, on the scale of the ratings; with `references`, a table of these with the same columns of model and prompt, it
     is the column there, or the columns of several raters; rater: the column of the rater, if each row there is one's; gold:
-    these are gold labels, right or wrong by a key, not scores.
-    families: the models of each family; a model in none is a family of its own. scale: lowest and highest rating; scales: the
-    same by dimension. Without either the scale is taken from the data, with a warning that says so. missing: values that mark a
-    failed judgment; values: numbers that words stand for, as {"yes": 1, "no": 0}. step: between two ratings, such as 0.5, if it
-    is not to be seen. repeats: mean, first, last or error (the default), of several ratings of an answer by one judge. format:
-    of files, if it is not to be recognised. study: the name in the column `study` of the results. confidence: of intervals;
-    default: 0.9.
+    they are labels by a key, right or wrong. families: the models of each family; a model in none is a family of its own.
+    scale: lowest and highest rating; scales: the same by dimension. Without either the scale is taken from the data, with a
+    warning that says so. missing: values that mark a failed judgment; values: numbers that words stand for, as
+    {"yes": 1, "no": 0}. step: between two ratings, such as 0.5, if the ratings do not show it. repeats: mean, first, last or
+    error (the default), of several ratings of an answer by one judge. format: of files, if it is not to be recognised. study:
+    the name in the column `study` of the results. confidence: of intervals; default: 0.9.
 
     Raises DataError about the first row that is wrong, by its column and its number, from 1, and ConfigError about an argument.
     """

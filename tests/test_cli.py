@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import yaml
@@ -419,6 +420,26 @@ def test_a_path_from_the_root_is_that_of_config(config, tmp_path):
             check_declared([other], {written: {"rows": 2}})
     assert study_of(config, None, [(str(tmp_path / "parts"), None)])[0] == "parts"
     assert study_of(config, None, [(str(tmp_path / "tone.csv"), None), TWO[1]])[1][0] == (str(tmp_path / "tone.csv"), "Tone")
+
+
+def test_settings_are_guessed_written_once_and_checked(tmp_path, monkeypatch, capfd):
+    """The example's, from its two tables alone; an existing file stays as it is."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("judged.csv", "human.csv"):
+        shutil.copy(ROOT / "docs" / "example" / name, name)
+    monkeypatch.setattr(sys, "argv", ["recuse", "import", "--guess", "judged.csv", "human.csv", "--output", "ours.yaml"])
+    assert main() == 0
+    page = capfd.readouterr().out
+    assert page.startswith("Written: ours.yaml. Check each line of it that says `guessed`.")
+    assert "judge: grader  # guessed: by its name, 5 names" in page
+    assert "supports: self-bias of 5 of 5 judges (A, B, C)" in page
+    written = Path("ours.yaml").read_text("utf-8")
+    assert main() == 1
+    assert "error: --output: ours.yaml: there already; name another file, or delete it" in capfd.readouterr().err
+    assert Path("ours.yaml").read_text("utf-8") == written
+    monkeypatch.setattr(sys, "argv", ["recuse", "import", "judged.csv", "human.csv", "--output", "all.csv"])
+    assert main() == 1
+    assert "name one YAML file, or write one for these files by --guess" in capfd.readouterr().err
 
 
 @pytest.fixture

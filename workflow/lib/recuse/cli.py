@@ -9,18 +9,19 @@ import os
 import sys
 from argparse import SUPPRESS, Action, ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from os.path import exists
 from pathlib import Path
 from shutil import copyfile
+from tempfile import TemporaryDirectory
 from typing import NoReturn
 
-from recuse.base.database import connect, files, text
+from recuse.base.database import bounded, bytes_of, connect, files, text
 from recuse.base.errors import ConfigError, DataError, DesignError, RecuseError, UnexpectedError, check_known, in_one_sentence
 from recuse.base.outputs import replacing
 from recuse.base.tables import CHECK, ESTIMATES, read_table, write_table
 from recuse.base.words import visible
-from recuse.data.registry import COMPARED, RATED
+from recuse.data.registry import COMPARED, RATED, files_in
 from recuse.inputs import Inputs, findings_of, imported, in_folder, inputs_in, inputs_of, tables_of
 
 CONFIGURATION = (".yaml", ".yml")
@@ -90,13 +91,21 @@ def _parser() -> ArgumentParser:
     fit.add_argument("--spec", default="main", help="spec of config; default: %(default)s, which is Equation 1")
     fit.add_argument("--output", help="CSV file to write; default: the standard output")
     check.add_argument("--output", help="CSV file to write the findings to, one per row")
-    words = "Import the ratings or verdicts of a study, with the human scores, into one table, and count what was imported."
+    words = (
+        "Import the ratings or verdicts of a study, with the human scores, into one table, and count what was imported. With "
+    )
+    words += "--guess, write the settings that import some files: `recuse import --guess judged.csv human.csv`."
     into = command(
         "import", run_import, "write a study's files as one table", words, "recuse import mine.yaml --output all.csv"
     )
-    into.add_argument("config", metavar="file.yaml", help="configuration with a study that has `import`")
+    into.add_argument(
+        "files", nargs="+", metavar="file", help="YAML file with a study that has `import`; with --guess, the files of a study"
+    )
     into.add_argument("--study", help="the study; default: the only one in the file")
-    into.add_argument("--output", required=True, help="CSV or parquet file to write")
+    into.add_argument(
+        "--guess", action="store_true", help="write the YAML file that imports these files, each guess marked, and check it"
+    )
+    into.add_argument("--output", help="CSV or parquet file to write; with --guess, YAML file, default: mine.yaml")
     words = "Build everything of the studies in a YAML file, or the simulated twin of the published ratings, in results/."
     run = command("run", run_workflow, "build all tables, figures and the report", words, "recuse run mine.yaml --cores 4")
     words = "Build the report of each study in a YAML file, and what it needs, and print its path."
@@ -174,13 +183,19 @@ def run_import(arguments: Namespace) -> None:
     from recuse.config.load import load, read
 
     check_output(arguments.output)
-    if Path(arguments.output).suffix not in (".csv", ".parquet"):
-        raise ConfigError(f"--output: {arguments.output}: name a file ending in .csv or .parquet")
-    several = inputs_in(load(arguments.config), read(Path(arguments.config)), arguments.study, compared=True)
+    if arguments.guess:
+        _guess(arguments.files, arguments.output or "mine.yaml")
+        return
+    settings, *others = arguments.files
+    if others:
+        raise ConfigError(f"{others[0]}: name one YAML file, or write one for these files by --guess")
+    if arguments.output is None or Path(arguments.output).suffix not in (".csv", ".parquet"):
+        raise ConfigError(f"--output: {arguments.output or 'missing'}: name a file ending in .csv or .parquet")
+    several = inputs_in(load(settings), read(Path(settings)), arguments.study, compared=True)
     inputs, *others = several
     if others:
         names = ", ".join(each.study for each in several)
-        raise ConfigError(f"--study: {arguments.config} has several studies; name one by --study: {names}")
+        raise ConfigError(f"--study: {settings} has several studies; name one by --study: {names}")
     if "import" not in inputs.settings:
         raise ConfigError(f"config: {inputs.study}: has no `import`; its files are in canonical columns already")
     with in_folder(inputs) as folder:
@@ -192,6 +207,25 @@ def run_import(arguments: Namespace) -> None:
         with _writing(f"--output: {arguments.output}", ELSEWHERE), replacing(arguments.output) as part:
             copyfile(table, part)
     write_page("".join(f"{line}\n" for line in [*counts, f"Written: {arguments.output}"]))
+
+
+def _guess(paths: Sequence[str], output: str) -> None:
+    """Write what imports these files to a YAML file, with each guess marked, and check it; ConfigError if the file exists."""
+    from recuse.config.load import load
+    from recuse.data.imports.guess import guess
+
+    if exists(output):
+        raise ConfigError(f"--output: {output}: there already; name another file, or delete it")
+    if not output.endswith(CONFIGURATION):
+        raise ConfigError(f"--output: {output}: name a file ending in {' or '.join(CONFIGURATION)}")
+    config = load(None)
+    limits = {"files": [path for each in paths for path in files_in(each)], "longest_line": int(bytes_of(config["line_limit"]))}
+    with TemporaryDirectory() as place, bounded(config["memory_limit"], f"{place}/work", **limits), redirect_stdout(sys.stderr):
+        text = guess(paths)
+    with _writing(f"--output: {output}", ELSEWHERE), replacing(output) as part:
+        Path(part).write_text(text, "utf-8")
+    write_page(f"Written: {output}. Check each line of it that says `guessed`.\n\n{text}\n")
+    run_check(Namespace(files=[output], study=None, config=None, output=None))
 
 
 def run_verify(arguments: Namespace) -> None:

@@ -13,6 +13,7 @@ from recuse.base.tables import IMPORTED, write_table
 from recuse.base.words import enumerated, visible
 from recuse.data.faults import DECLARED_SCALE, IS_LENGTH, NAMED, Check, first_twice, raise_first_fault
 from recuse.data.files import SOURCE, as_number, header_of, place_of, reading
+from recuse.data.imports.guess import advising
 from recuse.data.imports.inspect_logs import EPOCH
 from recuse.data.imports.logs import GOLD
 from recuse.data.imports.readers import OVERALL, create_imported, recognised
@@ -117,7 +118,8 @@ def import_ratings(
     registry = Registry.from_config(models, imported=True)
     create_table(connection, "registry", "id varchar, name varchar", registry.names.items())
     dimensions = [dimension for dimension in scales if dimension != DEFAULT]
-    named, kept = create_imported(connection, paths, settings, RATED, scales=dimensions)
+    with advising(paths):
+        named, kept = create_imported(connection, paths, settings, RATED, scales=dimensions)
     connection.execute(f"""
         create temp view named as
         select imported.*, coalesce(judges.name, judge) as judge_name, coalesce(models.name, model) as model_name,

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from recuse.base.database import Connection, frame_at, name, reader, text
-from recuse.base.errors import DataError
+from recuse.base.errors import ColumnError, DataError
 from recuse.base.tables import COMPARISONS
 from recuse.base.words import INVISIBLE
 from recuse.data.faults import Check, raise_first_fault
@@ -273,7 +273,7 @@ class Table:
             remedy = f"name one of them under `columns:` in config, as in `{{{key}: <its name here>}}`"
             if key in CONSTANT:
                 remedy += f", or write one {key} for all rows, `{{{key}: {{value: <its name>}}}}`"
-            raise DataError(f"{header_of(self.path)}, column {key}: missing; found {', '.join(self.columns)}; {remedy}")
+            raise ColumnError(f"{header_of(self.path)}, column {key}: missing; found {', '.join(self.columns)}; {remedy}")
         return column
 
     def take(self, key: str, *others: str, named: str | None = None, needed: bool = False) -> str | None:
@@ -307,7 +307,8 @@ class Table:
     def _within(self, column: str, outer: str) -> str:
         """SQL for the value at a path of keys, `outer.key.key`, within the objects of a column, which may be JSON as text."""
         given = f"(select file, record, {missing_as_null(f'({self.texts[outer]})', MISSING)} as value from {self.source})"
-        faulty = "value is not null and (not json_valid(value) or json_type(value) not in ('OBJECT', 'ARRAY', 'NULL'))"
+        kind = "case when json_valid(value) then json_type(value) else '' end"  # a type of what is no JSON is an error
+        faulty = f"value is not null and {kind} not in ('OBJECT', 'ARRAY', 'NULL')"
         no_object = Check("value", faulty, "which is not a JSON object", "'write an object, in braces, or leave it empty'")
         raise_first_fault(self._connection, given, [no_object], named={"value": outer})
         rest, pointer = column.removeprefix(f"{outer}.").split("."), ""
@@ -515,17 +516,19 @@ def values_hint(values: Sequence[str], every: bool, ends: Sequence[float | None]
     ratings = {word: (low, high)[POLES[word]] if word in POLES else "<number>" for word in words if every or word in POLES}
     ratings = {word: ratings[word] for word in sorted(ratings, key=lambda word: -POLES.get(word, 0))}
     failures = [as_written[word] for word in words if not are_ratings or word not in ratings]
-    listed = ", ".join(f"{word if word in BOOLEAN_WORDS else _in_yaml(word)}: {number}" for word, number in ratings.items())
+    listed = ", ".join(f"{word if word in BOOLEAN_WORDS else in_yaml(word)}: {number}" for word, number in ratings.items())
     lines = [f"if these are ratings, `values: {{{listed}}}`"] if are_ratings else []
-    lines += [f"as in `missing: {_in_yaml(failures)}`"] if failures else []
+    lines += [f"as in `missing: {in_yaml(failures)}`"] if failures else []
     return (
         f", {' and, for failures, '.join(line.removeprefix('as in ') if place else line for place, line in enumerate(lines))}"
     )
 
 
-def _in_yaml(value: str | list[str]) -> str:
+def in_yaml(value: object) -> str:
+    """A text, a number or a list of texts, in one line of YAML."""
     import yaml  # only here: a message is rare
 
-    as_is = not any(map(INVISIBLE.search, value))  # else as escapes, which config may have
-    line = yaml.safe_dump(value, default_flow_style=True, allow_unicode=as_is, width=float("inf"))
-    return line.removesuffix("...\n").strip()
+    texts = [value] if isinstance(value, str) else value if isinstance(value, list) else []
+    as_is = not any(map(INVISIBLE.search, texts))  # else as escapes, which config may have
+    line = yaml.safe_dump([value], default_flow_style=True, allow_unicode=as_is, width=float("inf"))
+    return line.strip()[1:-1]  # as in a list, where a bracket needs quotes

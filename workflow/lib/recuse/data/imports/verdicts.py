@@ -7,6 +7,7 @@ from recuse.base.errors import DataError
 from recuse.base.tables import IMPORTED, LABELS, write_table
 from recuse.data.faults import Check, raise_first_fault
 from recuse.data.files import SOURCE, header_of, reading
+from recuse.data.imports.guess import advising
 from recuse.data.imports.ratings import counts_of
 from recuse.data.imports.readers import create_imported, named_as, winner
 from recuse.data.imports.rows import FAILURE, VERDICT_COLUMNS, Table, further
@@ -53,7 +54,8 @@ def import_verdicts(
     connection = connect()
     registry = Registry.from_config(models or {}, imported=True)
     create_table(connection, "registry", "id varchar, name varchar", registry.names.items())
-    _, kept = create_imported(connection, paths, settings, COMPARED)
+    with advising(paths):
+        _, kept = create_imported(connection, paths, settings, COMPARED)
     names = ", ".join(f"{named_as(column)} as {column}" for column in NAMED)
     connection.execute(f"create temp view named as select * replace ({names}) from imported")
     same = _create_labels(connection, references, settings.get("references", {}))

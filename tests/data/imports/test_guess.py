@@ -1,0 +1,136 @@
+"""Settings guessed for files: those of the awkward tables and of every format, checked by import, not by eye."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+from test_awkward_tables import TABLES, a_scale_for_each_judge, checked, one_judge_in_each_file
+
+from conftest import ROOT
+from recuse.base.errors import DataError, RecuseError
+from recuse.config.load import load
+from recuse.data.imports.guess import family_of, guess, nearest, scale_of
+from recuse.data.imports.ratings import import_ratings
+
+FORMATS = ROOT / "tests" / "formats"
+
+
+def guessed(folder, files, monkeypatch):
+    """The guessed settings of files, by their contents or copied into the folder, as mine.yaml there; its only study."""
+    monkeypatch.chdir(folder)
+    for name, content in files.items():
+        Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    Path("mine.yaml").write_text(guess([*files]), "utf-8")
+    text = Path("mine.yaml").read_text("utf-8")
+    (section,) = yaml.safe_load(text).values()
+    load("mine.yaml")  # which is a valid one
+    return section["mine"], text
+
+
+@pytest.mark.parametrize("table", [table for table in TABLES if table is not a_scale_for_each_judge])
+def test_awkward_tables_are_understood_without_a_word(tmp_path, monkeypatch, table):
+    """Every rating and human score is what it is with the settings of a user; but for a judge that no column names."""
+    files, ratings, human, (low, high) = table()
+    study, text = guessed(tmp_path, files, monkeypatch)
+    named = [
+        line for line in text.splitlines() if line.startswith(" " * 8) and not line.strip().startswith(("columns", "files"))
+    ]
+    assert all("# guessed: " in line for line in named)
+    if table is one_judge_in_each_file:
+        assert "judge: {value: judge}  # guessed: no column names the judge: write its name" in text
+        Path("mine.yaml").write_text(text.replace("{value: judge}", "{value: gpt-4.1}"), "utf-8")
+    _, rows, _ = checked(tmp_path, monkeypatch)
+    assert {key[:3] for key in rows} == ratings.keys()
+    for (judge, model, prompt, _), units in rows.items():
+        expected = ((value - low) / (high - low) for value in (ratings[judge, model, prompt], human[model, prompt]))
+        assert units == pytest.approx([*expected], abs=1e-12)
+    families = study["families"]
+    assert sorted(families["GPT"]) == ["gpt-4.1", "gpt-4.1-mini"]
+    assert sorted(families["Claude"]) == ["claude-haiku-4", "claude-sonnet-4"]
+
+
+def test_files_of_raters_and_words_for_failures(tmp_path, monkeypatch):
+    """As in the example of the documentation."""
+    files = {name: (ROOT / "docs" / "example" / name).read_bytes() for name in ("judged.csv", "human.csv")}
+    study, _ = guessed(tmp_path, files, monkeypatch)
+    settings = study["import"]
+    assert settings["columns"] == {
+        **{"judge": "grader", "model": "candidate", "prompt": "item"},
+        **{"dimension": "metric", "rating": "score"},
+    }
+    assert settings["missing"] == ["error"]
+    columns = {"model": "candidate", "prompt": "item", "dimension": "metric", "rating": ["first", "second"]}
+    assert settings["references"] == {"files": "human.csv", "columns": columns}
+    assert study["scales"] == {"default": [1, 10]}
+
+
+def test_verdicts_in_words(tmp_path, monkeypatch):
+    lines = ["grader,question,left,right,winner,human"]
+    lines += [f"gpt-4o,{n},gpt-4o,claude-3,{('left', 'right', 'both')[n % 3]},{('left', 'right')[n % 2]}" for n in range(30)]
+    study, _ = guessed(tmp_path, {"pairs.csv": "\n".join(lines) + "\n"}, monkeypatch)
+    assert study["both_orders"] is False
+    assert study["import"]["values"] == {"left": "a", "right": "b", "both": "tie"}
+    columns = {"judge": "grader", "model_a": "left", "model_b": "right", "item": "question", "outcome": "winner"}
+    assert study["import"]["columns"] == columns | {"human": "human"}
+
+
+def test_scales_of_dimensions_differ_and_digits_are_rounded(tmp_path, monkeypatch):
+    lines = ["judge,model,prompt,metric,score"]
+    lines += [f"gpt-4o,{m},{p},{d},{v}" for p in range(9) for m in "ab" for d, v in (("tone", 1 + p % 5), ("wit", 2 + p))]
+    study, _ = guessed(tmp_path, {"two.csv": "\n".join(lines) + "\n"}, monkeypatch)
+    assert study["scales"] == {"tone": [1, 5], "wit": [1, 10]}
+    lines = ["judge,model,prompt,score", *(f"gpt-4o,{m},{p},0.{p}127{p}" for p in range(1, 9) for m in "ab")]
+    study, _ = guessed(tmp_path, {"digits.csv": "\n".join(lines) + "\n"}, monkeypatch)
+    assert (study["import"]["step"], study["import"]["round"], study["scales"]) == (0.01, True, {"default": [0, 1]})
+
+
+RECOGNISED = [
+    *("alpaca_eval.json", "arena_hard_v0.1.jsonl", "arena_hard_v2.jsonl", "deepeval.json", "helm.json", "helm_jury.json"),
+    *("inspect.json", "inspect_rubric.json", "mlflow.json", "mt_bench_pair.jsonl", "mt_bench_single.jsonl"),
+    *("openai_evals.jsonl", "promptfoo.json"),
+]
+
+
+@pytest.mark.parametrize("name", RECOGNISED)
+def test_formats_are_recognised_and_read(tmp_path, monkeypatch, name):
+    study, text = guessed(tmp_path, {name: (FORMATS / name).read_bytes()}, monkeypatch)
+    assert name.startswith(study["import"]["format"].removesuffix("_single").removesuffix("_pair"))
+    assert "by its keys" in text
+    if "scales" in study:
+        outputs = {"ratings": f"{tmp_path}/r.parquet", "imported": f"{tmp_path}/i.csv"}
+        import_ratings("mine", [name], [], settings=study["import"], scales=study["scales"], models={}, outputs=outputs)
+
+
+@pytest.mark.parametrize("name", ["every_eval_ever.jsonl", "langfuse.json", "lm_eval.jsonl", "phoenix.json"])
+def test_what_is_lacking_is_told(tmp_path, monkeypatch, name):
+    shutil.copy(FORMATS / name, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(RecuseError, match=rf"^{name}.*(gold labels only|holds no judgments|name it under `columns:`)"):
+        guess([name])
+
+
+def test_names_of_models_and_their_families():
+    names = ["openai/gpt-4o", "anthropic.claude-3", "meta-llama/Llama-3-8b", "us.meta.llama3", "o3-mini", "mixtral-8x7b", "bob"]
+    assert [family_of(name) for name in names] == ["GPT", "Claude", "Llama", "Llama", "GPT", "Mistral", None]
+    assert [scale_of(*ends) for ends in ((0, 1), (1, 4), (2, 5), (0, 5), (1, 9.5), (0, 87), (-3, 3))] == [
+        *((0, 1), (1, 4), (1, 5), (0, 5), (1, 10), (0, 100), (-3, 3)),
+    ]
+
+
+def test_a_table_that_is_not_understood_is_answered_with_what_is_near(tmp_path):
+    """The three nearest formats by keys, and a `columns:` block as far as it can be guessed."""
+    lines = '{"question_id": 1, "model": "gpt-4o", "judger": "gpt-4o", "points": 4}\n' * 3
+    (tmp_path / "log.jsonl").write_text(lines, "utf-8")
+    outputs = {"ratings": f"{tmp_path}/r.parquet", "imported": f"{tmp_path}/i.csv"}
+    with pytest.raises(DataError) as caught:
+        import_ratings("mine", [f"{tmp_path}/log.jsonl"], [], settings={}, scales={"q": [1, 5]}, models={}, outputs=outputs)
+    first, near, columns, how = str(caught.value).splitlines()
+    assert "log.jsonl, line 1, column" in first
+    assert near.startswith("nearest formats: `mt_bench_single` (MT-Bench single judgments), without judge and score; `")
+    assert near.count("`") == 6
+    assert "`columns: {" in columns
+    assert "model: model" in columns
+    assert "rating: points" in columns
+    assert "recuse import --guess" in how
+    assert nearest({"x"}) == []

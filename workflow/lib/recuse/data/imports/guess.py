@@ -1,0 +1,553 @@
+"""What a user would write to import some files: their format, or the columns of their tables, by names and values.
+
+Each guess is marked as one, to be checked: a column of the wrong name, or one judge for all rows, gives other numbers.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from recuse.base.database import Connection, connect
+from recuse.base.errors import ColumnError, ConfigError, DataError, RecuseError
+from recuse.base.words import counted, enumerated
+from recuse.data.files import MISSING, as_number, missing_as_null, reading
+from recuse.data.imports.readers import TIES, create_imported, recognised
+from recuse.data.imports.rows import BOOLEAN_WORDS, POLES, Table, in_yaml
+from recuse.data.registry import COMPARED, FORMATS, RATED, SEEN_STEPS, files_in, finest_step, fits
+
+ROWS = 20_000  # of a file that are looked at
+MOST_NAMES = 60  # different judges or models of a column
+MOST_LEVELS = 101
+LEAST = 0.75  # share of a column's values that are numbers, or names of models, for it to be one of these
+SCALES = [(0, 1), (1, 3), (1, 4), (1, 5), (0, 4), (0, 5), (1, 6), (1, 7), (0, 7), (1, 9), (1, 10), (0, 10), (1, 100), (0, 100)]
+# Words in the names of columns, the best first.
+WORDS = {
+    "human": "human gt gold expert annotation reference groundtruth truth",
+    "rating": "rating score grade mark points stars value passed correct pass verdict label result",
+    "model_a": "modela model1 left assistanta responsea answera systema generator1",
+    "model_b": "modelb model2 right assistantb responseb answerb systemb generator2",
+    "outcome": "outcome winner preference preferred choice vote verdict",
+    "order": "order position shown first",
+    "judge": "judge grader evaluator autorater annotator scorer critic rater",
+    "model": "model candidate generator system respondent llm author assistant target",
+    "dimension": "dimension metric criterion criteria aspect attribute rubric quality",
+    "dataset": "dataset benchmark corpus source subset",
+    "length": "length tokens ntokens words",
+    "rater": "rater annotator worker person who name",
+    "prompt": "prompt item question qid instruction query task example sample doc id index",
+}
+RATING_ROLES = ("human", "judge", "model", "rating", "dimension", "dataset", "length", "prompt")
+VERDICT_ROLES = ("model_a", "model_b", "outcome", "judge", "human", "order", "prompt")
+ORDER = [
+    "judge",
+    "model",
+    "model_a",
+    "model_b",
+    "prompt",
+    "item",
+    "dimension",
+    "dataset",
+    "rating",
+    "outcome",
+    "order",
+    "human",
+]
+ORDER += ["length", "rater"]
+NUMBERED, NAMING = ("human", "rating", "length"), ("judge", "model", "model_a", "model_b")
+FAMILIES = {  # beginnings of the names of models, without their maker
+    "GPT": r"(chat)?gpt|o[134]\b|o[134]-|davinci",
+    "Claude": "claude",
+    "Gemini": "gemini|bard|palm",
+    "Gemma": "gemma",
+    "Llama": r"(meta[-_. ]?)?llama|codellama",
+    "Qwen": "qwen|qwq",
+    "Mistral": "mistral|mixtral|ministral|magistral",
+    "DeepSeek": "deepseek",
+    "Cohere": "command|aya",
+    "Phi": r"phi[-_ ]?\d",
+    "Grok": "grok",
+    "Vicuna": "vicuna",
+    "Yi": r"yi[-_ ]",
+    "Nova": "nova[-_ ]",
+    "GLM": "glm|chatglm",
+}
+ANSWERS = {  # words for the outcome of a comparison, beside those that are read as they are
+    "left": "a", "right": "b", "first": "a", "second": "b", "1": "a", "2": "b", "model 1": "a", "model 2": "b",
+    "model_1": "a", "model_2": "b", "assistant a": "a", "assistant b": "b", "draw": "tie", "both": "tie", "neither": "tie",
+    "equal": "tie", "0.5": "tie", "c": "tie",
+}  # fmt: skip
+AS_THEY_ARE = {"a", "b", "tie", "error", "model_a", "model_b"}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table, or a value within one, by what is in its first rows."""
+
+    name: str
+    values: Mapping[str, int]  # the most frequent, with their numbers
+    filled: int  # values
+    different: int
+    numbers: int
+    low: float | None = None
+    high: float | None = None
+    steps: Sequence[bool] = ()  # whether all numbers are multiples of each of SEEN_STEPS
+    commas: int = 0  # values with a decimal comma
+
+    @property
+    def words(self) -> list[str]:
+        """The values that are no numbers, most frequent first, if all are listed."""
+        return [value for value in self.values if not re.fullmatch(r"[+-]?[\d.]+(e[+-]?\d+)?", value)]
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it holds numbers, but for some words for failures."""
+        return self.filled > 0 and self.numbers + self.commas >= LEAST * self.filled
+
+    @property
+    def is_yes_or_no(self) -> bool:
+        """Whether its words are of a yes-no question."""
+        return bool(self.values) and {value.lower() for value in self.values} <= POLES.keys()
+
+    @property
+    def are_models(self) -> bool:
+        """Whether it names language models."""
+        known = sum(family_of(value) is not None for value in self.values)
+        return 0 < self.different <= MOST_NAMES and known >= 0.5 * len(self.values)
+
+    def fits(self, role: str) -> bool:
+        """Whether its values may be what a role holds."""
+        if role in NUMBERED:
+            return self.is_number or (role != "length" and self.is_yes_or_no)
+        if role in ("prompt", "order", "rater"):
+            return self.filled > 0
+        if role == "outcome":
+            return 0 < self.different <= MOST_NAMES
+        return 0 < self.different <= MOST_NAMES and (not self.is_number or role == "dimension") and self.different < self.filled
+
+
+@dataclass
+class Guess:
+    """What is written for some files."""
+
+    format: str
+    files: list[str]
+    columns: dict[str, object] = field(default_factory=dict)  # key of `columns:` -> column, columns or constant
+    reasons: dict[str, str] = field(default_factory=dict)  # key -> why, as a comment
+    others: dict[str, object] = field(default_factory=dict)  # further keys of `import:`
+    names: list[str] = field(default_factory=list)  # of judges and models
+    scores: list[Column] = field(default_factory=list)
+    scales: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+
+def guess(paths: Sequence[str], *, study: str = "mine") -> str:
+    """Write the YAML file that imports the files at `paths`, each guess with a comment; the study is named `study`.
+
+    Formats are recognised, columns of tables guessed from their names and values: a file without a judge beside one that has
+    judges holds human scores. Raises DataError about a file that cannot be read, and about files of which nothing is known.
+    """
+    connection = connect()
+    files = [file for path in paths for file in files_in(path)]
+    kinds = {path: recognised(connection, path) for path in files}
+    logs = [path for path in files if kinds[path] != "table"]
+    tables = {path: profiled(connection, path) for path in files if kinds[path] == "table"}
+    parts = [_of_table(path, columns) for path, columns in tables.items()]
+    compared = any(FORMATS[kinds[path]].holds == (COMPARED,) for path in logs) or any(
+        "model_a" in part.columns for part in parts
+    )
+    by_judge = [part for part in parts if "judge" in part.columns or part.others.get("role") == "judge"]
+    if logs and FORMATS[kinds[logs[0]]].holds:
+        main = _of_logs(connection, kinds[logs[0]], logs, compared)
+        references = [_of_table(path, columns, of_humans=not compared) for path, columns in tables.items()]
+    else:
+        rated = by_judge or parts[:1]
+        if not rated:
+            raise DataError(f"{files[0]}: found {FORMATS[kinds[files[0]]].words}, which holds no judgments; name those, too")
+        same = [part for part in rated if part.columns == rated[0].columns]
+        main, references = _merged(same), [part for part in parts if part not in same]
+        references = [_of_table(part.files[0], tables[part.files[0]], of_humans=not compared) for part in references]
+        references += [Guess(kinds[path], [path]) for path in logs]
+    _complete(connection, main, tables, compared)
+    return "\n".join(_lines(study, main, _merged(references) if references else None, compared)) + "\n"
+
+
+def advice(path: str) -> list[str]:
+    """Lines for the user of a table that is not understood: the nearest formats, and the `columns:` that can be guessed.
+
+    No lines if the file cannot be read.
+    """
+    try:
+        columns = profiled(connect(), path)
+        part = _of_table(path, columns)
+    except RecuseError:
+        return []
+    names = {column.name for column in columns if "." not in column.name}
+    near = nearest(names)
+    lines = [f"nearest formats: {'; '.join(near)}"] if near else []
+    if part.columns:
+        written = ", ".join(f"{key}: {_yaml(value)}" for key, value in part.columns.items())
+        lines.append(f"guessed from names and values, to be checked: `columns: {{{written}}}`")
+    lines.append("`recuse import --guess`, with these files, writes a whole file of settings and checks it")
+    return lines
+
+
+@contextmanager
+def advising(paths: Sequence[str]) -> Iterator[None]:
+    """Add to the error about a table that lacks a column, one of `paths`, what is known of it."""
+    try:
+        yield
+    except ColumnError as error:
+        path = next((path for path in paths if str(error).startswith(path)), None)
+        raise DataError(*error.args, *(advice(path) if path is not None else ())) from error
+
+
+def nearest(keys: set[str]) -> list[str]:
+    """The three formats whose objects share most of their keys with these, in words, with what is lacking."""
+    ranked = []
+    for name, entry in FORMATS.items():
+        for sign in entry.signs:
+            shared = len(sign & keys) / len(sign | keys & sign)
+            if len(sign) > 1 and shared:
+                ranked.append((-shared, name, f"`{name}` ({entry.words}), without {enumerated(sorted(sign - keys))}"))
+    best = {name: words for _, name, words in sorted(ranked, reverse=True)}
+    order = {name: share for share, name, _ in sorted(ranked, reverse=True)}
+    return [best[name] for name in sorted(best, key=lambda name: (order[name], name))][:3]
+
+
+def profiled(connection: Connection, path: str) -> list[Column]:
+    """The columns of a table, and the values in its columns of objects, by its first rows; DataError if it cannot be read."""
+    file, columns = Table(connection, path, {}, table="guessed_objects"), []
+    with reading(path):
+        for name in dict.fromkeys(file.columns):
+            if file.columns.count(name) == 1:
+                columns += _profiled(connection, file, name, depth=2)
+    return columns
+
+
+def _profiled(connection: Connection, file: Table, name: str, *, depth: int) -> Iterator[Column]:
+    rows = f"(select {missing_as_null(f'trim({file.texts[name]})', MISSING)} as value from {file.source} limit {ROWS})"
+    objects = (
+        f"select count(value), count(*) filter (case when json_valid(value) then json_type(value) end = 'OBJECT') from {rows}"
+    )
+    filled, of_objects = connection.execute(objects).fetchone()
+    if filled and filled == of_objects and depth:
+        keys = f"select distinct unnest(json_keys(value)) as key from {rows} order by key limit {MOST_NAMES}"
+        for (key,) in connection.execute(keys).fetchall():
+            yield from _profiled(connection, file, file.existing("rating", f"{name}.{key}"), depth=depth - 1)
+        return
+    multiples = ", ".join(f"coalesce(bool_and(abs(x / {s} - round(x / {s})) <= 1e-9), true)" for s in SEEN_STEPS)
+    commas = "count(*) filter (regexp_full_match(value, '[+-]?[0-9]+,[0-9]+'))"
+    numbers = f"(select *, {as_number('value')} as x from {rows})"
+    query = f"select count(distinct value), count(x), min(x), max(x), [{multiples}], {commas} from {numbers}"
+    different, count, low, high, steps, commas = connection.execute(query).fetchone()
+    most = f"select value, count(*) from {rows} where value is not null group by all order by 2 desc, 1 limit {MOST_NAMES + 1}"
+    values = dict(connection.execute(most).fetchall())
+    yield Column(name, values, filled, different, count, low, high, steps, commas)
+
+
+def _of_table(path: str, columns: Sequence[Column], *, of_humans: bool = False) -> Guess:
+    """The columns of a table by their roles: by name if their values fit, then by their values alone.
+
+    of_humans: it holds human scores, by one rater in each of several columns, or named in a column.
+    """
+    left = {column.name: column for column in columns if column.filled}
+    compared = all(_named(left.values(), role) for role in ("model_a", "model_b"))
+    chosen: dict[str, Column] = {}
+    result = Guess("table", [path])
+    like_models = [column for column in left.values() if column.fits("rating") and family_of(_last(column.name))]
+    aside = {column.name: left.pop(column.name) for column in like_models} if len(like_models) > 1 else {}
+    roles = VERDICT_ROLES if compared else ("rater", *RATING_ROLES[2:]) if of_humans else RATING_ROLES
+    for role in roles:
+        kind = "outcome" if compared and role == "human" else role
+        if not (role == "rating" and aside) and (column := _named(left.values(), role, kind)):
+            chosen[role] = left.pop(column.name)
+            result.reasons[role] = "by its name"
+    for role in () if compared else ("judge", "model"):  # names of models without a name that says so: judges are fewer
+        named = [column for column in left.values() if column.are_models and not column.is_number]
+        if role not in chosen and named and (role == "model" or len(named) > 1 or "model" in chosen):
+            chosen[role] = left.pop(min(named, key=lambda column: (column.different, column.name)).name)
+            result.reasons[role] = "its values are names of models"
+    left |= aside
+    wide = [] if compared or "rating" in chosen else _wide(left, chosen, of_humans=of_humans)
+    if wide:
+        names = _levels(wide)
+        result.others["role"] = "judge" if "judge" not in chosen and "model" in chosen else "dimension"
+        result.others["role"] = "model" if "model" not in chosen else result.others["role"]
+        if of_humans:
+            result.others["role"] = "rater" if "model" in chosen else "model"
+            names = {_last(name): name for name in names} if isinstance(names, list) and "model" not in chosen else names
+        result.columns["rating"] = names
+        result.reasons["rating"] = f"one column for each {result.others['role']}"
+        result.scores += wide
+        for column in wide:
+            left.pop(column.name)
+    if "rating" not in chosen and not wide and not compared:
+        scores = [column for column in left.values() if column.fits("rating") and column.different <= MOST_LEVELS]
+        if scores:
+            chosen["rating"] = left.pop(min(scores, key=lambda column: column.different).name)
+            result.reasons["rating"] = "numbers of few levels"
+    if "prompt" not in chosen and left:
+        column = max(left.values(), key=lambda column: (column.different, column.name))
+        chosen["prompt"] = left.pop(column.name)
+        result.reasons["prompt"] = "it has the most different values"
+    for role in sorted(chosen, key=ORDER.index):
+        column = chosen[role]
+        key = "item" if compared and role == "prompt" else role
+        result.columns[key] = column.name
+        result.reasons[key] = result.reasons.pop(role)
+        if role in NAMING:
+            result.names += list(column.values)
+            result.reasons[key] += f", {counted(column.different, 'name')}"
+    result.scores += [chosen[role] for role in ("rating", "human", "outcome") if role in chosen]
+    if result.others.get("role") in ("judge", "model"):
+        asked = result.columns["rating"]
+        result.names += list(asked if isinstance(asked, Mapping) else map(_last, asked))
+    return result
+
+
+def _named(columns: Sequence[Column], role: str, kind: str | None = None) -> Column | None:
+    """The column whose name is most like a role's words, and whose values fit the role, or the role `kind`."""
+    best = None
+    for place, column in enumerate(columns):
+        parts = re.findall(r"[a-z]+|\d+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", _last(column.name)).lower())
+        whole, names = "".join(parts), {*parts, *(part.removesuffix("s") for part in parts)}
+        for rank, word in enumerate(WORDS[role].split()):
+            grade = 0 if whole == word else 1 if word in names else 2 if len(word) > 4 and word in whole else None
+            if grade is not None and column.fits(kind or role) and not _of_another(role, parts):
+                best = min(filter(None, [best, (grade, rank, place, column)]), key=lambda of: of[:3])
+    return best and best[3]
+
+
+def _of_another(role: str, parts: Sequence[str]) -> bool:
+    """Whether a name such as `judge_model` or `human_score` says another role than its last word."""
+    names = {*parts}
+    judges = names & {"judge", "grader", "evaluator", "autorater", "scorer"}
+    if role == "model":
+        return bool(judges)
+    if role in ("rating", "outcome"):
+        return bool(names & {"human", "gold", "gt", "expert"})
+    return role in ("prompt", "dimension", "dataset") and bool(judges or names & {"model", "human", "score", "rating"})
+
+
+def _wide(left: Mapping[str, Column], chosen: Mapping[str, Column], *, of_humans: bool) -> list[Column]:
+    """Columns of ratings that stand side by side: named like models, or like nothing else, where judge and model are known."""
+    numbers = [column for column in left.values() if column.fits("rating") and column.different <= MOST_LEVELS]
+    of_models = [column for column in numbers if family_of(_last(column.name)) or _last(column.name) in _models(chosen)]
+    if len(of_models) > 1 and not {"judge", "model"} <= chosen.keys():
+        return of_models
+    needed = {"model"} if of_humans else {"judge", "model"}
+    return numbers if len(numbers) > 1 and needed <= chosen.keys() else []
+
+
+def _models(chosen: Mapping[str, Column]) -> set[str]:
+    return {value for role in ("judge", "model") if role in chosen for value in chosen[role].values}
+
+
+def _levels(wide: Sequence[Column]) -> list[str] | dict[str, str]:
+    """The columns as config names them: those whose names end alike, as in `gpt-4o_score`, by their beginnings."""
+    names = [_last(column.name) for column in wide]
+    ends = re.compile(r"[ _.-](rating|score|grade|mark|points|result)s?$", re.IGNORECASE)
+    if all(map(ends.search, names)):
+        return {ends.sub("", name): column.name for name, column in zip(names, wide, strict=True)}
+    return [column.name for column in wide]
+
+
+def _last(name: str) -> str:
+    """The last key of a path, unless the dot is that of a version, as in gpt-4.1."""
+    return re.split(r"\.(?!\d)", name)[-1]
+
+
+def family_of(name: str) -> str | None:
+    """The family that the name of a model begins with, after its maker, or None."""
+    own = re.sub(r"^.*[/:]", "", name.strip().lower())
+    own = re.sub(r"^(openai|anthropic|google|meta|mistralai|cohere|deepseek-ai|amazon|azure|us|eu)[._-]", "", own)
+    return next((family for family, begins in FAMILIES.items() if re.match(begins, own)), None)
+
+
+def _merged(parts: Sequence[Guess]) -> Guess:
+    """The guesses about files with the same columns as one; the columns are those of the first."""
+    first = parts[0]
+    names = list(dict.fromkeys(name for part in parts for name in part.names))
+    same = [part for part in parts if part.columns == first.columns]
+    return replace(
+        first, files=[path for part in same for path in part.files], names=names, scores=[s for p in same for s in p.scores]
+    )
+
+
+def _of_logs(connection: Connection, format: str, paths: Sequence[str], compared: bool) -> Guess:
+    """What a log in a format of another tool needs beside its name: the judge, if it names none, and the scales it shows."""
+    result = Guess(format, list(paths))
+    if compared or RATED not in FORMATS[format].holds:
+        try:
+            create_imported(connection, paths, {}, COMPARED)
+        except DataError as error:
+            if "baseline" not in str(error):
+                raise
+            result.others["baseline"] = "gpt-4-0314"
+            result.reasons["baseline"] = "that of Arena-Hard 0.1"
+        return result
+    settings: dict[str, object] = {}
+    for judge in (None, "judge"):
+        settings = {} if judge is None else {"judge": judge}
+        try:
+            create_imported(connection, paths, settings, RATED, scales=[])
+        except ConfigError:
+            continue
+        break
+    if settings:
+        result.others["judge"] = "judge"
+        result.reasons["judge"] = "the log names none: write its name"
+    query = f"select dimension, min({as_number('rating')}), max({as_number('rating')}) from imported group by all order by all"
+    for dimension, low, high in connection.execute(query).fetchall():
+        if low is not None:
+            result.scales[dimension] = scale_of(low, high)
+    names = "select distinct unnest([judge, model]) as name from imported order by all"
+    result.names = [name for (name,) in connection.execute(names).fetchall() if name]
+    return result
+
+
+def scale_of(low: float, high: float) -> tuple[float, float]:
+    """The narrowest of the usual scales on which these are; else from one to the other."""
+    return next(((a, b) for a, b in SCALES if a <= low and high <= b), (min(0.0, low), max(1.0, high)))
+
+
+def _complete(connection: Connection, main: Guess, tables: Mapping[str, Sequence[Column]], compared: bool) -> None:
+    """Add what the values of a table's columns of scores ask for: constants, words, decimals, a scale, repeats."""
+    if main.format != "table":
+        return
+    missing = [] if main.others.get("role") == "judge" or "judge" in main.columns else ["judge"]
+    missing += [] if compared or main.others.get("role") == "model" or "model" in main.columns else ["model"]
+    for key in missing:
+        main.columns[key] = {"value": key}
+        main.reasons[key] = f"no column names the {key}: write its name"
+    if any(column.commas for column in main.scores):
+        main.others["decimal"] = ","
+        main.reasons["decimal"] = "numbers such as 7,5"
+    words = [word.lower() for column in main.scores for word in column.words if column.different <= MOST_NAMES]
+    words = list(dict.fromkeys(word for word in words if not re.fullmatch(r"[+-]?\d+,\d+", word)))
+    if compared:
+        main.others["single"] = _counts_of_rows(connection, main, "judge item model_a model_b", "= 1")
+        given = list(dict.fromkeys(word.lower() for column in main.scores for word in column.values))
+        if read_as := {word: ANSWERS[word] for word in given if word in ANSWERS}:
+            main.others["values"] = read_as
+            main.reasons["values"] = "words for the answers"
+        taken = {*AS_THEY_ARE, *TIES, *read_as, *map(str.lower, main.names)}
+        if failures := [word for word in given if word not in taken]:
+            main.others["missing"] = failures
+            main.reasons["missing"] = "neither answer: failed judgments?"
+        return
+    poles = {word: POLES[word] for word in sorted(words, key=lambda word: -POLES.get(word, 0)) if word in POLES}
+    if 1 in poles.values() or (poles and not any(column.numbers for column in main.scores)):
+        main.others["values"] = poles
+        main.reasons["values"] = "words of a yes-no question"
+    failures = [word for word in words if word not in main.others.get("values", {})]
+    if failures:
+        main.others["missing"] = failures
+        main.reasons["missing"] = "no numbers: failed judgments?"
+    ends = [float(end) for column in main.scores for end in (column.low, column.high) if end is not None]
+    ends += [float(value) for value in main.others.get("values", {}).values()]
+    ends += [float(v.replace(",", ".")) for c in main.scores for v in c.values if re.fullmatch(r"[+-]?\d+,\d+", v)]
+    if ends:
+        main.scales = dict(_scales_by_dimension(connection, main)) or {"default": scale_of(min(ends), max(ends))}
+        multiple = [all(flags) for flags in zip(*(column.steps for column in main.scores if column.steps), strict=True)]
+        scales = list(main.scales.values())
+        if multiple and not any(fit and fits(step, scales) for step, fit in zip(SEEN_STEPS, multiple, strict=True)):
+            main.others |= {"step": finest_step(scales) or 1, "round": True}
+            main.reasons["step"] = "scores with many digits"
+    if _counts_of_rows(connection, main, "judge model prompt dimension dataset", "> 1"):
+        main.others["repeats"] = "mean"
+        main.reasons["repeats"] = "some answers are rated more than once by one judge"
+
+
+def _scales_by_dimension(connection: Connection, main: Guess) -> Iterator[tuple[str, tuple[float, float]]]:
+    """The scale of each dimension in a column, if its ratings show that they differ."""
+    dimension, rating = (main.columns.get(key) for key in ("dimension", "rating"))
+    if not isinstance(dimension, str) or not isinstance(rating, str):
+        return
+    scales: dict[str, tuple[float, float]] = {}
+    for path in main.files:
+        file = Table(connection, path, {}, table="guessed_objects")
+        of, score = (file.texts[file.existing(column, column)] for column in (dimension, rating))
+        with reading(path):
+            query = (
+                f"select {of}, min({as_number(score)}), max({as_number(score)}) from {file.source} group by all order by all"
+            )
+            for name, low, high in connection.execute(query).fetchall():
+                if name and low is not None:
+                    before = scales.get(name, (low, high))
+                    scales[name] = (min(low, before[0]), max(high, before[1]))
+    found = {name: scale_of(*ends) for name, ends in scales.items()}
+    if len(set(found.values())) > 1 and len(found) <= MOST_NAMES:
+        yield from found.items()
+
+
+def _counts_of_rows(connection: Connection, main: Guess, keys: str, condition: str) -> bool:
+    """Whether the number of rows of a file with the same values in these columns meets a condition (SQL), for any values."""
+    columns = [main.columns[key] for key in keys.split() if isinstance(main.columns.get(key), str)]
+    for path in main.files if columns and main.others.get("role") is None else ():
+        file = Table(connection, path, {}, table="guessed_objects")
+        listed = ", ".join(file.texts[file.existing(column, column)] for column in columns)
+        with reading(path):
+            query = f"select 1 from {file.source} group by {listed} having count(*) {condition} limit 1"
+            if connection.execute(query).fetchone():
+                return True
+    return False
+
+
+def _lines(study: str, main: Guess, references: Guess | None, compared: bool) -> Iterator[str]:
+    """The lines of the YAML file."""
+    yield "# Check every line with `guessed`; then `recuse check` on this file says what the data support."
+    yield f"{COMPARED if compared else RATED}:"
+    yield f"  {study}:"
+    yield f"    title: {in_yaml(study)}"
+    yield "    import:"
+    yield from _lines_of(main, "      ")
+    if references is not None:
+        yield "      references:  # guessed: a file without judges is of human scores"
+        keys = (
+            ("item", "model_a", "model_b", "human")
+            if compared
+            else ("model", "prompt", "dimension", "dataset", "rating", "rater")
+        )
+        columns = {key: value for key, value in references.columns.items() if key in keys}
+        if compared and "human" not in columns and "outcome" in references.columns:
+            columns["human"] = references.columns["outcome"]
+        if not compared and "rating" not in columns and "human" in references.columns:
+            columns["rating"] = references.columns["human"]
+        yield from _lines_of(replace(references, columns=columns, others={}), "        ")
+    if compared:
+        if main.others.get("single"):
+            yield "    both_orders: false  # guessed: some comparisons are in one order only"
+    else:
+        scales = ", ".join(f"{in_yaml(name)}: [{low:g}, {high:g}]" for name, (low, high) in main.scales.items())
+        yield f"    scales: {{{scales or 'default: [1, 5]'}}}  # guessed: from the lowest and highest score"
+    names = main.names + (references.names if references is not None else [])
+    families: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names):
+        if (family := family_of(name)) is not None:
+            families.setdefault(family, []).append(name)
+    if families:
+        yield "    families:  # guessed: from how the names begin; others are families of their own"
+        for family, members in families.items():
+            yield f"      {family}: {in_yaml(members)}"
+
+
+def _lines_of(part: Guess, indent: str) -> Iterator[str]:
+    yield f"{indent}files: {_yaml(part.files[0] if len(part.files) == 1 else part.files)}"
+    if part.format != "table":
+        yield f"{indent}format: {part.format}  # guessed: {FORMATS[part.format].words}, by its keys"
+    if part.columns:
+        yield f"{indent}columns:"
+    for key, column in sorted(part.columns.items(), key=lambda entry: ORDER.index(entry[0])):
+        yield f"{indent}  {key}: {_yaml(column)}  # guessed: {part.reasons.get(key, 'by its name')}"
+    for key, value in part.others.items():
+        if key not in ("role", "single"):
+            yield f"{indent}{key}: {_yaml(value)}" + (f"  # guessed: {part.reasons[key]}" if key in part.reasons else "")
+
+
+def _yaml(value: object) -> str:
+    """A value of config in one line; words that YAML reads as true and false stay as they are among the names of a mapping."""
+    if isinstance(value, Mapping):
+        pairs = (f"{key if key in BOOLEAN_WORDS else in_yaml(key)}: {_yaml(entry)}" for key, entry in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    return in_yaml(value)

@@ -253,6 +253,9 @@ WRONG = {
     "a mapping": (({"a": 1}, HUMAN), {}, "data: found dict; pass a DataFrame of pandas or polars, an Arrow table, or the path"),
     "no file": (("none.csv", HUMAN), {}, "none.csv: no such file; name an existing CSV or parquet file"),
     "a scale": ((JUDGED, HUMAN), {"scale": (10, 1)}, "scale: found [10, 1]; write [lowest, highest]"),
+    "no name": ((JUDGED, HUMAN), {"study": "my study"}, "study: found 'my study'; write lower-case letters, digits and _"),
+    "no level": ((JUDGED, HUMAN), {"confidence": 2}, "confidence: should be below 1, found 2"),
+    "true": ((JUDGED.assign(score=True), HUMAN), {}, "if these are ratings, values={'true': 10}"),
     "two scales": ((JUDGED, HUMAN), {"scales": {"quality": (1, 10)}}, "found scale and scales; pass one of them"),
     "no step": ((JUDGED, HUMAN), {"scale": (1, 10.5), "step": 1}, "step: 1: the scale [1, 10.5] of default has ends"),
 }  # fmt: skip

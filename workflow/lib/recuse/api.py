@@ -5,7 +5,7 @@ Rows are imported and checked by the code of the workflow, and every number is t
 >>> import recuse
 >>> judged, human = recuse.example()
 >>> ratings = recuse.ratings(
-...     judged, judge="grader", model="candidate", prompt="item", dimension="metric", rating="score", missing=["ERROR"],
+...     judged, judge="grader", model="candidate", prompt="item", dimension="metric", rating="score", missing="ERROR",
 ...     references=human, human=["first", "second"], scale=(1, 10),
 ...     families={"GPT": ["gpt-4.1", "gpt-4.1-mini"], "Claude": ["claude-sonnet-4", "claude-haiku-4"]},
 ... )
@@ -66,7 +66,7 @@ def ratings(
     families: Mapping[str, Sequence[str]] | None = None,
     scale: tuple[float, float] | None = None,
     scales: Mapping[str, tuple[float, float]] | None = None,
-    missing: Sequence[str | float] = (),
+    missing: str | float | Sequence[str | float] = (),
     values: Mapping[str, float] | None = None,
     step: float | None = None,
     repeats: str | None = None,
@@ -102,7 +102,7 @@ def ratings(
         return Ratings(configured(data, study, {**others, "references": references, "format": format}, RATED))
     if scale is not None and scales is not None:
         raise ConfigError("found scale and scales; pass one of them")
-    words = {"missing": missing, "values": values}
+    words = {"missing": [missing] if isinstance(missing, str | float | int) else missing, "values": values}
     source = Source(data, columns, **words, step=step, repeats=repeats, gold=gold or None, format=format)
     if references is None:
         source.name_column("human", human)
@@ -134,7 +134,7 @@ def pairs(
     experiment: str | None = None,
     vote: str | None = None,
     families: Mapping[str, Sequence[str]] | None = None,
-    missing: Sequence[str | float] = (),
+    missing: str | float | Sequence[str | float] = (),
     values: Mapping[str, str] | None = None,
     references: Data | None = None,
     both_orders: bool = True,
@@ -162,7 +162,7 @@ def pairs(
     if is_configuration(data):
         others = {**columns, "human": human, "families": families, "references": references, "format": format, "values": values}
         return Pairs(configured(data, study, others, COMPARED))
-    words = {"missing": missing, "values": values}
+    words = {"missing": [missing] if isinstance(missing, str | float | int) else missing, "values": values}
     source = Source(data, columns, **words, format=format)
     if references is None:
         source.name_column("human", human)

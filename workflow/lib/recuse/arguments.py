@@ -28,9 +28,15 @@ Columns: TypeAlias = str | Sequence[str] | Mapping[str, str]  # also several, or
 CONFIGURATION = (".yaml", ".yml")
 IN_MEMORY, SCORES_IN_MEMORY = "DataFrame", "DataFrame of references"  # what messages call a table in memory
 ENDS = (1, 2, 3, 4, 5, 7, 10, 100)  # of a usual scale, from 0 or 1
+
+
+def _quoted(match: re.Match) -> str:
+    return f"{match[1]!r}: "
+
+
 IN_PYTHON = {  # what a message says of a configuration, as a pattern -> what it says of arguments
     r"list it under `missing:`(?: of `references:`)? in config": "list it in missing=",
-    r"`missing: \[(.*?)\]`": r"missing=['\1']",
+    r"`missing: \[(.*?)\]`": lambda match: f"missing={match[1].split(', ')}",
     r"write the name of one of them under `columns: prompt_id` in config": "name one of them by prompt=",
     r"write the name of one of them under `columns: (\w+)` in config": r"name one of them by \1=",
     r"name one of them under `columns:` in config, as in `\{(\w+): <its name here>\}`": r"name one of them by \1=",
@@ -41,7 +47,15 @@ IN_PYTHON = {  # what a message says of a configuration, as a pattern -> what it
     r"write the step under `step:`": "pass the step, step=",
     r"`step:` under `import`": "step=",
     r"write `repeats: mean`, `first` or `last` under `import:`": "pass repeats='mean', 'first' or 'last'",
+    r"^config: (?:studies|comparisons): names should match .*, found ('.*?') .*": (
+        r"study: found \1; write lower-case letters, digits and _, and begin with a letter"
+    ),
+    r"^config: ": "",
+    r"^import: (?:columns: )?": "",
     r"^scales: default: ": "scale: ",
+    r" \([A-Z`][^()]*(?:\([^()]*\)[^()]*)*\)$": "",  # what the key of a configuration means
+    r"`values: \{(.*?)\}`": lambda match: f"values={{{re.sub('([^ ,:][^,:]*): ', _quoted, match[1])}}}",
+    r"write one (\w+) for all rows, `\{\1: \{value: <its name>\}\}`": r"pass one for all rows, \1={'value': <its name>}",
     r" (?:of `import` |of the study )?in config\b": "",
 }
 ONE_AT_A_TIME = RLock()  # DuckDB's limits are those of the process
@@ -54,7 +68,7 @@ def in_terms_of_arguments(study: str) -> Iterator[None]:
         yield
     except RecuseError as error:
         lines = [re.sub(f"^config: (?:{RATED}|{COMPARED}): {re.escape(study)}: ", "", str(line)) for line in error.args]
-        raise type(error)(*map(in_python, lines)) from error
+        raise type(error)(*map(in_python, lines)) from None
 
 
 def in_python(message: str) -> str:

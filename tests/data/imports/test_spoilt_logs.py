@@ -103,7 +103,7 @@ def numbers(folder, name, content):
         )
         return imported(folder, folder / "judged.csv", {}, {"q": [0, 1]}, references=[path], human=human)
     settings, scales = IMPORTED[name][:2] if name in IMPORTED else (INSPECT, {"quality": [0, 1]})
-    return imported(folder, path, settings, scales)
+    return imported(folder, path, {"step": 1} | settings, scales)
 
 
 def said(value):

@@ -174,7 +174,10 @@ def test_every_eval_ever_is_the_key_of_ratings(tmp_path):
     rows, counts = imported(tmp_path, tmp_path / "judged.csv", {}, {"q": [0, 1]}, references=[gold], human={})
     assert [row[5] for row in rows] == [1.0, 0.0, 1.0, None]
     assert counts == {"gold label": 4}
-    with pytest.raises(DataError, match=r"ever\.jsonl: found human scores or gold labels only .*; name it under `references:`"):
+    with pytest.raises(
+        DataError,
+        match=r"ever\.jsonl: found human scores or gold labels only .*; if .*, else name the file under `references:`",
+    ):
         imported(tmp_path, gold, {}, {"q": [0, 1]})
 
 
@@ -321,3 +324,21 @@ def test_gold_labels_are_to_be_declared(tmp_path, capsys):
     for settings, told in (({}, True), ({"gold": True}, False)):
         imported(tmp_path, FIXTURES / "openai_evals.jsonl", settings, {"quality": [0, 1]})
         assert ("its reference are gold labels; write `gold: true`" in capsys.readouterr().out) == told
+
+
+def documented():
+    """The rows of the table of counts in docs/own-data.md, by format."""
+    lines = (FIXTURES.parents[1] / "docs" / "own-data.md").read_text("utf-8").split("| tried on |")[1].splitlines()[2:]
+    rows = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in lines[: lines.index("")]]
+    return {format: cells for format, *cells in rows}
+
+
+def test_documented_counts_are_those_of_the_fixtures():
+    table = documented()
+    assert table.keys() == FORMATS.keys() - {"table"}
+    for name, (_, _, rows, counts) in IMPORTED.items():
+        format = name.partition(".")[0]
+        if format in table:
+            failed = sum(row[6] is not None for row in rows)
+            found = ", ".join(f"{n} {kind}s" for kind, n in counts.items())
+            assert [str(len(rows)), str(failed), found] == [table[format][place] for place in (0, 1, 3)], name

@@ -115,7 +115,7 @@ def read_inspect(log: Log, records: Sequence[Node]) -> None:
     total = root.get("results").get("total_samples")
     if root.get("status").text == "success" and total and total.value != len(samples.value):
         raise total.fault(f"but {counted(len(samples.value), 'sample')}", AGAIN)
-    given = {"model": spec["model"].text, "dataset": spec.get("dataset").get("name").text or spec.get("task").text}
+    given = {"model": spec["model"].name, "dataset": spec.get("dataset").get("name").text or spec.get("task").text}
     judges = dict(_judges(spec))
     scored = [
         (sample, {name: [*_values(score)] for name, score in sample.get("scores").items()})
@@ -123,10 +123,8 @@ def read_inspect(log: Log, records: Sequence[Node]) -> None:
     ]
     wanted = sorted({(name, key or "") for _, scores in scored for name, values in scores.items() for key, *_ in values})
     for sample, scores in scored:
-        if not sample.get("id"):
-            raise sample.get("id").fault("where a sample needs an id", "write the log again with ids")
         epoch, error = sample.get("epoch").text or "1", sample.get("error").get("message").words
-        given["prompt"] = f"{sample['id'].text}{'' if epoch == '1' else EPOCH + epoch}"
+        given["prompt"] = f"{sample['id'].name}{'' if epoch == '1' else EPOCH + epoch}"
         kept = {"epoch": epoch, "target": sample.get("target").words, "metadata": sample.get("metadata").words}
         for name, key in wanted:
             judge, by = judges.get(name), HUMAN if OF_HUMANS.search(name) else None
@@ -156,7 +154,7 @@ def _judges(spec: Node) -> Iterator[tuple[str, str]]:
     for scorer in spec.get("scorers").entries():
         model = scorer.get("options").get("model")
         model = model.get("model") if isinstance(model.value, dict) else model
-        name = scorer["name"].text
+        name = scorer["name"].name
         if isinstance(model.value, str):
             yield name, model.text
         elif not model and grader and name.rpartition("/")[2].startswith("model_graded"):

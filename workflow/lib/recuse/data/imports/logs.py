@@ -126,6 +126,14 @@ class Node:
         return value or None
 
     @property
+    def name(self) -> str:
+        """A name or a text, which has to be there."""
+        value = self.text
+        if value is None:
+            raise self.fault("where a name is needed", "write one")
+        return value
+
+    @property
     def words(self) -> str | None:
         """The same of any value; of an object or a list its JSON."""
         if isinstance(self.value, (dict, list, float, bool)):

@@ -74,7 +74,7 @@ def create_imported(
     scores = [f"from scores_{place}" for place, rows in enumerate(parts) if rows.scores is not None]
     if scores:
         if connection.execute("select 1 from imported limit 1").fetchone() is None:
-            remedy = "name it under `references:` of `import` in config, beside the file of the ratings"
+            remedy = "if a scorer is a judge, write `judge: <its name>`, else name the file under `references:` of `import`"
             raise DataError(f"{paths[0]}: found human scores or gold labels only ({FORMATS[name].words}); {remedy}")
         connection.execute(f"create temp view in_logs as {' union all by name '.join(scores)}")
     return parts[0].named, [*dict.fromkeys(column for rows in parts for column in rows.kept)]

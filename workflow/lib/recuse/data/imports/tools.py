@@ -94,7 +94,7 @@ def read_helm(log: Log, records: Sequence[Node]) -> None:
     Source: stanford-crfm/helm, 0b63075 (annotation/model_as_judge.py), 054f998 (wildbench_annotator.py).
     """
     root = one(records, "states of a scenario are")
-    model = root["adapter_spec"]["model"].text
+    model = root["adapter_spec"]["model"].name
     states = [*log.each(root["request_states"].entries(records=True))]
     scored = [{name: dict(_annotated(name, found)) for name, found in state.get("annotations").items()} for state in states]
     keys = dict.fromkeys((name, *key) for scores in scored for name, found in scores.items() for key in found)
@@ -105,7 +105,7 @@ def read_helm(log: Log, records: Sequence[Node]) -> None:
         perturbation = instance.get("perturbation").get("name").text
         trial = state.get("train_trial_index").text or "0"
         prompt = (
-            f"{instance['id'].text}{f', trial {trial}' if trial != '0' else ''}{f', {perturbation}' if perturbation else ''}"
+            f"{instance['id'].name}{f', trial {trial}' if trial != '0' else ''}{f', {perturbation}' if perturbation else ''}"
         )
         for name, judge, criterion in wanted:
             node = scores.get(name, {}).get((judge, criterion))
@@ -151,7 +151,7 @@ def read_mlflow(log: Log, records: Sequence[Node]) -> None:
             kind, who, name = (
                 source["source_type"].text,
                 source.get("source_id").text,
-                assessment.get("assessment_name", "name").text,
+                assessment.get("assessment_name", "name").name,
             )
             if kind not in ("LLM_JUDGE", "AI_JUDGE", "HUMAN", "CODE"):
                 raise source["source_type"].fault("which is no type of a source", "write LLM_JUDGE, HUMAN or CODE")
@@ -162,7 +162,7 @@ def read_mlflow(log: Log, records: Sequence[Node]) -> None:
                 else (None, f"the judge failed: {(error.get('error_message', 'error_code').words or '')[:60]}")
             )
             of_score = {"judge": None if kind == "CODE" or who == "default" else who, "by": HUMAN if kind == "HUMAN" else None}
-            item = {"model": named[0].text if named else None, "prompt": prompt, "scorer": name or "", "dimension": name}
+            item = {"model": named[0].text if named else None, "prompt": prompt, "scorer": name, "dimension": name}
             log.add(trace, score, **item, **of_score, rater=who, rationale=assessment.get("rationale").words)
 
 
@@ -186,13 +186,13 @@ def read_phoenix(log: Log, records: Sequence[Node]) -> None:
             kind, result = annotation["annotator_kind"], annotation if run else annotation.get("result")
             if kind.value not in ("LLM", "HUMAN", "CODE"):
                 raise kind.fault("which is no kind of an annotator", "write LLM, HUMAN or CODE")
-            name, error = annotation["name"].text, annotation.get("error").words
+            name, error = annotation["name"].name, annotation.get("error").words
             score = (None, f"the judge failed: {error[:60]}") if error else result.get("score", "label").score()
             repetition = record.get("repetition_number").text or "1"
-            prompt = f"{record['example_id'].text}{'' if repetition == '1' else f', repetition {repetition}'}" if run else None
+            prompt = f"{record['example_id'].name}{'' if repetition == '1' else f', repetition {repetition}'}" if run else None
             scorer = {"scorer": name, "dimension": name, "by": HUMAN if kind.value == "HUMAN" else None}
             if kind.value == "CODE" and not _listed(log, name):
-                log.left_out[name or ""] += 1
+                log.left_out[name] += 1
                 continue
             rater = annotation.get("user_id", "identifier").text
             log.add(
@@ -213,9 +213,9 @@ def read_every_eval(log: Log, records: Sequence[Node]) -> None:
         evaluation = record["evaluation"]
         score = (None, f"the sample failed: {error[:60]}") if error else (str(int(evaluation["is_correct"].flag)), None)
         given = {
-            "model": record["model_id"].text,
-            "prompt": record["sample_id"].text,
-            "dataset": record["evaluation_name"].text,
+            "model": record["model_id"].name,
+            "prompt": record["sample_id"].name,
+            "dataset": record["evaluation_name"].name,
         }
         log.add(record, score, **given, scorer="is_correct", by=None if judged else GOLD_LABELS)
 
@@ -236,11 +236,11 @@ def read_langfuse(log: Log, records: Sequence[Node]) -> None:
         models = sorted({name for name in generations if name})
         given = {"model": models[0] if len(models) == 1 else None, "prompt": record.get("input").words if whole else None}
         for score in record["scores"].entries() if whole else [record]:
-            kind, name, source = score.get("dataType").text, score["name"].text, score["source"]
+            kind, name, source = score.get("dataType").text, score["name"].name, score["source"]
             if source.value not in ("EVAL", "ANNOTATION", "API"):
                 raise source.fault("which is no source of a score", "write EVAL, ANNOTATION or API")
             if kind in ("TEXT", "CORRECTION"):
-                log.left_out[name or ""] += 1
+                log.left_out[name] += 1
                 continue
             value = score.get("stringValue", "value") if kind == "CATEGORICAL" else score["value"]
             by = HUMAN if source.value == "ANNOTATION" else None
@@ -249,7 +249,7 @@ def read_langfuse(log: Log, records: Sequence[Node]) -> None:
                 record,
                 value.score(),
                 **given,
-                scorer=name or "",
+                scorer=name,
                 dimension=name,
                 by=by,
                 rater=rater,
@@ -269,7 +269,7 @@ def read_deepeval(log: Log, records: Sequence[Node]) -> None:
     cases = ((case, prompt) for key, prompt in lists.items() for case in log.each(root.get(key).entries(records=True)))
     for case, prompts in cases:
         for metric in case.get("metricsData", "metrics_data").entries():
-            name, error = metric["name"].text, metric.get("error").words
+            name, error = metric["name"].name, metric.get("error").words
             score = (None, f"the metric failed: {error[:60]}") if error else metric["score"].score()
             judge = metric.get("evaluationModel", "evaluation_model").text
             prompt = case.get(prompts).words
@@ -279,14 +279,14 @@ def read_deepeval(log: Log, records: Sequence[Node]) -> None:
                 score,
                 model=model,
                 prompt=prompt,
-                scorer=scorer or "",
+                scorer=scorer,
                 judge=judge,
                 dimension=name,
                 reason=metric.get("reason").words,
             )
 
 
-def _listed(log: Log, name: str | None) -> bool:
+def _listed(log: Log, name: str) -> bool:
     """Whether config's `judge` lists a scorer of this name."""
     return isinstance(log.judges, dict) and name in log.judges
 
@@ -313,7 +313,7 @@ def read_lm_eval(log: Log, records: Sequence[Node]) -> None:
                 record,
                 score,
                 model=model,
-                prompt=record["doc_id"].text,
+                prompt=record["doc_id"].name,
                 dataset=task[1] if task else None,
                 scorer=wanted,
                 by=GOLD_LABELS,
@@ -335,7 +335,7 @@ def read_openai_evals(log: Log, records: Sequence[Node]) -> None:
     (evals/record.py), 02bc2cb (elsuite/modelgraded/classify.py).
     """
     spec = records[0]["spec"]
-    functions = [function.text for function in spec["completion_fns"].entries()]
+    functions = [function.name for function in spec["completion_fns"].entries()]
     given = {"model": functions[0] if functions else None, "dataset": spec.get("eval_name").text}
     if not any("final_report" in record.fields for record in records):
         warn(f"{log.path}: has no final_report: the run did not end, or the file is cut off")
@@ -343,12 +343,12 @@ def read_openai_evals(log: Log, records: Sequence[Node]) -> None:
         kind, data = event.get("type").text, event.get("data")
         if kind == "match":
             score = str(int(data["correct"].flag)), None
-            log.add(event, score, **given, prompt=event["sample_id"].text, scorer="match", by=GOLD_LABELS)
+            log.add(event, score, **given, prompt=event["sample_id"].name, scorer="match", by=GOLD_LABELS)
         elif kind == "metrics":
             shown = data.get("score", "choice")
             score = (None, f"no choice in the judgment ({INVALID})") if shown.value == INVALID else shown.score()
             judge = functions[-1] if len(functions) > 1 else None
-            log.add(event, score, **given, prompt=event["sample_id"].text, scorer="choice", judge=judge)
+            log.add(event, score, **given, prompt=event["sample_id"].name, scorer="choice", judge=judge)
 
 
 TOOLS: dict[str, tuple[Callable[[str], list[Node]], Callable[[Log, Sequence[Node]], None], dict[str, str]]] = {

@@ -100,10 +100,12 @@ def test_another_kernel_of_openblas_changes_the_last_digits_at_most(expected, tm
 @pytest.mark.parametrize("page", ["README.md", "docs/own-data.md", "docs/tutorial.md"])
 def test_modules_in_the_working_folder_are_not_imported_by_documented_commands(tmp_path, page):
     """The line of the page, but for its files: those of the smoke study."""
-    folder, smoke = with_modules(tmp_path), ROOT / "tests" / "smoke"
-    (line,) = re.findall(r"^PYTHONPATH=.*recuse check .*", (ROOT / page).read_text("utf-8"), re.MULTILINE)
-    files = {"workflow/lib": ROOT / "workflow" / "lib", ".venv/bin/python": sys.executable}
-    files |= {"judged.csv": f"{smoke}/ratings.csv --study mine", "mine.yaml": smoke / "config.yaml"}
+    folder, smoke, command = with_modules(tmp_path), ROOT / "tests" / "smoke", tmp_path.parent / "recuse"
+    command.write_text(f"#!{sys.executable}\nfrom recuse.cli import command\n\ncommand()\n", "utf-8")  # as pip writes it
+    command.chmod(0o755)
+    (line,) = re.findall(r"^\.venv/bin/recuse check .*", (ROOT / page).read_text("utf-8"), re.MULTILINE)
+    files = {".venv/bin/recuse": f"PYTHONPATH='{ROOT}/workflow/lib' {command}"}
+    files |= {"mine.yaml": f"{smoke}/ratings.csv --study mine --config {smoke}/config.yaml"}
     for name, path in files.items():
         line = line.replace(name, str(path))
     result = subprocess.run(line, shell=True, cwd=folder, capture_output=True, text=True, timeout=100, check=False)

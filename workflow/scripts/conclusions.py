@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from recuse.base.runner import run
 from recuse.base.tables import CONCLUSIONS, VERDICTS, read_table, write_table
+from recuse.data.describe import judges_astray
 from recuse.inference.robustness import Robustness, RobustnessCheck, Tables, conclusions
-from recuse.inference.verdict import judges_astray, rating_judges, verdict_rows
+from recuse.inference.verdict import rating_judges, verdict_rows
 
 
 def conclude(

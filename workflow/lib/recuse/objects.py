@@ -358,10 +358,11 @@ class Ratings(Checked):
     def _verdicts(self) -> Rows:
         """The rows of the table of verdicts, from the first robustness check and those that answer the three questions."""
         from recuse.config.studies import conclusions_params, order_of
+        from recuse.data.describe import judges_astray
         from recuse.inference.robustness import ESTIMATES as OF_FITS
         from recuse.inference.robustness import Robustness, RobustnessCheck, conclusions
         from recuse.inference.robustness import Tables as CheckedTables
-        from recuse.inference.verdict import judges_astray, rating_judges, verdict_rows
+        from recuse.inference.verdict import rating_judges, verdict_rows
 
         config, inference = self._inputs.config, self._inputs.config["inference"]
         params = conclusions_params(config)

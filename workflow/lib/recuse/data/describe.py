@@ -1,6 +1,6 @@
 """Descriptive statistics of a study's ratings: mean scores of the models, and correlations of judges with humans."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import nan, sqrt
 from statistics import NormalDist
 
@@ -151,3 +151,12 @@ def mean_scores(cells: Cells) -> Iterator[dict]:
                 mask = by_judge & (models == model)
                 row = {"dimension": str(dimension), "judge": str(judge), "model": str(model)}
                 yield {**row, "mean": float(total[mask].sum() / n[mask].sum()), "n": round(n[mask].sum())}
+
+
+def judges_astray(correlations: Iterable[Mapping]) -> list[str]:
+    """The judges whose correlation with the human scores, over all dimensions, is not clearly above 0.
+
+    correlations: rows of that table, texts as in a CSV file.
+    """
+    whole = [row for row in correlations if (row["dimension"], row["statistic"]) == ("", PEARSON)]
+    return [row["judge"] for row in whole if not (row["ci_low"] and float(row["ci_low"]) > 0)]

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
 
-from recuse.data.describe import PEARSON
 from recuse.model.least_squares import holm
 from recuse.model.spec import BIASES
 
@@ -121,15 +120,6 @@ def rating_judges(completeness: Iterable[Mapping], order: Sequence[str]) -> list
     """The judges in the rows of the table of completeness: first those in `order`, then the others by alphabet."""
     rating = {row["judge"] for row in completeness}
     return [*(judge for judge in order if judge in rating), *sorted(rating - {*order})]
-
-
-def judges_astray(correlations: Iterable[Mapping]) -> list[str]:
-    """The judges whose correlation with the human scores, over all dimensions, is not clearly above 0.
-
-    correlations: rows of that table, texts as in a CSV file.
-    """
-    whole = [row for row in correlations if (row["dimension"], row["statistic"]) == ("", PEARSON)]
-    return [row["judge"] for row in whole if not (row["ci_low"] and float(row["ci_low"]) > 0)]
 
 
 def _columns(replies: Mapping[str, Reply], adjusted_p: float, confidence: float) -> dict:

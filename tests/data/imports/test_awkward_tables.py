@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import ROOT
-from mutations import SEEDED, tables_like
+from mutations import SEEDED, documents_like, tables_like
 from recuse.base.errors import RecuseError
 from recuse.base.tables import read_table
 from recuse.config.load import load, read
@@ -289,6 +289,7 @@ LONG = {  # tables of CSV with one rating in a row: table -> its columns of judg
     of_a_spreadsheet: (("judge", "model", "prompt", "rating"), {}, ","),
     a_scale_for_each_judge: (("judge", "model", "prompt", "rating"), {}, "."),
     json_in_a_cell: (("metadata", "model", "prompt", "rating"), {}, "."),
+    rated_twice: (("judge", "model", "prompt", "rating"), {}, "."),
 }
 
 
@@ -319,7 +320,19 @@ def naive(table, rows):
     return ratings
 
 
-SPOILT = {by_judge_and_model: ",", of_a_spreadsheet: ";", yes_and_no: ",", a_scale_for_each_judge: ",", json_in_a_cell: ","}
+def naive_json(text):
+    """The same of nested_json_lines: names are texts or numbers, a rating a number or a text of one."""
+    ratings = {}
+    for entry in map(json.loads, filter(str.strip, text.splitlines())):
+        names = (entry["metadata"]["judge"], entry["model"], entry["metadata"]["sample"]["id"])
+        key = tuple(name.strip(" ") if isinstance(name, str) else json.dumps(name, separators=(",", ":")) for name in names)
+        score = entry["output"].get("score") if isinstance(entry.get("output"), dict) else None
+        ratings.setdefault(key, []).append(number_in("" if score is None else str(score)))
+    return ratings
+
+
+SPOILT = dict.fromkeys((by_judge_and_model, yes_and_no, a_scale_for_each_judge, json_in_a_cell, rated_twice), ",")
+SPOILT |= {of_a_spreadsheet: ";", nested_json_lines: None}
 
 
 @pytest.mark.parametrize("table", SPOILT)
@@ -327,16 +340,23 @@ def test_a_spoilt_table_is_refused_or_read_as_it_is(tmp_path, table):
     """Cells, rows and columns are changed: no number comes of it but those that a second reader finds in the file."""
     files, _, _, (low, high) = table()
     ((name, content),) = files.items()
-    whole = list(csv.reader(io.StringIO(content.decode()), delimiter=SPOILT[table]))[:9]
+    separator = SPOILT[table]
+    if separator is None:
+        spoilt = documents_like([json.loads(line) for line in content.splitlines()[:9]])
+    else:
+        spoilt = tables_like(list(csv.reader(io.StringIO(content.decode()), delimiter=separator))[:9])
     study = yaml.safe_load(settings_of(table))["studies"]["mine"]
     outcomes = {"read": 0, "refused": 0, "unnamed": 0}
     outputs = {"ratings": f"{tmp_path}/raw.parquet", "imported": f"{tmp_path}/imported.csv"}
 
     @settings(SEEDED, max_examples=80)
-    @given(tables_like(whole))
+    @given(spoilt)
     def read_or_refused(rows):
         path = tmp_path / name
-        path.write_bytes(table_of(rows[0], rows[1:], SPOILT[table]))
+        if separator is None:
+            path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+        else:
+            path.write_bytes(table_of(rows[0], rows[1:], separator))
         for made in tmp_path.glob("*.parquet"):
             made.unlink()
         try:
@@ -351,10 +371,17 @@ def test_a_spoilt_table_is_refused_or_read_as_it_is(tmp_path, table):
             outcomes["unnamed"] += not str(error).startswith((str(path), "config: "))
             return
         outcomes["read"] += 1
-        truth = naive(table, list(csv.reader(io.StringIO(path.read_text("utf-8"), newline=""), delimiter=SPOILT[table])))
+        text = path.read_text("utf-8")
+        lines = [] if separator is None else list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+        truth = naive_json(text) if separator is None else naive(table, lines)
+        truth = {key: [value for value in values if value is not None] for key, values in truth.items()}
+        rows = f"select judge, model, prompt_id from '{outputs['ratings']}' where rating is not null"
+        assert sorted(duckdb.sql(rows).fetchall()) == sorted(key for key, values in truth.items() if values)
         query = f"select judge, model, prompt_id, rating_unit from '{tmp_path}/ratings.parquet'"
         for judge, model, prompt, unit in duckdb.sql(query).fetchall():
-            (value,) = truth[judge, model, prompt]
+            values = truth[judge, model, prompt]
+            assert len(values) == 1 or table is rated_twice
+            value = math.fsum(values) / len(values)
             own = (1, 5) if table is a_scale_for_each_judge and judge == JUDGES[0] else (low, high)
             assert unit == pytest.approx((value - own[0]) / (own[1] - own[0]), abs=1e-12)
 
@@ -525,6 +552,34 @@ def test_what_config_may_not_say(tmp_path, study, message):
     with pytest.raises(RecuseError) as caught:
         load(str(tmp_path / "mine.yaml"))
     assert message in str(caught.value)
+
+
+def test_names_that_are_numbers_and_those_known_only_from_the_files(tmp_path):
+    """A dimension `1:` is '1'; specs may drop a model, and keep a dimension, that only the files of an import name."""
+    study = "studies: {mine: {title: t, import: {files: a.csv}, scales: {1: [1, 5], default: [1, 7]}}}\n"
+    specs = "specs: {mine: {subset: {models_dropped: [my-model], dimension: ['2']}}}\n"
+    (tmp_path / "mine.yaml").write_text(study + specs, "utf-8")
+    config = load(str(tmp_path / "mine.yaml"))
+    assert config["studies"]["mine"]["scales"] == {"1": [1, 5], "default": [1, 7]}
+    assert config["specs"]["mine"]["subset"] == {"models_dropped": ["my-model"], "dimension": ["2"]}
+    (tmp_path / "own.yaml").write_text(study.replace("import: {files: a.csv}", "files: a.csv") + specs, "utf-8")
+    with pytest.raises(RecuseError, match="models_dropped: 'my-model' is not one of models"):
+        load(str(tmp_path / "own.yaml"))
+
+
+def test_a_default_scale_without_an_import(tmp_path):
+    """Of all dimensions that are not named, also over shards; 'observed' is that of each."""
+    lines = ["judge,model,gt,dataset,prompt_id,rating,dimension"]
+    lines += [f"a,{m},2,d,p{n},{r},{name}" for n in range(4) for m in "ab" for name, r in (("wit", 2), ("tone", 3), ("x", 1))]
+    (tmp_path / "own.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    models = {name: {"family": name} for name in "ab"}
+    for default, high in (([1, 5], 5), ("observed", 3)):
+        given = {"scales": {"wit": [0, 2], "default": default}, "task_types": {}, "models": models}
+        source = StudyFiles.from_config([f"{tmp_path}/own.csv"], [None], **given)
+        normalise("mine", source, ratings=f"{tmp_path}/r.parquet", completeness=f"{tmp_path}/c.csv")
+        query = f"select distinct dimension, scale_high from '{tmp_path}/r.parquet' order by all"
+        last = 2 if default == "observed" else 5  # x has ratings of 1 and human scores of 2
+        assert duckdb.sql(query).fetchall() == [("tone", high), ("wit", 2), ("x", last)]
 
 
 def test_a_scale_of_a_judge_that_rates_nothing_is_named(tmp_path):

@@ -273,7 +273,7 @@ def _create_rated(connection: Connection, paths: Sequence[str], settings: Mappin
     """Create the table `rated`: of several ratings of one answer by one judge, the one that config's `repeats` says.
 
     It is that row of `typed`, with `times` and `total`: how many ratings it stands for, and their sum in steps above the lowest
-    rating; `mean`, their mean; `merged`: the table `repeated` has the other rows. A missing rating is none of them.
+    rating; `mean`, their mean. A missing rating is none of them. With `repeats`, `ranked` has all rows; their `turn` is 1.
     """
     steps = f"({whole('rating_number', 'step')} - round(scale_low / step))::bigint"
     repeats = settings.get("repeats", "error")

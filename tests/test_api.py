@@ -201,6 +201,11 @@ def test_the_frame_is_left_alone(ratings):
     pd.testing.assert_frame_equal(recuse.verdict(made), recuse.verdict(ratings))
 
 
+def test_columns_that_are_not_named_are_not_copied():
+    with_answers = ratings_of_example(JUDGED.assign(answer="long " * 100), HUMAN)
+    assert "answer" not in pd.read_parquet(f"{with_answers._folder}/raw.parquet")
+
+
 def test_texts_and_numbers(ratings):
     """No number is a text, and what is missing is NaN, or an empty text."""
     for table in (recuse.fit(ratings).table, recuse.verdict(ratings), recuse.leaderboard(ratings), recuse.power(ratings)):

@@ -330,8 +330,8 @@ class Table:
         return whole_in_json(value) if self.path.endswith(".parquet") else value
 
     def of_columns(self) -> dict[str, str]:
-        """SQL for each column as text, without values within one."""
-        return {column: self.texts[column] for column in self.columns}
+        """SQL for each column as text, without values within one; of none of a table in memory, which its user has."""
+        return {} if frame_at(self.path) else {column: self.texts[column] for column in self.columns}
 
     def name(self, column: str) -> str:
         """SQL for a column of names, trimmed: NULL where empty."""

@@ -19,7 +19,7 @@ comparisons:
 """
 
 
-def verdicts(judges=MODELS[:2], items=16):
+def verdicts(judges=MODELS[:2], items=40):
     """Each judge agrees with the humans on three questions of four; the human label is a model's name."""
     for judge in judges:
         for item in range(items):
@@ -76,7 +76,7 @@ def test_a_name_in_two_spellings(check):
     models = "models:\n  GPT-4.1: {family: GPT, ids: [gpt-4.1, openai/gpt-4.1]}\n"
     one = check(rows, STUDY + models)
     assert not [subject for topic, subject in one if topic == "spelling"]
-    assert one["contents", ""].words.startswith("96 comparisons by 2 judges of 3 models")
+    assert one["contents", ""].words.startswith("240 comparisons by 2 judges of 3 models")
 
 
 def test_ids_join_human_labels_in_another_file(check, tmp_path):
@@ -90,7 +90,7 @@ def test_ids_join_human_labels_in_another_file(check, tmp_path):
     rows = ({key: value for key, value in row.items() if key != "human"} for row in verdicts())
     rows = [row | {"winner": row["winner"].replace("gpt", "openai/gpt")} for row in rows]
     findings = check(rows, study)
-    assert findings["human scores", ""].words == "96 of 96 comparisons have a human label"
+    assert findings["human scores", ""].words == "240 of 240 comparisons have a human label"
     assert findings["agreement", ""].value == 0.75
 
 

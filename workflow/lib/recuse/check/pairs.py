@@ -134,14 +134,16 @@ def _own_answers(connection: Connection) -> Iterator[Finding]:
 def _agreement(connection: Connection) -> Iterator[Finding]:
     """Report whether the judges together choose the answers that the humans prefer less often than chance would."""
     decided = """
-        select human, unnest([outcome_ab, outcome_ba]) as outcome from pairs where human in ('a', 'b')"""
-    query = f"select count(*), count(*) filter (outcome = human) from ({decided}) where outcome in ('a', 'b')"
-    n, agreeing = connection.execute(query).fetchone()
+        select item, human, unnest([outcome_ab, outcome_ba]) as outcome from pairs where human in ('a', 'b')"""
+    query = (
+        f"select count(*), count(*) filter (outcome = human), count(distinct item) from ({decided}) where outcome in ('a', 'b')"
+    )
+    n, agreeing, questions = connection.execute(query).fetchone()
     if not n:
         return
     share = agreeing / n
     words = f"judges choose the answer that the humans prefer in {percent(share)} of {counted(n, 'verdict')} without a tie"
-    below = share < 0.5 - BY_CHANCE * 0.5 / n**0.5
+    below = share < 0.5 - BY_CHANCE * 0.5 / questions**0.5  # verdicts on a question are not independent
     words += (
         ", less often than by chance: are `model_a` and `model_b`, or the labels, swapped or in the wrong rows?"
         if below

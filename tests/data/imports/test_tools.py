@@ -326,6 +326,19 @@ def test_gold_labels_are_to_be_declared(tmp_path, capsys):
         assert ("its reference are gold labels; write `gold: true`" in capsys.readouterr().out) == told
 
 
+def test_words_of_a_log_are_numbers_by_config(tmp_path):
+    """Labels of annotations without a score; others are refused."""
+    log = json.loads((FIXTURES / "phoenix.json").read_text("utf-8"))
+    for annotation, label in zip(log["data"], ("Helpful", "helpful", "poor", "poor", "poor", "helpful", "yes"), strict=True):
+        annotation["result"] = {"label": label, "score": None, "explanation": None}
+    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
+    with pytest.raises(DataError, match=r"log\.json, entry 1, column score: found 'Helpful', which is not a number"):
+        imported(tmp_path, tmp_path / "log.json", NAMED, {"helpfulness": [0, 1]})
+    settings = NAMED | {"values": {"helpful": 1, "poor": 0}}
+    rows, _ = imported(tmp_path, tmp_path / "log.json", settings, {"helpfulness": [0, 1]})
+    assert [row[4:6] for row in rows] == [(1, 0.5), (0, 0.0), (1, None)]
+
+
 def documented():
     """The rows of the table of counts in docs/own-data.md, by format."""
     lines = (FIXTURES.parents[1] / "docs" / "own-data.md").read_text("utf-8").split("| tried on |")[1].splitlines()[2:]

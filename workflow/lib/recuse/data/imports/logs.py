@@ -208,10 +208,12 @@ class Log:
         """Take config's words for a file.
 
         settings: config's `import`, whose `judge` is the name of the judge, or that of each scorer that is one, and whose
-        `columns` say where a record names its model, prompt, judge, dimension or dataset. scales: the dimensions of the study.
+        `columns` say where a record names its model, prompt, judge, dimension or dataset, and whose `values` are numbers for
+        words. scales: the dimensions of the study.
         """
         self.path, self.scales = path, scales
         self.judges, self.columns = settings.get("judge"), settings.get("columns", {})
+        self.values = {str(word).strip().lower(): str(value) for word, value in settings.get("values", {}).items()}
         self.ratings: list[dict] = []
         self.scores: list[dict] = []  # of humans, or gold labels
         self.scorers: dict[str, None] = {}  # in their order, also those that are no judges
@@ -266,6 +268,7 @@ class Log:
             return
         self.records[node.record] = True
         rating, failure = score
+        rating = self.values.get((rating or "").lower(), rating)
         row = {
             "file": self.path,
             "record": node.record,

@@ -9,6 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from recuse.base.database import bounded
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.tables import read_table
 from recuse.data.imports.ratings import import_ratings
@@ -246,6 +247,16 @@ def test_packed_inspect_log_is_the_log(tmp_path, compression):
     assert imported(tmp_path, packed(tmp_path / "log.eval", inspect_log(), compression), INSPECT, scales) == whole
     assert whole[1] == {"human score": 5}
     assert {row[2]: row[5] for row in whole[0]} == dict(zip(PROMPTS, (0.0, 2.0, 2.0, 2.0, None), strict=True))
+
+
+def test_packed_inspect_log_is_read_within_the_limits_of_a_job(tmp_path):
+    """DuckDB may then open the job's files only, which those of an archive's entries are not."""
+    path = packed(tmp_path / "log.eval", inspect_log(), 93)
+    outputs = [str(tmp_path / name) for name in ("ratings.parquet", "imported.csv")]
+    with bounded("1GB", tmp_path / "spilled", files=[str(path)], outputs=outputs):
+        written, scales = dict(zip(("ratings", "imported"), outputs, strict=True)), {"quality": [0, 1]}
+        import_ratings("mine", [str(path)], [], settings=INSPECT, scales=scales, models={}, outputs=written)
+    assert len(read_table(outputs[1])) > 1
 
 
 def test_score_that_a_person_edited_is_the_judges_first_and_a_human_one(tmp_path):

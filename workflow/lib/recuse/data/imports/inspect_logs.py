@@ -6,9 +6,10 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
+from functools import partial
 from tempfile import TemporaryDirectory
 
-from recuse.base.database import connect, text
+from recuse.base.database import Connection, text
 from recuse.base.errors import DataError
 from recuse.base.words import counted
 from recuse.data.imports.logs import Fields, Log, Node, one, parsed, records_of
@@ -17,6 +18,7 @@ from recuse.data.registry import HUMAN
 
 EPOCH = ", epoch "  # between the id of a sample and the number of its epoch, in the prompt of all but the first
 OF_HUMANS = re.compile("(^|_)human(_|$)")  # in the name of a scorer
+PARTS = ("id", "epoch", "scores", "target", "metadata", "error")  # of a sample
 ZSTANDARD = 93  # method of compression, as in later logs; Python reads it from 3.14 on, DuckDB always
 LOCAL_HEADER = struct.Struct("<26xHH")  # before an entry: the lengths of its name and of its extra field
 # What reading a damaged archive, or a member that is not JSON, may raise.
@@ -36,6 +38,8 @@ CONVERT = "write the log again, or convert it (`inspect log convert {0} --to jso
 
 def inspect_records(path: str) -> list[Node]:
     """The log as one record, with `samples`; DataError if a packed one is damaged or lacks a sample that its summaries have."""
+    import duckdb
+
     if not path.endswith(".eval"):
         return records_of(path)
     if not os.path.isfile(path):
@@ -43,7 +47,9 @@ def inspect_records(path: str) -> list[Node]:
     if not zipfile.is_zipfile(path):
         raise DataError(f"{path}: found no packed log (it is not a zip archive); write the log again")
     try:
-        with zipfile.ZipFile(path) as archive:
+        # A database of its own, as that of a job opens no file but the job's; without threads it starts at once.
+        with zipfile.ZipFile(path) as archive, duckdb.connect(config={"threads": 1}) as unpacker:
+            read = partial(_entry, archive, path, unpacker)
             names = archive.namelist()
             twice = next((name for name in names if names.count(name) > 1), None) if len({*names}) < len(names) else None
             if twice is not None:
@@ -51,22 +57,31 @@ def inspect_records(path: str) -> list[Node]:
             head = next((name for name in ("header.json", "_journal/start.json") if name in names), None)
             if head is None:
                 raise DataError(f"{path}: found no header.json, so this is no log; {CONVERT.format(path)}")
-            log = Node(parsed(_entry(archive, path, head)), path, 1)
+            log = Node(parsed(read(head)), path, 1)
             samples = [
                 name for name in names if name.startswith("samples/") and name.count("/") == 1 and name.endswith(".json")
             ]
             if "summaries.json" in names:
-                counts = len(samples), len(parsed(_entry(archive, path, "summaries.json")))
+                counts = len(samples), len(parsed(read("summaries.json")))
                 if counts[0] != counts[1]:
                     raise DataError(f"{path}: found {counts[0]} samples, but summaries of {counts[1]}; {AGAIN}")
             whole = Fields(log.fields)
-            whole["samples"] = [parsed(_entry(archive, path, name)) for name in samples]
+            whole["samples"] = [_read_parts(parsed(read(name))) for name in samples]
     except DAMAGE as error:
         raise DataError(f"{path}: not a whole log ({' '.join(str(error).split())}); {AGAIN}") from error
     return [Node(whole, path, 1)]
 
 
-def _entry(archive: zipfile.ZipFile, path: str, name: str) -> bytes:
+def _read_parts(sample: object) -> object:
+    """A sample without what is not read: it also holds its whole conversation."""
+    if not isinstance(sample, Fields):
+        return sample
+    parts = Fields({key: sample[key] for key in PARTS if key in sample})
+    parts.twice = sample.twice
+    return parts
+
+
+def _entry(archive: zipfile.ZipFile, path: str, unpacker: Connection, name: str) -> bytes:
     """The content of an entry, which is checked against its CRC."""
     entry = archive.getinfo(name)
     if entry.compress_type != ZSTANDARD:
@@ -78,14 +93,14 @@ def _entry(archive: zipfile.ZipFile, path: str, name: str) -> bytes:
         packed = os.path.join(folder, "entry")
         with open(packed, "wb") as copy:
             copy.write(file.read(entry.compress_size))
-        content = _unpacked(packed, entry.file_size)
+        content = _unpacked(unpacker, packed, entry.file_size)
     content += b"\n" * (entry.file_size - len(content) == 1)
     if zlib.crc32(content) != entry.CRC:
         raise zipfile.BadZipFile(f"Bad CRC-32 for file {name!r}")
     return content
 
 
-def _unpacked(path: str, size: int) -> bytes:
+def _unpacked(unpacker: Connection, path: str, size: int) -> bytes:
     """The text in a file that Zstandard compressed, of this many bytes: DuckDB reads its lines as the one field of a table."""
     import duckdb
 
@@ -93,7 +108,7 @@ def _unpacked(path: str, size: int) -> bytes:
     given |= {"header": "false", "auto_detect": "false", "strict_mode": "false", "max_line_size": str(max(size + 1, 2_000_000))}
     named = ", ".join(f"{key} = {value}" for key, value in given.items())
     try:
-        lines = connect().execute(f"select content from read_csv({text(path)}, {named})").fetchall()
+        lines = unpacker.execute(f"select content from read_csv({text(path)}, {named})").fetchall()
     except duckdb.Error as error:
         raise zipfile.BadZipFile(str(error).splitlines()[0]) from error
     return "\n".join(line or "" for (line,) in lines).encode()

@@ -43,7 +43,7 @@ def read_promptfoo(log: Log, records: Sequence[Node]) -> None:
         if result.get("promptIdx").words not in (None, "0"):
             prompt = f"{prompt}, prompt {result['promptIdx'].words}"
         given = {"model": _label(provider), "dataset": test.get("metadata").get("dataset").text}
-        failed = result.get("failureReason").value == ERROR
+        failed, error = result.get("failureReason").value == ERROR, result.get("error").words or ""
         graders = [found.get("options").get("provider") for found in (test, config.get("defaultTest"))]
         parts = [(part.get("assertion"), part) for part in grading.get("componentResults").entries()]
         asked = [(assertion, None) for assertion in test.get("assert").entries()] if failed and not parts else []
@@ -59,18 +59,19 @@ def read_promptfoo(log: Log, records: Sequence[Node]) -> None:
                 unnamed += 1
                 item = prompt if unnamed == 1 else f"{prompt}, assertion {unnamed}"
             judge = next((name for name in map(_label, (assertion.get("provider"), *graders)) if name), None)
-            score = (
-                (None, "the result failed: " + (result.get("error").words or "")[:60])
-                if part is None
-                else part["score"].score()
-            )
             reason = None if part is None else part.get("reason").words
-            if part is not None and part.get("metadata").get("graderError"):
-                score = None, "the grader failed (graderError)"
-            elif not human and UNGRADED.match(reason or ""):
-                score = None, f"the grader failed: {reason[:60]}"
+            score = _grade(part, reason if not human else None) if part else (None, f"the result failed: {error[:60]}")
             of_score = {"scorer": kind, "judge": judge, "by": HUMAN if human else None, "dimension": metric}
             log.add(result, score, prompt=item, **given, **of_score, reason=reason)
+
+
+def _grade(part: Node, reason: str | None) -> tuple[str | None, str | None]:
+    """The score of a component as a rating, or why there is none: a grader that fails gives 0, with its reason."""
+    if part.get("metadata").get("graderError"):
+        return None, "the grader failed (graderError)"
+    if UNGRADED.match(reason or ""):
+        return None, f"the grader failed: {reason[:60]}"
+    return part["score"].score()
 
 
 def _results(root: Node) -> Node:

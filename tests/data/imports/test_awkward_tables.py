@@ -24,6 +24,7 @@ from recuse.base.errors import RecuseError
 from recuse.base.tables import read_table
 from recuse.config.load import load, read
 from recuse.data.imports.ratings import import_ratings
+from recuse.data.imports.verdicts import import_verdicts
 from recuse.data.ratings import StudyFiles, normalise
 from recuse.inputs import findings_of, imported, in_folder, inputs_in
 
@@ -608,3 +609,47 @@ def test_means_and_mapped_scales_are_exact(tmp_path_factory, drawn):
     result = duckdb.sql(query).fetchall()
     assert {(judge, prompt): unit for judge, prompt, unit, _ in result} == pytest.approx(expected, abs=1e-15)
     assert {unit for *_, unit in result} == {0.25}
+
+
+def compared(folder, name, text, columns, references=None, **further):
+    """Import verdicts of one file; judge, item, models, order, outcome and human label."""
+    (folder / name).write_text(text, "utf-8")
+    outputs = {"verdicts": f"{folder}/v.parquet", "imported": f"{folder}/i.csv"}
+    paths = []
+    if references is not None:
+        (folder / "human.csv").write_text(references[0], "utf-8")
+        paths, further = [f"{folder}/human.csv"], further | {"references": references[1]}
+    models = {"GPT-4o": {"family": "GPT", "ids": ["gpt-4o", "openai/gpt-4o"]}}
+    settings = {"columns": columns} | further
+    import_verdicts("mine", [f"{folder}/{name}"], paths, settings=settings, outputs=outputs, models=models)
+    query = f"select judge, item, model_a, model_b, \"order\", outcome, human from '{folder}/v.parquet' order by source_record"
+    return duckdb.sql(query).fetchall()
+
+
+def test_verdicts_in_words_and_numbers_of_one_judge(tmp_path):
+    text = "item\tmodel_a\tmodel_b\twinner\n1\tgpt-4o\tm\tLeft\n2\tgpt-4o\tm\tright\n3\tgpt-4o\tm\tboth\n4\tgpt-4o\tm\tfailed\n"
+    asked = {"judge": {"value": "openai/gpt-4o"}, "outcome": "winner"}
+    values = {"left": "a", "right": "b", "both": "tie"}
+    rows = compared(tmp_path, "v.tsv", text, asked, values=values, missing=["failed"])
+    assert [row[:5] for row in rows] == [("GPT-4o", str(n), "GPT-4o", "m", "ab") for n in (1, 2, 3, 4)]
+    assert [row[5] for row in rows] == ["a", "b", "tie", "error"]
+    text = text.replace("Left", "1").replace("right", "0").replace("both", "0.5").replace("failed", "")
+    rows = compared(tmp_path, "v.tsv", text, asked, values={1: "a", "0": "b", 0.5: "tie"})
+    assert [row[5] for row in rows] == ["a", "b", "tie", "error"]
+
+
+def test_verdicts_in_objects_with_models_in_several_spellings(tmp_path):
+    """The winner, the order and the human labels name a model by other ids than the columns of models."""
+    lines = [
+        {"meta": {"judge": "j"}, "item": n, "model_a": "gpt-4o", "model_b": "m", "outcome": winner, "order": "openai/gpt-4o"}
+        for n, winner in enumerate(("GPT-4o", "m", "tie"))
+    ]
+    text = "".join(f"{json.dumps(line)}\n" for line in lines)
+    labels = "item;model_a;model_b;human\n0;m;GPT-4o;openai/gpt-4o\n1;GPT-4o;m;second\n2;gpt-4o;m;tie\n"
+    references = (labels, {"values": {"second": "b"}})
+    rows = compared(tmp_path, "v.jsonl", text, {"judge": "meta.judge"}, references)
+    assert rows == [
+        ("j", "0", "GPT-4o", "m", "ab", "a", "a"),
+        ("j", "1", "GPT-4o", "m", "ab", "b", "b"),
+        ("j", "2", "GPT-4o", "m", "ab", "tie", "tie"),
+    ]

@@ -1,13 +1,16 @@
 """Settings guessed for files: those of the awkward tables and of every format, checked by import, not by eye."""
 
+import csv
 import shutil
 from pathlib import Path
 
 import pytest
 import yaml
+from hypothesis import given, settings
 from test_awkward_tables import TABLES, a_scale_for_each_judge, checked, one_judge_in_each_file
 
 from conftest import ROOT
+from mutations import SEEDED, as_csv, tables_like
 from recuse.base.errors import DataError, RecuseError
 from recuse.config.load import load
 from recuse.data.imports.guess import family_of, guess, nearest, scale_of
@@ -108,6 +111,33 @@ def test_what_is_lacking_is_told(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(RecuseError, match=rf"^{name}.*(gold labels only|holds no judgments|name it under `columns:`)"):
         guess([name])
+
+
+def test_spoilt_tables_are_guessed_or_refused(tmp_path, monkeypatch):
+    """Whatever is in the cells, the settings are valid YAML, and name columns that the file has."""
+    monkeypatch.chdir(tmp_path)
+    with open(FORMATS / "judged.csv", newline="", encoding="utf-8") as file:
+        whole = list(csv.reader(file))
+    outcomes = {"guessed": 0, "refused": 0}
+
+    @settings(SEEDED, max_examples=60)
+    @given(tables_like(whole))
+    def guessed_or_refused(rows):
+        Path("own.csv").write_bytes(as_csv(rows))
+        try:
+            text = guess(["own.csv"])
+        except RecuseError as error:
+            outcomes["refused"] += str(error).startswith("own.csv")
+            return
+        outcomes["guessed"] += 1
+        Path("mine.yaml").write_text(text, "utf-8")
+        study = load("mine.yaml")["studies"]["mine"]
+        named = [column for column in study["import"].get("columns", {}).values() if isinstance(column, str)]
+        assert set(named) <= set(rows[0])
+
+    guessed_or_refused()
+    assert sum(outcomes.values()) == 60
+    assert outcomes["guessed"] > 30
 
 
 def test_names_of_models_and_their_families():

@@ -159,6 +159,41 @@ def test_scores_of_a_tool(tmp_path, name):
     assert imported(tmp_path, FIXTURES / name, settings, scales) == (rows, counts)
 
 
+def promptfoo_lines(log):
+    return log["results"]["results"]
+
+
+def promptfoo_of_version_2(log):
+    return log["results"] | {"table": {}}
+
+
+def rows_of_traces(log):
+    """As mlflow.search_traces gives them."""
+    return [{"trace_id": trace["info"]["trace_id"], **trace["info"]} for trace in log]
+
+
+def page_of_traces(log):
+    return {"data": log, "meta": {"page": 1, "totalPages": 1}}
+
+
+SHAPES = {
+    promptfoo_lines: ("promptfoo.json", "log.jsonl", {"judge": "openai:gpt-4o"}),
+    promptfoo_of_version_2: ("promptfoo.json", "log.json", {"judge": "openai:gpt-4o"}),
+    rows_of_traces: ("mlflow.json", "log.jsonl", {}),
+    page_of_traces: ("langfuse.json", "log.json", {}),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_other_shapes_of_a_format_are_the_same(tmp_path, shape):
+    fixture, name, more = SHAPES[shape]
+    settings, scales, rows, counts = IMPORTED[fixture]
+    log = shape(json.loads((FIXTURES / fixture).read_text("utf-8")))
+    text = "".join(json.dumps(entry) + "\n" for entry in log) if name.endswith(".jsonl") else json.dumps(log)
+    (tmp_path / name).write_text(text, "utf-8")
+    assert imported(tmp_path, tmp_path / name, settings | more, scales) == (rows, counts)
+
+
 def test_every_format_has_a_fixture():
     """Those that are read here and in the other tests of imports."""
     names = {path.name for path in FIXTURES.iterdir()}

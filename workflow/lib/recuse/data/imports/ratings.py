@@ -432,7 +432,7 @@ def _scores_in(
         connection.execute(f"create temp table {name(path)} as {rows.scores}")
         return _scores_of_logs(connection, path, f"(from {name(path)})")
     file = Table(connection, path, references, table="human_objects")
-    scores = scores_of(file, {"model": (), "dimension": ()}, of_list="rater")
+    scores = scores_of(file, ("model", "dimension"), of_list="rater")
     texts = {"dimension": text(dimensions[0] if len(dimensions) == 1 else OVERALL), "dataset": "null", "rater": text("")}
     needed = {"model", "prompt"} | ({"dimension"} if len(dimensions) > 1 else set())
     keys = {"model": "model", "prompt": "prompt_id", "dimension": "dimension", "dataset": "dataset"}

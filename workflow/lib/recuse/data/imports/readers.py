@@ -35,7 +35,7 @@ from recuse.data.registry import COMPARED, FORMATS, RATED, TABLES, check_name
 # Key of `columns:` in config -> column of the table, by which a file may also call it.
 RATING_KEYS = {"judge": "judge", "model": "model", "prompt": "prompt_id", "dimension": "dimension", "dataset": "dataset"}
 NEEDED = ("judge", "model", "prompt")
-ROLES = {"judge": (), "model": (), "dimension": ()}  # that columns of ratings may stand for
+ROLES = ("judge", "model", "dimension")  # that columns of ratings may stand for
 OVERALL = "overall"  # the dimension of ratings of a study that names none
 VERDICT_KEYS = ("judge", "item", "model_a", "model_b", "outcome")
 LENGTHS = ("length_a", "length_b")

@@ -402,25 +402,25 @@ class Scores:
     columns: Sequence[str]
 
 
-def scores_of(file: Table, roles: Mapping[str, Sequence[str]], *, of_list: str | None = None) -> Scores:
+def scores_of(file: Table, roles: Sequence[str], *, of_list: str | None = None) -> Scores:
     """Find the scores of a table: a column, a list of columns or a mapping from names to columns, by `columns: rating`.
 
-    roles: key of `columns:` -> the other names of its column; columns stand for the first one that the file has no column for.
-    of_list: the role of a list of columns, if always the same.
+    roles: keys of `columns:`; columns of scores stand for the first one that the file has no column for. of_list: the role of a
+    list of columns, if always the same.
     """
     asked = file.settings.get("columns", {}).get("rating")
     if asked is None or isinstance(asked, str):
         column = file.needed("rating")
         return Scores(file.source, None, None, *_of_score(file, column), [column])
     role = of_list if isinstance(asked, list) else None
-    absent = [key for key, others in roles.items() if not file.has(key, *others)]
+    absent = [key for key in roles if not file.has(key)]
     role = role or next(iter(absent), None)
     if role is None:
         every = ", ".join(roles)
         remedy = f"leave out the column of what these stand for, {every}, or name one column under `rating:`"
         raise DataError(f"{header_of(file.path)}, columns of ratings: found a column for each of {every}, too; {remedy}")
-    if [*absent[:2]] == ["judge", "model"]:
-        file.needed("judge" if "judge" not in file.columns else "model")
+    if {"judge", "model"} <= {*absent}:
+        file.needed("judge")
     levels = asked.items() if isinstance(asked, Mapping) else [(None, column) for column in asked]
     levels = [(name, file.existing("rating", column)) for name, column in levels]
     columns = {column: name or file.keys.get(column, column) for name, column in levels}

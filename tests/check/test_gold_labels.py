@@ -30,6 +30,7 @@ def test_words_for_gold_labels(words, gold):
 def of_words(*, subject, **_):
     figure = Figure()
     figure.text(0, 0, "rating by human score")
+    figure.add_subplot().set_yticks([0, 1], ["Human", "GPT-4o"])
     return figure
 
 
@@ -39,3 +40,6 @@ def test_texts_of_figures(monkeypatch):
     for subject, text in ((about, "rating by human score"), (about | {"gold": True}, "rating by gold label")):
         figure = style.drawn("module:of_words", {}, subject=subject, settings={})
         assert [drawn.get_text() for drawn in figure.texts] == [text]
+        figure.canvas.draw()
+        ticks = [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
+        assert ticks == ["Gold" if "gold" in text else "Human", "GPT-4o"]

@@ -6,10 +6,10 @@ Lengths are inches on paper, type sizes points. Texts are measured without drawi
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from html import escape
 from importlib import import_module
 from io import BytesIO
@@ -22,6 +22,7 @@ from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.ft2font import FT2Font, LoadFlags
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
+from matplotlib.ticker import FuncFormatter
 
 from recuse.base.outputs import replacing
 from recuse.base.words import FROM_RIGHT_TO_LEFT, INVISIBLE, enumerated, visible, with_gold_labels
@@ -154,7 +155,14 @@ def drawn(draw: str, inputs: Mapping, *, subject: Mapping, settings: Mapping) ->
     if subject.get("gold"):
         for text in figure.findobj(Text):
             text.set_text(with_gold_labels(text.get_text()))
+        for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
+            if isinstance(ticks := axis.get_major_formatter(), FuncFormatter):  # names of ticks are written anew when drawn
+                axis.set_major_formatter(FuncFormatter(partial(_tick_with_gold_labels, ticks.func)))
     return figure
+
+
+def _tick_with_gold_labels(name: Callable[[float, int], str], value: float, place: int) -> str:
+    return with_gold_labels(name(value, place))
 
 
 def legible(settings: object) -> object:

@@ -304,8 +304,9 @@ def example() -> "tuple[pd.DataFrame, pd.DataFrame]":
     """Simulated ratings by five judges, of which some favour themselves or their families, and scores by two humans."""
     import pandas as pd
 
-    folder = PROJECT / "docs" / "example"
-    return pd.read_csv(folder / "judged.csv"), pd.read_csv(folder / "human.csv")
+    paths = (PROJECT / "docs" / "example" / name for name in ("judged.csv", "human.csv"))
+    judged, human = (pd.read_csv(path) for path in paths)
+    return judged, human
 
 
 def _check_is(data: object, kind: type, name: str) -> None:

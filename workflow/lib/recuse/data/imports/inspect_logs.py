@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from tempfile import TemporaryDirectory
 
-from recuse.base.database import Connection, text
+from recuse.base.database import Connection, reader
 from recuse.base.errors import DataError
 from recuse.base.words import counted
 from recuse.data.imports.logs import Fields, Log, Node, one, parsed, records_of
@@ -106,9 +106,8 @@ def _unpacked(unpacker: Connection, path: str, size: int) -> bytes:
 
     given = {"compression": "'zstd'", "columns": "{content: 'varchar'}", "delim": "'\x01'", "quote": "''", "escape": "''"}
     given |= {"header": "false", "auto_detect": "false", "strict_mode": "false", "max_line_size": str(max(size + 1, 2_000_000))}
-    named = ", ".join(f"{key} = {value}" for key, value in given.items())
     try:
-        lines = unpacker.execute(f"select content from read_csv({text(path)}, {named})").fetchall()
+        lines = unpacker.execute(f"select content from {reader('read_csv', [path], **given)}").fetchall()
     except duckdb.Error as error:
         raise zipfile.BadZipFile(str(error).splitlines()[0]) from error
     return "\n".join(line or "" for (line,) in lines).encode()

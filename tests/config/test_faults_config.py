@@ -165,7 +165,6 @@ MERGED = "\n".join(["y0: &y0 {a: 1}", *(f"y{n}: &y{n} {{<<: [{', '.join([f'*y{n 
         "confidence: .inf",
         'models: {"\\0": {family: GPT}}',
         'models: {"\\uD800": {family: GPT}}',
-        "models: {1: {family: GPT}}",
         'specs: {"mine\\n": {}}',
         'studies: {"../x": {}}',
         'studies: {"/x": {}}',

@@ -6,13 +6,17 @@ import os
 import sys
 from pathlib import Path
 
-# Modules are taken from the library and the environment, never from the working folder, by this process and by its jobs. An
-# installed package is its own library.
+# Modules are taken from the library and the environment, never from the working folder, by this process and by its jobs; but not
+# so in another workflow, whose own rules may need that. An installed package is its own library.
+IS_MODULE = workflow.modifier.base_snakefile is not None
 CHECKOUT = f"{os.fspath(workflow.current_basedir)}/workflow/lib"
 LIBRARY = [CHECKOUT] if os.path.isdir(CHECKOUT) else []
-sys.path[:] = [*LIBRARY, *(path for path in sys.path if path not in (workflow.basedir, os.getcwd()))]
+NOT_FROM = () if IS_MODULE else (workflow.basedir, os.getcwd())
+sys.path[:] = [*LIBRARY, *(path for path in sys.path if path not in NOT_FROM)]
 inherited = {"PYTHONPATH": "", **os.environ}["PYTHONPATH"]
-os.environ.update(PYTHONPATH=os.pathsep.join(filter(None, [*LIBRARY, inherited])), PYTHONSAFEPATH="1")
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [*LIBRARY, inherited]))
+if not IS_MODULE:
+    os.environ["PYTHONSAFEPATH"] = "1"
 
 from recuse.base.errors import ConfigError
 from recuse.base.places import PROJECT
@@ -21,7 +25,6 @@ from recuse.config.load import check_structure
 if set("{}") & set(str(PROJECT)):
     raise WorkflowError(f"{PROJECT}: braces mean a wildcard to Snakemake; rename the folder")
 OF_OTHERS = {*workflow.rules}  # of the workflow that uses this one as a module
-IS_MODULE = workflow.modifier.base_snakefile is not None
 if workflow.modifier.path_modifier.prefix:
     raise WorkflowError("recuse: found `prefix:`; leave it out, as results have the names of their studies: results/<study>/")
 HERE = ["config.yaml"] if Path("config.yaml").exists() and not IS_MODULE else []
@@ -59,10 +62,10 @@ if workflow.is_main_process and not IS_MODULE:
 
 
 # Snakemake compares times and, of small files, contents. Digests among the params see every change of a file from outside.
-decide_by_records()
-for step in workflow.rules:
-    if step.output and step not in OF_OTHERS:
-        step.set_params(contents=contents_read_by(step))
+OF_RECUSE = [step for step in workflow.rules if step.output and step not in OF_OTHERS]
+decide_by_records(frozenset(step.name for step in OF_RECUSE))
+for step in OF_RECUSE:
+    step.set_params(contents=contents_read_by(step))
 
 
 # The terminal shows progress alone, and after Snakemake's last words the answer of each study, also of one that was there

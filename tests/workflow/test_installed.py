@@ -29,11 +29,13 @@ module recuse:
 
 use rule * from recuse as recuse_*
 
-rule copy:
+rule length:
     default_target: True
     input: "results/ours/figures/verdicts.svg"
-    output: "copy.svg"
-    shell: "cp {{input}} {{output}}"
+    output: "length.txt"
+    log: "length.log"
+    params: contents="its own param of this name"
+    shell: "python scripts/length.py {{input}} > {{output}} 2> {{log}}"
 """
 
 
@@ -98,8 +100,11 @@ def test_a_module_of_another_workflow_draws_one_figure(run, site, tmp_path):
     (tmp_path / "settings.yaml").write_text(yaml.safe_dump({"judges": judges}), "utf-8")
     snakefile = site / "recuse" / "project" / "Snakefile"
     (tmp_path / "Snakefile").write_text(OTHER.format(snakefile=snakefile), "utf-8")
+    (tmp_path / "scripts").mkdir()  # of which one imports the other
+    (tmp_path / "scripts" / "length.py").write_text("import sys\nfrom lengths import length\n\nprint(length(sys.argv[1]))\n")
+    (tmp_path / "scripts" / "lengths.py").write_text("def length(path):\n    return len(open(path).read())\n")
     run("snakemake", "--cores", "1")
-    assert (tmp_path / "copy.svg").read_text("utf-8").startswith("<?xml")
+    assert int((tmp_path / "length.txt").read_text("utf-8")) > 10_000
     figures = {path.name for path in (tmp_path / "results" / "ours" / "figures").iterdir()}
     assert figures == {"verdicts.svg", "verdicts.pdf", "verdicts.png"}
     _, stderr = run("snakemake", "--cores", "1")

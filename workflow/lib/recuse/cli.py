@@ -1,8 +1,8 @@
 """The library from the command line: `recuse <command>`, or `python -P -m recuse <command>`.
 
 `check`, `fit` and `import` read files of ratings, or of judgments that config imports, see recuse.inputs; `run` and `report`
-start the workflow, see recuse.base.start. Slow imports, numpy above all, are
-in the functions: `command` sets the number of threads before.
+start the workflow, see recuse.base.start. Slow imports, numpy above all, are in the functions: `command` sets the number of
+threads before.
 """
 
 import os

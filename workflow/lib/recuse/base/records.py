@@ -57,8 +57,8 @@ def read_record(path: str | Path) -> dict[str, Any]:
 
 
 @cache
-def decide_by_records() -> None:
-    """Let Snakemake do a job again if its record is not that of now, in place of what it remembers of the job's params.
+def decide_by_records(rules: frozenset[str]) -> None:
+    """Let Snakemake do a job of these rules again if its record is not that of now, not by what it remembers of the params.
 
     By itself it compares params as a set without names, only if it remembers every output, which it does not if `.snakemake`
     was left behind or if a changed setting gives a job one more output, and takes results of any content for the job's.
@@ -68,7 +68,7 @@ def decide_by_records() -> None:
     by_memory, is_remembered = PersistenceBase.params_changed, PersistenceBase.has_metadata
 
     def is_ours(job: Any) -> bool:
-        return job.rule.params.get("contents") is not None
+        return job.rule.name in rules
 
     def params_changed(memory: Any, job: Any, file: Any = None) -> Any:
         if file is not None or not is_ours(job):  # to list changes; or a rule such as `all`, or of another workflow

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import copyfile
-from subprocess import run
+from subprocess import Popen
 
 from recuse.base.errors import ConfigError
 from recuse.base.places import PROJECT
@@ -25,7 +25,12 @@ def build(targets: Sequence[str], *, configfile: str | None, cores: str, further
     command = [sys.executable, "-P", "-m", "snakemake", *targets, "--snakefile", str(PROJECT / "Snakefile"), "--cores", cores]
     command += [] if configfile is None else ["--configfile", configfile]
     settings = {key: value for key, value in os.environ.items() if key != "OPENBLAS_NUM_THREADS"}  # set for this process alone
-    return run([*command, *further], env=settings, check=False).returncode
+    with Popen([*command, *further], env=settings) as process:
+        while True:
+            try:
+                return process.wait()
+            except KeyboardInterrupt:  # which Snakemake gets, too; it then ends its jobs
+                continue
 
 
 def copy_example(folder: str) -> list[str]:

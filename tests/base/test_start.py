@@ -26,6 +26,7 @@ time.sleep(60)
 @pytest.mark.skipif(os.name != "posix", reason="sends signals to a group of processes")
 def test_interrupt_is_left_to_snakemake(tmp_path):
     (tmp_path / "snakemake").mkdir()
+    (tmp_path / "snakemake" / "__init__.py").touch()
     (tmp_path / "snakemake" / "__main__.py").write_text(STAND_IN, "utf-8")
     code = "from recuse.base.start import build; raise SystemExit(build(['ours'], configfile='mine.yaml', cores='3'))"
     paths = os.pathsep.join([str(tmp_path), str(ROOT / "workflow" / "lib")])

@@ -18,6 +18,7 @@ from recuse.data.registry import HUMAN
 
 EPOCH = ", epoch "  # between the id of a sample and the number of its epoch, in the prompt of all but the first
 OF_HUMANS = re.compile("(^|_)human(_|$)")  # in the name of a scorer
+OF_KEYS = {"answer", "choice", "exact", "f1", "includes", "match", "math", "pattern"}  # scorers of Inspect that ask no model
 PARTS = ("id", "epoch", "scores", "target", "metadata", "error")  # of a sample
 ZSTANDARD = 93  # method of compression, as in later logs; Python reads it from 3.14 on, DuckDB always
 LOCAL_HEADER = struct.Struct("<26xHH")  # before an entry: the lengths of its name and of its extra field
@@ -142,6 +143,9 @@ def read_inspect(log: Log, records: Sequence[Node]) -> None:
         kept = {"epoch": epoch, "target": sample.get("target").words, "metadata": sample.get("metadata").words}
         for name, key in wanted:
             judge, by = judges.get(name), HUMAN if OF_HUMANS.search(name) else None
+            if judge is None and isinstance(log.judges, str) and name.rpartition("/")[2] in OF_KEYS:
+                log.left_out[name] += 1
+                continue
             of_score = {"scorer": name, "judge": judge, "by": by, "dimension": key or None}
             value, edited, score = next(
                 (rest for found, *rest in scores.get(name, ()) if (found or "") == key), (None, None, None)

@@ -253,7 +253,7 @@ class Log:
         rater: str | None = None,
         **kept: str | None,
     ) -> None:
-        """Add a score of a record: a rating by `judge`, unless config names another one for `scorer`, or a reference.
+        """Add a score of a record: a rating by `judge`, else by the one that config names, also for `scorer`, or a reference.
 
         score: as of `Node.score`. by: HUMAN or GOLD_LABELS, if the file says so. A scorer of which neither the file nor config
         knows a judge is no judge; if config names judges, the others are none. dimension: else the scorer, or the only one.
@@ -262,7 +262,7 @@ class Log:
         if isinstance(self.judges, Mapping):
             by = self.judges.get(scorer, by if by else self.judges.get(judge or ""))
         elif by is None:
-            by = self.judges or (self.part(node, "judge", judge) if judge or "judge" in self.columns else None)
+            by = self.part(node, "judge", judge) if judge or "judge" in self.columns else self.judges
         if by is None:
             self.left_out[scorer] += 1
             return

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import pytest
 import yaml
 
@@ -456,6 +457,18 @@ def alone(tmp_path, monkeypatch, capfd):
         return main(), *capfd.readouterr()
 
     return run
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_imported_rows_are_in_the_units_of_the_files(alone, tmp_path, suffix):
+    """Also where steps are fractions, and scores between two of them."""
+    rows = ["j,m,1,1.5,2.5,half", "j,m,2,3.5,2.75,half", "j,m,1,2,1,whole", "j,m,2,0.3,0.1,tenth"]
+    (tmp_path / "h.csv").write_text("\n".join(["judge,model,prompt,rating,human,dimension", *rows]), "utf-8")
+    scales = {"half": [1, 5], "whole": [1, 5], "tenth": [0, 1]}
+    study = {"title": "t", "import": {"files": "h.csv"}, "scales": scales}
+    assert alone("import", "mine.yaml", "--output", f"all.{suffix}", studies={"h": study})[0] == 0
+    values = duckdb.sql(f"select rating, gt from 'all.{suffix}' order by source_record").fetchall()
+    assert values == [(1.5, 2.5), (3.5, 2.75), (2, 1), (0.3, 0.1)]
 
 
 ARENA = {"comparisons": {"v": {"title": "t", "files": "v.csv"}}}

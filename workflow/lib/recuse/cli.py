@@ -16,12 +16,12 @@ from shutil import copyfile
 from tempfile import TemporaryDirectory
 from typing import NoReturn
 
-from recuse.base.database import bounded, bytes_of, connect, files, text
+from recuse.base.database import bounded, bytes_of, connect, read_footer, text
 from recuse.base.errors import ConfigError, DataError, DesignError, RecuseError, UnexpectedError, check_known, in_one_sentence
 from recuse.base.outputs import replacing
 from recuse.base.tables import CHECK, ESTIMATES, read_table, write_table
 from recuse.base.words import visible
-from recuse.data.registry import COMPARED, RATED, files_in
+from recuse.data.registry import COMPARED, IMPORTED_SCALES, RATED, files_in
 from recuse.inputs import Inputs, findings_of, imported, in_folder, inputs_in, inputs_of, tables_of
 
 CONFIGURATION = (".yaml", ".yml")
@@ -179,8 +179,12 @@ def _studies_of(arguments: Namespace) -> list[str]:
 
 
 def run_import(arguments: Namespace) -> None:
-    """Write the rows of a study that `import` describes as one table, and what was imported to the standard output."""
+    """Write the rows of a study that `import` describes as one table, and what was imported to the standard output.
+
+    Ratings and human scores are in the units of the study's files.
+    """
     from recuse.config.load import load, read
+    from recuse.data.ratings import in_units
 
     check_output(arguments.output)
     if arguments.guess:
@@ -201,9 +205,9 @@ def run_import(arguments: Namespace) -> None:
     with in_folder(inputs) as folder:
         table = imported(inputs, folder).files[0].path
         counts = [f"{row['file']}: {row['kind']}: {int(row['n']):,}" for row in read_table(f"{folder}/imported.csv")]
-        if arguments.output.endswith(".csv"):
-            columns, table = files([table]), f"{folder}/rows.csv"
-            connect().execute(f"copy (from {columns}) to {text(table)} (header)")
+        steps = (read_footer(table, IMPORTED_SCALES) or {}).get("steps", {})
+        rows, table = in_units([table], steps, ("rating", "gt")), f"{folder}/rows{Path(arguments.output).suffix}"
+        connect().execute(f"copy ({rows}) to {text(table)}")
         with _writing(f"--output: {arguments.output}", ELSEWHERE), replacing(arguments.output) as part:
             copyfile(table, part)
     write_page("".join(f"{line}\n" for line in [*counts, f"Written: {arguments.output}"]))

@@ -251,9 +251,15 @@ class Ratings(Checked):
         return self._rows
 
     def to_pandas(self) -> "pd.DataFrame":
-        """The complete ratings, one in a row, with names and scales as the fits use them."""
+        """The complete ratings, one in a row, with names as the fits use them, in the units of what was passed."""
+        from recuse.data.cells import levels_of
+        from recuse.data.ratings import in_units
+
         with self._opened():
-            return connect().execute(f"from {files(self._study.ratings)}").df()
+            levels = levels_of(self._study.ratings[0])
+            steps = dict(zip(levels.dimension, levels.step, strict=False))  # none if all are 1
+            columns = ("rating", "gt", "scale_low", "scale_high")
+            return connect().execute(in_units(self._study.ratings, steps, columns)).df()
 
     def _shown(self) -> str:
         from recuse.config.studies import has_gold_labels

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from recuse.base.database import Connection, connect, create_table, files, read_footer, write_rows
+from recuse.base.database import Connection, connect, create_table, files, read_footer, text, write_rows
 from recuse.base.errors import DataError
 from recuse.base.outputs import empty_folder, work_folder_of
 from recuse.base.tables import COMPLETENESS, write_table
@@ -111,6 +111,16 @@ def normalise(study: str, source: StudyFiles, *, ratings: str, completeness: str
         checked, plan, rows = _checked_and_planned(study, source, folder)
         _write(source, checked, plan, 0, ratings=ratings, folder=folder)
     write_table(completeness, COMPLETENESS, rows)
+
+
+def in_units(ratings: Sequence[str], steps: Mapping[str, float], columns: Sequence[str]) -> str:
+    """SQL for the rows of ratings (parquet files) with these columns in the units of the user's files.
+
+    steps: dimension -> what they count in; 1 if not named.
+    """
+    of = " ".join(f"when {text(dimension)} then {step!r}::double" for dimension, step in steps.items() if step != 1)
+    values = ", ".join(f"round({column} * case dimension {of} else 1 end, 12) as {column}" for column in columns)
+    return f"select * replace ({values}) from {files(ratings)}" if of else f"from {files(ratings)}"
 
 
 def cells_of_files(study: str, source: StudyFiles, folder: str) -> Cells:

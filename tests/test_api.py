@@ -25,10 +25,10 @@ from sensitivity import tabulate
 import recuse
 from conftest import CONFIG, ROOT
 from example_data import ratings_of_example
-from recuse.arguments import usual_scale
 from recuse.base.tables import read_table
 from recuse.cli import main
 from recuse.config.studies import conclusions_params, inference_params, order_of, specs_of_checks
+from recuse.data.registry import usual_scale
 
 EXAMPLE = ROOT / "docs" / "example"
 JUDGED, HUMAN = recuse.example()
@@ -315,8 +315,15 @@ def test_the_scale_of_the_data_is_said():
 @pytest.mark.parametrize(
     ("found", "scale"),
     [
-        *(((1, 5), (1, 5)), ((2, 8), (1, 10)), ((0, 1), (0, 1)), ((0.2, 0.9), (0, 1)), ((0, 3), (0, 3)), ((1, 6), (1, 7))),
-        *(((0, 7.5), (0, 10)), ((12, 95), (0, 100)), ((-1, 1), (-1, 1)), ((0, 1000), (0, 1000)), ((1, 1), (1, 2))),
+        *(((1, 5), (1, 5)), ((2, 8), (1, 10)), ((0, 1), (0, 1)), ((0.2, 0.9), (0, 1)), ((0, 3), (0, 3)), ((1, 6), (1, 6))),
+        *(
+            ((0, 7.5), (0, 10)),
+            ((12, 95), (0, 100)),
+            ((-1, 1), (-1, 1)),
+            ((0, 1000), (0, 1000)),
+            ((1, 1), (1, 2)),
+            ((5, 1000), (0, 1000)),
+        ),
     ],
 )
 def test_usual_scales(found, scale):

@@ -4,17 +4,20 @@ import csv
 import shutil
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 from hypothesis import given, settings
 from test_awkward_tables import TABLES, a_scale_for_each_judge, checked, one_judge_in_each_file
 
+import recuse
 from conftest import ROOT
 from mutations import SEEDED, as_csv, tables_like
 from recuse.base.errors import DataError, RecuseError
 from recuse.config.load import load
-from recuse.data.imports.guess import family_of, guess, nearest, scale_of
+from recuse.data.imports.guess import family_of, guess, nearest
 from recuse.data.imports.ratings import import_ratings
+from recuse.data.registry import usual_scale
 
 FORMATS = ROOT / "tests" / "formats"
 
@@ -140,10 +143,22 @@ def test_spoilt_tables_are_guessed_or_refused(tmp_path, monkeypatch):
     assert outcomes["guessed"] > 30
 
 
+@pytest.mark.parametrize("ends", [(1, 6), (10, 90), (0, 3), (2, 8)])
+def test_scales_are_those_that_python_takes(tmp_path, ends):
+    """One file gives the same scale in both."""
+    rows = [(judge, model, item, end) for judge in "AB" for model in "AB" for item, end in enumerate(ends)]
+    table = pd.DataFrame(rows, columns=["judge", "model", "prompt_id", "rating"])
+    table.to_csv(tmp_path / "scored.csv", index=False)
+    (study,) = yaml.safe_load(guess([f"{tmp_path}/scored.csv"]))["studies"].values()
+    with pytest.warns(UserWarning, match="no scale was passed"):
+        made = recuse.ratings(tmp_path / "scored.csv").to_pandas()
+    assert [*made[["scale_low", "scale_high"]].iloc[0]] == study["scales"]["default"]
+
+
 def test_names_of_models_and_their_families():
     names = ["openai/gpt-4o", "anthropic.claude-3", "meta-llama/Llama-3-8b", "us.meta.llama3", "o3-mini", "mixtral-8x7b", "bob"]
     assert [family_of(name) for name in names] == ["GPT", "Claude", "Llama", "Llama", "GPT", "Mistral", None]
-    assert [scale_of(*ends) for ends in ((0, 1), (1, 4), (2, 5), (0, 5), (1, 9.5), (0, 87), (-3, 3))] == [
+    assert [usual_scale(*ends) for ends in ((0, 1), (1, 4), (2, 5), (0, 5), (1, 9.5), (0, 87), (-3, 3))] == [
         *((0, 1), (1, 4), (1, 5), (0, 5), (1, 10), (0, 100), (-3, 3)),
     ]
 

@@ -15,7 +15,7 @@ from recuse.base.database import Frame, bounded, connect
 from recuse.base.errors import ConfigError, DataError, RecuseError
 from recuse.base.words import enumerated, visible
 from recuse.config.load import load, project_settings, read, with_study
-from recuse.data.registry import COMPARED, RATED
+from recuse.data.registry import COMPARED, RATED, usual_scale
 from recuse.inputs import (
     Inputs,
     inputs_in,
@@ -27,7 +27,6 @@ Columns: TypeAlias = str | Sequence[str] | Mapping[str, str]  # also several, or
 
 CONFIGURATION = (".yaml", ".yml")
 IN_MEMORY, SCORES_IN_MEMORY = "DataFrame", "DataFrame of references"  # what messages call a table in memory
-ENDS = (1, 2, 3, 4, 5, 7, 10, 100)  # of a usual scale, from 0 or 1
 
 
 def _quoted(match: re.Match) -> str:
@@ -185,15 +184,6 @@ def plain(value: object) -> object:
     if isinstance(value, Mapping):
         return {key: plain(each) for key, each in value.items()}
     return [*map(plain, value)] if isinstance(value, Iterable) and not isinstance(value, str) else value
-
-
-def usual_scale(low: float, high: float) -> tuple[float, float]:
-    """The smallest usual scale with these numbers; the numbers themselves if there is none."""
-    start = 0 if low < 1 or high > 10 else 1
-    end = next((end for end in ENDS if high <= end and end > start), None)
-    if low < 0 or end is None:
-        return low, high
-    return start, end
 
 
 class _Stream:

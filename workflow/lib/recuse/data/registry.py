@@ -24,6 +24,7 @@ OBSERVED = "observed"  # a scale from 0 to the highest value in the files
 IMPORTED_SCALES = "scales"  # in the footer of imported ratings: the scale of each dimension in whole steps, and the steps
 DEFAULT = "default"  # the scale of every dimension, or of every judge, that is not named beside it
 MOST_LEVELS = 101  # of a rating scale
+USUAL_ENDS = (1, 2, 3, 4, 5, 6, 7, 10, 100)  # of a scale, from 0 or 1
 NEAR = 1e-9
 FEWEST = 10  # steps of a scale, of values that have any number of digits
 SEEN_STEPS = (1, 0.5, 0.25, 0.2, 0.1, 0.05, 0.02, 0.01)  # that ratings may show, if config does not say
@@ -177,6 +178,14 @@ def models_with(families: Mapping[str, list[str]], models: Mapping[str, Mapping]
 def scale_of(scales: Mapping, dimension: str) -> Mapping | Sequence[float] | str | None:
     """What config's `scales` say of a dimension, by its name or for all others; None if nothing."""
     return scales.get(dimension, scales.get(DEFAULT))
+
+
+def usual_scale(low: float, high: float) -> tuple[float, float]:
+    """The smallest usual scale on which these ratings are; else from one to the other, with 0."""
+    start = 0 if low < 1 or high > 10 else 1
+    if low < 0 or high > USUAL_ENDS[-1]:
+        return min(0, low), max(0, high)
+    return start, next(end for end in USUAL_ENDS if start < end >= high)
 
 
 def of_all_judges(scale: Mapping | Sequence[float] | str) -> Sequence[float] | str:

@@ -14,13 +14,12 @@ from recuse.base.words import counted, enumerated
 from recuse.data.files import MISSING, as_number, missing_as_null, reading
 from recuse.data.imports.readers import TIES, create_imported, recognised
 from recuse.data.imports.rows import BOOLEAN_WORDS, POLES, Table, in_yaml
-from recuse.data.registry import COMPARED, FORMATS, RATED, SEEN_STEPS, files_in, finest_step, fits
+from recuse.data.registry import COMPARED, FORMATS, RATED, SEEN_STEPS, files_in, finest_step, fits, usual_scale
 
 ROWS = 20_000  # of a file that are looked at
 MOST_NAMES = 60  # different judges or models of a column
 MOST_LEVELS = 101
 LEAST = 0.75  # share of a column's values that are numbers, or names of models, for it to be one of these
-SCALES = [(0, 1), (1, 3), (1, 4), (1, 5), (0, 4), (0, 5), (1, 6), (1, 7), (0, 7), (1, 9), (1, 10), (0, 10), (1, 100), (0, 100)]
 # Words in the names of columns, the best first.
 WORDS = {
     "human": "human gt gold expert annotation reference groundtruth truth",
@@ -400,15 +399,10 @@ def _of_logs(connection: Connection, format: str, paths: Sequence[str], compared
     query = f"select dimension, min({as_number('rating')}), max({as_number('rating')}) from imported group by all order by all"
     for dimension, low, high in connection.execute(query).fetchall():
         if low is not None:
-            result.scales[dimension] = scale_of(low, high)
+            result.scales[dimension] = usual_scale(low, high)
     names = "select distinct unnest([judge, model]) as name from imported order by all"
     result.names = [name for (name,) in connection.execute(names).fetchall() if name]
     return result
-
-
-def scale_of(low: float, high: float) -> tuple[float, float]:
-    """The narrowest of the usual scales on which these are; else from one to the other."""
-    return next(((a, b) for a, b in SCALES if a <= low and high <= b), (min(0.0, low), max(1.0, high)))
 
 
 def _complete(connection: Connection, main: Guess, tables: Mapping[str, Sequence[Column]], compared: bool) -> None:
@@ -448,7 +442,7 @@ def _complete(connection: Connection, main: Guess, tables: Mapping[str, Sequence
     ends += [float(value) for value in main.others.get("values", {}).values()]
     ends += [float(v.replace(",", ".")) for c in main.scores for v in c.values if re.fullmatch(r"[+-]?\d+,\d+", v)]
     if ends:
-        main.scales = dict(_scales_by_dimension(connection, main)) or {"default": scale_of(min(ends), max(ends))}
+        main.scales = dict(_scales_by_dimension(connection, main)) or {"default": usual_scale(min(ends), max(ends))}
         multiple = [all(flags) for flags in zip(*(column.steps for column in main.scores if column.steps), strict=True)]
         scales = list(main.scales.values())
         if multiple and not any(fit and fits(step, scales) for step, fit in zip(SEEN_STEPS, multiple, strict=True)):
@@ -476,7 +470,7 @@ def _scales_by_dimension(connection: Connection, main: Guess) -> Iterator[tuple[
                 if name and low is not None:
                     before = scales.get(name, (low, high))
                     scales[name] = (min(low, before[0]), max(high, before[1]))
-    found = {name: scale_of(*ends) for name, ends in scales.items()}
+    found = {name: usual_scale(*ends) for name, ends in scales.items()}
     if len(set(found.values())) > 1 and len(found) <= MOST_NAMES:
         yield from found.items()
 

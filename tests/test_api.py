@@ -24,7 +24,7 @@ from sensitivity import tabulate
 
 import recuse
 from conftest import CONFIG, ROOT
-from example_data import ratings_of_example
+from example_data import FAMILIES, ratings_of_example
 from recuse.base.tables import read_table
 from recuse.cli import main
 from recuse.config.studies import conclusions_params, inference_params, order_of, specs_of_checks
@@ -338,6 +338,30 @@ def test_scales_by_dimension():
     assert named.to_pandas().groupby("dimension")["scale_low"].unique().map(list).to_dict() == {"quality": [1], "style": [0]}
     with pytest.warns(UserWarning, match=r"quality from 1 to 10 .*; style from 1 to 10"):
         ratings_of_example(both, human, scale=None)
+
+
+NUMPY = {
+    "scale": {"scale": (np.int64(1), np.float32(10))},
+    "an array": {"scale": np.array([1, 10])},
+    "scales": {"scale": None, "scales": {"quality": np.array([1.0, 10.0])}},
+    "missing": {"missing": np.array(["ERROR"])},
+    "a series": {"missing": pd.Series(["ERROR", "none"])},
+    "a number": {"missing": "ERROR", "step": np.float64(1), "confidence": np.float32(0.9)},
+    "columns": {"human": pd.Index(["first", "second"]), "families": {name: np.array(each) for name, each in FAMILIES.items()}},
+}
+
+
+@pytest.mark.parametrize("settings", NUMPY.values(), ids=NUMPY)
+def test_values_of_numpy_and_pandas(settings, ratings):
+    made = ratings_of_example(**settings)
+    pd.testing.assert_frame_equal(made.to_pandas().iloc[:, :5], ratings.to_pandas().iloc[:, :5])
+
+
+def test_numbers_of_numpy_mark_failures_and_ask_for_power(ratings):
+    with_two = JUDGED.assign(score=JUDGED["score"].replace("ERROR", "22"))
+    assert len(ratings_of_example(with_two, HUMAN, missing=np.int64(22))) == len(ratings)
+    expected = recuse.power(ratings, prompts=[200], copies=[1])
+    pd.testing.assert_frame_equal(recuse.power(ratings, prompts=np.array([200]), copies=pd.Series([1])), expected)
 
 
 def test_no_column_for_the_dimension():

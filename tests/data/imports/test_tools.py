@@ -313,7 +313,10 @@ def test_judges_that_an_inspect_log_names_need_no_config(tmp_path):
     (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
     rows, _ = imported(tmp_path, tmp_path / "log.json", {"step": 0.5}, {"quality": [0, 1]})
     assert {row[0] for row in rows} == {"openai/gpt-4o", "google/gemini"}
-    named = {"judge": "mine", "step": 0.5}  # a name in config takes no ratings from the judges of the log, nor from a comparison
+    named = {
+        "judge": "mine",
+        "step": 0.5,
+    }  # a name in config takes no ratings from the judges of the log, nor from a comparison
     assert imported(tmp_path, tmp_path / "log.json", named, {"quality": [0, 1]})[0] == rows
     log["eval"] |= {"scorers": [{"name": "model_graded_qa"}], "model_roles": {"grader": {"model": "openai/gpt-4.1"}}}
     (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")

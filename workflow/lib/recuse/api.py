@@ -29,8 +29,10 @@ from recuse.arguments import (
     Source,
     configured,
     families_as_named,
+    given_of,
     in_terms_of_arguments,
     is_configuration,
+    listed,
     plain,
     tell,
 )
@@ -102,7 +104,7 @@ def ratings(
         return Ratings(configured(data, study, {**others, "references": references, "format": format}, RATED))
     if scale is not None and scales is not None:
         raise ConfigError("found scale and scales; pass one of them")
-    words = {"missing": [missing] if isinstance(missing, str | float | int) else missing, "values": values}
+    words = {"missing": listed(missing) or None, "values": values}
     source = Source(data, columns, **words, step=step, repeats=repeats, gold=gold or None, format=format)
     if references is None:
         source.name_column("human", human)
@@ -162,7 +164,7 @@ def pairs(
     if is_configuration(data):
         others = {**columns, "human": human, "families": families, "references": references, "format": format, "values": values}
         return Pairs(configured(data, study, others, COMPARED))
-    words = {"missing": [missing] if isinstance(missing, str | float | int) else missing, "values": values}
+    words = {"missing": listed(missing) or None, "values": values}
     source = Source(data, columns, **words, format=format)
     if references is None:
         source.name_column("human", human)
@@ -211,7 +213,7 @@ def fit(ratings: "Ratings", spec: str = "main", **settings: Any) -> "Fit":
     _check_named("spec", spec, config["specs"], "specs of the configuration")
     name, wanted = spec, config["specs"][spec]
     if settings:
-        name, wanted = "changed", {**wanted, **settings}
+        name, wanted = "changed", {**wanted, **plain(settings)}
         config = with_study(config, specs={name: wanted})
     with ratings._opened():
         return Fit(ratings.study, name, wanted, config, ratings._estimated(name, wanted))
@@ -260,7 +262,7 @@ def power(
     """
     _check_is(ratings, Ratings, "power")
     given = {"self_bias": self_bias, "power": power, "prompts": prompts, "raters": raters, "copies": copies}
-    given = {name: list(value) if isinstance(value, Iterable) else value for name, value in given.items() if value is not None}
+    given = given_of(given)
     inference = {"inference": {"power": given}}
     changed = with_study(ratings._inputs.config, **inference) if given else ratings._inputs.config
     with ratings._opened():

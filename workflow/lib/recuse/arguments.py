@@ -167,7 +167,7 @@ class Source:
         from recuse.data.files import RatingsFile
 
         described = {"title": study, "import": self.settings, **settings}
-        others = {} if confidence is None else {"confidence": confidence}
+        others = {} if confidence is None else {"confidence": plain(confidence)}
         project = project_settings()  # whose study of this name, if any, is another one
         project |= {part: {name: each for name, each in project[part].items() if name != study} for part in (RATED, COMPARED)}
         config = with_study(project, **{kind: {study: described}}, **others)
@@ -176,11 +176,23 @@ class Source:
 
 def given_of(arguments: Mapping[str, object]) -> dict[str, object]:
     """The arguments that are passed, as a configuration has them."""
-    return {key: plain(value) for key, value in arguments.items() if value is not None and value != ()}
+    return {
+        key: plain(value)
+        for key, value in arguments.items()
+        if value is not None and not (isinstance(value, tuple) and not value)
+    }
+
+
+def listed(value: object) -> list:
+    """One value, or several, as a list."""
+    value = plain(value)
+    return value if isinstance(value, list) else [value]
 
 
 def plain(value: object) -> object:
-    """Texts, numbers, lists and mappings as YAML has them."""
+    """Texts, numbers, lists and mappings as YAML has them, also of what numpy or pandas hold."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
     if isinstance(value, Mapping):
         return {key: plain(each) for key, each in value.items()}
     return [*map(plain, value)] if isinstance(value, Iterable) and not isinstance(value, str) else value

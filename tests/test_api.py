@@ -224,13 +224,6 @@ def test_words_of_the_objects(ratings):
     assert (len(ratings), ratings.dimensions) == (3492, ["quality"])
     assert ratings.families["gpt-4.1"] == "GPT"
     assert len(ratings.to_pandas()) == 3492
-
-
-def test_ratings_are_returned_in_the_units_that_were_passed():
-    halves = JUDGED.assign(score=[text and text.replace("8", "7.5") for text in JUDGED["score"]])
-    table = ratings_of_example(halves, HUMAN).to_pandas()
-    assert set(table["rating"]) == {3, 4, 5, 6, 7, 7.5, 9, 10}
-    assert (table["gt"].max(), *table["scale_low"].unique(), *table["scale_high"].unique()) == (10, 1, 10)
     checked, fitted = recuse.check(ratings), recuse.fit(ratings, covariance="CR1")
     assert str(checked).startswith("ratings: what these ratings support\n\n  supports: self-bias of 5 of 5 judges (A, B, C)")
     assert checked._repr_html_().startswith("<pre>ratings: what")
@@ -238,6 +231,13 @@ def test_ratings_are_returned_in_the_units_that_were_passed():
     assert "not estimable: family_bias of qwen3-32b: no ratings by this family" in repr(fitted)
     assert fitted._repr_html_().count("<tr") == 8
     assert set(fitted.biases["quantity"]) == {"self_bias", "family_bias"}
+
+
+def test_ratings_are_returned_in_the_units_that_were_passed():
+    halves = JUDGED.assign(score=[text and text.replace("8", "7.5") for text in JUDGED["score"]])
+    table = ratings_of_example(halves, HUMAN).to_pandas()
+    assert set(table["rating"]) == {3, 4, 5, 6, 7, 7.5, 9, 10}
+    assert (table["gt"].max(), *table["scale_low"].unique(), *table["scale_high"].unique()) == (10, 1, 10)
 
 
 def changed(place, column, value, *, table=JUDGED):

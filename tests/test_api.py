@@ -555,3 +555,18 @@ def test_core_needs_neither_workflow_nor_plots():
     assert lines[0] == "8 17 ratings: 30"
     assert lines[1].startswith("17 ")
     assert lines[2] == "plot: matplotlib is not installed; install it: pip install 'recuse[plot]'"
+
+
+@pytest.mark.parametrize("function", [recuse.check, recuse.verdict, recuse.plot])
+def test_a_table_has_to_be_read_first(function):
+    words = r"^\w+: found DataFrame; it is for what recuse\.ratings\(\.\.\.\) or recuse\.pairs\(\.\.\.\) returns$"
+    with pytest.raises(recuse.DataError, match=words):
+        function(pd.DataFrame({"judge": ["a"]}))
+
+
+def test_names_of_the_configuration_are_told():
+    rows = [(j, m, p, 1 + (p + len(m)) % 5) for j in ("gpt-4o", "mine") for m in ("gpt-4o", "mine") for p in range(4)]
+    table = pd.DataFrame(rows, columns=["judge", "model", "prompt", "rating"])
+    with pytest.warns(UserWarning, match="gpt-4o: taken as GPT-4o of the family GPT, as config.yaml has it; to keep its name"):
+        assert recuse.ratings(table, scale=(1, 5)).judges == ["GPT-4o", "mine"]
+    assert recuse.ratings(table, scale=(1, 5), families={"OpenAI": ["gpt-4o"]}).judges == ["gpt-4o", "mine"]

@@ -20,7 +20,8 @@ An object keeps its tables in a folder of temporary files, which is removed with
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from types import UnionType
+from typing import TYPE_CHECKING, Any, get_args
 
 from recuse.arguments import (
     Column,
@@ -187,6 +188,7 @@ def check(data: "Ratings | Pairs") -> "Check":
     from recuse.check.check import page_of
     from recuse.config.studies import has_gold_labels
 
+    _check_is(data, Ratings | Pairs, "check")
     with data._opened():
         findings = data._supported()
     page = visible(
@@ -224,6 +226,7 @@ def verdict(data: "Ratings | Pairs") -> "pd.DataFrame":
 
     Rows and numbers are those of the workflow's tables/verdicts.csv; sizes are shares of the scale.
     """
+    _check_is(data, Ratings | Pairs, "verdict")
     with data._opened():
         return table_of(VERDICTS, data._table("verdicts"))
 
@@ -269,12 +272,15 @@ def power(
         return table_of(POWER, ratings._power(changed["inference"]["power"]))
 
 
-def plot(data: "Ratings | Pairs", figure: str = "verdicts") -> "Figure":
+def plot(data: "Ratings | Pairs", figure: str | None = None) -> "Figure":
     """Draw a figure of the report, by matplotlib.
 
     figure: `verdicts`, `self_family_bias`, `mean_scores`, `correlations`, `slices`, `leaderboard`, `power`, `idiosyncrasy` or
-    another one of the report that needs no other tables; of verdicts on two answers, `choices`. Needs the extra `plot`.
+    another one of the report that needs no other tables; default: `verdicts`, of verdicts on two answers `choices`. Needs the
+    extra `plot`.
     """
+    _check_is(data, Ratings | Pairs, "plot")
+    figure = figure or ("choices" if isinstance(data, Pairs) else "verdicts")
     try:
         from recuse.plot.style import Drawing, drawn
     except ModuleNotFoundError as error:
@@ -311,9 +317,10 @@ def example() -> "tuple[pd.DataFrame, pd.DataFrame]":
     return judged, human
 
 
-def _check_is(data: object, kind: type, name: str) -> None:
-    if not isinstance(data, kind):
-        raise DataError(f"{name}: found {type(data).__name__}; it is for what recuse.{kind.__name__.lower()}(...) returns")
+def _check_is(data: object, kinds: type | UnionType, name: str) -> None:
+    if not isinstance(data, kinds):
+        made_by = " or ".join(f"recuse.{kind.__name__.lower()}(...)" for kind in get_args(kinds) or [kinds])
+        raise DataError(f"{name}: found {type(data).__name__}; it is for what {made_by} returns")
 
 
 def _check_named(argument: str, name: str, known: Iterable[str], place: str) -> None:

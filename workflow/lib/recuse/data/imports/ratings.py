@@ -158,6 +158,11 @@ def import_ratings(
     for (who,) in names:
         if who not in models:
             print(visible(f"{who}: {NOT_IN_CONFIG} {registry.family_of(who)}"))
+    renamed = """select judge, judge_name from typed where judge <> judge_name
+                 union select model, model_name from typed where model <> model_name order by all"""
+    for spelling, who in connection.execute(renamed).fetchall():
+        of_config = f"taken as {who} of the family {registry.family_of(who)}, as config.yaml has it"
+        print(visible(f"{spelling}: {of_config}; to keep its name, write it under `families:`"))
     for line in _readings(connection):
         print(visible(line))
     counts = "select (select count(gt_number) from typed) + (select count(*) from scored)"

@@ -91,6 +91,33 @@ def test_scales_of_dimensions_differ_and_digits_are_rounded(tmp_path, monkeypatc
     assert (study["import"]["step"], study["import"]["round"], study["scales"]) == (0.01, True, {"default": [0, 1]})
 
 
+def ratings_with(failure, scale=(1, 2, 3, 4, 5)):
+    """Ratings, every eleventh of which is this value."""
+    rows = [("gpt-4o", m, p) for p in range(40) for m in ("gpt-4o", "claude-3")]
+    lines = [f"{j},{m},{p},{failure if n % 11 == 0 else scale[(n + p) % len(scale)]}" for n, (j, m, p) in enumerate(rows)]
+    return {"own.csv": "\n".join(["judge,model,prompt,rating", *lines]) + "\n"}
+
+
+@pytest.mark.parametrize(
+    ("failure", "scale"), [(-1, (1, 2, 3, 4, 5)), (99, (1, 2, 3, 4, 5)), (-99, (0, 0.5, 1)), (999, range(1, 11))]
+)
+def test_a_number_far_from_the_scores_marks_failures(tmp_path, monkeypatch, failure, scale):
+    study, text = guessed(tmp_path, ratings_with(failure, scale), monkeypatch)
+    assert [float(value) for value in study["import"]["missing"]] == [failure]
+    assert "# guessed: far from the scores: failed judgments?" in text
+    assert study["scales"] == {"default": [scale[0], scale[-1]]}
+
+
+def test_a_number_that_may_be_a_score_is_asked_about_or_left(tmp_path, monkeypatch):
+    study, text = guessed(tmp_path, ratings_with(0), monkeypatch)
+    assert study["scales"] == {"default": [0, 5]}
+    assert "does 0 mark a failure? then `missing: [0]`" in text
+    for failure, scale in ((-1, (0, 1)), (99, range(90, 101)), (0, (0, 1))):
+        study, text = guessed(tmp_path, ratings_with(failure, scale), monkeypatch)
+        assert "missing" not in study["import"]
+        assert "mark a failure" not in text
+
+
 RECOGNISED = [
     *("alpaca_eval.json", "arena_hard_v0.1.jsonl", "arena_hard_v2.jsonl", "deepeval.json", "helm.json", "helm_jury.json"),
     *("inspect.json", "inspect_rubric.json", "mlflow.json", "mt_bench_pair.jsonl", "mt_bench_single.jsonl"),

@@ -76,6 +76,7 @@ ANSWERS = {  # words for the outcome of a comparison, beside those that are read
     "model_1": "a", "model_2": "b", "assistant a": "a", "assistant b": "b", "draw": "tie", "both": "tie", "neither": "tie",
     "equal": "tie", "0.5": "tie", "c": "tie",
 }  # fmt: skip
+FAILED = (-9999, -999, -99, -9, -1, 99, 999, 9999)  # numbers that often mark a failure
 AS_THEY_ARE = {"a", "b", "tie", "error", "model_a", "model_b"}
 
 
@@ -88,8 +89,7 @@ class Column:
     filled: int  # values
     different: int
     numbers: int
-    low: float | None = None
-    high: float | None = None
+    ends: Sequence[float] = ()  # the lowest and highest number, of all and of those that are not in FAILED
     steps: Sequence[bool] = ()  # whether all numbers are multiples of each of SEEN_STEPS
     commas: int = 0  # values with a decimal comma
 
@@ -97,6 +97,22 @@ class Column:
     def words(self) -> list[str]:
         """The values that are no numbers, most frequent first, if all are listed."""
         return [value for value in self.values if not re.fullmatch(r"[+-]?[\d.]+(e[+-]?\d+)?", value)]
+
+    def levels(self) -> tuple[list[float], list[float]]:
+        """Its numbers in ascending order, as far as they are listed, and those at either end that look like failures.
+
+        A failure is one of FAILED, beside scores from 0 up that it is far from; -1 beside 0 and 1 alone may be a score.
+        """
+        numbers = {
+            float(v.replace(",", ".")) for v in self.values if re.fullmatch(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?", v)
+        }
+        levels = sorted(numbers | {*self.ends})
+        failures = [x for x in levels if x in FAILED]
+        scores = [x for x in levels if x not in failures]
+        if not scores or scores[0] < 0 or {*scores} <= {0, 1}:
+            return levels, []
+        failures = [x for x in failures if x < 0 or scores[-1] <= x / 9]
+        return [x for x in levels if x not in failures], failures
 
     @property
     def is_number(self) -> bool:
@@ -137,6 +153,7 @@ class Guess:
     names: list[str] = field(default_factory=list)  # of judges and models
     scores: list[Column] = field(default_factory=list)
     scales: dict[str, tuple[float, float]] = field(default_factory=dict)
+    zero: bool = False  # whether 0 may be a score or a failure
 
 
 def guess(paths: Sequence[str], *, study: str = "mine") -> str:
@@ -237,11 +254,12 @@ def _profiled(connection: Connection, file: Table, name: str, *, depth: int) -> 
     multiples = ", ".join(f"coalesce(bool_and(abs(x / {s} - round(x / {s})) <= 1e-9), true)" for s in SEEN_STEPS)
     commas = "count(*) filter (regexp_full_match(value, '[+-]?[0-9]+,[0-9]+'))"
     numbers = f"(select *, {as_number('value')} as x from {rows})"
-    query = f"select count(distinct value), count(x), min(x), max(x), [{multiples}], {commas} from {numbers}"
-    different, count, low, high, steps, commas = connection.execute(query).fetchone()
+    ends = ", ".join(f"{end}(x){some}" for end in ("min", "max") for some in ("", f" filter (x not in {FAILED})"))
+    query = f"select count(distinct value), count(x), [{ends}], [{multiples}], {commas} from {numbers}"
+    different, count, ends, steps, commas = connection.execute(query).fetchone()
     most = f"select value, count(*) from {rows} where value is not null group by all order by 2 desc, 1 limit {MOST_NAMES + 1}"
     values = dict(connection.execute(most).fetchall())
-    yield Column(name, values, filled, different, count, low, high, steps, commas)
+    yield Column(name, values, filled, different, count, [end for end in ends if end is not None], steps, commas)
 
 
 def _of_table(path: str, columns: Sequence[Column], *, of_humans: bool = False) -> Guess:
@@ -438,9 +456,13 @@ def _complete(connection: Connection, main: Guess, tables: Mapping[str, Sequence
     if failures:
         main.others["missing"] = failures
         main.reasons["missing"] = "no numbers: failed judgments?"
-    ends = [float(end) for column in main.scores for end in (column.low, column.high) if end is not None]
+    levels = [column.levels() for column in main.scores]
+    if isolated := sorted({x for _, failed in levels for x in failed}):
+        main.others["missing"] = [*failures, *(f"{x:g}" for x in isolated)]
+        main.reasons["missing"] = f"{'no numbers, or ' * bool(failures)}far from the scores: failed judgments?"
+    ends = [end for scores, _ in levels if scores for end in (scores[0], scores[-1])]
     ends += [float(value) for value in main.others.get("values", {}).values()]
-    ends += [float(v.replace(",", ".")) for c in main.scores for v in c.values if re.fullmatch(r"[+-]?\d+,\d+", v)]
+    main.zero = any(len(scores) > 2 and scores[0] == 0 and scores[1] >= 1 and scores[-1] <= 10 for scores, _ in levels)
     if ends:
         main.scales = dict(_scales_by_dimension(connection, main)) or {"default": usual_scale(min(ends), max(ends))}
         multiple = [all(flags) for flags in zip(*(column.steps for column in main.scores if column.steps), strict=True)]
@@ -460,8 +482,8 @@ def _scales_by_dimension(connection: Connection, main: Guess) -> Iterator[tuple[
         return
     scales: dict[str, tuple[float, float]] = {}
     for path in main.files:
-        file = Table(connection, path, {}, table="guessed_objects")
-        of, score = (file.texts[file.existing(column, column)] for column in (dimension, rating))
+        file = Table(connection, path, {"missing": main.others.get("missing", ())}, table="guessed_objects")
+        of, score = file.texts[file.existing(dimension, dimension)], file.score(file.existing(rating, rating))
         with reading(path):
             query = (
                 f"select {of}, min({as_number(score)}), max({as_number(score)}) from {file.source} group by all order by all"
@@ -514,7 +536,8 @@ def _lines(study: str, main: Guess, references: Guess | None, compared: bool) ->
             yield "    both_orders: false  # guessed: some comparisons are in one order only"
     else:
         scales = ", ".join(f"{in_yaml(name)}: [{low:g}, {high:g}]" for name, (low, high) in main.scales.items())
-        yield f"    scales: {{{scales or 'default: [1, 5]'}}}  # guessed: from the lowest and highest score"
+        asked = "; does 0 mark a failure? then `missing: [0]` under `import`, and the scale begins with 1" if main.zero else ""
+        yield f"    scales: {{{scales or 'default: [1, 5]'}}}  # guessed: from the lowest and highest score{asked}"
     names = main.names + (references.names if references is not None else [])
     families: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):

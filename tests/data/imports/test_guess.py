@@ -1,6 +1,7 @@
 """Settings guessed for files: those of the awkward tables and of every format, checked by import, not by eye."""
 
 import csv
+import json
 import shutil
 from pathlib import Path
 
@@ -116,6 +117,21 @@ def test_a_number_that_may_be_a_score_is_asked_about_or_left(tmp_path, monkeypat
         study, text = guessed(tmp_path, ratings_with(failure, scale), monkeypatch)
         assert "missing" not in study["import"]
         assert "mark a failure" not in text
+
+
+def test_a_value_of_one_row_alone_is_no_prompt(tmp_path, monkeypatch):
+    """Unless no other column has enough values, as in a file of one model's answers."""
+    rows = [(j, m, p, p % 5 + 1) for p in range(40) for m in ("gpt-4o", "claude-3") for j in ("gpt-4o", "claude-3")]
+    lines = [f"{n},{j},{m},{p},{v},text {n}" for n, (j, m, p, v) in enumerate(rows)]
+    for header in ("id,judge,model,question_no,rating,note", "index,judge,model,thing,rating,note"):
+        study, _ = guessed(tmp_path, {"own.csv": "\n".join([header, *lines]) + "\n"}, monkeypatch)
+        assert study["import"]["columns"]["prompt"] == header.split(",")[3]
+    nested = [{"id": n, "input": {"prompt_id": p}, "judge": j, "model": m, "rating": v} for n, (j, m, p, v) in enumerate(rows)]
+    study, _ = guessed(tmp_path, {"own.jsonl": "".join(f"{json.dumps(row)}\n" for row in nested)}, monkeypatch)
+    assert study["import"]["columns"]["prompt"] == "input.prompt_id"
+    lines = ["judge,model,id,subject,rating", *(f"gpt-4o,claude-3,{n},{n % 3},{n % 5 + 1}" for n in range(40))]
+    study, _ = guessed(tmp_path, {"one.csv": "\n".join(lines) + "\n"}, monkeypatch)
+    assert study["import"]["columns"]["prompt"] == "id"
 
 
 RECOGNISED = [

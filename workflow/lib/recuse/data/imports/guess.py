@@ -4,9 +4,10 @@ Each guess is marked as one, to be checked: a column of the wrong name, or one j
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from math import prod
 
 from recuse.base.database import Connection, connect
 from recuse.base.errors import ColumnError, ConfigError, DataError, RecuseError
@@ -19,6 +20,7 @@ from recuse.data.registry import COMPARED, FORMATS, RATED, SEEN_STEPS, files_in,
 ROWS = 20_000  # of a file that are looked at
 MOST_NAMES = 60  # different judges or models of a column
 MOST_LEVELS = 101
+REPEATS = 5  # rows with the same judge, model and prompt that are usual
 LEAST = 0.75  # share of a column's values that are numbers, or names of models, for it to be one of these
 # Words in the names of columns, the best first.
 WORDS = {
@@ -276,7 +278,8 @@ def _of_table(path: str, columns: Sequence[Column], *, of_humans: bool = False) 
     roles = VERDICT_ROLES if compared else ("rater", *RATING_ROLES[2:]) if of_humans else RATING_ROLES
     for role in roles:
         kind = "outcome" if compared and role == "human" else role
-        if not (role == "rating" and aside) and (column := _named(left.values(), role, kind)):
+        within = _of_several(left.values(), chosen) if role == "prompt" else left.values()
+        if not (role == "rating" and aside) and (column := _named(within, role, kind)):
             chosen[role] = left.pop(column.name)
             result.reasons[role] = "by its name"
     for role in () if compared else ("judge", "model"):  # names of models without a name that says so: judges are fewer
@@ -304,7 +307,7 @@ def _of_table(path: str, columns: Sequence[Column], *, of_humans: bool = False) 
             chosen["rating"] = left.pop(min(scores, key=lambda column: column.different).name)
             result.reasons["rating"] = "numbers of few levels"
     if "prompt" not in chosen and left:
-        column = max(left.values(), key=lambda column: (column.different, column.name))
+        column = max(_of_several(left.values(), chosen), key=lambda column: (column.different, column.name))
         chosen["prompt"] = left.pop(column.name)
         result.reasons["prompt"] = "it has the most different values"
     for role in sorted(chosen, key=ORDER.index):
@@ -322,7 +325,17 @@ def _of_table(path: str, columns: Sequence[Column], *, of_humans: bool = False) 
     return result
 
 
-def _named(columns: Sequence[Column], role: str, kind: str | None = None) -> Column | None:
+def _of_several(columns: Collection[Column], chosen: Mapping[str, Column]) -> Collection[Column]:
+    """The columns that may be the prompt, if there are any, when each prompt has rows of several judges or models: else all.
+
+    Such a column has another value in some rows only, but enough values for the rows, up to REPEATS by one judge of one model.
+    """
+    each = prod(chosen[role].different for role in ("judge", "model", "model_a", "model_b", "dimension") if role in chosen)
+    several = [column for column in columns if column.different < column.filled <= REPEATS * each * column.different]
+    return several if each > 1 and several and any(column.different == column.filled for column in columns) else columns
+
+
+def _named(columns: Collection[Column], role: str, kind: str | None = None) -> Column | None:
     """The column whose name is most like a role's words, and whose values fit the role, or the role `kind`."""
     best = None
     for place, column in enumerate(columns):

@@ -134,6 +134,21 @@ def test_a_value_of_one_row_alone_is_no_prompt(tmp_path, monkeypatch):
     assert study["import"]["columns"]["prompt"] == "id"
 
 
+@pytest.mark.parametrize("human", ["", ",human"])
+def test_files_with_the_same_columns_are_of_one_kind(tmp_path, monkeypatch, human):
+    """Without a column for the judge, each may be of one judge, and none is of human scores, but by its name."""
+    rows = [f"{m},{p},{p % 5 + 1}" + human.replace("human", "3") for p in range(20) for m in ("gpt-4o", "claude-3")]
+    table = "\n".join([f"model,prompt,rating{human}", *rows]) + "\n"
+    study, text = guessed(tmp_path, {"claude-3.5.csv": table, "gpt-4o.csv": table}, monkeypatch)
+    assert study["import"]["files"] == ["claude-3.5.csv", "gpt-4o.csv"]
+    assert "references" not in study["import"]
+    assert "if each file is of another judge (claude-3.5 and gpt-4o?), add a column `judge` to the files" in text
+    study, text = guessed(tmp_path, {"human.csv": table, "gpt-4o.csv": table}, monkeypatch)
+    assert (study["import"]["files"], study["import"]["references"]["files"]) == ("gpt-4o.csv", "human.csv")
+    assert "human" not in study["import"]["columns"]
+    assert ("human scores in the files above are left out" in text) == bool(human)
+
+
 RECOGNISED = [
     *("alpaca_eval.json", "arena_hard_v0.1.jsonl", "arena_hard_v2.jsonl", "deepeval.json", "helm.json", "helm_jury.json"),
     *("inspect.json", "inspect_rubric.json", "mlflow.json", "mt_bench_pair.jsonl", "mt_bench_single.jsonl"),

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import prod
+from pathlib import Path
 
 from recuse.base.database import Connection, connect
 from recuse.base.errors import ColumnError, ConfigError, DataError, RecuseError
@@ -156,6 +157,7 @@ class Guess:
     scores: list[Column] = field(default_factory=list)
     scales: dict[str, tuple[float, float]] = field(default_factory=dict)
     zero: bool = False  # whether 0 may be a score or a failure
+    note: str = ""  # further words about the files
 
 
 def guess(paths: Sequence[str], *, study: str = "mine") -> str:
@@ -178,13 +180,15 @@ def guess(paths: Sequence[str], *, study: str = "mine") -> str:
         main = _of_logs(connection, kinds[logs[0]], logs, compared)
         references = [_of_table(path, columns, of_humans=not compared) for path, columns in tables.items()]
     else:
-        rated = by_judge or parts[:1]
+        rated = by_judge or [part for part in parts if not _of_humans(part.files[0])] or parts
         if not rated:
             raise DataError(f"{files[0]}: found {FORMATS[kinds[files[0]]].words}, which holds no judgments; name those, too")
         same = [part for part in rated if part.columns == rated[0].columns]
         main, references = _merged(same), [part for part in parts if part not in same]
         references = [_of_table(part.files[0], tables[part.files[0]], of_humans=not compared) for part in references]
         references += [Guess(kinds[path], [path]) for path in logs]
+    if references and main.columns.pop("human", None) is not None:
+        references[0].note = "; human scores in the files above are left out"
     _complete(connection, main, tables, compared)
     return "\n".join(_lines(study, main, _merged(references) if references else None, compared)) + "\n"
 
@@ -373,6 +377,11 @@ def _models(chosen: Mapping[str, Column]) -> set[str]:
     return {value for role in ("judge", "model") if role in chosen for value in chosen[role].values}
 
 
+def _of_humans(path: str) -> bool:
+    """Whether the name of a file says that it holds human scores."""
+    return bool(re.search("human|gold|annotat", Path(path).stem.lower()))
+
+
 def _levels(wide: Sequence[Column]) -> list[str] | dict[str, str]:
     """The columns as config names them: those whose names end alike, as in `gpt-4o_score`, by their beginnings."""
     names = [_last(column.name) for column in wide]
@@ -445,6 +454,9 @@ def _complete(connection: Connection, main: Guess, tables: Mapping[str, Sequence
     for key in missing:
         main.columns[key] = {"value": key}
         main.reasons[key] = f"no column names the {key}: write its name"
+        if len(main.files) > 1:
+            each = enumerated([Path(path.removesuffix(".gz")).stem for path in main.files], most=5)
+            main.reasons[key] += f"; if each file is of another {key} ({each}?), add a column `{key}` to the files"
     if any(column.commas for column in main.scores):
         main.others["decimal"] = ","
         main.reasons["decimal"] = "numbers such as 7,5"
@@ -532,7 +544,7 @@ def _lines(study: str, main: Guess, references: Guess | None, compared: bool) ->
     yield "    import:"
     yield from _lines_of(main, "      ")
     if references is not None:
-        yield "      references:  # guessed: a file without judges is of human scores"
+        yield f"      references:  # guessed: a file without judges is of human scores{references.note}"
         keys = (
             ("item", "model_a", "model_b", "human")
             if compared

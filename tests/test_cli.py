@@ -326,7 +326,7 @@ def test_no_temporary_folder(tmp_path):
 def test_settings_are_checked_before_any_row_is_read(tmp_path):
     (tmp_path / "mine.yaml").write_text("specs: {mine: {slise: dimension}}\n", "utf-8")
     for arguments, message in (
-        (("none.csv",), "config: studies: none has the files none.csv; describe their study under `studies:` of a file"),
+        (("none.csv",), "config: studies: none has the files none.csv; describe their study in a file"),
         (("none.csv", "--study", "twim"), "config: --study: 'twim' is not one of studies; did you mean 'twin'?"),
         (("none.csv", "--study", "twin", "--spec", "mian"), "config: --spec: 'mian' is not one of specs; did you mean 'main'?"),
         (("none.csv", "--config", "mine.yaml"), "config: specs: mine: unknown key 'slise'; did you mean 'slice'?"),
@@ -516,4 +516,4 @@ def test_a_configuration_alone_that_does_not_say_enough(alone, arguments, messag
 
 def test_a_configuration_without_files(alone):
     assert alone("check", "mine.yaml", studies={})[2].startswith("error: config: no study with files; describe one under ")
-    assert "`fit` is for ratings; run the workflow" in alone("fit", "mine.yaml", studies={}, **ARENA)[2]
+    assert "`fit` is for ratings; build the report" in alone("fit", "mine.yaml", studies={}, **ARENA)[2]

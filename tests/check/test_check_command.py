@@ -169,7 +169,9 @@ def test_verdicts_for_fit_and_files_of_no_study_are_refused_with_advice(run, tmp
     sys.argv[3:] = []
     assert main() == 1
     error = capfd.readouterr().err
-    assert error.endswith("; describe their study under `studies:` of a file and pass it by --config, see docs/own-data.md\n")
+    assert error.endswith(
+        "; describe their study in a file and pass it by --config; `recuse import --guess` with these files writes one\n"
+    )
 
 
 def test_points_of_an_import_are_those_of_its_files(run, tmp_path, capfd):

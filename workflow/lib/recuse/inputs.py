@@ -127,8 +127,8 @@ def _entries(config: Mapping, study: str) -> list[tuple[str, str | None]]:
 def _check_compared(study: str, compared: bool) -> None:
     if not compared:
         raise ConfigError(
-            f"config: comparisons: {study}: these are verdicts on pairs of answers, and `fit` is for ratings; run the workflow "
-            f"for a report (`snakemake {study}`), see docs/comparisons.md"
+            f"config: comparisons: {study}: these are verdicts on pairs of answers, and `fit` is for ratings; build the "
+            f"report (`recuse run <this file>`), see docs/comparisons.md"
         )
 
 
@@ -148,7 +148,7 @@ def study_of(
         from recuse.config.load import project_settings
 
         added = [study for study in config[RATED] if study not in project_settings()[RATED]]
-        advice = "describe their study under `studies:` of a file and pass it by --config, see docs/own-data.md"
+        advice = "describe their study in a file and pass it by --config; `recuse import --guess` with these files writes one"
         if added:
             advice = f"name by --study the one whose scales and task types apply: {', '.join(added)}"
         raise ConfigError(f"config: studies: none has the files {', '.join(path for path, _ in named)}; {advice}")

@@ -20,6 +20,7 @@ from recuse.data.ratings import StudyFiles
 SUFFIXES = {"v", "instruct", "chat", "it", "hf", "preview", "latest", "beta", "exp"}
 TYPING = 0.9  # similarity from which one name may be the other mistyped, if all digits are the same
 SHORTEST = 8  # letters and digits of such a name: in a shorter one, one letter makes another model
+ONE_SPELLING = "write one of the two in the files, or list both under the `ids` of one model (docs/own-data.md, two spellings)"
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of one
 
 
@@ -92,7 +93,12 @@ def spelt_twice(facts: Facts, pairs: Sequence[tuple[str, str, str]]) -> Iterator
         if model is not None:
             reported.add(frozenset((judge, model)))
             words = f"the judge '{judge}' may be another spelling of the model '{model}'{difference(judge, model)}"
-            yield finding(judge, words, "list both spellings under the `ids` of one model in config", (judge, model))
+            yield finding(
+                judge,
+                words,
+                ONE_SPELLING,
+                (judge, model),
+            )
     for factor, rare, name in pairs:
         both = " and ".join(f"'{spelling}' ({counted(rows[factor][spelling], 'row')})" for spelling in (rare, name))
         entry = f"{quoted(name)}: {{family: {quoted(family.get(name, '<its family>'))}, ids: [{quoted(rare)}]}}"

@@ -6,7 +6,7 @@ from itertools import permutations
 from recuse.base.database import Connection
 from recuse.base.words import counted, enumerated, percent
 from recuse.check.facts import FINE, NOTE, STOP, WARNING, Finding, graded, ordered
-from recuse.check.names import alike, difference, look_the_same, odd_names
+from recuse.check.names import ONE_SPELLING, alike, difference, look_the_same, odd_names
 from recuse.pairwise.choices import (
     ABSENT,
     ASK_HUMANS,
@@ -28,7 +28,7 @@ LARGE = 0.1  # difference of shares that is seen without a study
 MANY, MOST = 0.25, 0.5  # share of draws from which the treatment of draws matters, and decides
 WEAK = 0.75  # agreement of two human votes: below, one in seven is wrong
 BY_CHANCE = 3.0  # standard errors below one half
-IDS = "if they are one, list both spellings under the `ids` of one model in config"
+IDS = f"if they are one, {ONE_SPELLING}"
 WHAT = {SELF: "self-bias of", FAMILY: "family-bias of", LONGER: "longer answers:", FIRST: "first answers:"}
 SUMMARY = {
     SELF: "self-bias of {}, against humans",

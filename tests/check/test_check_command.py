@@ -161,7 +161,7 @@ def test_verdicts_for_fit_and_files_of_no_study_are_refused_with_advice(run, tmp
         assert main() == 1
         error = capfd.readouterr().err
         assert error.startswith("error: config: comparisons: arena: these are verdicts on pairs of answers, and `fit` is for ")
-        assert "(`snakemake arena`), see docs/comparisons.md" in error
+        assert "(`recuse run <this file>`), see docs/comparisons.md" in error
     sys.argv[1] = "check"
     sys.argv[2:] = ["other.csv", "--config", "mine.yaml"]
     assert main() == 1

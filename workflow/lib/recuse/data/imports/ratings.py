@@ -231,7 +231,9 @@ def _create_declared(connection: Connection, scales: Mapping, settings: Mapping,
     config's `import`, the step is the coarsest of SEEN_STEPS of which all ratings on the scale are multiples.
     ConfigError about a scale of a judge that rates nothing in that dimension.
     """
-    multiples = ", ".join(f"bool_and(not isfinite(x) or abs(x / {s} - round(x / {s})) <= {NEAR})" for s in SEEN_STEPS)
+    multiples = ", ".join(
+        f"coalesce(bool_and(not isfinite(x) or abs(x / {s} - round(x / {s})) <= {NEAR}), true)" for s in SEEN_STEPS
+    )
     marks = " union all select dimension, null, rating_number from marks" if raters else ""
     query = f"""
         select dimension, judge_name, [{multiples}]
@@ -253,7 +255,7 @@ def _create_declared(connection: Connection, scales: Mapping, settings: Mapping,
             if step is None and not rounded:
                 rated_by = [judge] if judge is not None else of_dimension.keys() - of_judges.keys()
                 flags = zip(*(of_dimension[one] or [True] * len(SEEN_STEPS) for one in rated_by), strict=True)
-                multiple = [None not in of_step and all(of_step) for of_step in flags] or [True] * len(SEEN_STEPS)
+                multiple = [all(of_step) for of_step in flags] or [True] * len(SEEN_STEPS)
                 step = next((s for s, fit in zip(SEEN_STEPS, multiple, strict=True) if fit and fits(s, declared)), 1)
             inferred, ends = step not in (None, 1, settings.get("step")), (0, None) if ends == OBSERVED else ends
             rows.append((dimension, judge, *ends, step or 1, finest, rounded, not declared, inferred))

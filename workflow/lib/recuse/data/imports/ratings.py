@@ -265,11 +265,15 @@ def _create_declared(connection: Connection, scales: Mapping, settings: Mapping,
 
 
 def _check_judges(scales: Mapping, registry: Registry, seen: Mapping[str, Mapping]) -> None:
-    """ConfigError about a scale of a judge who rates nothing in that dimension, or in any; seen: judges by dimension."""
+    """ConfigError about a judge who has two scales, or rates nothing in that dimension, or in any; seen: its judges."""
     for dimension, scale in scales.items():
         named = seen if dimension == DEFAULT else [dimension]
         judges = {judge for name in named for judge in seen[name] if judge is not None}
+        spelt: dict[str, str] = {}  # name of a judge -> how config writes it
         for judge in scale if isinstance(scale, Mapping) else ():
+            if (other := spelt.setdefault(registry.names.get(judge, judge), judge)) != judge:
+                both = f"'{other}' and '{judge}' are the same judge"
+                raise ConfigError(f"config: scales: {dimension}: {both}; write its scale under one of them")
             if judge != DEFAULT and registry.names.get(judge, judge) not in judges:
                 listed = enumerated(sorted(judges), most=12) if judges else "none"
                 where = f"config: scales: {dimension}: '{judge}' is no judge of these ratings"

@@ -521,8 +521,9 @@ def _counts_of_scores(connection: Connection, key: Sequence[str], settings: Mapp
     if repeats := REPEATED.get(settings.get("repeats", "error")):
         yield from _counted(connection, "ranked", {text(repeats): "turn > 1"})
     yield from _counted(connection, "typed", READ_AS)
-    kinds = {f"'{ROUNDED}'": f"rounded and {between_steps('rating_number')}"}
-    kinds |= {IN_STEPS: f"inferred and {between_steps('rating_number').replace('step', '1')}"}
+    final = between_steps(f"({MAPPED})").replace("step", "dimension_step")
+    yield from _counted(connection, "rated", {f"'{ROUNDED}'": f"rounded and {final}"})
+    kinds = {IN_STEPS: f"inferred and {between_steps('rating_number').replace('step', '1')}"}
     has_score = "(gt_number is not null or score is not null)"
     if connection.execute(f"select 1 from {joined} where {has_score} limit 1").fetchone() is not None:
         kinds["'rating without a human score'"] = f"{FAILURE} is null and not {has_score}"

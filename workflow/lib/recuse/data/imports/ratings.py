@@ -303,7 +303,8 @@ def _create_rated(connection: Connection, paths: Sequence[str], settings: Mappin
     columns["turn"] = f"row_number() over ({answer} {order})"
     listed = ", ".join(f"{value} as {name}" for name, value in columns.items())
     scored = f"max(gt_number) over ({answer}) as gt_number"
-    connection.execute(f"create temp table ranked as select * replace ({scored}), {listed} from typed")
+    length = f"coalesce(pred_length, (max({as_number('pred_length')}) over ({answer}))::varchar) as pred_length"
+    connection.execute(f"create temp table ranked as select * replace ({scored}, {length}), {listed} from typed")
     connection.execute("create temp view rated as select * exclude (turn) from ranked where turn = 1")
 
 

@@ -23,9 +23,10 @@ from mutations import SEEDED, documents_like, tables_like
 from recuse.base.errors import RecuseError
 from recuse.base.tables import read_table
 from recuse.config.load import load, read
-from recuse.data.imports.ratings import import_ratings
+from recuse.data.imports.ratings import _check_judges, import_ratings
 from recuse.data.imports.verdicts import import_verdicts
 from recuse.data.ratings import StudyFiles, normalise
+from recuse.data.registry import Registry
 from recuse.inputs import findings_of, imported, in_folder, inputs_in
 
 NAMES = ("gpt-4.1", "gpt-4.1-mini", "claude-sonnet-4", "claude-haiku-4", "llama-3.1-70b")
@@ -248,7 +249,7 @@ def test_what_was_read_otherwise_is_said(tmp_path, monkeypatch, capsys):
             assert "ratings of quality by gpt-4.1, on a scale from 1 to 5, are mapped linearly to 1 to 10" in lines
         elif table is rated_twice:
             assert kinds["repeated rating, merged into the mean"] == len(ratings) / 4
-            assert kinds["rows"] == len(ratings)
+            assert kinds["rows"] == len(ratings) * 5 / 4
             without = sum(prompt == "q3" for _, _, prompt in ratings)
             words = f"{without} of {len(ratings)} rows have no length of the completion: fits with length use the other"
             assert words in words_of(findings, "lengths")
@@ -454,9 +455,35 @@ def test_repeats(tmp_path, repeats, rating):
     of_a = {"mean": 3 * step, "first": 2, "last": 4}[repeats]
     of_c = {"mean": 4, "first": 1, "last": 2}[repeats]
     assert values == {("a", "1"): of_a, ("a", "2"): 5 * step, ("c", "1"): of_c}
-    assert (
-        counts_in(counts)[f"repeated rating, {'merged into the mean' if step == 3 else f'of which the {repeats} counts'}"] == 6
-    )
+    merged = f"repeated rating, {'merged into the mean' if step == 3 else f'of which the {repeats} counts'}"
+    assert counts_in(counts) == {"rows": 9, "value 'ERROR'": 1, merged: 5, "rating without a human score": 1}
+
+
+@pytest.mark.parametrize("repeats", ["mean", "first", "last"])
+def test_failures_among_repeats_are_counted(tmp_path, repeats):
+    """Each one, and an answer whose ratings all failed stays without a rating."""
+    text = HEADER + "".join(f"a,b,{n},{value},3\n" for n in range(16) for value in (4, "ERROR", 5)) + "a,b,16,ERROR,3\n" * 2
+    path, counts = one(tmp_path, text, settings={"repeats": repeats, "missing": ["ERROR"]})
+    (merged,) = (n for kind, n in counts_in(counts).items() if kind.startswith("repeated"))
+    assert (counts_in(counts)["rows"], counts_in(counts)["value 'ERROR'"], merged) == (50, 18, 16)
+    assert [(p, f) for p, r, f in ratings_in(path, "prompt_id, rating, failure") if r is None] == [("16", "value 'ERROR'")]
+
+
+def test_ratings_that_are_rounded_after_mapping_and_averaging_are_counted(tmp_path):
+    """Each answer once: 2, 1.4 and 3 of five are 3.25, 1.9 and 5.5 of ten; the mean of 1 and 2 is 1.5."""
+    rows = ["a,m,1,2,3", "a,m,2,5,3", "a,m,3,1.4,3", "a,m,4,3,3"]
+    rows += ["b,m,1,1,3", "b,m,1,2,3", "b,m,2,4,3", "b,m,3,1.4,3", "b,m,3,2.6,3"]
+    settings = {"round": True, "repeats": "mean"}
+    scales = {"quality": {"default": [1, 10], "a": [1, 5]}}
+    path, counts = one(tmp_path, HEADER + "\n".join(rows), settings=settings, scales=scales)
+    assert ratings_in(path, "rating") == [(3,), (10,), (2,), (6,), (2,), (4,), (2,)]
+    assert counts_in(counts)["between two steps, rounded to the nearest"] == 4
+
+
+def test_length_of_repeats_is_that_of_any(tmp_path):
+    text = "judge,model,prompt,rating,human,length\na,b,1,2,3,\na,b,1,4,3,90\na,b,1,4,3,100\na,b,2,4,3,70\na,b,3,4,3,\n"
+    path, _ = one(tmp_path, text, settings={"repeats": "mean"})
+    assert ratings_in(path, "pred_length") == [(100,), (70,), (None,)]
 
 
 def test_mean_of_too_many_repeats_is_refused_unless_rounded(tmp_path):
@@ -588,6 +615,21 @@ def test_a_scale_of_a_judge_that_rates_nothing_is_named(tmp_path):
         RecuseError, match="scales: quality: 'gpt-4' is no judge of these ratings; write the name of one of them, a"
     ):
         one(tmp_path, HEADER + "a,b,1,2,3\n", scales={"quality": {"default": [1, 5], "gpt-4": [1, 10]}})
+
+
+def test_a_judge_has_one_scale_in_a_dimension(tmp_path):
+    registry = Registry.from_config({"Claude v2": {"family": "Claude", "ids": ["claude-2"]}})
+    scales = {"quality": {"default": [1, 5], "claude-2": [1, 10], "Claude v2": [1, 7]}}
+    with pytest.raises(
+        RecuseError, match="scales: quality: 'claude-2' and 'Claude v2' are the same judge; write its scale under one of them"
+    ):
+        _check_judges(scales, registry, {"quality": {"Claude v2": []}})
+
+
+def test_a_judge_whose_ratings_all_failed_does_not_change_the_step(tmp_path):
+    text = HEADER + "a,b,1,2.5,3\na,b,2,3,3\nc,b,1,ERROR,3\nc,b,2,,3\n"
+    path, _ = one(tmp_path, text, settings={"missing": ["ERROR"]})
+    assert ratings_in(path, "rating") == [(5,), (6,), (None,), (None,)]
 
 
 @settings(SEEDED, max_examples=60)

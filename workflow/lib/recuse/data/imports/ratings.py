@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from os.path import isfile
 
-from recuse.base.database import Connection, connect, create_table, files, footer, name, text, write_rows
+from recuse.base.database import Connection, connect, create_table, footer, name, text, write_rows
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.tables import IMPORTED, write_table
 from recuse.base.words import enumerated, visible
@@ -152,7 +152,7 @@ def import_ratings(
     write_rows(connection, rows, outputs["ratings"], footer(IMPORTED_SCALES, steps))
     if raters:
         _write_raters(connection, outputs["raters"], key=key)
-    rows = [*counts_of(connection, outputs["ratings"]), *_counts_of_scores(connection, key, settings, raters=raters)]
+    rows = [*counts_of(connection), *_counts_of_scores(connection, key, settings, raters=raters)]
     write_table(outputs["imported"], IMPORTED, ({"study": study, **row} for row in rows))
     names = connection.execute("select judge_name from typed union select model_name from typed order by all").fetchall()
     for (who,) in names:
@@ -501,14 +501,12 @@ def _write_raters(connection: Connection, path: str, *, key: Sequence[str]) -> N
     write_rows(connection, rows, path)
 
 
-def counts_of(connection: Connection, table: str) -> Iterator[dict]:
+def counts_of(connection: Connection) -> Iterator[dict]:
     """Yield the rows of the table of what was imported: file, kind, n, and the place of the first row of that kind.
 
-    table: path of the imported ratings or verdicts (parquet).
+    Those of `imported`: every rating or verdict of the files, also a repeated one.
     """
-    file, record = SOURCE
-    imported = f"(select {FAILURE}, {file} as file, {record} as record from {files([table])})"
-    yield from _counted(connection, imported, {"'rows'": "true", FAILURE: f"{FAILURE} is not null"})
+    yield from _counted(connection, "imported", {"'rows'": "true", FAILURE: f"{FAILURE} is not null"})
 
 
 def _counts_of_scores(connection: Connection, key: Sequence[str], settings: Mapping, *, raters: bool) -> Iterator[dict]:
@@ -520,7 +518,7 @@ def _counts_of_scores(connection: Connection, key: Sequence[str], settings: Mapp
     columns = ", ".join(key)
     joined = f"(select * from typed left join human_scores using ({columns}))"
     if repeats := REPEATED.get(settings.get("repeats", "error")):
-        yield from _counted(connection, "ranked", {text(repeats): "turn > 1"})
+        yield from _counted(connection, "ranked", {text(repeats): "turn > 1 and rating_number is not null"})
     yield from _counted(connection, "typed", READ_AS)
     final = between_steps(f"({MAPPED})").replace("step", "dimension_step")
     yield from _counted(connection, "rated", {f"'{ROUNDED}'": f"rounded and {final}"})

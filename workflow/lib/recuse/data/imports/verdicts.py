@@ -67,7 +67,7 @@ def import_verdicts(
         select {columns}, file as {SOURCE[0]}, record as {SOURCE[1]}{further("named", kept)} from named
         left join labels on {same}"""
     write_rows(connection, rows, outputs["verdicts"])
-    write_table(outputs["imported"], IMPORTED, ({"study": study, **row} for row in counts_of(connection, outputs["verdicts"])))
+    write_table(outputs["imported"], IMPORTED, ({"study": study, **row} for row in counts_of(connection)))
 
 
 def _create_labels(connection: Connection, paths: Sequence[str], references: Mapping) -> str:

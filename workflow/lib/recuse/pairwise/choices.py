@@ -43,7 +43,7 @@ STEADIER = "use a more consistent judge that calls fewer ties"
 ASK_HUMANS = "have people judge some of these comparisons"
 ABSENT = {  # quantity -> why a judge has no comparisons, and what to do
     SELF: ("none of its own answers is compared", "compare own answers too; other spellings of a name go under `ids`"),
-    LONGER: ("no answers of known, different length are compared", "add the lengths of the answers"),
+    LONGER: ("no compared answers have lengths that differ", "add the lengths of the answers"),
     FIRST: ("no pair was judged in both orders", "judge each pair in both orders"),
 }
 ADVICE = {  # if there is a bias

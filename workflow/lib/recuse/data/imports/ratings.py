@@ -69,7 +69,7 @@ NO_SCORES = (
     "no rating has a human score: judges are compared only with other judges; if there are human scores, name their file under "
     "`references:` of `import` in config, or their column, `columns: {human: ...}`"
 )
-DECLARE_GOLD = "{}: its reference are gold labels; write `gold: true` under `import` in config, and pages call them so"
+DECLARE_GOLD = "{}: its references are gold labels; write `gold: true` under `import` in config to have them called so"
 ROUNDED = "between two steps, rounded to the nearest"
 REPEATED = {  # config's `repeats` -> what the other ratings of one answer by one judge are
     "mean": "repeated rating, merged into the mean",

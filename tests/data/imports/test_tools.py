@@ -390,6 +390,30 @@ def test_words_of_a_log_are_numbers_by_config(tmp_path):
     assert [row[4:6] for row in rows] == [(1, 0.5), (0, 0.0), (1, None)]
 
 
+@pytest.mark.parametrize(
+    ("values", "ratings"), [({"yes": 0, "no": 1}, [0, 1]), ({True: 0, False: 1}, [0, 1]), ({}, [1, 0]), ({"NO": 1}, [1, 1])]
+)
+def test_values_of_config_go_before_the_meaning_of_a_word(tmp_path, values, ratings):
+    """Categories of Langfuse; those that config reads are counted, as in tables."""
+    log = json.loads((FIXTURES / "langfuse_scores.json").read_text("utf-8"))
+    for score in log["data"]:
+        score |= {"dataType": "CATEGORICAL", "stringValue": "yes" if score["value"] else "no"}
+    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
+    rows, counts = imported(tmp_path, tmp_path / "log.json", NAMED | {"values": values}, {"quality": [0, 1]})
+    assert [row[4] for row in rows] == ratings
+    assert rows[0][5] == ratings[1]
+    assert counts == {"human score": 1}
+    read_as = [row["kind"] for row in read_table(tmp_path / "imported.csv") if "read as" in row["kind"]]
+    assert (len(read_as) > 0) == bool(values)
+
+
+@pytest.mark.parametrize("letters", [{"C": 5, "P": 3, "I": 1}, {"c": 5.0, "p": 3.0, "i": 1.0}])
+def test_letters_of_inspect_are_what_config_says(tmp_path, letters):
+    settings = {"judge": {"model_graded_qa": "gpt-4o", "includes": "Human"}, "values": letters}
+    rows, _ = imported(tmp_path, FIXTURES / "inspect.json", settings, {"quality": [1, 5]})
+    assert [row[4:6] for row in rows] == [(5, 1.0), (1, 5.0), (None, 5.0), (None, 5.0), (None, None)]
+
+
 def documented():
     """The rows of the table of counts in docs/own-data.md, by format."""
     lines = (FIXTURES.parents[1] / "docs" / "own-data.md").read_text("utf-8").split("| tried on |")[1].splitlines()[2:]

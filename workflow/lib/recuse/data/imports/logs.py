@@ -17,14 +17,14 @@ from recuse.base.errors import ConfigError, DataError
 from recuse.base.log import warn
 from recuse.base.words import counted, enumerated, visible
 from recuse.data.files import place_of
-from recuse.data.imports.rows import ALL, RATING_COLUMNS, Rows, rows_of, wrong_in_json
+from recuse.data.imports.rows import ALL, RATING_COLUMNS, WORD, Rows, rows_of, spellings, wrong_in_json
 from recuse.data.registry import GOLD_LABELS, HUMAN
 
 LONGEST = 40  # characters of a value in a message
 # As inspect_ai.scorer.value_to_float takes them; N is "no answer or refusal to answer".
 GRADES = {"c": "1", "p": "0.5", "i": "0", "n": "0", "yes": "1", "true": "1", "no": "0", "false": "0"}
 GOLD = "gold label"  # a kind of score, beside human ones
-SCORED = ("file", "record", "model", "prompt_id", "dimension", "dataset", "rater", "rating", "failure", "kind")
+SCORED = ("file", "record", "model", "prompt_id", "dimension", "dataset", "rater", "rating", "failure", "kind", WORD)
 
 
 class Fields(dict):
@@ -148,12 +148,9 @@ class Node:
         return self.value
 
     def score(self) -> tuple[str | None, str | None]:
-        """The value as a rating, and why there is none: one of the two is None.
-
-        A boolean counts 1 or 0, a grade as in GRADES; NaN is none. Another text is left to the checks of ratings.
-        """
+        """The value as a word, and why there is none: one of the two is None. NaN is none."""
         if isinstance(self.value, (bool, int)):
-            return str(int(self.value)), None
+            return str(self.value).lower(), None
         if isinstance(self.value, float):
             if math.isinf(self.value):
                 raise self.fault("which is not a number", "write a number, or null if there is none")
@@ -163,7 +160,7 @@ class Node:
         shown = self.text
         if shown is None:
             return None, "no score"
-        return (None, "unscored (NaN)") if shown.lower() == "nan" else (GRADES.get(shown.lower(), shown), None)
+        return (None, "unscored (NaN)") if shown.lower() == "nan" else (shown, None)
 
 
 def records_of(path: str) -> list[Node]:
@@ -213,7 +210,8 @@ class Log:
         """
         self.path, self.scales = path, scales
         self.judges, self.columns = settings.get("judge"), settings.get("columns", {})
-        self.values = {str(word).strip().lower(): str(value) for word, value in settings.get("values", {}).items()}
+        values = settings.get("values", {}).items()
+        self.values = {spelling: str(value) for word, value in values for spelling in spellings(word)}
         self.ratings: list[dict] = []
         self.scores: list[dict] = []  # of humans, or gold labels
         self.scorers: dict[str, None] = {}  # in their order, also those that are no judges
@@ -255,8 +253,9 @@ class Log:
     ) -> None:
         """Add a score of a record: a rating by `judge`, else by the one that config names, also for `scorer`, or a reference.
 
-        score: as of `Node.score`. by: HUMAN or GOLD_LABELS, if the file says so. A scorer of which neither the file nor config
-        knows a judge is no judge; if config names judges, the others are none. dimension: else the scorer, or the only one.
+        score: as of `Node.score`; config's `values` say what a word counts, else GRADES, else it is its own number. by: HUMAN
+        or GOLD_LABELS, if the file says so. A scorer of which neither the file nor config knows a judge is no judge; if config
+        names judges, the others are none. dimension: else the scorer, or the only one.
         """
         self.scorers[scorer] = None
         if isinstance(self.judges, Mapping):
@@ -267,8 +266,8 @@ class Log:
             self.left_out[scorer] += 1
             return
         self.records[node.record] = True
-        rating, failure = score
-        rating = self.values.get((rating or "").lower(), rating)
+        word, failure = score
+        meaning = self.values.get(*spellings(word or ""))
         row = {
             "file": self.path,
             "record": node.record,
@@ -276,8 +275,9 @@ class Log:
             "prompt_id": self.part(node, "prompt", prompt),
             "dimension": dimension or (self.scales[0] if len(self.scales) == 1 else scorer),
             "dataset": self.part(node, "dataset", dataset or ALL),
-            "rating": rating,
+            "rating": meaning or GRADES.get((word or "").lower(), word),
             "failure": failure,
+            WORD: word if meaning else None,
         }
         if "dimension" in self.columns:
             row["dimension"] = self.part(node, "dimension")
@@ -316,11 +316,10 @@ class Log:
                     f"{self.path}: its scorers {', '.join(sorted(scorers))} would all be the judge '{judge}' of '{dimension}'; "
                     f"name the one that is a judge under `import` in config, as in `judge: {{{min(scorers)}: {judge}}}`"
                 )
-        kept = [*dict.fromkeys(key for row in self.ratings for key in row if key not in (*RATING_COLUMNS, "file", "record"))]
-        kept = [column for column in kept if column != "failure"]
-        columns = ("file", "record", *RATING_COLUMNS, "failure", *kept)
-        source = _table(connection, "log_ratings", self.ratings, columns)
-        picked = {column: column for column in (*RATING_COLUMNS, "failure")}
+        columns = ("file", "record", *RATING_COLUMNS, "failure", WORD)
+        kept = [*dict.fromkeys(key for row in self.ratings for key in row if key not in columns)]
+        source = _table(connection, "log_ratings", self.ratings, (*columns, *kept))
+        picked = {column: column for column in (*RATING_COLUMNS, "failure", WORD)}
         further = {column: text_column(column) for column in kept}
         scores = _table(connection, "log_scores", self.scores, SCORED) if self.scores else None
         rows = rows_of(source, picked, RATING_COLUMNS, named=named, texts=further, used=())

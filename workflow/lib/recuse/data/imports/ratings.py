@@ -428,8 +428,7 @@ def _check_one_kind(connection: Connection) -> None:
 def _scores_of_logs(connection: Connection, path: str, rows: str) -> tuple[str, str, dict[str, str], list[str]]:
     """The scores of a log, of the columns logs.SCORED, as of `_scores_in`."""
     several = connection.execute(f"select 1 from {rows} where dataset <> {text(ALL)} limit 1").fetchone()
-    of_table = f"null::varchar as {COLUMN}, null::varchar as {WORD}"
-    return path, f"select *, {of_table} from {rows}", {"dataset": "dataset"} if several else {}, ["rating"]
+    return path, f"select *, null::varchar as {COLUMN} from {rows}", {"dataset": "dataset"} if several else {}, ["rating"]
 
 
 def _scores_in(

@@ -108,6 +108,13 @@ def further(table: str, kept: Sequence[str]) -> str:
     return "".join(f", {table}.{name(KEPT + column)} as {name(column)}" for column in kept)
 
 
+def spellings(word: object) -> tuple[float | str, ...]:
+    """How a word of `values:` or `missing:` is compared with those of a file: numbers by value, texts in lower case."""
+    if isinstance(word, bool):
+        return BOOLEANS[word]
+    return (float(word) if is_number(word) else str(word).strip().lower(),)
+
+
 def case_of(value: str, words: Mapping[str, str], otherwise: str = "null") -> str:
     """SQL for the word that `words` give for a value (SQL), else `otherwise` (SQL)."""
     whens = " ".join(f"when {text(one)} then {text(other)}" for one, other in words.items())
@@ -356,12 +363,14 @@ class Table:
 
     def read_as(self, column: str) -> str:
         """SQL for what `values:` read a column's value as, in any case, numbers by their value; else NULL."""
-        value, read_as = f"trim({self.texts[column]})", {}
-        for word, meaning in self.settings.get("values", {}).items():
-            read_as |= dict.fromkeys(BOOLEANS[word] if isinstance(word, bool) else (str(word).strip().lower(),), meaning)
-        whens = [f"lower({value}) = {text(word)} then {text(str(meaning))}" for word, meaning in read_as.items()]
+        value, whens = f"trim({self.texts[column]})", []
         number = as_number(self._with_points(value))
-        whens += [f"{number} = {float(word)!r}::double then {text(str(m))}" for word, m in read_as.items() if is_number(word)]
+        for word, meaning in self.settings.get("values", {}).items():
+            for spelling in spellings(word):
+                equal = (
+                    f"{number} = {spelling!r}::double" if isinstance(spelling, float) else f"lower({value}) = {text(spelling)}"
+                )
+                whens.append(f"{equal} then {text(str(meaning))}")
         return f"case when {' when '.join(whens)} end" if whens else "null::varchar"
 
     def _with_points(self, value: str) -> str:

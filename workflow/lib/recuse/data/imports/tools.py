@@ -212,7 +212,7 @@ def read_every_eval(log: Log, records: Sequence[Node]) -> None:
         ]
         judged, error = any("judge" in method for method in methods), record.get("error").words
         evaluation = record["evaluation"]
-        score = (None, f"the sample failed: {error[:60]}") if error else (str(int(evaluation["is_correct"].flag)), None)
+        score = (None, f"the sample failed: {error[:60]}") if error else (str(evaluation["is_correct"].flag).lower(), None)
         given = {
             "model": record["model_id"].name,
             "prompt": record["sample_id"].name,
@@ -343,7 +343,7 @@ def read_openai_evals(log: Log, records: Sequence[Node]) -> None:
     for event in records[1:]:
         kind, data = event.get("type").text, event.get("data")
         if kind == "match":
-            score = str(int(data["correct"].flag)), None
+            score = str(data["correct"].flag).lower(), None
             log.add(event, score, **given, prompt=event["sample_id"].name, scorer="match", by=GOLD_LABELS)
         elif kind == "metrics":
             shown = data.get("score", "choice")

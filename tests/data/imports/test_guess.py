@@ -149,6 +149,30 @@ def test_files_with_the_same_columns_are_of_one_kind(tmp_path, monkeypatch, huma
     assert ("human scores in the files above are left out" in text) == bool(human)
 
 
+def test_each_scorer_of_a_log_has_a_line_if_it_names_no_judge(tmp_path, monkeypatch):
+    """One that compares with a key is no judge; only such ones are no study."""
+    names = ("includes", "model_graded_qa")
+    scores = [{name: {"value": "CI"[n % 2], "answer": "a"} for name in names} for n in range(3)]
+    samples = [{"id": n, "epoch": 1, "target": "t", "scores": of, "metadata": {}} for n, of in enumerate(scores)]
+    log = {"version": 2, "status": "success", "eval": {"task": "t", "dataset": {"name": "d"}, "model": "openai/gpt-4o"}}
+    log["eval"]["scorers"] = [{"name": name, "options": {}} for name in names]
+    study, text = guessed(tmp_path, {"log.json": json.dumps(log | {"samples": samples})}, monkeypatch)
+    assert study["import"]["judge"] == {"includes": "Gold", "model_graded_qa": "judge"}
+    assert study["import"]["gold"] is True
+    assert study["scales"] == {"model_graded_qa": [0, 1]}
+    text = text.replace("model_graded_qa: judge", "model_graded_qa: claude-3")
+    (tmp_path / "mine.yaml").write_text(text, "utf-8")
+    _, rows, _ = checked(tmp_path, monkeypatch)
+    assert {(key[0], key[1], tuple(units)) for key, units in rows.items()} == {
+        ("claude-3", "openai/gpt-4o", (x, x)) for x in (0, 1)
+    }
+    for sample in samples:
+        del sample["scores"]["model_graded_qa"]
+    (tmp_path / "log.json").write_text(json.dumps(log | {"samples": samples}), "utf-8")
+    with pytest.raises(DataError, match=r"^log\.json: its scorers are "):
+        guess(["log.json"])
+
+
 RECOGNISED = [
     *("alpaca_eval.json", "arena_hard_v0.1.jsonl", "arena_hard_v2.jsonl", "deepeval.json", "helm.json", "helm_jury.json"),
     *("inspect.json", "inspect_rubric.json", "mlflow.json", "mt_bench_pair.jsonl", "mt_bench_single.jsonl"),

@@ -14,9 +14,10 @@ from recuse.base.database import Connection, connect
 from recuse.base.errors import ColumnError, ConfigError, DataError, RecuseError
 from recuse.base.words import counted, enumerated
 from recuse.data.files import MISSING, as_number, missing_as_null, reading
+from recuse.data.imports.inspect_logs import OF_KEYS
 from recuse.data.imports.readers import TIES, create_imported, recognised
-from recuse.data.imports.rows import BOOLEAN_WORDS, POLES, Table, in_yaml
-from recuse.data.registry import COMPARED, FORMATS, RATED, SEEN_STEPS, files_in, finest_step, fits, usual_scale
+from recuse.data.imports.rows import BOOLEAN_WORDS, KEPT, POLES, Table, in_yaml
+from recuse.data.registry import COMPARED, FORMATS, GOLD_LABELS, RATED, SEEN_STEPS, files_in, finest_step, fits, usual_scale
 
 ROWS = 20_000  # of a file that are looked at
 MOST_NAMES = 60  # different judges or models of a column
@@ -436,6 +437,8 @@ def _of_logs(connection: Connection, format: str, paths: Sequence[str], compared
     if settings:
         result.others["judge"] = "judge"
         result.reasons["judge"] = "the log names none: write its name"
+        if format == "inspect":
+            _name_scorers(connection, result)
     query = f"select dimension, min({as_number('rating')}), max({as_number('rating')}) from imported group by all order by all"
     for dimension, low, high in connection.execute(query).fetchall():
         if low is not None:
@@ -443,6 +446,26 @@ def _of_logs(connection: Connection, format: str, paths: Sequence[str], compared
     names = "select distinct unnest([judge, model]) as name from imported order by all"
     result.names = [name for (name,) in connection.execute(names).fetchall() if name]
     return result
+
+
+def _name_scorers(connection: Connection, part: Guess) -> None:
+    """Add which scorers of an Inspect log, imported with one judge for all, are that judge, and which compare with a key."""
+    scorers = connection.execute(f'select distinct "{KEPT}scorer" from imported order by all').fetchall()
+    judges, other = {scorer: "judge" for (scorer,) in scorers}, connect()
+    create_imported(other, part.files, {"judge": dict.fromkeys(OF_KEYS, GOLD_LABELS) | judges}, RATED, scales=[])
+    keyed: list[str] = []
+    if other.execute("select 1 from duckdb_views() where view_name = 'in_logs'").fetchone():
+        dimensions = other.execute("select distinct dimension from in_logs order by all").fetchall()
+        keyed = [dimension for (dimension,) in dimensions if dimension in OF_KEYS]
+    of_one = connection.execute("select count(distinct dimension) from imported").fetchone() == (1,)
+    if keyed and not of_one:  # there is no dimension that their labels would be of
+        part.reasons["judge"] += f"; left out, as compared with a key: {enumerated(keyed)}"
+        keyed = []
+    elif keyed:
+        part.others["gold"] = True
+        part.reasons["gold"] = f"{enumerated(keyed)} {'compare' if len(keyed) > 1 else 'compares'} with a key"
+    if len(judges) + len(keyed) > 1:
+        part.others["judge"] = judges | dict.fromkeys(keyed, GOLD_LABELS)
 
 
 def _complete(connection: Connection, main: Guess, tables: Mapping[str, Sequence[Column]], compared: bool) -> None:

@@ -160,7 +160,9 @@ def verdict(facts: Facts, terms: Terms, reliability: Mapping[str, Reliability], 
     lacking = [] if scored else [f"any gap to the human scale, which is A ({NO_HUMAN_SCORE})"]
     lacking += [words for quantity in QUANTITY for words in _lacking(terms, quantity, LETTERS if scored else LETTERS[1:])]
     reliable = set(facts.names("dimension")) <= {name for name, of in reliability.items() if 0 < of.mean <= 1}
-    controls = [(facts.with_length, "control for length", "no lengths")]
+    some = f"{facts.with_length:,} of {counted(facts.rows, 'row')} have one" if facts.with_length else "no lengths"
+    of_length, partly = _controls_length(facts), 0 < facts.with_length < facts.rows
+    controls = [(of_length, f"control for length{f' ({some})' if partly and of_length else ''}", some)]
     controls += [(reliable, "correction for measurement error in the human scores", "unknown reliability")] if scored else []
     for possible, what, why in controls:
         (supported if possible else lacking).append(what if possible else f"{what} ({why})")
@@ -193,6 +195,15 @@ def verdict(facts: Facts, terms: Terms, reliability: Mapping[str, Reliability], 
         yield Finding("verdict", "supports", words, 0, STOP, advice, weight=1.0)
     if lacking:
         yield Finding("verdict", "does not support", "does not support: " + "; ".join(lacking), len(lacking))
+
+
+def _controls_length(facts: Facts) -> bool:
+    """Whether a fit with length can estimate a bias from the rows that have one; if all have one, as without it."""
+    if facts.with_length in (0, facts.rows):
+        return facts.with_length > 0
+    spec = EQUATION if facts.cells.has_reference else BY_MODEL
+    rows = identifiability(fitted_to(spec.changed(length="prompt"), facts.study), facts.study)
+    return any(row.get("quantity") in BIASES and "share_carried" in row for row in rows)
 
 
 def _models_of_others(facts: Facts, judge: str) -> np.ndarray:

@@ -23,6 +23,15 @@ def test_the_named_file_overrides_the_one_here_and_that_the_projects(folder):
     assert config["models"]["GPT-4o"]["family"] == "GPT"
 
 
+def test_models_are_dropped_by_name_or_id(folder):
+    """What a study's own families call a model is its name there."""
+    text = "models: {Claude v2: {family: Claude, ids: [claude-v2:1, claude-2]}}\n"
+    text += "studies: {ours: {title: t, import: {files: a.csv}, scales: {q: [1, 5]}, families: {Claude: [claude-2]}}}\n"
+    text += "specs: {mine: {subset: {models_dropped: ['claude-v2:1', claude-2, another]}}}\n"
+    (folder / "named.yaml").write_text(text, "utf-8")
+    assert load("named.yaml")["specs"]["mine"] == {"subset": {"models_dropped": ["Claude v2", "claude-2", "another"]}}
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -217,6 +217,7 @@ def fit(ratings: "Ratings", spec: str = "main", **settings: Any) -> "Fit":
     if settings:
         name, wanted = "changed", {**wanted, **plain(settings)}
         config = with_study(config, specs={name: wanted})
+        wanted = config["specs"][name]
     with ratings._opened():
         return Fit(ratings.study, name, wanted, config, ratings._estimated(name, wanted))
 

@@ -38,7 +38,7 @@ class Subset(SomeKeys):
     dimension: Names = optional("Dimensions to keep.")
     dataset: Names = optional("Datasets to keep.")
     task_type: Names = optional("Task types to keep.")
-    models_dropped: Names = optional("Models to drop.")
+    models_dropped: Names = optional("Models to drop, by name or id.")
 
 
 class SpecSettings(Section):

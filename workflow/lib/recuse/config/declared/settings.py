@@ -155,7 +155,7 @@ def _check_study(where: str, study: Study, settings: Settings) -> None:
 def _check_subset(where: str, subset: Subset | None, settings: Settings) -> None:
     studies, names = settings.studies.values(), {}
     if all(study.import_ is None for study in studies):  # an import may have any models
-        names["models_dropped"] = settings.models
+        names["models_dropped"] = [each for name, model in settings.models.items() for each in (name, *(model.ids or ()))]
     if all(DEFAULT not in study.scales for study in studies):  # and a default scale is for any dimensions
         names["dimension"] = {dimension for study in studies for dimension in study.scales}
     if all(study.task_types is not None for study in studies):  # a study without them may hold any dataset

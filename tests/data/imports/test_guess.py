@@ -173,6 +173,15 @@ def test_each_scorer_of_a_log_has_a_line_if_it_names_no_judge(tmp_path, monkeypa
         guess(["log.json"])
 
 
+def test_a_second_human_column_is_told(tmp_path, monkeypatch):
+    lines = ["judge,model,prompt,rating,human_1,human_2,human_note"]
+    lines += [f"gpt-4o,{m},{p},{p % 5 + 1},{p % 4 + 1},{p % 3 + 1},text" for p in range(20) for m in ("gpt-4o", "claude-3")]
+    study, text = guessed(tmp_path, {"own.csv": "\n".join(lines) + "\n"}, monkeypatch)
+    assert study["import"]["columns"]["human"] == "human_1"
+    assert "guessed: by its name; left out: human_2; to use all, write them as a file with model and prompt" in text
+    assert "name it under `references:`, with `columns: {rating: [human_1, human_2]}`" in text
+
+
 RECOGNISED = [
     *("alpaca_eval.json", "arena_hard_v0.1.jsonl", "arena_hard_v2.jsonl", "deepeval.json", "helm.json", "helm_jury.json"),
     *("inspect.json", "inspect_rubric.json", "mlflow.json", "mt_bench_pair.jsonl", "mt_bench_single.jsonl"),

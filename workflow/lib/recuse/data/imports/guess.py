@@ -324,6 +324,13 @@ def _of_table(path: str, columns: Sequence[Column], *, of_humans: bool = False) 
             result.names += list(column.values)
             result.reasons[key] += f", {counted(column.different, 'name')}"
     result.scores += [chosen[role] for role in ("rating", "human", "outcome") if role in chosen]
+    more = [column.name for column in left.values() if not compared and _named([column], "human")]
+    if "human" in chosen and more:
+        raters = in_yaml([chosen["human"].name, *more])
+        result.reasons["human"] += (
+            f"; left out: {enumerated(more)}; to use all, write them as a file with model and prompt, and"
+        )
+        result.reasons["human"] += f" in place of this line, name it under `references:`, with `columns: {{rating: {raters}}}`"
     if result.others.get("role") in ("judge", "model"):
         asked = result.columns["rating"]
         result.names += list(asked if isinstance(asked, Mapping) else map(_last, asked))

@@ -182,6 +182,27 @@ def test_a_second_human_column_is_told(tmp_path, monkeypatch):
     assert "name it under `references:`, with `columns: {rating: [human_1, human_2]}`" in text
 
 
+@pytest.mark.parametrize("header", ["chosen,rejected", "model_a,model_b,score_a,score_b", "model_1,model_2,a_wins"])
+def test_pairs_without_an_outcome_are_told(tmp_path, monkeypatch, header):
+    monkeypatch.chdir(tmp_path)
+    models = [("gpt-4o", "claude-3") if n % 3 else ("claude-3", "gpt-4o") for n in range(30)]
+    scores = [str(n % 2) for n in range(2)][: header.count(",") - 1]
+    lines = [f"judge,question,{header}", *(",".join(["gpt-4o", f"q{n}", *pair, *scores]) for n, pair in enumerate(models))]
+    Path("pairs.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    with pytest.raises(
+        DataError, match=r"^pairs\.csv: .* look like verdicts on two answers; recuse needs `model_a`, `model_b`"
+    ):
+        guess(["pairs.csv"])
+
+
+def test_rows_within_a_value_are_told(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [{"judge": "gpt-4o", "model": "gpt-4o", "prompt": n, "rating": n % 5} for n in range(30)]
+    Path("log.json").write_text(json.dumps({"version": 1, "results": rows}), "utf-8")
+    with pytest.raises(DataError, match=r"^log\.json: the rows are under `results`; write that list alone as a file$"):
+        guess(["log.json"])
+
+
 RECOGNISED = [
     *("alpaca_eval.json", "arena_hard_v0.1.jsonl", "arena_hard_v2.jsonl", "deepeval.json", "helm.json", "helm_jury.json"),
     *("inspect.json", "inspect_rubric.json", "mlflow.json", "mt_bench_pair.jsonl", "mt_bench_single.jsonl"),

@@ -173,6 +173,8 @@ def guess(paths: Sequence[str], *, study: str = "mine") -> str:
     logs = [path for path in files if kinds[path] != "table"]
     tables = {path: profiled(connection, path) for path in files if kinds[path] == "table"}
     parts = [_of_table(path, columns) for path, columns in tables.items()]
+    for part in parts:
+        _check_understood(part, tables[part.files[0]])
     compared = any(FORMATS[kinds[path]].holds == (COMPARED,) for path in logs) or any(
         "model_a" in part.columns for part in parts
     )
@@ -192,6 +194,21 @@ def guess(paths: Sequence[str], *, study: str = "mine") -> str:
         references[0].note = "; human scores in the files above are left out"
     _complete(connection, main, tables, compared)
     return "\n".join(_lines(study, main, _merged(references) if references else None, compared)) + "\n"
+
+
+def _check_understood(part: Guess, columns: Sequence[Column]) -> None:
+    """DataError about a table whose rows are within a value, or that holds pairs without the better one in a column."""
+    within = [column.name for column in columns if column.filled == 1 and re.match(r"\[\s*\{", next(iter(column.values)))]
+    if within:
+        raise DataError(f"{part.files[0]}: the rows are under `{within[0]}`; write that list alone as a file")
+    names = {_last(column.name).lower(): column.name for column in columns}
+    pairs = (("chosen", "rejected"), ("winner", "loser"), ("score_a", "score_b"), ("model_a", "model_b"))
+    pair = next(([names[name] for name in pair] for pair in pairs if {*pair} <= names.keys()), None)
+    if pair is None and "model_a" in part.columns:
+        pair = [str(part.columns[key]) for key in ("model_a", "model_b")]
+    if pair and not {"outcome", "human"} & part.columns.keys() and ("model_a" in part.columns or "rating" not in part.columns):
+        remedy = "recuse needs `model_a`, `model_b` and `outcome` (a, b or tie); write these columns"
+        raise DataError(f"{part.files[0]}: {enumerated(pair)} look like verdicts on two answers; {remedy}")
 
 
 def advice(path: str) -> list[str]:

@@ -203,6 +203,27 @@ def test_rows_within_a_value_are_told(tmp_path, monkeypatch):
         guess(["log.json"])
 
 
+def test_both_orders_of_a_pair_are_counted(tmp_path, monkeypatch):
+    """Whether the models change their places or a column names the order; one comparison in one order is enough for `false`."""
+    pairs = [f"gpt-4o,{n},{pair}" for n in range(20) for pair in ("gpt-4o,claude-3", "claude-3,gpt-4o")]
+    swapped = [f"{pair},{n % 3}" for n, pair in enumerate(pairs)]
+    ordered = [f"gpt-4o,{n // 2},gpt-4o,claude-3,{'ab'[n % 2]},{('ab', 'ba')[n % 2]}" for n in range(40)]
+    header = "judge,question,model_1,model_2,winner"
+    for head, lines in ((header, swapped), (f"{header},order", ordered)):
+        study, _ = guessed(tmp_path, {"pairs.csv": "\n".join([head, *lines]) + "\n"}, monkeypatch)
+        assert "both_orders" not in study
+        study, _ = guessed(tmp_path, {"pairs.csv": "\n".join([head, *lines[:-1]]) + "\n"}, monkeypatch)
+        assert study["both_orders"] is False
+
+
+def test_a_verdict_of_0_beside_1_and_2_is_asked_about(tmp_path, monkeypatch):
+    lines = ["judge,question,model_a,model_b,winner", *(f"gpt-4o,{n},gpt-4o,claude-3,{n % 3}" for n in range(30))]
+    study, text = guessed(tmp_path, {"pairs.csv": "\n".join(lines) + "\n"}, monkeypatch)
+    assert study["import"]["values"] == {"0": "tie", "1": "a", "2": "b"}
+    assert "missing" not in study["import"]
+    assert "is 0 a tie? if it marks a failure, write `missing: ['0']` instead" in text
+
+
 RECOGNISED = [
     *("alpaca_eval.json", "arena_hard_v0.1.jsonl", "arena_hard_v2.jsonl", "deepeval.json", "helm.json", "helm_jury.json"),
     *("inspect.json", "inspect_rubric.json", "mlflow.json", "mt_bench_pair.jsonl", "mt_bench_single.jsonl"),

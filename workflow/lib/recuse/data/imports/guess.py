@@ -510,11 +510,15 @@ def _complete(connection: Connection, main: Guess, tables: Mapping[str, Sequence
     words = [word.lower() for column in main.scores for word in column.words if column.different <= MOST_NAMES]
     words = list(dict.fromkeys(word for word in words if not re.fullmatch(r"[+-]?\d+,\d+", word)))
     if compared:
-        main.others["single"] = _counts_of_rows(connection, main, "judge item model_a model_b", "= 1")
+        main.others["single"] = _has_rows(connection, main, "judge item", "count(distinct {shown}) = 1")
         given = list(dict.fromkeys(word.lower() for column in main.scores for word in column.values))
         if read_as := {word: ANSWERS[word] for word in given if word in ANSWERS}:
             main.others["values"] = read_as
             main.reasons["values"] = "words for the answers"
+        if {"0", "1", "2"} <= {*given}:
+            main.others["values"] = {"0": "tie"} | read_as
+            main.reasons["values"] += "; is 0 a tie? if it marks a failure, write `missing: ['0']` instead"
+            read_as = main.others["values"]
         taken = {*AS_THEY_ARE, *TIES, *read_as, *map(str.lower, main.names)}
         if failures := [word for word in given if word not in taken]:
             main.others["missing"] = failures
@@ -542,7 +546,7 @@ def _complete(connection: Connection, main: Guess, tables: Mapping[str, Sequence
         if multiple and not any(fit and fits(step, scales) for step, fit in zip(SEEN_STEPS, multiple, strict=True)):
             main.others |= {"step": finest_step(scales) or 1, "round": True}
             main.reasons["step"] = "scores with many digits"
-    if _counts_of_rows(connection, main, "judge model prompt dimension dataset", "> 1"):
+    if _has_rows(connection, main, "judge model prompt dimension dataset", "count(*) > 1"):
         main.others["repeats"] = "mean"
         main.reasons["repeats"] = "some answers are rated more than once by one judge"
 
@@ -569,14 +573,23 @@ def _scales_by_dimension(connection: Connection, main: Guess) -> Iterator[tuple[
         yield from found.items()
 
 
-def _counts_of_rows(connection: Connection, main: Guess, keys: str, condition: str) -> bool:
-    """Whether the number of rows of a file with the same values in these columns meets a condition (SQL), for any values."""
-    columns = [main.columns[key] for key in keys.split() if isinstance(main.columns.get(key), str)]
+def _has_rows(connection: Connection, main: Guess, keys: str, condition: str) -> bool:
+    """Whether the rows of a file with the same values in these columns meet a condition (SQL), for any values.
+
+    Those of verdicts are also of one pair of models, in any order; `{shown}` in the condition is the order that was shown.
+    """
+    columns = {key: column for key, column in main.columns.items() if isinstance(column, str)}
     for path in main.files if columns and main.others.get("role") is None else ():
         file = Table(connection, path, {}, table="guessed_objects")
-        listed = ", ".join(file.texts[file.existing(column, column)] for column in columns)
+        texts = {key: file.texts[file.existing(column, column)] for key, column in columns.items()}
+        pair = [texts[key] for key in ("model_a", "model_b") if key in texts]
+        by = [texts[key] for key in keys.split() if key in texts] + ([f"list_sort([{', '.join(pair)}])"] if pair else [])
+        shown = f"[{', '.join([*pair, *(texts[key] for key in ('order',) if key in texts)])}]"
         with reading(path):
-            query = f"select 1 from {file.source} group by {listed} having count(*) {condition} limit 1"
+            having = condition.format(shown=shown)
+            query = (
+                f"select 1 from {file.source} group by {', '.join(by)} having {having} limit 1" if by else "select 1 limit 0"
+            )
             if connection.execute(query).fetchone():
                 return True
     return False

@@ -441,6 +441,24 @@ def test_settings_are_guessed_written_once_and_checked(tmp_path, monkeypatch, ca
     monkeypatch.setattr(sys, "argv", ["recuse", "import", "judged.csv", "human.csv", "--output", "all.csv"])
     assert main() == 1
     assert "name one YAML file, or write one for these files by --guess" in capfd.readouterr().err
+    for name, problem in (
+        ("ours.yaml", "found settings; name the files of judgments"),
+        ("absent.csv", "no such file; name an"),
+    ):
+        monkeypatch.setattr(sys, "argv", ["recuse", "import", "--guess", name, "--output", "new.yaml"])
+        assert main() == 1
+        assert capfd.readouterr().err.startswith(f"error: {name}: {problem}")
+        assert not Path("new.yaml").exists()
+
+
+def test_what_a_guess_prints_is_printed_once(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(ROOT / "tests" / "formats" / "inspect.json", ".")
+    monkeypatch.setattr(sys, "argv", ["recuse", "import", "--guess", "inspect.json"])
+    main()
+    out, err = capfd.readouterr()
+    assert "Written: mine.yaml" in out
+    assert (out + err).count("left out, as no judge's: ") == 1
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import sys
 from argparse import SUPPRESS, Action, ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
+from io import StringIO
 from os.path import exists
 from pathlib import Path
 from shutil import copyfile
@@ -222,10 +223,15 @@ def _guess(paths: Sequence[str], output: str) -> None:
         raise ConfigError(f"--output: {output}: there already; name another file, or delete it")
     if not output.endswith(CONFIGURATION):
         raise ConfigError(f"--output: {output}: name a file ending in {' or '.join(CONFIGURATION)}")
+    for path in paths:
+        if path.endswith(CONFIGURATION):
+            raise ConfigError(f"{path}: found settings; name the files of judgments, or leave out --guess to import by them")
+        if not exists(path):
+            raise ConfigError(f"{path}: no such file; name an existing one after --guess")
     config = load(None)
     limits = {"files": [path for each in paths for path in files_in(each)], "longest_line": int(bytes_of(config["line_limit"]))}
-    with TemporaryDirectory() as place, bounded(config["memory_limit"], f"{place}/work", **limits), redirect_stdout(sys.stderr):
-        text = guess(paths)
+    with TemporaryDirectory() as place, bounded(config["memory_limit"], f"{place}/work", **limits), redirect_stdout(StringIO()):
+        text = guess(paths)  # what it prints, the check prints again
     with _writing(f"--output: {output}", ELSEWHERE), replacing(output) as part:
         Path(part).write_text(text, "utf-8")
     write_page(f"Written: {output}. Check each line of it that says `guessed`.\n\n{text}\n")

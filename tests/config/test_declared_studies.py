@@ -114,8 +114,8 @@ def test_manifests_name_each_file_once_with_a_git_blob_id(source):
         ),
         (
             "studies",
-            {"import": {"files": "a.json", "format": "inspect", "missing": ["x"]}},
-            "import: missing: only the format table has it",
+            {"import": {"files": "a.json", "format": "inspect", "decimal": ","}},
+            "import: decimal: only the format table has it",
         ),
         (
             "studies",

@@ -374,7 +374,7 @@ def test_gold_labels_are_to_be_declared(tmp_path, capsys):
     """Pages that speak of humans would be wrong; config says what they are, as the files are read later."""
     for settings, told in (({}, True), ({"gold": True}, False)):
         imported(tmp_path, FIXTURES / "openai_evals.jsonl", settings, {"quality": [0, 1]})
-        assert ("its reference are gold labels; write `gold: true`" in capsys.readouterr().out) == told
+        assert ("its references are gold labels; write `gold: true`" in capsys.readouterr().out) == told
 
 
 def test_words_of_a_log_are_numbers_by_config(tmp_path):
@@ -412,6 +412,30 @@ def test_letters_of_inspect_are_what_config_says(tmp_path, letters):
     settings = {"judge": {"model_graded_qa": "gpt-4o", "includes": "Human"}, "values": letters}
     rows, _ = imported(tmp_path, FIXTURES / "inspect.json", settings, {"quality": [1, 5]})
     assert [row[4:6] for row in rows] == [(5, 1.0), (1, 5.0), (None, 5.0), (None, 5.0), (None, None)]
+
+
+@pytest.mark.parametrize("missing", [["P"], ["p", "x"], ["c", 0.5]])
+def test_values_of_a_log_are_failures_by_config(tmp_path, missing):
+    settings = {"judge": {"model_graded_qa1": "gpt-4o"}, "step": 0.5, "missing": missing}
+    rows, _ = imported(tmp_path, FIXTURES / "inspect.json", settings, {"quality": [0, 1]})
+    ratings = [(1, None), (0, None), (2, None), (None, "value '0.5'")] if 0.5 in missing else []
+    ratings = ratings or [(None, "value 'P'"), (0, None), (2, None), (1, None)]
+    assert [(row[4], row[6]) for row in rows[:4]] == ratings
+
+
+@pytest.mark.parametrize("format", [{}, {"format": "inspect"}])
+def test_keys_that_a_format_does_not_take_are_refused(tmp_path, format):
+    """Also if the format is recognised, and of references."""
+    path, scales = FIXTURES / "inspect.json", {"quality": [0, 1]}
+    imported(tmp_path, path, INSPECT | format | {"values": {"C": 1}}, scales)
+    words = r"inspect\.json: found an Inspect log, and decimal: only the format table has it; leave `decimal` out"
+    with pytest.raises(DataError, match=words):
+        imported(tmp_path, path, INSPECT | format | {"decimal": ","}, scales)
+    if not format:
+        (tmp_path / "judged.csv").write_text(JUDGED, "utf-8")
+        gold, human = FIXTURES / "every_eval_ever.jsonl", {"decimal": ","}
+        with pytest.raises(DataError, match=r"ever\.jsonl: found Every Eval Ever samples, and decimal: only the format table"):
+            imported(tmp_path, tmp_path / "judged.csv", {}, {"q": [0, 1]}, references=[gold], human=human)
 
 
 def documented():

@@ -73,7 +73,7 @@ def _signs(*sets: str) -> tuple[frozenset[str], ...]:
     return tuple(frozenset(keys.split()) for keys in sets)
 
 
-LOG_KEYS = ("judge", "columns")
+LOG_KEYS = ("judge", "columns", "missing", "values")
 FORMATS = {
     "table": Format("a table", (RATED, COMPARED), keys=("columns", "missing", "values", "decimal")),
     "mt_bench_single": Format("MT-Bench single judgments", (RATED,), _signs("question_id model judge score")),
@@ -94,10 +94,23 @@ FORMATS = {
         "Langfuse scores", (RATED,), _signs("name source dataType", "data meta", "scores observations"), LOG_KEYS
     ),
     "deepeval": Format("DeepEval results", (RATED,), _signs("testCases testPassed", "test_results confident_link"), LOG_KEYS),
-    "lm_eval": Format("lm-evaluation-harness samples", (), _signs("doc_id filtered_resps"), ("columns",)),
+    "lm_eval": Format("lm-evaluation-harness samples", (), _signs("doc_id filtered_resps"), ("columns", "missing", "values")),
     "openai_evals": Format("an OpenAI Evals run", (RATED,), _signs("spec"), LOG_KEYS),
     "lmarena": Format("LMArena votes", ()),
 }
+
+
+KEYS_OF_FORMATS = sorted({key for entry in FORMATS.values() for key in entry.keys})
+
+
+def refused_key(format: str, keys: Collection[str]) -> str | None:
+    """What is wrong with the first of `keys` of config's `import` that files of a format do not take; None if nothing is."""
+    for key in KEYS_OF_FORMATS:
+        if key in keys and key not in FORMATS[format].keys:
+            having = [name for name, entry in FORMATS.items() if key in entry.keys]
+            words = f"the format {having[0]} has" if len(having) == 1 else f"the formats {', '.join(having)} have"
+            return f"{key}: only {words} it; leave `{key}` out"
+    return None
 
 
 def tells_raters(settings: Mapping) -> bool:

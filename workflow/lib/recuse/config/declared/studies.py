@@ -37,10 +37,9 @@ from recuse.data.registry import (
     fits,
     in_whole_steps,
     possible_steps,
+    refused_key,
 )
 from recuse.simulate.pairwise import declared_comparisons
-
-KEYS_OF_FORMATS = sorted({key for entry in FORMATS.values() for key in entry.keys})
 
 
 def _several(columns: list[str]) -> list[str]:
@@ -196,11 +195,9 @@ class Import(Section):
                 f"`{FORMATS[self.format].holds[0]}:`; move the study there" if FORMATS[self.format].holds else "`references:`"
             )
             raise ValueError(f"format: {self.format} is read under {place}")
-        for key in KEYS_OF_FORMATS:
-            if key in self.model_fields_set and self.format is not None and key not in FORMATS[self.format].keys:
-                having = [name for name, entry in FORMATS.items() if key in entry.keys]
-                words = f"the format {having[0]} has" if len(having) == 1 else f"the formats {', '.join(having)} have"
-                raise ValueError(f"{key}: only {words} it; leave `{key}` out")
+        refused = refused_key(self.format, self.model_fields_set) if self.format is not None else None
+        if refused is not None:
+            raise ValueError(refused)
         for part, place in ((self, ""), (self.references, "references: ")):
             given_up = {str(value).strip().lower() for value in (part and part.missing) or ()}
             for word, meaning in ((part and part.values) or {}).items():

@@ -205,13 +205,14 @@ class Log:
         """Take config's words for a file.
 
         settings: config's `import`, whose `judge` is the name of the judge, or that of each scorer that is one, and whose
-        `columns` say where a record names its model, prompt, judge, dimension or dataset, and whose `values` are numbers for
-        words. scales: the dimensions of the study.
+        `columns` say where a record names its model, prompt, judge, dimension or dataset, whose `values` are numbers for words,
+        and whose `missing` are words for failures. scales: the dimensions of the study.
         """
         self.path, self.scales = path, scales
         self.judges, self.columns = settings.get("judge"), settings.get("columns", {})
         values = settings.get("values", {}).items()
         self.values = {spelling: str(value) for word, value in values for spelling in spellings(word)}
+        self.missing = {spelling for word in settings.get("missing", ()) for spelling in spellings(word)}
         self.ratings: list[dict] = []
         self.scores: list[dict] = []  # of humans, or gold labels
         self.scorers: dict[str, None] = {}  # in their order, also those that are no judges
@@ -267,7 +268,10 @@ class Log:
             return
         self.records[node.record] = True
         word, failure = score
-        meaning = self.values.get(*spellings(word or ""))
+        (spelling,) = spellings(word or "")
+        if spelling in self.missing:
+            word, failure = None, f"value '{word}'"
+        meaning = self.values.get(spelling)
         row = {
             "file": self.path,
             "record": node.record,

@@ -16,7 +16,7 @@ from recuse.data.files import SOURCE, as_number, header_of, place_of, reading
 from recuse.data.imports.guess import advising
 from recuse.data.imports.inspect_logs import EPOCH
 from recuse.data.imports.logs import GOLD
-from recuse.data.imports.readers import OVERALL, create_imported, recognised
+from recuse.data.imports.readers import OVERALL, check_keys, create_imported, recognised
 from recuse.data.imports.rows import (
     ALL,
     COLUMN,
@@ -437,6 +437,7 @@ def _scores_in(
     """A file, SQL for its scores as texts, a row for each, its names of its columns, and its columns of scores."""
     shown = recognised(connection, path) if isfile(path) else "table"
     if shown in READERS_OF_LOGS:
+        check_keys(path, shown, references)
         rows = READERS_OF_LOGS[shown](connection, path, references, dimensions)
         if rows.scores is None:
             raise DataError(f"{path}: found no human score or gold label ({FORMATS[shown].words}); name another file")

@@ -30,7 +30,7 @@ from recuse.data.imports.rows import (
 )
 from recuse.data.imports.tools import READERS_OF_LOGS
 from recuse.data.lines import check_lines
-from recuse.data.registry import COMPARED, FORMATS, RATED, TABLES, check_name
+from recuse.data.registry import COMPARED, FORMATS, RATED, TABLES, check_name, refused_key
 
 # Key of `columns:` in config -> column of the table, by which a file may also call it.
 RATING_KEYS = {"judge": "judge", "model": "model", "prompt": "prompt_id", "dimension": "dimension", "dataset": "dataset"}
@@ -96,7 +96,15 @@ def _format_of(connection: Connection, path: str, settings: Mapping, kind: str) 
         content = "ratings of single answers" if kind == COMPARED else "verdicts on two answers"
         section = FORMATS[declared].holds[0]
         raise DataError(f"{path}: found {content} ({FORMATS[declared].words}); move the study from `{kind}:` to `{section}:`")
+    check_keys(path, declared, settings)
     return declared
+
+
+def check_keys(path: str, format: str, settings: Mapping) -> None:
+    """DataError about a key of config's `import`, or of its `references`, that files of this format do not take."""
+    refused = refused_key(format, settings.keys())
+    if refused is not None:
+        raise DataError(f"{path}: found {FORMATS[format].words}, and {refused}")
 
 
 def recognised(connection: Connection, path: str) -> str:

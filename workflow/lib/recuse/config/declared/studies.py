@@ -24,6 +24,7 @@ from recuse.config.declared.sections import (
     required,
 )
 from recuse.config.studies import KINDS, PLACEHOLDER, SOURCES, TEXTS, analyses_of, origin_of_verdicts
+from recuse.data.imports.rows import spellings
 from recuse.data.registry import (
     COMPARED,
     DEFAULT,
@@ -199,10 +200,15 @@ class Import(Section):
         if refused is not None:
             raise ValueError(refused)
         for part, place in ((self, ""), (self.references, "references: ")):
-            given_up = {str(value).strip().lower() for value in (part and part.missing) or ()}
+            given_up = {spelling for value in (part and part.missing) or () for spelling in spellings(value)}
+            first: dict[float | str, object] = {}
             for word, meaning in ((part and part.values) or {}).items():
-                if str(word).strip().lower() in given_up:
+                if given_up & {*spellings(word)}:
                     raise ValueError(f"{place}values: {word} is listed under `missing:`, too; keep one")
+                for spelling in spellings(word):
+                    if spelling in first:
+                        raise ValueError(f"{place}values: {first[spelling]} and {word} are the same in a file; keep one")
+                    first[spelling] = word
                 if isinstance(meaning, str) is (self.holds == RATED):
                     kind = "a number" if self.holds == RATED else f"one of {', '.join(OUTCOMES)}"
                     raise ValueError(f"{place}values: {word}: found {meaning!r}; write {kind}")

@@ -451,6 +451,17 @@ def test_settings_are_guessed_written_once_and_checked(tmp_path, monkeypatch, ca
         assert not Path("new.yaml").exists()
 
 
+def test_a_guess_does_not_advise_to_guess(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"gpt-4o,claude-3,{n},word {n % 70}\n" for n in range(140))
+    Path("words.csv").write_text("judge,model,prompt,remark\n" + rows, "utf-8")
+    monkeypatch.setattr(sys, "argv", ["recuse", "import", "--guess", "words.csv"])
+    assert main() == 1
+    error = capfd.readouterr().err
+    assert "words.csv, line 1, column rating: missing" in error
+    assert "--guess" not in error
+
+
 def test_what_a_guess_prints_is_printed_once(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     shutil.copy(ROOT / "tests" / "formats" / "inspect.json", ".")

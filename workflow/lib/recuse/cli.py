@@ -235,7 +235,10 @@ def _guess(paths: Sequence[str], output: str) -> None:
     with _writing(f"--output: {output}", ELSEWHERE), replacing(output) as part:
         Path(part).write_text(text, "utf-8")
     write_page(f"Written: {output}. Check each line of it that says `guessed`.\n\n{text}\n")
-    run_check(Namespace(files=[output], study=None, config=None, output=None))
+    try:
+        run_check(Namespace(files=[output], study=None, config=None, output=None))
+    except DataError as error:  # which, of a table that is not understood, advises to guess
+        raise DataError(*(line for line in error.args if "import --guess" not in line)) from error
 
 
 def run_verify(arguments: Namespace) -> None:

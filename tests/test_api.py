@@ -246,6 +246,7 @@ def changed(place, column, value, *, table=JUDGED):
     return copy
 
 
+THIRDS = JUDGED.assign(score=pd.to_numeric(JUDGED["score"], errors="coerce") / 3)
 WRONG = {
     "no number": ((changed(3, "score", "great"), HUMAN), {}, "DataFrame, row 4, column score: found 'great', which is not a "),
     "off the scale": ((changed(4, "score", 11), HUMAN), {}, "DataFrame, row 5, column score: found '11', which is off "),
@@ -269,6 +270,13 @@ WRONG = {
     "no level": ((JUDGED, HUMAN), {"confidence": 2}, "confidence: should be below 1, found 2"),
     "true": ((JUDGED.assign(score=True), HUMAN), {}, "if these are ratings, values={'true': 10}"),
     "two scales": ((JUDGED, HUMAN), {"scales": {"quality": (1, 10)}}, "found scale and scales; pass one of them"),
+    "any digits": ((THIRDS, HUMAN), {}, "; for scores with any number of digits, step=0.1 with round=True,"),
+    "too fine": ((THIRDS, HUMAN), {"step": 0.05}, "has 181 levels, more than 101; pass step=0.1 with round=True, which"),
+    "many levels": ((pd.concat([JUDGED, *(JUDGED.assign(score=score) for score in (1, 2))]), HUMAN),
+                    {"scale": (0, 100), "step": 1, "repeats": "mean"}, "pass repeats='first' or 'last', or round=True, which"),
+    "a comma": ((changed(3, "score", "7,5"), HUMAN), {}, "or, for decimal commas, pass decimal=','"),
+    "no scores": ((JUDGED, HUMAN.assign(first=None, second=None)), {},
+                  "listed in missing=; write the scores, or leave out references="),
     "no step": ((JUDGED, HUMAN), {"scale": (1, 10.5), "step": 1}, "step: 1: the scale [1, 10.5] of default has ends"),
 }  # fmt: skip
 
@@ -357,6 +365,22 @@ def test_values_of_numpy_and_pandas(settings, ratings):
     pd.testing.assert_frame_equal(made.to_pandas().iloc[:, :5], ratings.to_pandas().iloc[:, :5])
 
 
+def test_scores_of_any_digits_and_decimal_commas(ratings):
+    scores = pd.to_numeric(JUDGED["score"], errors="coerce")
+    drawn = np.random.default_rng(1).uniform(-0.04, 0.04, len(scores))
+    near = (scores + drawn).clip(1, 10)
+    frame = recuse.fit(ratings).table
+    for like in (near, near.map("{:.3f}".format).str.replace(".", ",")):
+        made = ratings_of_example(
+            JUDGED.assign(score=like), HUMAN, step=1, round=True, decimal="," if like.dtype != float else None
+        )
+        pd.testing.assert_frame_equal(recuse.fit(made).table, frame)
+    halves = HUMAN.astype({"first": str}).replace({"first": {"7": "7,5"}})
+    expected = ratings_of_example(JUDGED, halves.assign(first=halves["first"].str.replace(",", ".")))
+    made = ratings_of_example(JUDGED, halves, decimal=",")
+    pd.testing.assert_frame_equal(recuse.fit(made).table, recuse.fit(expected).table)
+
+
 def test_numbers_of_numpy_mark_failures_and_ask_for_power(ratings):
     with_two = JUDGED.assign(score=JUDGED["score"].replace("ERROR", "22"))
     assert len(ratings_of_example(with_two, HUMAN, missing=np.int64(22))) == len(ratings)
@@ -414,7 +438,7 @@ def test_tables_as_people_have_them(ratings):
 
 
 def test_what_an_import_says_is_a_warning():
-    with pytest.warns(UserWarning, match=r"no rating has a human score: .*; if there are human scores, name"):
+    with pytest.warns(UserWarning, match=r"no rating has a human score: .*; if there are human scores, name their column by "):
         ratings_of_example(JUDGED)
     with pytest.warns(UserWarning, match=r"families: no judge and no model of these ratings is named gpt-5"):
         ratings_of_example(JUDGED, HUMAN, families={"GPT": ["gpt-5"]})
@@ -426,9 +450,9 @@ def test_what_an_import_says_is_a_warning():
 def test_wrong_arguments_of_the_others(ratings):
     with pytest.raises(recuse.ConfigError, match=r"did you mean 'clustered'"):
         recuse.fit(ratings, "cluster")
-    with pytest.raises(recuse.ConfigError, match=r"specs: changed: covariance"):
+    with pytest.raises(recuse.ConfigError, match=r"^covariance: should be 'HC0'"):
         recuse.fit(ratings, covariance="CR7")
-    with pytest.raises(recuse.ConfigError, match=r"self_bias"):
+    with pytest.raises(recuse.ConfigError, match=r"^self_bias: should be above 0, found -1$"):
         recuse.power(ratings, self_bias=-1)
     with pytest.raises(recuse.ConfigError, match=r"figure: 'pie' is none of the figures of these data"):
         recuse.plot(ratings, "pie")

@@ -71,7 +71,9 @@ def ratings(
     scales: Mapping[str, tuple[float, float]] | None = None,
     missing: str | float | Sequence[str | float] = (),
     values: Mapping[str, float] | None = None,
+    decimal: str | None = None,
     step: float | None = None,
+    round: bool = False,
     repeats: str | None = None,
     references: Data | None = None,
     rater: str | None = None,
@@ -90,10 +92,11 @@ def ratings(
     is the column there, or the columns of several raters; rater: the column of the rater, if each row there is one's; gold:
     they are labels by a key, right or wrong. families: the models of each family; a model in none is a family of its own.
     scale: lowest and highest rating; scales: the same by dimension. Without either the scale is taken from the data, with a
-    warning that says so. missing: values that mark a failed judgment; values: numbers that words stand for, as
-    {"yes": 1, "no": 0}. step: between two ratings, such as 0.5, if the ratings do not show it. repeats: mean, first, last or
-    error (the default), of several ratings of an answer by one judge. format: of files, if it is not to be recognised. study:
-    the name in the column `study` of the results. confidence: of intervals; default: 0.9.
+    warning that says so. missing: values that mark a failed judgment, or no human score; values: numbers that words stand for,
+    as {"yes": 1, "no": 0}, also among human scores. decimal: "," for texts such as 7,5. step: between two ratings, such as 0.5,
+    if the ratings do not show it; round: scores with any number of digits to the nearest step, of 1 by default. repeats: mean,
+    first, last or error (the default), of several ratings of an answer by one judge. format: of files, if it is not to be
+    recognised. study: the name in the column `study` of the results. confidence: of intervals; default: 0.9.
 
     Raises DataError about the first row that is wrong, by its column and its number, from 1, and ConfigError about an argument.
     """
@@ -101,12 +104,13 @@ def ratings(
     columns |= {"dataset": dataset, "length": length}
     if is_configuration(data):
         others = {**columns, "human": human, "families": families, "scale": scale, "scales": scales, "step": step}
-        others |= {"values": values, "repeats": repeats, "rater": rater, "gold": gold or None}
+        others |= {"round": round or None, "values": values, "decimal": decimal, "repeats": repeats, "rater": rater}
+        others |= {"gold": gold or None}
         return Ratings(configured(data, study, {**others, "references": references, "format": format}, RATED))
     if scale is not None and scales is not None:
         raise ConfigError("found scale and scales; pass one of them")
-    words = {"missing": listed(missing) or None, "values": values}
-    source = Source(data, columns, **words, step=step, repeats=repeats, gold=gold or None, format=format)
+    words = {"missing": listed(missing) or None, "values": values, "decimal": decimal}
+    source = Source(data, columns, **words, step=step, round=round or None, repeats=repeats, gold=gold or None, format=format)
     if references is None:
         source.name_column("human", human)
     else:
@@ -150,8 +154,8 @@ def pairs(
     data: as of `ratings`. judge, item, model_a, ...: names of columns, each its own name by default. item: the question;
     outcome: `a`, `b`, `tie` or `error`, or the model that won; order: `ab` or `ba`, or the model that was shown first; human:
     the humans' verdict, like `outcome`, here or in `references`, a table with the same columns of item and models; length_a,
-    length_b: words of the answers. both_orders: whether each pair must have been shown in both orders. Other arguments, and
-    errors, are those of `ratings`.
+    length_b: words of the answers. both_orders: whether each pair must have been shown in both orders. missing, values: of
+    verdicts, the humans' too, as {"left": "a"}. Other arguments, and errors, are those of `ratings`.
 
     >>> import pandas as pd
     >>> verdicts = pd.DataFrame(
@@ -214,11 +218,11 @@ def fit(ratings: "Ratings", spec: str = "main", **settings: Any) -> "Fit":
     config = ratings._inputs.config
     _check_named("spec", spec, config["specs"], "specs of the configuration")
     name, wanted = spec, config["specs"][spec]
-    if settings:
-        name, wanted = "changed", {**wanted, **plain(settings)}
-        config = with_study(config, specs={name: wanted})
-        wanted = config["specs"][name]
     with ratings._opened():
+        if settings:
+            name, wanted = "changed", {**wanted, **plain(settings)}
+            config = with_study(config, specs={name: wanted})
+            wanted = config["specs"][name]
         return Fit(ratings.study, name, wanted, config, ratings._estimated(name, wanted))
 
 
@@ -265,11 +269,10 @@ def power(
     0  A against humans       1       0.066  0.063
     """
     _check_is(ratings, Ratings, "power")
-    given = {"self_bias": self_bias, "power": power, "prompts": prompts, "raters": raters, "copies": copies}
-    given = given_of(given)
+    given = given_of({"self_bias": self_bias, "power": power, "prompts": prompts, "raters": raters, "copies": copies})
     inference = {"inference": {"power": given}}
-    changed = with_study(ratings._inputs.config, **inference) if given else ratings._inputs.config
     with ratings._opened():
+        changed = with_study(ratings._inputs.config, **inference) if given else ratings._inputs.config
         return table_of(POWER, ratings._power(changed["inference"]["power"]))
 
 

@@ -11,6 +11,8 @@ from tempfile import mkdtemp
 from threading import RLock
 from typing import Any, TypeAlias
 
+import yaml
+
 from recuse.base.database import Frame, bounded, connect
 from recuse.base.errors import ConfigError, DataError, RecuseError
 from recuse.base.words import enumerated, visible
@@ -33,6 +35,10 @@ def _quoted(match: re.Match) -> str:
     return f"{match[1]!r}: "
 
 
+def _argument(match: re.Match) -> str:
+    return f"{match[1]}={yaml.safe_load(match[2])!r}"
+
+
 IN_PYTHON = {  # what a message says of a configuration, as a pattern -> what it says of arguments
     r"list it under `missing:`(?: of `references:`)? in config": "list it in missing=",
     r"`missing: \[(.*?)\]`": lambda match: f"missing={match[1].split(', ')}",
@@ -49,13 +55,18 @@ IN_PYTHON = {  # what a message says of a configuration, as a pattern -> what it
     r"^config: (?:studies|comparisons): names should match .*, found ('.*?') .*": (
         r"study: found \1; write lower-case letters, digits and _, and begin with a letter"
     ),
-    r"^config: ": "",
+    r"^config: (?:specs: changed: |inference: power: )?": "",
     r"^import: (?:columns: )?": "",
     r"^scales: default: ": "scale: ",
     r" \([A-Z`][^()]*(?:\([^()]*\)[^()]*)*\)$": "",  # what the key of a configuration means
     r"`values: \{(.*?)\}`": lambda match: f"values={{{re.sub('([^ ,:][^,:]*): ', _quoted, match[1])}}}",
     r"write one (\w+) for all rows, `\{\1: \{value: <its name>\}\}`": r"pass one for all rows, \1={'value': <its name>}",
     r" (?:of `import` |of the study )?in config\b": "",
+    r"`repeats: first` or `last`": "repeats='first' or 'last'",
+    r"\bwrite (?=[\w=' ]*(?:repeats=|`(?:decimal|gold|round|step): ))": "pass ",
+    r"`(decimal|gold|round|step): ([^`]*)`": _argument,
+    r"\bunder `(\w+):`": r"in \1=",
+    r"`(\w+):`": r"\1=",
 }
 ONE_AT_A_TIME = RLock()  # DuckDB's limits are those of the process
 

@@ -10,7 +10,7 @@ from html import escape
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, TypeAlias
 
-from recuse.arguments import ONE_AT_A_TIME, in_python, tell
+from recuse.arguments import ONE_AT_A_TIME, in_python, in_terms_of_arguments, tell
 from recuse.base.database import bounded, bytes_of, connect, files
 from recuse.base.errors import ConfigError
 from recuse.base.log import listening
@@ -175,7 +175,8 @@ class Checked:
         config, own = self._inputs.config, [f"{self._folder}/{name}" for name in KEPT]
         raters = filter(None, [self._inputs.settings.get("raters")])
         limits = {"limit": config["memory_limit"], "longest_line": int(bytes_of(config["line_limit"]))}
-        with ONE_AT_A_TIME, bounded(**limits, folder=f"{self._folder}/work", files=raters, outputs=own):
+        bounds = bounded(**limits, folder=f"{self._folder}/work", files=raters, outputs=own)
+        with in_terms_of_arguments(self.study), ONE_AT_A_TIME, bounds:
             yield
 
     def _has(self, name: str) -> bool:

@@ -146,6 +146,17 @@ def test_what_the_next_step_finds_is_named_in_the_users_file(tmp_path):
         canonical(tmp_path)
 
 
+@pytest.mark.parametrize(("first", "second"), [("b", "a"), ("x", "A"), ("B", "x"), ("x", "model_a")])
+def test_model_that_is_called_like_the_other_answer_is_refused(tmp_path, first, second):
+    """An outcome of this name would stand for either answer."""
+    text = f"judge,item,model_a,model_b,outcome\nj,1,a,b,a\nj,2,{first},{second},a\n"
+    (tmp_path / "own.csv").write_text(text, "utf-8")
+    with pytest.raises(
+        DataError, match=r"own\.csv, line 3, column model_.: found '.*', which is the letter of the other answer"
+    ):
+        imported(tmp_path, tmp_path / "own.csv", {})
+
+
 TWO = "judge,item,model_a,model_b,outcome,experiment\nj,1,x,y,a,first\nj,1,x,y,a,second\nj,2,x,y,a,second\n"
 
 

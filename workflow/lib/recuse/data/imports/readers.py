@@ -9,6 +9,7 @@ from pathlib import Path
 from recuse.base.database import Connection, frame_at, text
 from recuse.base.errors import DataError
 from recuse.base.words import enumerated, visible
+from recuse.data.faults import Check, raise_first_fault
 from recuse.data.files import reading
 from recuse.data.imports.formats import (
     ratings_of_mt_bench,
@@ -160,6 +161,7 @@ def verdicts_of_table(connection: Connection, path: str, settings: Mapping, scal
     texts["outcome"] = f"case when {texts['failure']} is not null then 'error' else {winner(texts['outcome'], texts)} end"
     shown = texts.get("order", "'ab'")
     models = (f"when {named_as(texts[model])} then '{order}'" for model, order in (("model_a", "ab"), ("model_b", "ba")))
+    check_letters(connection, file.source, texts)
     texts["order"] = f"case {named_as(shown)} {' '.join(models)} else lower({shown}) end"
     if "human" in texts:
         texts["human"] = winner(texts["human"], texts)
@@ -169,6 +171,17 @@ def verdicts_of_table(connection: Connection, path: str, settings: Mapping, scal
 def named_as(value: str) -> str:
     """SQL for the name that config gives a judge or model (SQL), from the table `registry`; else its own."""
     return f"coalesce((select name from registry where id = {value}), {value})"
+
+
+def check_letters(connection: Connection, source: str, texts: Mapping[str, str]) -> None:
+    """DataError about a model whose name is the letter of the other answer: as an outcome, it would stand for either."""
+    checks = []
+    for model, other in (("model_a", "b"), ("model_b", "a")):
+        letters = ", ".join(named_as(text(word)) for word in (other, other.upper(), f"model_{other}"))
+        remedy = "'rename this model in the file'"
+        checks.append(Check(model, f"{named_as(model)} in ({letters})", "which is the letter of the other answer", remedy))
+    rows = f"(select file, record, {texts['model_a']} as model_a, {texts['model_b']} as model_b from {source})"
+    raise_first_fault(connection, rows, checks)
 
 
 def winner(value: str, texts: Mapping[str, str]) -> str:

@@ -157,7 +157,7 @@ def read_inspect(log: Log, records: Sequence[Node]) -> None:
             else:
                 rating = value.score()
             if score is not None:
-                kept |= {"answer": score.get("answer").words, "explanation": score.get("explanation").words}
+                of_score |= {"answer": score.get("answer").words, "explanation": score.get("explanation").words}
             log.add(sample, rating, **given, **of_score, **kept)
             if edited is not None:
                 author = [*score["history"].entries()][-1]["provenance"].get("author").text

@@ -438,6 +438,46 @@ def test_keys_that_a_format_does_not_take_are_refused(tmp_path, format):
             imported(tmp_path, tmp_path / "judged.csv", {}, {"q": [0, 1]}, references=[gold], human=human)
 
 
+def of_code_in_mlflow(log):
+    return [assessment["source"] for trace in log for assessment in trace["info"]["assessments"]], {"source_type": "CODE"}
+
+
+def by_api_in_langfuse(log):
+    return [score for trace in log for score in trace["scores"]], {"source": "API"}
+
+
+def without_a_model_in_deepeval(log):
+    cases = log.get("testCases") or log["test_results"]
+    return [metric for case in cases for metric in case["metricsData"]], {"evaluationModel": None}
+
+
+@pytest.mark.parametrize("parts", [of_code_in_mlflow, by_api_in_langfuse, without_a_model_in_deepeval])
+def test_scores_by_no_judge_need_their_own_name_in_config(tmp_path, parts):
+    """One judge for all is that of the scores that a model gave."""
+    fixture = f"{parts.__name__.rpartition('_')[2]}.json"
+    settings, scales = IMPORTED[fixture][:2]
+    log = json.loads((FIXTURES / fixture).read_text("utf-8"))
+    places, change = parts(log)
+    for place in places:
+        place |= change
+    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
+    with pytest.raises(DataError, match=r"log\.json: its scorers are .*; write `judge: {<scorer>: <its judge>}`"):
+        imported(tmp_path, tmp_path / "log.json", settings | {"judge": "gpt"}, scales)
+    listed = settings | {"step": 0.05, "judge": dict.fromkeys(scales, "gpt")}
+    found, _ = imported(tmp_path, tmp_path / "log.json", listed | {"repeats": "first"}, scales)
+    assert {row[0] for row in found} == {"gpt"}
+
+
+def test_scorer_without_a_score_has_no_answer_of_another(tmp_path):
+    log = inspect_log()
+    del log["samples"][0]["scores"]["model_graded_qa1"]
+    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
+    rows, _ = imported(tmp_path, tmp_path / "log.json", INSPECT, {"quality": [0, 1]})
+    assert ("mine", None, "no score") in [(row[0], row[4], row[6]) for row in rows]
+    kept = f"select answer, explanation from '{tmp_path}/ratings.parquet' where judge = 'mine' and prompt_id = '1'"
+    assert duckdb.sql(kept).fetchall() == [(None, None)]
+
+
 def documented():
     """The rows of the table of counts in docs/own-data.md, by format."""
     lines = (FIXTURES.parents[1] / "docs" / "own-data.md").read_text("utf-8").split("| tried on |")[1].splitlines()[2:]

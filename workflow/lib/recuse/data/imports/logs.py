@@ -312,7 +312,7 @@ class Log:
             raise ConfigError(f"{problem}; write `judge: <its name>`")
         if not self.ratings and not self.scores:
             asked = f", but `judge:` in config lists {', '.join(self.judges)}" if isinstance(self.judges, Mapping) else ""
-            remedy = "write there which of its scorers is which judge" if asked else "import another file"
+            remedy = "write there which of its scorers is which judge" if asked else "write `judge: {<scorer>: <its judge>}`"
             raise DataError(f"{self.path}: its scorers are {listed}{asked}; {remedy}")
         for (judge, dimension), scorers in self.by_judge.items():
             if len(scorers) > 1:

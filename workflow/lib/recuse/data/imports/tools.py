@@ -156,6 +156,8 @@ def read_mlflow(log: Log, records: Sequence[Node]) -> None:
             )
             if kind not in ("LLM_JUDGE", "AI_JUDGE", "HUMAN", "CODE"):
                 raise source["source_type"].fault("which is no type of a source", "write LLM_JUDGE, HUMAN or CODE")
+            if kind == "CODE" and _left_out(log, name):
+                continue
             error = feedback.get("error") or assessment.get("error")
             score = (
                 feedback.get("value").score()
@@ -192,8 +194,7 @@ def read_phoenix(log: Log, records: Sequence[Node]) -> None:
             repetition = record.get("repetition_number").text or "1"
             prompt = f"{record['example_id'].name}{'' if repetition == '1' else f', repetition {repetition}'}" if run else None
             scorer = {"scorer": name, "dimension": name, "by": HUMAN if kind.value == "HUMAN" else None}
-            if kind.value == "CODE" and not _listed(log, name):
-                log.left_out[name] += 1
+            if kind.value == "CODE" and _left_out(log, name):
                 continue
             rater = annotation.get("user_id", "identifier").text
             log.add(
@@ -222,7 +223,7 @@ def read_every_eval(log: Log, records: Sequence[Node]) -> None:
 
 
 def read_langfuse(log: Log, records: Sequence[Node]) -> None:
-    """Read scores, alone or in their traces: of source EVAL (a judge) or ANNOTATION (a human); those by API need a `judge`.
+    """Read scores, alone or in their traces, by source: EVAL (a judge), ANNOTATION (a human) or, if `judge` lists them, API.
 
     The dimension is the name. In a trace, the prompt is its input and the model that of its generations; alone, config names
     both, by `columns`. Source: langfuse/langfuse, 6137e82 and d93d107 (fern/apis/server/definition: legacy/scores-v2, commons).
@@ -242,6 +243,8 @@ def read_langfuse(log: Log, records: Sequence[Node]) -> None:
                 raise source.fault("which is no source of a score", "write EVAL, ANNOTATION or API")
             if kind in ("TEXT", "CORRECTION"):
                 log.left_out[name] += 1
+                continue
+            if source.value == "API" and _left_out(log, name):
                 continue
             value = score.get("stringValue", "value") if kind == "CATEGORICAL" else score["value"]
             by = HUMAN if source.value == "ANNOTATION" else None
@@ -273,6 +276,8 @@ def read_deepeval(log: Log, records: Sequence[Node]) -> None:
             name, error = metric["name"].name, metric.get("error").words
             score = (None, f"the metric failed: {error[:60]}") if error else metric["score"].score()
             judge = metric.get("evaluationModel", "evaluation_model").text
+            if not judge and _left_out(log, name):
+                continue
             prompt = case.get(prompts).words
             scorer = judge if judge and not _listed(log, name) else name
             log.add(
@@ -290,6 +295,14 @@ def read_deepeval(log: Log, records: Sequence[Node]) -> None:
 def _listed(log: Log, name: str) -> bool:
     """Whether config's `judge` lists a scorer of this name."""
     return isinstance(log.judges, dict) and name in log.judges
+
+
+def _left_out(log: Log, name: str) -> bool:
+    """Leave out a score that no model or human gave, unless config's `judge` lists its scorer, by this name."""
+    if not _listed(log, name):
+        log.scorers[name] = None
+        log.left_out[name] += 1
+    return not _listed(log, name)
 
 
 def read_lm_eval(log: Log, records: Sequence[Node]) -> None:

@@ -508,6 +508,31 @@ def test_threads(ratings):
         pd.testing.assert_frame_equal(table, expected)
 
 
+def test_what_other_threads_print_is_theirs(capsys):
+    printing, done = threading.Event(), threading.Event()
+
+    def work():
+        for number in range(10**6):
+            print(f"mine {number}")
+            printing.set()
+            if done.wait(0.002):
+                return
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    printing.wait()
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        ratings_of_example()
+    done.set()
+    thread.join()
+    assert told == []
+    out, err = capsys.readouterr()  # while rows are imported, output goes to the standard error
+    lines = sorted((out + err).splitlines(), key=lambda line: int(line.split()[-1]))
+    assert lines == [f"mine {number}" for number in range(len(lines))]
+    assert len(lines) > 10
+
+
 def test_plots(ratings):
     from matplotlib.figure import Figure
 

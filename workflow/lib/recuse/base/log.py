@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
 from io import StringIO
 from pathlib import Path
-from typing import TypeVar
+from threading import get_ident
+from typing import Any, TextIO, TypeVar
 
 from recuse.base.errors import RecuseError, UnexpectedError, in_one_sentence
 from recuse.base.words import visible
@@ -57,16 +58,26 @@ def steps(
                 bar.update(min(size(item), total - bar.n) if total else size(item))  # the last may be less
 
 
+class _Divided:
+    """A stream that takes what one thread writes; what others write goes where it went."""
+
+    def __init__(self, taken: TextIO, others: TextIO | None) -> None:
+        self._taken, self._others, self._thread = taken, others, get_ident()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._taken if get_ident() == self._thread else self._others or StringIO(), name)
+
+
 _listeners: list[list[str]] = []
 
 
 @contextmanager
 def listening() -> Iterator[list[str]]:
-    """Collect the lines that steps print, and their warnings, instead of showing them."""
+    """Collect the lines that steps print in this thread, and their warnings, instead of showing them."""
     printed, lines = StringIO(), []
     _listeners.append(lines)
     try:
-        with redirect_stdout(printed), redirect_stderr(printed):
+        with redirect_stdout(_Divided(printed, sys.stdout)), redirect_stderr(_Divided(printed, sys.stderr)):
             yield lines
     finally:
         _listeners.pop()

@@ -1,5 +1,6 @@
 """recuse in Python: any table gives the workflow's numbers, errors name row and column, and nothing is left behind."""
 
+import copy
 import gc
 import os
 import re
@@ -305,6 +306,12 @@ def test_nothing_is_left(temporary):
     del made
     gc.collect()
     assert os.listdir(temporary) == []
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_copies_are_refused(copied, ratings):
+    with pytest.raises(recuse.DataError, match=r"cannot be copied, as its tables go with it; use the object itself"):
+        copied(ratings)
 
 
 def test_a_process_that_ends_leaves_nothing(tmp_path):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from recuse.arguments import ONE_AT_A_TIME, in_python, in_terms_of_arguments, tell
 from recuse.base.database import bounded, bytes_of, connect, files
-from recuse.base.errors import ConfigError
+from recuse.base.errors import ConfigError, DataError
 from recuse.base.log import listening
 from recuse.base.tables import (
     CHOICES,
@@ -150,6 +150,14 @@ class Checked:
         for line in lines:
             if NOT_IN_CONFIG not in line:  # families are shown
                 tell(in_python(line.removeprefix("warning: ")))
+
+    def __copy__(self) -> None:
+        """Refuse: the folder of tables goes with this object."""
+        raise DataError("an object of recuse cannot be copied, as its tables go with it; use the object itself")
+
+    def __deepcopy__(self, memo: dict) -> None:
+        """Refuse."""
+        self.__copy__()
 
     @property
     def imported(self) -> "pd.DataFrame":

@@ -207,6 +207,13 @@ def test_columns_that_are_not_named_are_not_copied():
     assert "answer" not in pd.read_parquet(f"{with_answers._folder}/raw.parquet")
 
 
+def test_columns_of_types_that_duckdb_lacks():
+    length = pd.Series(range(len(JUDGED)))
+    odd = JUDGED.assign(a=length * 1j, b=pd.cut(length, 5).astype("interval"), c=pd.Period("2025-01"))
+    assert len(ratings_of_example(odd, HUMAN)) == 3492
+    assert odd["a"].dtype.kind == "c"
+
+
 def test_texts_and_numbers(ratings):
     """No number is a text, and what is missing is NaN, or an empty text."""
     for table in (recuse.fit(ratings).table, recuse.verdict(ratings), recuse.leaderboard(ratings), recuse.power(ratings)):

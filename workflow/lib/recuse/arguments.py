@@ -227,6 +227,10 @@ def frame_of(data: Data) -> Frame:
     if hasattr(data, "read_all"):  # Arrow's readers can be read once
         data = data.read_all()
     if maker == "pandas" and hasattr(data, "columns"):
+        data = data.copy(deep=False)
+        for place, kind in enumerate(map(str, data.dtypes)):
+            if kind.startswith(("complex", "interval", "period")):  # which DuckDB lacks
+                data.isetitem(place, data.iloc[:, place].astype(str))
         return Frame(data, [str(column) for column in data.columns])
     names = (
         getattr(data, "column_names", None)

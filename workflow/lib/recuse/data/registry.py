@@ -195,7 +195,7 @@ def scale_of(scales: Mapping, dimension: str) -> Mapping | Sequence[float] | str
 
 def usual_scale(low: float, high: float) -> tuple[float, float]:
     """The smallest usual scale on which these ratings are; else from one to the other, with 0."""
-    start = 0 if low < 1 or high > 10 else 1
+    start = 0 if low < 1 or high <= 1 or high > 10 else 1
     if low < 0 or high > USUAL_ENDS[-1]:
         return min(0, low), max(0, high)
     return start, next(end for end in USUAL_ENDS if start < end >= high)

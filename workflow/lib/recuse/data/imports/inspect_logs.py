@@ -144,6 +144,7 @@ def read_inspect(log: Log, records: Sequence[Node]) -> None:
         for name, key in wanted:
             judge, by = judges.get(name), HUMAN if OF_HUMANS.search(name) else None
             if judge is None and isinstance(log.judges, str) and name.rpartition("/")[2] in OF_KEYS:
+                log.scorers[name] = None
                 log.left_out[name] += 1
                 continue
             of_score = {"scorer": name, "judge": judge, "by": by, "dimension": key or None}

@@ -162,7 +162,8 @@ def verdicts_of_table(connection: Connection, path: str, settings: Mapping, scal
     texts["outcome"] = f"case when {texts['failure']} is not null then 'error' else {winner(texts['outcome'], texts)} end"
     shown = texts.get("order", "'ab'")
     models = (f"when {named_as(texts[model])} then '{order}'" for model, order in (("model_a", "ab"), ("model_b", "ba")))
-    check_letters(connection, file.source, texts)
+    with reading(path):
+        check_letters(connection, file.source, texts)
     texts["order"] = f"case {named_as(shown)} {' '.join(models)} else lower({shown}) end"
     if "human" in texts:
         texts["human"] = winner(texts["human"], texts)

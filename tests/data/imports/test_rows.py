@@ -322,7 +322,7 @@ def test_conversations_in_a_log_take_no_memory(tmp_path):
 
 
 def of_scorers(folder, judge, scales=UNIT):
-    (folder / "log.json").write_text(json.dumps(log_of([(1, 1, {"match": 1, "graded": 0, "strict": 1})])), "utf-8")
+    (folder / "log.json").write_text(json.dumps(log_of([(1, 1, {"mild": 1, "graded": 0, "strict": 1})])), "utf-8")
     human = "model,prompt,dimension,rating\n" + "".join(f"m,1,{dimension},1\n" for dimension in scales)
     imported(folder, folder / "log.json", {"judge": judge}, scales=scales, human=human)
 
@@ -330,7 +330,7 @@ def of_scorers(folder, judge, scales=UNIT):
 @pytest.mark.parametrize(
     ("judge", "message"),
     [
-        ("J", "its scorers graded, match, strict would all be the judge 'J' of 'quality'; name the one that is a judge"),
+        ("J", "its scorers graded, mild, strict would all be the judge 'J' of 'quality'; name the one that is a judge"),
         ({"graded": "J", "strict": "J"}, "its scorers graded, strict would all be the judge 'J' of 'quality'"),
     ],
 )
@@ -342,7 +342,7 @@ def test_several_scorers_of_one_judge_are_named(tmp_path, judge, message):
 
 
 def test_scorers_that_are_dimensions_may_have_one_judge(tmp_path):
-    of_scorers(tmp_path, "J", dict.fromkeys(("match", "graded", "strict"), (0, 1)))
+    of_scorers(tmp_path, "J", dict.fromkeys(("mild", "graded", "strict"), (0, 1)))
     assert len(places(tmp_path)) == 3
     of_scorers(tmp_path, {"graded": "J"})
     assert len(places(tmp_path)) == 1

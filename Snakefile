@@ -14,9 +14,8 @@ LIBRARY = [CHECKOUT] if os.path.isdir(CHECKOUT) else []
 NOT_FROM = () if IS_MODULE else (workflow.basedir, os.getcwd())
 sys.path[:] = [*LIBRARY, *(path for path in sys.path if path not in NOT_FROM)]
 inherited = {"PYTHONPATH": "", **os.environ}["PYTHONPATH"]
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [*LIBRARY, inherited]))
-if not IS_MODULE:
-    os.environ["PYTHONSAFEPATH"] = "1"
+SAFE = {} if IS_MODULE else {"PYTHONSAFEPATH": "1"}
+os.environ.update(SAFE, PYTHONPATH=os.pathsep.join(filter(None, [*LIBRARY, inherited])))
 
 from recuse.base.errors import ConfigError
 from recuse.base.places import PROJECT

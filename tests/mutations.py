@@ -144,8 +144,6 @@ KINDS = {  # of columns of a parquet file -> SQL for a text as one
 
 OF_WHOLE_FILE = "cannot be read|not YAML|no file holds a row|holds no settings|its scorers|found no rows"
 OF_WHOLE_FILE += "|the file (is empty|holds no rows)"
-    "cannot be read|not YAML|no file holds a row|holds no settings|its scorers|the file is empty|(holds|found) no rows"
-)
 PLACE_IN_FILE = rf", (line|row|entry) \d+|, column |: ({OF_WHOLE_FILE})"
 
 

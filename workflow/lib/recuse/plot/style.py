@@ -7,7 +7,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache, partial
 from html import escape
@@ -27,6 +27,7 @@ from matplotlib.ticker import FuncFormatter
 from recuse.base.outputs import replacing
 from recuse.base.words import FROM_RIGHT_TO_LEFT, INVISIBLE, enumerated, visible, with_gold_labels
 from recuse.plot.colours import FAINT, GRID, INK, Palette
+from recuse.plot.fonts import small_fonts
 
 SINGLE_COLUMN = 3.4
 DOUBLE_COLUMN = 7.0
@@ -271,7 +272,8 @@ def save(figure: Figure, outputs: Iterable[str | Path], *, title: str) -> None:
     for path in map(Path, outputs):
         for number, mark in enumerate(marks):
             mark.set_gid(f"mark_{number}")
-        with replacing(path) as part, undrawn_unsaid():
+        fonts = small_fonts() if path.suffix == ".pdf" else nullcontext()
+        with replacing(path) as part, undrawn_unsaid(), fonts:
             figure.savefig(part, format=path.suffix[1:], metadata={**METADATA[path.suffix], "Title": visible(title)})
             if path.suffix == ".svg":
                 svg = _readable(Path(part).read_text("utf-8"), [mark.get_label() for mark in marks])

@@ -6,7 +6,6 @@ import tempfile
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from traceback import walk_tb
 
 from recuse.base.words import visible
 
@@ -104,6 +103,8 @@ def _of_system(error: Exception, folders: Iterable[str | Path]) -> DiskError | N
 
 def _unexpected(error: Exception) -> UnexpectedError:
     """An error that names what happened, and where in the code of this project."""
+    from traceback import walk_tb
+
     lines = [(code.f_code.co_filename, line) for code, line in walk_tb(error.__traceback__)]
     ours = [f"{Path(file).name}, line {line}" for file, line in lines if "recuse" in Path(file).parts] or ["?"]
     words = " ".join(str(error).split())[:LONGEST]

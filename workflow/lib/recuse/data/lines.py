@@ -11,8 +11,6 @@ from recuse.base.errors import DataError
 from recuse.base.log import warn
 from recuse.base.words import counted, visible
 from recuse.data.files import SEPARATORS, UNITS, columns_of, place_of, read_as_texts, reading, separator_of
-from recuse.data.imports.inspect_logs import inspect_records
-from recuse.data.imports.rows import count_objects
 from recuse.data.intact import Lines, lines_of, opened
 
 FEWEST = 5  # lines in a field that, each with the commas of a row, are no text
@@ -101,8 +99,12 @@ def _rows_in(path: str) -> int:
     """The rows of a table, the objects of a JSON file, or the samples of a packed log."""
     connection = connect()
     if path.endswith(".eval"):
+        from recuse.data.imports.inspect_logs import inspect_records
+
         return sum(1 for _ in inspect_records(path)[0].get("samples").entries())
     if path.endswith((".jsonl", ".json")):
+        from recuse.data.imports.rows import count_objects
+
         return count_objects(connection, path)
     relation, _ = read_as_texts(path, columns_of(connection, path))
     with reading(path):

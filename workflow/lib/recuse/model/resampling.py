@@ -286,5 +286,5 @@ class Resamples:
         return totals
 
 
-def _generator(seed: int, *key: int) -> np.random.Generator:
+def _generator(seed: int, *key: int) -> "np.random.Generator":  # as a name it would import numpy.random for every fit
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))

@@ -8,7 +8,7 @@ from recuse.data.moments import Moments, moments_of_cells, moments_of_rows
 from recuse.data.selection import with_normalised_length
 from recuse.model.covariance import fit
 from recuse.model.design import regressors_of, terms_of
-from recuse.model.least_squares import Solution
+from recuse.model.least_squares import Solution, benjamini_hochberg
 
 
 def rows_and_moments(seed=0, judges=3, per_group=7, width=3):
@@ -160,3 +160,11 @@ def test_variance_that_is_only_rounding_is_0():
         result = solution.sandwich(meat, 2.0)
         assert result.std_error[[0, 2, 3]] == pytest.approx([0.04, 0.02, 0.06], rel=1e-9)
         assert result.std_error[1] == (pytest.approx(0.04 * shift, rel=1e-4) if shift else 0.0)
+
+
+@pytest.mark.parametrize("tests", [1, 2, 50])
+def test_benjamini_hochberg_is_that_of_scipy(tests):
+    from scipy.stats import false_discovery_control
+
+    p_values = np.random.default_rng(tests).beta(0.4, 1, tests).round(2)  # with ties
+    np.testing.assert_allclose(benjamini_hochberg(p_values.tolist()), false_discovery_control(p_values), rtol=1e-14)

@@ -96,16 +96,16 @@ def expanded(z: float, prompts: int) -> float:
     deviations out should be this far out. Source: Hesterberg (2015), "What teachers should know about the bootstrap", The
     American Statistician 69, section 5.3, expanded percentile intervals.
     """
-    from scipy.stats import norm, t
+    from scipy.special import ndtr, stdtrit
 
-    return math.sqrt(prompts / (prompts - 1)) * float(t.isf(norm.sf(z), prompts - 1))
+    return math.sqrt(prompts / (prompts - 1)) * -float(stdtrit(prompts - 1, ndtr(-z)))
 
 
 def tail(confidence: float, prompts: int) -> float:
     """Share of the replicates beyond each end of an interval of level `confidence`, (1 - confidence) / 2 with many prompts."""
-    from scipy.stats import norm
+    from scipy.special import ndtr, ndtri
 
-    return float(norm.sf(expanded(norm.isf((1 - confidence) / 2), prompts)))
+    return float(ndtr(-expanded(-ndtri((1 - confidence) / 2), prompts)))
 
 
 SAME = 1e-9  # points of the unit scale: scores that differ by less are equal but for rounding, as ratings are on a grid

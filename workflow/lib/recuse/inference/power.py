@@ -30,8 +30,9 @@ OVERSIZED = "with so many prompts the study's own test calls unbiased judges bia
 NOT_ESTIMABLE = "not estimable: no cells of other judges and models are left to compare with"
 EXACT = 1.0, 1.0  # reliability and raters of human scores taken as exact
 TOO_OFTEN = 2.0  # times the level: a test that rejects this often without self-bias is oversized
-MOST = 5.0  # standard deviations that a normal is never beyond: so many times the critical value and 1 have power 1
 EVER = 1e12  # prompts: as good as infinitely many
+MOST = 5.0  # standard deviations that a normal is never beyond: so many times the critical value and 1 have power 1
+HALVINGS = 50  # of the search for a noncentrality
 
 
 @dataclass(frozen=True)
@@ -151,6 +152,14 @@ class Expected:
     def detectable(self, power: float, confidence: float) -> float:
         """The self-bias that a test of the right size finds with this power."""
         return noncentrality(self.df, power=power, confidence=confidence) * self.std_error
+
+    def detects(self, self_bias: float, *, power: float, confidence: float) -> bool:
+        """Whether a test of the right size finds this self-bias with this power."""
+        if math.isinf(self.df) or not self.std_error > 0:
+            return self.detectable(power, confidence) <= self_bias
+        from scipy.special import nctdtr
+
+        return bool(nctdtr(self.df, self_bias / self.std_error, quantile(confidence, self.df)) <= 1 - power)
 
     def limit(self, power: float, confidence: float) -> float:
         """The same with infinitely many prompts."""
@@ -283,7 +292,7 @@ def _prompts_needed(plan: PlannedStudy, estimate: Expected, self_bias: float, *,
     counts = range(1, round(EVER))
 
     def detects(count: int) -> bool:
-        return estimate.with_prompts(count / plan.prompts).detectable(power, confidence) <= self_bias
+        return estimate.with_prompts(count / plan.prompts).detects(self_bias, power=power, confidence=confidence)
 
     place = bisect_left(counts, True, key=detects)
     return counts[place] if place < len(counts) else math.inf
@@ -306,11 +315,14 @@ def noncentrality(df: float, *, power: float, confidence: float) -> float:
     """The mean of a t with df degrees of freedom that passes its (1 + confidence) / 2 quantile with probability `power`."""
     if math.isinf(df):
         return quantile(confidence) + NormalDist().inv_cdf(power)
-    from scipy.optimize import brentq
-    from scipy.stats import nct
+    from scipy.special import nctdtr
 
     critical = quantile(confidence, df)
-    return brentq(lambda delta: nct.sf(critical, df, delta) - power, 0, MOST * (critical + 1))
+    low, high = 0.0, MOST * (critical + 1)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if nctdtr(df, middle, critical) > 1 - power else (low, middle)
+    return high
 
 
 def size(estimate: Expected, *, confidence: float) -> float:
@@ -322,10 +334,10 @@ def size(estimate: Expected, *, confidence: float) -> float:
     if math.isinf(estimate.df):
         law = NormalDist(estimate.bias, error)
         return law.cdf(-reach) + 1 - law.cdf(reach)
-    from scipy.stats import nct
+    from scipy.special import nctdtr
 
     critical, shift = reach / error, estimate.bias / error
-    return float(nct.sf(critical, estimate.df, shift) + nct.cdf(-critical, estimate.df, shift))
+    return float(nctdtr(estimate.df, -shift, -critical) + nctdtr(estimate.df, shift, -critical))
 
 
 def power_rows(

@@ -9,7 +9,7 @@ import numpy as np
 from recuse.data.study import Study
 from recuse.model.estimable import LEFT_OUT, fitted_to, missing, not_estimable
 from recuse.model.fit import Coefficient, Fitted, fits
-from recuse.model.least_squares import NEGLIGIBLE, holm, quantile, wald_columns, wald_p_value
+from recuse.model.least_squares import NEGLIGIBLE, benjamini_hochberg, holm, quantile, wald_columns, wald_p_value
 from recuse.model.resampling import SAME, WildTest
 from recuse.model.spec import Spec, estimand_of
 
@@ -121,10 +121,8 @@ def adjusted(spec: Spec, slices: Sequence[Fitted], *, confidence: float) -> list
     ]
     if not tested:
         return []
-    from scipy.stats import false_discovery_control
-
     p_values = [_p_value(row) for _, row in tested]
-    bh = false_discovery_control(p_values)
+    bh = benjamini_hochberg(p_values)
     columns = {
         "p_value": p_values,
         "holm_p_value": np.maximum(holm(p_values), bh).tolist(),  # smaller by rounding alone

@@ -180,3 +180,14 @@ def holm(p_values: Sequence[float]) -> list[float]:
         largest = max(largest, min(1.0, (len(order) - rank) * p_values[place]))
         adjusted[place] = largest
     return adjusted
+
+
+def benjamini_hochberg(p_values: Sequence[float]) -> np.ndarray:
+    """p-values, (tests,), adjusted for as many tests: min over p_(k) >= p of n p_(k) / k, at most 1.
+
+    Source: Benjamini and Hochberg (1995).
+    """
+    order = np.argsort(p_values)[::-1]
+    adjusted = np.empty(len(order))
+    adjusted[order] = np.minimum.accumulate(np.array(p_values)[order] * (len(order) / np.arange(len(order), 0, -1)))
+    return np.minimum(adjusted, 1.0)

@@ -15,7 +15,7 @@ from recuse.base.database import Connection, create_table, text
 from recuse.base.tables import CONTROL
 from recuse.base.words import counted, signed
 from recuse.inference.verdict import AGAINST_HUMANS, CANNOT_BE_TOLD, ESTABLISHED, NO_CLEAR_BIAS, SUGGESTIVE
-from recuse.model.least_squares import holm
+from recuse.model.least_squares import holm, quantile, wald_p_value
 from recuse.pairwise.questions import Group, bootstrap, groups_of, quotient, share_intervals
 
 SELF, FAMILY, WINS, LONGER, FIRST = QUANTITIES = ("self_bias", "family_bias", "wins", "longer", "first")
@@ -184,8 +184,6 @@ def clustered_test(sums: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
 
     sums, counts: (questions,) sum and number of the differences of each question.
     """
-    from scipy.stats import t
-
     sums, counts = sums[counts > 0], counts[counts > 0]
     if len(sums) < 2:
         return math.nan, math.nan
@@ -194,7 +192,7 @@ def clustered_test(sums: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
     if squares < ROUNDING:
         return 0.0, math.nan
     std_error = math.sqrt(len(sums) / (len(sums) - 1) * squares) / float(counts.sum())
-    return std_error, float(2 * t.sf(abs(mean) / std_error, len(sums) - 1))
+    return std_error, wald_p_value(mean, std_error, len(sums) - 1)
 
 
 def verdicts(
@@ -238,9 +236,7 @@ def _treatments(quantity: str) -> tuple[str, str]:
 
 def _quantiles(confidence: float, power: float, questions: int) -> float:
     """How many standard errors an effect must have to be found with this power."""
-    from scipy.stats import t
-
-    return float(t.ppf((1 + confidence) / 2, questions - 1) + t.ppf(power, questions - 1))
+    return quantile(confidence, questions - 1) + quantile(2 * power - 1, questions - 1)
 
 
 def _judged(row: Mapping, other: Mapping | None, adjusted: float, alpha: float) -> dict[str, str]:

@@ -153,6 +153,19 @@ def test_cross_fitted_means_are_those_of_the_definition(absent):
     assert (result.ci_high - result.ci_low) / 2 == pytest.approx(t.ppf(0.95, rated - 1) * error, abs=1e-12)
 
 
+@pytest.mark.parametrize("folds", [1, 5])
+def test_the_means_of_several_sets_are_those_of_each(folds):
+    generator = np.random.default_rng(9)
+    scores = drawn_scores(generator, prompts=60, absent=0.5)
+    sets = np.array([[generator.permutation(60) < 8 for _ in range(3)] for _ in range(5)])
+    result = powered_mean(scores, sets, confidence=0.9, folds=folds)
+    for place in np.ndindex(5, 3):
+        alone = powered_mean(scores, sets[place], confidence=0.9, folds=folds)
+        for name, values in vars(alone).items():
+            np.testing.assert_allclose(getattr(result, name)[place], values, rtol=1e-12, atol=1e-15, err_msg=name)
+    assert 0 < np.isnan(result.estimate).sum() < 15
+
+
 def tuned(scores, labelled, others):
     """The tuning by the labels of `others`, from the definition: each stratum alone, then all by one factor."""
     shares = scores.completions.sum(axis=0) / scores.completions.sum()

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress
+from functools import cached_property
 
 import numpy as np
 
@@ -45,13 +45,13 @@ class Scores:
 
 @dataclass(frozen=True)
 class PoweredMean:
-    """A mean with its standard error, by prompt, and interval; NaN where a part has fewer than two labelled prompts."""
+    """Means with their standard errors, by prompt, and intervals, (...,) each; NaN where a part has fewer than two labels."""
 
-    estimate: float
-    std_error: float
-    ci_low: float
-    ci_high: float
-    tuning: np.ndarray  # (strata,) lambda of each stratum, mean over the labelled prompts
+    estimate: np.ndarray
+    std_error: np.ndarray
+    ci_low: np.ndarray
+    ci_high: np.ndarray
+    tuning: np.ndarray  # (..., strata) lambda of each stratum, mean over the labelled prompts
 
 
 def powered_mean(scores: Scores, labelled: np.ndarray, *, confidence: float, folds: int = 1) -> PoweredMean:
@@ -75,67 +75,113 @@ def powered_mean(scores: Scores, labelled: np.ndarray, *, confidence: float, fol
     quantile of t with (labelled prompts - 1) degrees of freedom. Source: Zrnic and Candes (2024), Cross-prediction-powered
     inference (arXiv 2309.16598), for the folds.
 
-    labelled: (prompts,) of bool. lambda is 0 for a stratum of fewer than two labelled or two unlabelled prompts.
+    labelled: (..., prompts) of bool, sets of as many prompts each. lambda is 0 for a stratum of fewer than two labelled or two
+    unlabelled prompts.
     """
-    part, shares = scores.part, scores.shares
-    size = scores.completions.astype(float)
-    labels = _Weighed(scores.human[labelled], size[labelled])
-    judged, shown, others = (_Weighed(scores.judged[rows], size[rows][:, part]) for rows in (slice(None), labelled, ~labelled))
-    if (labels.count < 2).any():
-        return PoweredMean(*[np.nan] * 4, np.full(len(part), np.nan))
+    part, shares, size = scores.part, scores.shares, scores.completions.astype(float)
+    places = np.nonzero(labelled)[-1].reshape(*labelled.shape[:-1], -1)
+    judged = _Weighed.of(scores.judged, size[:, part])
+    labels, shown = _Weighed.of(scores.human, size).among(places), judged.among(places)
+    others = judged.count - shown.count  # unlabelled prompts, (..., strata), as the next three
+    total = np.where(others > 0, judged.weight.sum(axis=0) - shown.weight.sum(axis=-2), 1.0)
+    above = (shown.centred + shown.weight * (shown.mean - judged.mean)[..., None, :]).sum(axis=-2) / -total  # the mean of all
     # The variance of f_U - f_L comes from all prompts, labelled or not.
-    factor = (shown.count / shown.total**2 + others.count / others.total**2) / np.maximum(judged.count - 1, 1)
-    moved = np.where((shown.count > 1) & (others.count > 1), judged.centred * shares[part] * np.sqrt(factor), 0.0)
-    tuning = _cross_fitted(scores, np.flatnonzero(labelled), moved, folds)  # (labelled, strata)
-    mean_tuning = (shown.share * tuning).sum(axis=0)
-    estimate = shares @ labels.mean + shares[part] @ (
-        mean_tuning * (others.mean - shown.mean) - (shown.added * tuning).sum(axis=0)
-    )
-    human, labelled_ratings, other_ratings = (
-        means.added * (np.sqrt(means.count / np.maximum(means.count - 1, 1)) if folds > 1 else 1.0)
-        for means in (labels, shown, others)
-    )
-    sums = human @ shares - (labelled_ratings * tuning) @ shares[part], other_ratings @ (shares[part] * mean_tuning)
-    error = np.sqrt(sums[0] @ sums[0] + sums[1] @ sums[1])
-    reach = quantile(confidence, size[labelled].any(axis=1).sum() - 1 if folds > 1 else math.inf) * error
-    return PoweredMean(float(estimate), float(error), float(estimate - reach), float(estimate + reach), mean_tuning)
+    factor = (shown.count / shown.total**2 + others / total**2) / np.maximum(judged.count - 1, 1)
+    scale = np.where((shown.count > 1) & (others > 1), shares[part] * np.sqrt(factor), 0.0)
+    tuning = _cross_fitted(scores, labels, shown, scale[..., None] * scale[..., None, :] * judged.products, folds)
+    mean_tuning = (shown.share * tuning).sum(axis=-2)
+    moved = mean_tuning * (judged.mean + above - shown.mean) - (shown.added * tuning).sum(axis=-2)
+    estimate = labels.mean @ shares + moved @ shares[part]
+
+    def inflated(count: np.ndarray) -> np.ndarray:
+        return np.sqrt(count / np.maximum(count - 1, 1)) if folds > 1 else np.ones_like(count)
+
+    ratings = shown.added * (inflated(shown.count) * shares[part])[..., None, :]
+    of_labels = (labels.added * inflated(labels.count)[..., None, :]) @ shares - (ratings * tuning).sum(axis=-1)
+    step = inflated(others) * shares[part] * mean_tuning / total
+    of_others = np.where(labelled, 0.0, step @ judged.centred.T - (step * above) @ judged.weight.T)  # (..., prompts)
+    error = np.sqrt((of_labels**2).sum(axis=-1) + (of_others**2).sum(axis=-1))
+    dfs, df = np.unique(size[places].any(axis=-1).sum(axis=-1) - 1, return_inverse=True)
+    reach = np.array([quantile(confidence, df if folds > 1 else math.inf) for df in dfs])[df] * error
+    determined = (labels.count > 1).all(axis=-1)
+    numbers = (np.where(determined, values, np.nan) for values in (estimate, error, estimate - reach, estimate + reach))
+    return PoweredMean(*numbers, np.where(determined[..., None], mean_tuning, np.nan))
 
 
+@dataclass(frozen=True)
 class _Weighed:
-    """Weighted means of columns, over the rows that are not NaN; 0 of a column without such rows."""
+    """Weighted means of columns, over the rows with a weight; 0 of a column without such rows."""
 
-    def __init__(self, values: np.ndarray, weight: np.ndarray) -> None:
-        weight = np.where(np.isnan(values), 0.0, weight)
-        values = np.where(np.isnan(values), 0.0, values)
-        self.count = (weight > 0).sum(axis=0)
-        self.total = np.where(self.count > 0, weight.sum(axis=0), 1.0)
-        self.mean = (weight * values).sum(axis=0) / self.total
-        self.centred = weight * (values - self.mean)  # (rows, columns)
-        self.added = self.centred / self.total  # centred contribution of each row to the mean
-        self.share = weight / self.total  # of each row in the mean
+    values: np.ndarray  # (..., rows, columns)
+    weight: np.ndarray  # the same shape
+
+    @classmethod
+    def of(cls, values: np.ndarray, weight: np.ndarray) -> "_Weighed":
+        """The columns with NaN left out."""
+        return cls(np.nan_to_num(values), np.where(np.isnan(values), 0.0, weight))
+
+    def among(self, rows: np.ndarray) -> "_Weighed":
+        """The same over some rows."""
+        return _Weighed(self.values[..., rows, :], self.weight[..., rows, :])
+
+    @cached_property
+    def count(self) -> np.ndarray:
+        """Rows with a weight, (..., columns)."""
+        return (self.weight > 0).sum(axis=-2)
+
+    @cached_property
+    def total(self) -> np.ndarray:
+        """Sum of the weights, (..., columns); 1 without any."""
+        return np.where(self.count > 0, self.weight.sum(axis=-2), 1.0)
+
+    @cached_property
+    def mean(self) -> np.ndarray:
+        """The means, (..., columns)."""
+        return (self.weight * self.values).sum(axis=-2) / self.total
+
+    @cached_property
+    def centred(self) -> np.ndarray:
+        """What each row adds to the sum, less the mean, (..., rows, columns)."""
+        return self.weight * (self.values - self.mean[..., None, :])
+
+    @property
+    def added(self) -> np.ndarray:
+        """Centred contribution of each row to the mean, (..., rows, columns)."""
+        return self.centred / self.total[..., None, :]
+
+    @property
+    def share(self) -> np.ndarray:
+        """Share of each row in the mean, (..., rows, columns)."""
+        return self.weight / self.total[..., None, :]
+
+    @cached_property
+    def products(self) -> np.ndarray:
+        """Sums of squares and products of what rows add, (..., columns, columns)."""
+        return self.centred.swapaxes(-1, -2) @ self.centred
 
 
-def _cross_fitted(scores: Scores, labelled: np.ndarray, moved: np.ndarray, folds: int) -> np.ndarray:
-    """Tune the strata for each labelled prompt by the labels of the other folds, (labelled, strata); with one fold, by all.
+def _cross_fitted(scores: Scores, labels: _Weighed, shown: _Weighed, variance: np.ndarray, folds: int) -> np.ndarray:
+    """Tune the strata of each labelled prompt by the labels of other folds, (..., labelled, strata), or by all in one fold.
 
-    Folds take the labelled prompts in turn. moved: (prompts, strata), whose sums of squares and products are the variance of
-    f_U - f_L.
+    Folds take the labelled prompts in turn. labels, shown: human scores and ratings of the labelled prompts. variance: of
+    f_U - f_L, (..., strata, strata).
     """
-    fold, part = np.arange(len(labelled)) % folds, scores.part
-    tuning, alone = np.empty((len(labelled), len(part))), (moved**2).sum(axis=0)
+    part, count = scores.part, shown.weight.shape[-2]
+    fold, alone = np.arange(count) % folds, np.einsum("...ss->...s", variance)
+    tuning = np.empty(shown.weight.shape)
     for number in range(folds) if len(part) else ():
-        others = labelled[fold != number] if folds > 1 else labelled
-        size = scores.completions[others].astype(float)
+        others = np.flatnonzero((fold != number) | (folds == 1))
         # Contributions to the means, as if all labelled prompts were in these folds.
-        human = _Weighed(scores.human[others], size).added * scores.shares
-        shown = _Weighed(scores.judged[others], size[:, part]).added * scores.shares[part] * len(others) / len(labelled)
-        explained = (shown * human[:, part]).sum(axis=0)
-        slopes = np.divide(explained, alone, out=np.zeros(len(alone)), where=alone > 0)
+        human = labels.among(others).added * scores.shares
+        ratings = shown.among(others).added * (scores.shares[part] * len(others) / count)
+        explained = (ratings * human[..., part]).sum(axis=-2)
+        slopes = np.divide(explained, alone, out=np.zeros_like(explained), where=alone > 0)
         slopes = np.maximum(slopes, 0.0) * scores.shares_of_part
-        together = moved @ slopes
-        cost = together @ together
-        kappa = (shown @ slopes) @ human.sum(axis=1) / cost if cost > 0 else 0.0
-        tuning[fold == number] = np.clip(slopes * kappa, 0.0, 1.0)
+        together = (human.sum(axis=-1)[..., None, :] @ ratings)[..., 0, :]
+        cost = ((slopes[..., None, :] @ variance)[..., 0, :] * slopes).sum(axis=-1, keepdims=True)
+        gain = (together * slopes).sum(axis=-1, keepdims=True)
+        kappa = np.divide(gain, cost, out=np.zeros_like(cost), where=cost > 0)
+        tuning[..., fold == number, :] = np.clip(slopes * kappa, 0.0, 1.0)[..., None, :]
     return tuning
 
 
@@ -212,24 +258,21 @@ def ppi_rows(scores: PromptScores, *, labelled: Sequence[int], draws: int, confi
     """
     prompts, settings = len(scores.n), {"confidence": confidence, "folds": FOLDS}
     generator = np.random.default_rng(seed)
-    orders = [generator.permutation(prompts) for _ in range(draws)]
+    orders = np.array([generator.permutation(prompts) for _ in range(draws)])
     for place, model in enumerate(scores.models):
         by_method = scores.of(place)
         full = powered_mean(by_method[HUMANS], np.ones(prompts, dtype=bool), **settings)
         for count in (count for count in labelled if count <= prompts // 2):
-            sets = [np.isin(np.arange(prompts), order[:count]) for order in orders]
-            draws_of = [
-                {method: powered_mean(each, chosen, **settings) for method, each in by_method.items()} for chosen in sets
-            ]
-            determined = [not any(np.isnan(mean.estimate) for mean in means.values()) for means in draws_of]
-            labels = [by_method[HUMANS].completions[chosen].sum() for chosen in compress(sets, determined)]
-            about = {"model": str(model), "prompts": count, "draws": len(labels), "full_mean": full.estimate}
-            if not labels:
+            sets = np.zeros(orders.shape, dtype=bool)  # (draws, prompts)
+            np.put_along_axis(sets, orders[:, :count], True, axis=1)
+            means = {method: powered_mean(each, sets, **settings) for method, each in by_method.items()}
+            determined = ~np.any([np.isnan(each.estimate) for each in means.values()], axis=0)
+            labels = sets[determined] @ by_method[HUMANS].completions
+            about = {"model": str(model), "prompts": count, "draws": len(labels), "full_mean": float(full.estimate)}
+            if not len(labels):
                 yield from ({**about, "method": method, "note": NO_DRAW} for method in by_method)
                 continue
-            rows = {
-                method: _over_draws([each[method] for each in compress(draws_of, determined)], full) for method in by_method
-            }
+            rows = {method: _over_draws(each, determined, full) for method, each in means.items()}
             alone = rows[HUMANS]["std_error"]
             notes = [*([] if alone > 0 else [NO_SPREAD]), *([SMALL_SAMPLE] if count < FEW_LABELLED else [])]
             about |= {"labels": float(np.mean(labels)), "note": "; ".join(notes)}
@@ -238,8 +281,10 @@ def ppi_rows(scores: PromptScores, *, labelled: Sequence[int], draws: int, confi
                 yield about | {"method": method} | saved | row
 
 
-def _over_draws(means: Sequence[PoweredMean], full: PoweredMean) -> dict[str, float]:
-    estimate, error, width = np.array([(mean.estimate, mean.std_error, mean.ci_high - mean.ci_low) for mean in means]).T
+def _over_draws(means: PoweredMean, kept: np.ndarray, full: PoweredMean) -> dict[str, float]:
+    """Columns of the means of some draws, (draws,) of bool."""
+    columns = (means.estimate, means.std_error, means.ci_high - means.ci_low)
+    estimate, error, width = (values[kept] for values in columns)
     deviation = estimate - full.estimate
     reach = np.divide(width / 2, error, out=np.zeros(len(error)), where=error > 0)  # in standard errors
     covered = np.abs(deviation) <= reach * np.sqrt(np.maximum(error**2 - full.std_error**2, 0.0))

@@ -20,7 +20,6 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.ft2font import FT2Font, LoadFlags
-from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter
 
@@ -52,6 +51,7 @@ RC = {
     "axes.titlesize": TEXT,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
+    "axes.titley": 1.0,  # no figure has ticks above its panels and a title: nothing to measure
     "axes.titlepad": 4,
     "axes.labelcolor": INK,
     "axes.edgecolor": FAINT,
@@ -267,8 +267,12 @@ def save(figure: Figure, outputs: Iterable[str | Path], *, title: str) -> None:
     `title` is for screen readers and searches: a sentence without numbers. What is `undrawn` is said on the standard error.
     In the SVG file texts are text, and a mark with a label has it as its title, which is seen on hovering.
     """
-    marks = [mark for mark in figure.findobj(Line2D) if mark.get_label()[:1] not in ("", "_")]
+    lines = (line for axes in figure.axes for line in axes.lines)
+    marks = [mark for mark in lines if mark.get_label()[:1] not in ("", "_")]
     names = [mark.get_gid() for mark in marks]
+    for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
+        if not axis.get_label_text():
+            axis.set_label_coords(0, 0)  # or the numbers would be measured for the place of no text
     for path in map(Path, outputs):
         for number, mark in enumerate(marks):
             mark.set_gid(f"mark_{number}")

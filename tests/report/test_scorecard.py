@@ -153,7 +153,7 @@ def test_the_figure_shows_every_value_and_its_deviation(table):
     figure = scorecard(table, subject())
     *panels, strips = figure.axes
     compared = table.dropna(subset=["ours", "deviation"])
-    points = artists(figure, "value")
+    points = [place for drawn in artists(figure, "value") for place in drawn.get_offsets()]
     beyond = (compared["deviation"].abs() > 3).sum()
     assert beyond == 2
     assert len(points) == 2 * len(compared) - beyond
@@ -164,8 +164,10 @@ def test_the_figure_shows_every_value_and_its_deviation(table):
         *(compared["item"] == item for item in ("mean_score", "correlation")),
     ]
     for axes, part in zip(panels, parts, strict=True):
-        shown = [(line.get_xdata()[0], line.get_ydata()[0]) for line in axes.lines if line.get_gid() == "value"]
-        assert shown == list(zip(compared["published"][part], compared["ours"][part], strict=True))
+        shown = [tuple(place) for points in axes.collections for place in points.get_offsets()]
+        differs = compared["verdict"] == "differs"  # these are drawn after the others
+        rows = pd.concat([compared[part & ~differs], compared[part & differs]])
+        assert shown == list(zip(rows["published"], rows["ours"], strict=True))
         lines = [line for line in axes.lines if line.get_gid() == "identity"]
         assert len(lines) == part.any()
         assert all(np.array_equal(line.get_xdata(), line.get_ydata()) for line in lines)
@@ -174,10 +176,9 @@ def test_the_figure_shows_every_value_and_its_deviation(table):
     assert [text.get_text() for text in strips.texts if text.get_gid() == "beyond"] == ["2 ◂"]
     assert "51 match, 3 differ" in texts(figure)
     assert "54 absent" in texts(figure)
-    crosses = [line for line in strips.lines if line.get_gid() == "value" and line.get_marker() == "x"]
-    assert [line.get_xdata()[0] for line in crosses if line.get_ydata()[0] > 10.5] == pytest.approx(
-        [1e-5 / (1.3 * 4.6553e-6)], rel=1e-3
-    )
+    dots, crosses = strips.collections
+    assert dots.get_zorder() < crosses.get_zorder()
+    assert [x for x, y in crosses.get_offsets() if y > 10.5] == pytest.approx([1e-5 / (1.3 * 4.6553e-6)], rel=1e-3)
 
 
 @pytest.mark.parametrize("missing", ["everything", "nothing to differ"])

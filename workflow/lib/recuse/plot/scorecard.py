@@ -147,15 +147,24 @@ def _against(axes: Axes, rows: pd.DataFrame, subject: Subject, title: str) -> No
     axes.tick_params(axis="y", length=0, pad=2)
     axes.set_ylabel("this study", labelpad=2)
     axes.plot(limits, limits, color=INK, lw=0.7, zorder=2, gid="identity")
-    for _, row in rows.iterrows():
-        _draw(axes, row["published"], row["ours"], row, subject)
+    _draw(axes, rows["published"].to_numpy(), rows["ours"].to_numpy(), rows, subject)
 
 
-def _draw(axes: Axes, x: float, y: float, row: pd.Series, subject: Subject) -> None:
-    style = {"zorder": 4, **OTHER} if row["verdict"] == "differs" else {"zorder": 3, **SAME}
-    quantity = "family_bias" if row["quantity"] == "family_bias" else "self_bias"
-    colour = NEUTRAL if row["item"] in OF_COMPARISONS else subject.palette.of_bias(quantity, row["term"])
-    axes.plot([x], [y], color=colour, gid="value", **style)
+def _draw(axes: Axes, x: np.ndarray, y: np.ndarray, rows: pd.DataFrame, subject: Subject) -> None:
+    """A point at each of these places, in the order of `rows`; those that differ above the others."""
+    quantities = np.where(rows["quantity"] == "family_bias", "family_bias", "self_bias")
+    biases = zip(quantities, rows["term"], rows["item"], strict=True)
+    palette = subject.palette
+    colours = np.array([NEUTRAL if item in OF_COMPARISONS else palette.of_bias(*bias) for *bias, item in biases], object)
+    differs = (rows["verdict"] == "differs").to_numpy()
+    for mark, zorder, chosen in ((SAME, 3, ~differs), (OTHER, 4, differs)):
+        look = {
+            "marker": mark["marker"],
+            "s": mark["markersize"] ** 2,
+            "lw": mark["markeredgewidth"],
+            "alpha": mark.get("alpha"),
+        }
+        axes.scatter(x[chosen], y[chosen], color=colours[chosen], zorder=zorder, gid="value", **look)
 
 
 def _deviations(axes: Axes, values: pd.DataFrame, figures: Sequence[str], subject: Subject) -> None:
@@ -169,14 +178,17 @@ def _deviations(axes: Axes, values: pd.DataFrame, figures: Sequence[str], subjec
         axes.axvline(place, color=INK, lw=0.9, ls=(0, (3, 2)), zorder=2, gid="tolerance")
     for place in range(1, len(figures)):
         axes.axhline(place - 0.5, color=RULE, lw=0.4, zorder=1)
+    shown = [values[:0].assign(height=0.0)]
     for place, figure in enumerate(figures):
         rows = values[(values["figure"] == figure)].dropna(subset=["deviation"]).sort_values("deviation")
         if rows.empty:
             axes.text(0, place, "data absent", ha="center", **WORDS)
-        for number, (_, row) in enumerate(rows[rows["deviation"].abs() <= CLIP].iterrows()):
-            _draw(axes, row["deviation"], place + 0.6 * ((number % LEVELS) / (LEVELS - 1) - 0.5), row, subject)
+        within = rows[rows["deviation"].abs() <= CLIP]
+        shown.append(within.assign(height=place + 0.6 * (np.arange(len(within)) % LEVELS / (LEVELS - 1) - 0.5)))
         outside = {"textcoords": "offset points", "va": "center_baseline", "gid": "beyond"}
         if low := int((rows["deviation"] < -CLIP).sum()):
             axes.annotate(f"{low} ◂", (-CLIP, place), (-3, 0), ha="right", **outside)
         if high := int((rows["deviation"] > CLIP).sum()):
             axes.annotate(f"▸ {high}", (CLIP, place), (3, 0), ha="left", **outside)
+    points = pd.concat(shown)
+    _draw(axes, points["deviation"].to_numpy(), points["height"].to_numpy(), points, subject)

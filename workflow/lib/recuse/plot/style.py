@@ -37,6 +37,7 @@ SMALL = 7.0  # nothing is set smaller
 LINE = 0.17  # one line of small type
 EDGE = 0.06  # paper left free around the figure
 BOLD_TITLE = 0.85  # of a width that a title may have in normal weight to fit in bold
+NEARLY = 0.95  # of a line's width: a line that its words fill less is not measured as a whole
 FINE = 720  # dots per inch at which texts are measured
 UPRIGHT = {"rotation": 90, "ha": "center", "va": "center"}  # of a text
 UNIT = "rating points on the unit scale 0–1"
@@ -218,12 +219,15 @@ def widest(texts: Iterable[str], size: float = SMALL, weight: str = "normal") ->
 def wrap(text: str, width: float, size: float = SMALL) -> str:
     """`text` broken into lines no wider than `width` inches: at spaces, and within a word that is wider than a line."""
     lines: list[str] = []
+    sum_of_words = 0.0  # the width of the last line but for kerning at its spaces, which alone does not make a line too wide
     pieces = (piece for word in text.split() for piece in _pieces(word, width, size))
     for word in pieces:
-        if lines and text_width(f"{lines[-1]} {word}", size) <= width:
+        sum_of_words += text_width(" ", size) + text_width(word, size)
+        if lines and (sum_of_words < NEARLY * width or text_width(f"{lines[-1]} {word}", size) <= width):
             lines[-1] += f" {word}"
         else:
             lines.append(word)
+            sum_of_words = text_width(word, size)
     return "\n".join(lines)
 
 

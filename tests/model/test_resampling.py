@@ -104,6 +104,7 @@ def test_each_replicate_draws_as_many_prompts_as_the_study_has(monkeypatch, piec
 def test_prompts_may_come_in_any_numbers(twin, monkeypatch):
     """Pieces of 16 of 40 prompts, from blocks of 5: the rest of a block waits for the next."""
     monkeypatch.setattr(resampling, "PROMPTS", 16)
+    monkeypatch.setattr(resampling, "resamples", resampling.resamples.__wrapped__)  # no draws of larger pieces
     monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", 900)
     (errors,) = prompt_errors(SPECS["main"], twin, seed=SEED)
     ((_, naive),) = refits(SPECS["main"], twin, 3)

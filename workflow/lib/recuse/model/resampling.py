@@ -6,6 +6,7 @@ The wild bootstrap tests single coefficients and inverts the tests, also with fe
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -74,25 +75,35 @@ class WildTest:
 
     def p_value(self, null: float = 0.0) -> float:
         """Two-sided: (1 + number of draws with |t*| >= |t|) / (1 + draws)."""
-        observed = abs(self.estimate - null) / self.std_error
-        return float((1 + (np.abs(self.statistics(null)) >= SAME * observed).sum()) / (1 + len(self.squares)))
+        return self._share(self._excess(), (self.estimate - null) / self.unit)
 
     def interval(self, confidence: float) -> tuple[float, float]:
         """Values around the estimate that a test of level 1 - confidence does not reject; NaN for an end beyond WIDEST errors.
 
         Where it rejects a value but not one further off, either may be taken for the end.
         """
-        return self._end(-self.std_error, confidence), self._end(self.std_error, confidence)
+        excess = self._excess()
+        return self._end(excess, -self.std_error, confidence), self._end(excess, self.std_error, confidence)
 
-    def _end(self, step: float, confidence: float) -> float:
+    def _excess(self) -> np.ndarray:
+        """Coefficients of 1 to delta^4, (5, draws), of a sum that is 0 or more where |t*| >= |t|."""
+        (constant, linear), (square, *others) = self.numerators.T, (SAME * self.unit / self.std_error) ** 2 * self.squares.T
+        return np.stack([constant**2, 2 * constant * linear, linear**2 - square, *(-other for other in others)])
+
+    def _share(self, excess: np.ndarray, delta: float) -> float:
+        """(1 + number of draws with |t*| >= |t|) / (1 + draws)."""
+        drawn = (delta ** np.arange(len(excess))) @ excess
+        return float((1 + np.count_nonzero(drawn >= 0)) / (1 + len(drawn)))
+
+    def _end(self, excess: np.ndarray, step: float, confidence: float) -> float:
         kept, rejected = 0.0, 1.0
-        while self.p_value(self.estimate + rejected * step) >= 1 - confidence:
+        while self._share(excess, -rejected * step / self.unit) >= 1 - confidence:
             kept, rejected = rejected, 2 * rejected
             if rejected > WIDEST:
                 return np.nan
         for _ in range(HALVINGS):
             middle = (kept + rejected) / 2
-            if self.p_value(self.estimate + middle * step) >= 1 - confidence:
+            if self._share(excess, -middle * step / self.unit) >= 1 - confidence:
                 kept = middle
             else:
                 rejected = middle
@@ -129,7 +140,8 @@ class WildBootstrap(Pieces):
         self._squares = np.zeros(tested)  # sum over prompts of u^2, unweighted
         self._prompts = 0  # with rows in the slice
         self._parts = [slice(start, min(start + DRAWS, draws)) for start in range(0, draws, DRAWS)]
-        self._sums = [0.0] * len(self._parts)  # of the pieces so far, (draws of the part, sums by w, then by w^2) each
+        # Of the pieces so far: sums by w, (draws, terms + 3 joined), and by w^2, (draws, 3 tested).
+        self._linear, self._squared = (np.zeros((draws, sums)) for sums in (terms + 3 * len(self._term), 3 * tested))
 
     def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
         """Add the next prompts: their codes and sums as by `sum_by_prompt`."""
@@ -141,17 +153,17 @@ class WildBootstrap(Pieces):
         self._finish()
         factor = small_sample_factor(self._prompts, self._solution)
         tested = np.flatnonzero(self._solution.identified[self._places] & (np.sqrt(factor * self._squares) > NEGLIGIBLE))
-        parts = [[self._statistics(number, sums) for number in tested] for sums in self._sums]
-        return {
-            self._places[number]: WildTest(
+        tests = {}
+        for number in tested:
+            numerators, squares = self._statistics(number)
+            tests[self._places[number]] = WildTest(
                 estimate=float(self._solution.estimate[self._places[number]]),
                 unit=float(self._rows[number, self._places[number]]),
                 std_error=float(np.sqrt(factor * self._squares[number])),
-                numerators=np.concatenate([numerators for numerators, _ in draws]),
-                squares=factor * np.concatenate([squares for _, squares in draws]),
+                numerators=numerators,
+                squares=factor * squares,
             )
-            for number, draws in zip(tested, zip(*parts, strict=True), strict=True)
-        }
+        return tests
 
     def _draw(self, piece: int, places: np.ndarray, values: np.ndarray) -> None:
         row, column = self._gram
@@ -167,28 +179,26 @@ class WildBootstrap(Pieces):
         squared = np.hstack([u * u, u * v, v * v])  # times w^2
         size = min(PROMPTS, self._prompts_of_study - piece * PROMPTS)
         parts = steps(self._parts, "wild bootstrap", unit="draws", size=lambda _: DRAWS, total=self._parts[-1].stop)
-        for number, part in enumerate(parts):
+        for part in parts:
             weights = webb_weights(part.stop - part.start, size, seed=self._seed, key=(piece, part.start))[:, places]
-            self._sums[number] += np.concatenate([weights @ linear, weights**2 @ squared], axis=1)
+            self._linear[part] += weights @ linear
+            self._squared[part] += weights**2 @ squared
 
-    def _statistics(self, number: int, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Numerators and squares of the WildTest of a coefficient in some draws; the squares without the factor of CR1."""
+    def _statistics(self, number: int) -> tuple[np.ndarray, np.ndarray]:
+        """Numerators and squares of the WildTest of a coefficient; the squares without the factor of CR1."""
         tested, terms = self._rows.shape
-        score_sums, *by_joined, square_sums = np.split(sums, terms + len(self._coefficient) * np.arange(4), axis=1)
-        chosen, joined = self._coefficient == number, self._joined[number]
-        score_sums, (of_h, of_uh, of_vh) = score_sums[:, joined], (sums[:, chosen] for sums in by_joined)
-        uu, uv, vv = square_sums.reshape(-1, 3, tested)[:, :, number].T
-        block = np.ix_(joined, joined)
+        joined, (first, last) = self._joined[number], np.searchsorted(self._coefficient, [number, number + 1])
+        starts = terms + len(self._coefficient) * np.arange(3)
+        of_h, of_uh, of_vh = (self._linear[:, start + first : start + last] for start in starts)
+        score_sums, row, block = self._linear[:, :terms][:, joined], self._rows[number, joined], np.ix_(joined, joined)
         inverse, products = self._solution.inverse[block], self._products[number][block]
-        still, moving = score_sums @ inverse, of_h @ inverse  # A sum w r = still + delta moving
-        spread_still, spread_moving = still @ products, moving @ products
-        squares = [
-            uu - 2 * (of_uh * still).sum(axis=1) + (spread_still * still).sum(axis=1),
-            2 * (uv - (of_uh * moving + of_vh * still).sum(axis=1) + (spread_still * moving).sum(axis=1)),
-            vv - 2 * (of_vh * moving).sum(axis=1) + (spread_moving * moving).sum(axis=1),
-        ]
-        row = self._rows[number, joined]
-        return np.stack([score_sums @ row, of_h @ row], axis=1), np.stack(squares, axis=1)
+        still, moving = score_sums @ inverse, of_h @ inverse  # g = A sum w r = still + delta moving
+        left_still, left_moving = still @ products - 2 * of_uh, moving @ products - 2 * of_vh  # sum (H g - 2 w u) H
+        squares = self._squared[:, number::tested] * [1.0, 2.0, 1.0]  # sum w^2 u^2, to which sum (H g - 2 w u) H g is added
+        squares[:, 0] += np.einsum("dt,dt->d", left_still, still)
+        squares[:, 1] += np.einsum("dt,dt->d", left_still, moving) + np.einsum("dt,dt->d", left_moving, still)
+        squares[:, 2] += np.einsum("dt,dt->d", left_moving, moving)
+        return np.stack([score_sums @ row, of_h @ row], axis=1), squares
 
 
 def joined(places: tuple[np.ndarray, np.ndarray], terms: int) -> np.ndarray:
@@ -202,8 +212,13 @@ def joined(places: tuple[np.ndarray, np.ndarray], terms: int) -> np.ndarray:
 
 def webb_weights(draws: int, prompts: int, *, seed: int, key: tuple[int, int]) -> np.ndarray:
     """Webb's six-point weights, (draws, prompts); key: the numbers of the piece of prompts and of the first draw."""
+    return np.concatenate([WEBB, -WEBB])[_webb_places(draws, prompts, seed, key)]
+
+
+@lru_cache(maxsize=64)  # all slices and specs of a study have the same, and ask for them in turn
+def _webb_places(draws: int, prompts: int, seed: int, key: tuple[int, int]) -> np.ndarray:
     random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(*key, APART)))
-    return np.concatenate([WEBB, -WEBB])[random.integers(6, size=(draws, prompts))]
+    return random.integers(6, size=(draws, prompts)).astype(np.int8)
 
 
 REPLICATES = 250  # drawn at a time: the resamples of a seed, and the memory, depend on it
@@ -215,7 +230,7 @@ class ResampledTotals(Pieces):
     def __init__(self, quantities: int, *, prompts: int, replicates: int, seed: int) -> None:
         """Start without prompts; prompts: how many the study has."""
         self._totals = np.zeros((replicates, quantities))
-        self._resamples = Resamples(prompts, replicates=replicates, seed=seed)
+        self._resamples = resamples(prompts, replicates, seed)
 
     def totals(self) -> np.ndarray:
         """Totals of each replicate after the last prompt, (replicates, quantities)."""
@@ -264,26 +279,40 @@ class Resamples:
     def __init__(self, prompts: int, *, replicates: int, seed: int) -> None:
         """Draw from the codes below `prompts`."""
         self._prompts, self._seed = prompts, seed
-        self._left = prompts  # codes of later pieces
         self._undrawn = np.full(replicates, prompts)  # prompts that each replicate has yet to draw
-        self._next = 0  # piece
+        self._totals: list[np.ndarray] = []  # how many each draws from each piece so far, (replicates,)
+        self._latest = -1, ()  # piece, and its draws
 
     def of_piece(self, piece: int) -> Iterator[np.ndarray]:
-        """Yield the draws of a piece, (at most REPLICATES, codes of the piece) each; pieces are asked for in rising order."""
-        totals = [self._totals_of_next() for _ in range(self._next, piece + 1)][-1]
-        count = min(PROMPTS, self._prompts - piece * PROMPTS)
+        """Yield the draws of a piece, (at most REPLICATES, codes of the piece) each."""
+        while len(self._totals) <= piece:
+            self._add_totals()
+        if self._latest[0] != piece:
+            self._latest = piece, list(self._drawn(piece))
+        yield from (times.astype(float) for times in self._latest[1])
+
+    def _drawn(self, piece: int) -> Iterator[np.ndarray]:
+        totals, count = self._totals[piece], min(PROMPTS, self._prompts - piece * PROMPTS)
         for start in range(0, len(totals), REPLICATES):
             times = totals[start : start + REPLICATES]
             drawn = _generator(self._seed, piece, start).integers(count, size=times.sum())
             drawn += np.repeat(np.arange(len(times)) * count, times)
-            yield np.bincount(drawn, minlength=len(times) * count).reshape(len(times), count).astype(float)
+            counts = np.bincount(drawn, minlength=len(times) * count).reshape(len(times), count)
+            yield counts.astype(np.min_scalar_type(counts.max(initial=0)))
 
-    def _totals_of_next(self) -> np.ndarray:
-        """How many prompts each replicate draws from the next piece, (replicates,)."""
-        count = min(PROMPTS, self._left)
-        totals = _generator(self._seed, self._next).binomial(self._undrawn, count / self._left)
-        self._undrawn, self._left, self._next = self._undrawn - totals, self._left - count, self._next + 1
-        return totals
+    def _add_totals(self) -> None:
+        """Draw how many prompts each replicate takes from the next piece."""
+        piece = len(self._totals)
+        left = self._prompts - piece * PROMPTS
+        totals = _generator(self._seed, piece).binomial(self._undrawn, min(PROMPTS, left) / left)
+        self._undrawn = self._undrawn - totals
+        self._totals.append(totals)
+
+
+@lru_cache(maxsize=4)
+def resamples(prompts: int, replicates: int, seed: int) -> Resamples:
+    """The resamples of a study, which all its slices and specs share."""
+    return Resamples(prompts, replicates=replicates, seed=seed)
 
 
 def _generator(seed: int, *key: int) -> "np.random.Generator":  # as a name it would import numpy.random for every fit

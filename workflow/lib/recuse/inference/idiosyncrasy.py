@@ -62,7 +62,9 @@ def draw_assignments(
         cells = cells[(cells >= 0).all(axis=1)]
         if len(cells):
             blocks = leftover[cells[:, :, None], cells[:, None, :]]
-            cells = cells[np.linalg.eigvalsh(blocks)[:, 0] > SINGULAR]
+            kept = np.linalg.det(blocks) > 2 * SINGULAR  # a product of eigenvalues that are at most 1, so none is smaller
+            kept[~kept] = np.linalg.eigvalsh(blocks[~kept])[:, 0] > SINGULAR
+            cells = cells[kept]
         batches.append(cells)
         count += len(cells)
         if count >= draws:

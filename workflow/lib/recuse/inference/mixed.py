@@ -27,7 +27,7 @@ from functools import cached_property
 import numpy as np
 
 from recuse.inference.judge_model import CellMeans, Pairs
-from recuse.model.least_squares import inverted
+from recuse.model.least_squares import ROUNDING, inverted
 
 # Priors of the parameters, which matter where the cells say little: mean and standard deviation of a normal.
 SPREAD = 3.0  # log s_j^2, about the mean over judges: hardly shrunk, as a judge with a larger spread would be called biased
@@ -454,24 +454,25 @@ def pooled(estimates: np.ndarray, errors: Errors) -> Pooled:
     squared weights, with biases - 1; df is at most biases - 1 (Follmann and Proschan 1999), as weights and tau are estimated.
     tau is descriptive: W is known too badly for an interval. The unweighted mean is of these biases alone, without tau^2.
     """
-    from scipy.optimize import brentq
+    count, most = len(estimates), max(1.0, float(np.ptp(estimates)) ** 2 * 100)
 
-    count = len(estimates)
-
-    def at(variance: float) -> tuple[np.ndarray, float]:
+    def at(variance: float) -> tuple[np.ndarray, float, float]:
+        """Weights of the mean, and the left side of the equation for tau^2, with its slope."""
         inverse = np.linalg.inv(errors.covariance + variance * np.eye(count))
         weights = inverse.sum(axis=0) / inverse.sum()
         left = estimates - weights @ estimates
-        return weights, float(left @ inverse @ left)
+        scaled = inverse @ left
+        return weights, float(left @ scaled), -float(scaled @ scaled)
 
-    def solved(wanted: float) -> float:
-        most = max(1.0, float(np.ptp(estimates)) ** 2 * 100)
-        if at(0.0)[1] <= wanted or at(most)[1] >= wanted:
-            return 0.0 if at(0.0)[1] <= wanted else most
-        return float(brentq(lambda variance: at(variance)[1] - wanted, 0.0, most, xtol=1e-14))
-
-    tau2 = solved(count - 1) if count > 1 else 0.0
-    weights, _ = at(tau2)
+    # The left side falls, ever more slowly: Newton's steps from 0 rise to the solution and do not pass it.
+    tau2, step = 0.0, math.inf
+    while tau2 < most and step > ROUNDING * tau2:
+        _, squares, slope = at(tau2)
+        if squares <= count - 1:
+            break
+        step = (count - 1 - squares) / slope
+        tau2 = min(tau2 + step, most)
+    weights, *_ = at(tau2)
     variance, df = errors.of(weights)
     between = tau2 * float(weights @ weights)
     if between:

@@ -7,7 +7,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
 from html import escape
@@ -26,7 +26,7 @@ from matplotlib.ticker import FuncFormatter
 from recuse.base.outputs import replacing
 from recuse.base.words import FROM_RIGHT_TO_LEFT, INVISIBLE, enumerated, visible, with_gold_labels
 from recuse.plot.colours import FAINT, GRID, INK, Palette
-from recuse.plot.fonts import small_fonts
+from recuse.plot.formats import pictures
 
 SINGLE_COLUMN = 3.4
 DOUBLE_COLUMN = 7.0
@@ -277,17 +277,18 @@ def save(figure: Figure, outputs: Iterable[str | Path], *, title: str) -> None:
     for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
         if not axis.get_label_text():
             axis.set_label_coords(0, 0)  # or the numbers would be measured for the place of no text
-    for path in map(Path, outputs):
-        for number, mark in enumerate(marks):
-            mark.set_gid(f"mark_{number}")
-        fonts = small_fonts() if path.suffix == ".pdf" else nullcontext()
-        with replacing(path) as part, undrawn_unsaid(), fonts:
-            figure.savefig(part, format=path.suffix[1:], metadata={**METADATA[path.suffix], "Title": visible(title)})
-            if path.suffix == ".svg":
-                svg = _readable(Path(part).read_text("utf-8"), [mark.get_label() for mark in marks])
-                Path(part).write_text(svg, "utf-8")
+    paths = [Path(path) for path in outputs]
+    for number, mark in enumerate(marks):
+        mark.set_gid(f"mark_{number}")
+    with undrawn_unsaid():
+        files = pictures(figure, {path.suffix[1:]: {**METADATA[path.suffix], "Title": visible(title)} for path in paths})
     for mark, name in zip(marks, names, strict=True):
         mark.set_gid(name)
+    if "svg" in files:
+        files["svg"] = _readable(files["svg"].decode(), [mark.get_label() for mark in marks]).encode()
+    for path in paths:
+        with replacing(path) as part:
+            Path(part).write_bytes(files[path.suffix[1:]])
     if remark := undrawn(figure):  # known once all texts are there
         print(remark, file=sys.stderr)
 

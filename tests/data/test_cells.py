@@ -13,12 +13,13 @@ from recuse.base.database import connect
 from recuse.base.errors import DataError
 from recuse.crosscheck.compare import compared
 from recuse.data.cells import AXES, FACTORS, Levels, as_metadata, build_cells, levels_of
+from recuse.data.codes import code_checked
 from recuse.data.files import RatingsFile
 from recuse.data.moments import moments_of_rows
 from recuse.data.ratings import StudyFiles, normalise
 from recuse.data.registry import Registry
 from recuse.data.selection import with_normalised_length
-from recuse.data.shards import Shard, first_twice, repeated_in, sort_rows
+from recuse.data.shards import Plan, Shard, first_twice, write_sorted
 from recuse.model.spec import Spec
 
 LEVELS = Levels(
@@ -178,12 +179,17 @@ def test_types_hold_the_codes(tmp_path, sizes, kind):
     duckdb.sql(f"""
         copy (select {last}, dataset, 'p' as prompt_id, 1 as rating, 1.0::double as gt, 9.0::double as length
               from unnest({[named["dataset"][-1]] * 2}) t(dataset)) to '{tmp_path}/rows.parquet'""")
-    connection, path = connect(), f"{tmp_path}/sorted.parquet"
-    sort_rows(connection, [f"{tmp_path}/rows.parquet"], levels, Shard("p", "p", 0), path)
-    result = duckdb.sql(f"select max(group_code), any_value(typeof(group_code)) from '{path}'").fetchall()
+    coded = code_checked(connect(), [f"{tmp_path}/rows.parquet"], levels, Shard("p", "p", 0).sql)
+    groups = coded.groups(levels)
+    result = coded.connection.execute(f"select max(group_code), any_value(typeof(group_code)) from ({groups})").fetchall()
     assert result == [(levels.groups - 1, kind)]
-    twice = first_twice(connection, repeated_in(path), levels)
-    assert twice == (*(named[axis][-1] for axis in ("judge", "model", "dimension", "dataset")), "p")
+    twice = write_sorted(coded, Plan(levels, "rated", []), first=0, ratings=f"{tmp_path}/ratings.parquet")
+    assert not (tmp_path / "ratings.parquet").exists()
+    assert (
+        twice
+        == first_twice(coded, groups, levels)
+        == (*(named[axis][-1] for axis in ("judge", "model", "dimension", "dataset")), "p")
+    )
 
 
 def test_codes_in_sql_are_those_in_numpy():

@@ -128,20 +128,36 @@ def select_rows(source: RatingsFile, columns: Sequence[str]) -> str:
 
     `named` is the dimension that config gives the file, or NULL. Missing numbers, however spelled, and empty names are NULL.
     """
-    relation, expressions = read_as_texts(source.path, columns)
+    return f"select file, record, named, {texts_as_read()} from ({select_stored(source, columns)})"
+
+
+def texts_as_read() -> str:
+    """SQL for the columns of `select_rows`, from those of `select_stored`."""
+    stored = {column: column for column in (*REQUIRED, *OPTIONAL)} | {"prompt_id": whole_as_text("prompt_id")}
+    return ", ".join(f"{value} as {column}" for column, value in texts_of(stored, stored, NUMBERED).items())
+
+
+def select_stored(source: RatingsFile, columns: Sequence[str]) -> str:
+    """SQL for the rows of a file with the columns of `select_rows` as they are stored, as whatever type."""
+    relation, expressions = stored_in(source.path, columns)
     named = "null::varchar" if source.dimension is None else text(source.dimension)
-    texts = {"dimension": named, "pred_length": "null::varchar"} | texts_of(expressions, (*REQUIRED, *OPTIONAL), NUMBERED)
-    picked = ", ".join(f"{texts[column]} as {column}" for column in (*REQUIRED, *OPTIONAL))
+    stored = {"dimension": named, "pred_length": "null::varchar"} | expressions
+    picked = ", ".join(f"{stored[column]} as {column}" for column in (*REQUIRED, *OPTIONAL))
     return f"select {place_in(source.path, columns)}, {named} as named, {picked} from {relation}"
 
 
 def read_as_texts(path: str, columns: Sequence[str]) -> tuple[str, dict[str, str]]:
     """SQL for a file's rows, and for each of its columns."""
+    relation, expressions = stored_in(path, columns)
+    if path.endswith(".parquet") and "prompt_id" in columns:
+        expressions["prompt_id"] = whole_as_text("prompt_id")
+    return relation, expressions
+
+
+def stored_in(path: str, columns: Sequence[str]) -> tuple[str, dict[str, str]]:
+    """SQL for a file's rows, and for each of its columns as it is stored."""
     if path.endswith(".parquet"):
-        expressions = {column: name(column) for column in columns}
-        if "prompt_id" in columns:
-            expressions["prompt_id"] = whole_as_text("prompt_id")
-        return files([path]), expressions
+        return files([path]), {column: name(column) for column in columns}
     # By position, for the names of columns that are not read may be anything: empty, or alike but for their case.
     places = [f"/{place}" for place in range(len(columns))]  # no folder has such a name
     by_place = dict(zip(columns, map(name, places), strict=True))

@@ -5,29 +5,40 @@ By shards: `check_files` for each group of raw files, `plan_study` for all group
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from recuse.base.database import Connection, connect, create_table, files, read_footer, text, write_rows
+from recuse.base.database import (
+    Connection,
+    connect,
+    create_table,
+    error_of_duckdb,
+    files,
+    joins_as_written,
+    read_footer,
+    text,
+    write_rows,
+)
 from recuse.base.errors import DataError
 from recuse.base.outputs import empty_folder, work_folder_of
 from recuse.base.tables import COMPLETENESS, write_table
 from recuse.data.cells import Cells, cells_of_counts
+from recuse.data.codes import CODED, CodedRows, code_checked, code_rows
 from recuse.data.faults import DECLARED_SCALE, IS_LENGTH, NAMED, Check, fault_number, known, on_scale, raise_first_fault
-from recuse.data.files import OPTIONAL, REQUIRED, RatingsFile, as_number, checked_columns, place_of, reading, select_rows
+from recuse.data.files import (
+    OPTIONAL,
+    REQUIRED,
+    RatingsFile,
+    as_number,
+    checked_columns,
+    place_of,
+    reading,
+    select_rows,
+    select_stored,
+    texts_as_read,
+)
 from recuse.data.lines import check_declared, check_lines
 from recuse.data.registry import DEFAULT, IMPORTED_SCALES, MOST_LEVELS, OBSERVED, Registry, scale_of
-from recuse.data.shards import (
-    COUNTED,
-    Plan,
-    Summary,
-    coded,
-    first_twice,
-    plan_shards,
-    repeated_in,
-    sort_rows,
-    summarise,
-    write_sorted,
-)
+from recuse.data.shards import COUNTED, Plan, Summary, first_twice, plan_shards, summarise, write_sorted
 
 ON_ONE_LINE = {*REQUIRED, *OPTIONAL} - {"prompt_id"}  # a prompt may be its own id
 CHECKS = (
@@ -54,6 +65,27 @@ CHECKS = (
     *on_scale("gt", "a number"),
     IS_LENGTH,
 )
+# A row breaks a check if its values in one of these sets of columns do: each combination that occurs is checked once.
+TOGETHER = (
+    ("judge",),
+    ("model",),
+    ("dataset",),
+    ("prompt_id",),
+    ("named", "dimension", "rating"),
+    ("named", "dimension", "gt"),
+    ("pred_length",),
+)
+# Of a checked row: in which of TOGETHER a value is, the column as it is stored, and what it means.
+MEANINGS = {
+    "judge": (0, "judge", "judge_name"),
+    "model": (1, "model", "model_name"),
+    "dataset": (2, "dataset", "dataset"),
+    "prompt_id": (3, "prompt_id", "prompt_id"),
+    "dimension": (4, "dimension", "dimension"),
+    "rating": (4, "rating", "try_cast(rating_number as integer)"),
+    "gt": (5, "gt", "gt_number"),
+    "length": (6, "pred_length", "length"),
+}
 
 
 @dataclass(frozen=True)
@@ -107,9 +139,9 @@ def normalise(study: str, source: StudyFiles, *, ratings: str, completeness: str
     Raises DataError naming file, line and column for a missing file or column, a CSV file or a study without rows, what CHECKS
     refuses, and a judge-model-dimension-dataset-prompt that occurs twice.
     """
-    with empty_folder(work_folder_of(ratings)) as folder:
-        checked, plan, rows = _checked_and_planned(study, source, folder)
-        _write(source, checked, plan, 0, ratings=ratings, folder=folder)
+    with empty_folder(work_folder_of(ratings)) as folder, reading(_paths(source.files)):
+        coded, plan, rows = _coded_and_planned(study, source, folder)
+        _write(source, coded, plan, 0, ratings=ratings)
     write_table(completeness, COMPLETENESS, rows)
 
 
@@ -128,22 +160,24 @@ def cells_of_files(study: str, source: StudyFiles, folder: str) -> Cells:
 
     Raises what these raise; temporary files stay in `folder`.
     """
-    checked, plan, rows = _checked_and_planned(study, source, folder)
-    connection = connect()
-    rows_of_codes = coded(connection, checked, plan.levels)
-    repeated = f"select group_code, prompt_id from ({rows_of_codes}) group by all having count(*) > 1"
-    _raise_twice(source, first_twice(connection, repeated, plan.levels))
-    if not any(row["used"] for row in rows):
-        raise no_complete_row(source.files)
-    complete = f"{rows_of_codes} where {COUNTED[plan.complete]}"
-    counts = f"select group_code, reference_code, rating, count(*) as n from ({complete}) group by all"
-    return cells_of_counts(plan.levels, connection.execute(counts).fetchnumpy())
+    with reading(_paths(source.files)):
+        coded, plan, rows = _coded_and_planned(study, source, folder)
+        groups = coded.groups(plan.levels)
+        _raise_twice(source, first_twice(coded, groups, plan.levels))
+        if not any(row["used"] for row in rows):
+            raise no_complete_row(source.files)
+        complete = f"from ({groups}) where {COUNTED[plan.complete]}"
+        counts = f"select group_code, gt as reference_code, rating, count(*) as n {complete} group by all"
+        return cells_of_counts(plan.levels, coded.connection.execute(counts).fetchnumpy())
 
 
 def no_complete_row(files: Sequence[RatingsFile]) -> DataError:
     """Return the error about files in which each row lacks something."""
-    paths = ", ".join(file.path for file in files)
-    return DataError(f"{paths}: no complete row: each lacks the rating, or the gt that others have; fill them in")
+    return DataError(f"{_paths(files)}: no complete row: each lacks the rating, or the gt that others have; fill them in")
+
+
+def _paths(files: Sequence[RatingsFile]) -> str:
+    return ", ".join(file.path for file in files)
 
 
 def check_files(source: StudyFiles, *, checked: str, summary: str) -> None:
@@ -151,11 +185,12 @@ def check_files(source: StudyFiles, *, checked: str, summary: str) -> None:
 
     Sorted, the rows of one shard are found without reading the others.
     """
-    with empty_folder(work_folder_of(checked)) as folder:
-        rows, _ = _check_rows(source, folder)
-        summarise(rows, summary)
-        ordered = f"select * exclude (fault) from {files(rows)} order by prompt_id"
-        write_rows(connect(), ordered, checked)
+    with empty_folder(work_folder_of(checked)) as folder, reading(_paths(source.files)):
+        coded, _ = _check_rows(source, folder)
+        summarise(coded, summary)
+        with joins_as_written(coded.connection):
+            ordered = coded.named(f"{coded.rows} order by prompt_id", CODED)
+            write_rows(coded.connection, ordered, checked)
 
 
 def plan_study(study: str, source: StudyFiles, *, summaries: Sequence[str], shards: int, plan: str, completeness: str) -> None:
@@ -173,15 +208,15 @@ def write_shard(source: StudyFiles, *, checked: Sequence[str], plan: str, shard:
 
     All shards in order are what `normalise` writes. DataError if a judge-model-dimension-dataset-prompt occurs twice.
     """
-    with empty_folder(work_folder_of(ratings)) as folder:
-        _write(source, checked, Plan.read(plan), shard, ratings=ratings, folder=folder)
+    read = Plan.read(plan)
+    _write(source, code_checked(connect(), checked, read.levels, read.shards[shard].sql), read, shard, ratings=ratings)
 
 
-def _checked_and_planned(study: str, source: StudyFiles, folder: str) -> tuple[list[str], Plan, list[dict]]:
-    """The files of checked rows, in `folder`, the plan of one shard, and the rows of the completeness table."""
-    checked, scales = _check_rows(source, folder)
-    summarise(checked, f"{folder}/summary.parquet")
-    return checked, *_planned(study, source, scales, [f"{folder}/summary.parquet"], shards=1)
+def _coded_and_planned(study: str, source: StudyFiles, folder: str) -> tuple[CodedRows, Plan, list[dict]]:
+    """The checked rows, the plan of one shard, and the rows of the completeness table."""
+    coded, scales = _check_rows(source, folder)
+    summarise(coded, f"{folder}/summary.parquet")
+    return coded, *_planned(study, source, scales, [f"{folder}/summary.parquet"], shards=1)
 
 
 def _planned(
@@ -189,7 +224,7 @@ def _planned(
 ) -> tuple[Plan, list[dict]]:
     summary = Summary.read(summaries)
     if not summary.datasets:
-        place = ", ".join(file.path for file in source.files) or f"studies: {study}: files"
+        place = _paths(source.files) or f"studies: {study}: files"
         raise DataError(f"{place}: no file holds a row; the study needs one row per judge, model and prompt")
     families = {name: source.registry.family_of(name) for _, *names in summary.counts for name in names}
     plan = plan_shards(
@@ -198,32 +233,65 @@ def _planned(
     return plan, [{"study": study, **row} for row in summary.completeness()]
 
 
-def _write(source: StudyFiles, checked: Sequence[str], plan: Plan, shard: int, *, ratings: str, folder: str) -> None:
-    connection, ordered = connect(), f"{folder}/sorted.parquet"
-    sort_rows(connection, checked, plan.levels, plan.shards[shard], ordered)
-    _raise_twice(source, first_twice(connection, repeated_in(ordered), plan.levels))
-    write_sorted(connection, ordered, plan, first=plan.shards[shard].number, ratings=ratings)
+def _write(source: StudyFiles, coded: CodedRows, plan: Plan, shard: int, *, ratings: str) -> None:
+    with joins_as_written(coded.connection):
+        twice = write_sorted(coded, plan, first=plan.shards[shard].number, ratings=ratings)
+    _raise_twice(source, twice)
 
 
-def _check_rows(source: StudyFiles, folder: str) -> tuple[list[str], dict[str, tuple[int, int]]]:
-    """Copy the rows of each raw file to a file in `folder`; return these and the scales. DataError about the first fault."""
+def _check_rows(source: StudyFiles, folder: str) -> tuple[CodedRows, dict[str, tuple[int, int]]]:
+    """The rows of the raw files, and the scales; temporary files stay in `folder`. DataError about the first fault."""
     check_declared([file.path for file in source.files], source.declared)
-    connection, typed, scales = _open(source)
-    columns = """judge_name as judge, model_name as model, dimension, dataset, prompt_id,
-                  try_cast(rating_number as integer) as rating, gt_number as gt, length, fault"""
-    paths, faulty = [f"{folder}/{number}.parquet" for number in range(len(typed))], []
-    for file, rows, path in zip(source.files, typed, paths, strict=True):
+    connection, columns, typed, scales = _open(source)
+    alike: dict[tuple, dict[str, str]] = {}  # types of columns -> path -> SQL for the rows of the file
+    for number, (file, names) in enumerate(zip(source.files, columns, strict=True)):
+        rows = f"select * exclude (file, record) from ({select_stored(file, names)})"
+        if not file.path.endswith(".parquet"):  # read once
+            copy = f"{folder}/{number}.parquet"
+            with reading(file.path):
+                count = write_rows(connection, rows, copy, compression="uncompressed")
+            if count == 0:  # of parts, some may have no rows
+                raise DataError(f"{file.path}: the file holds no rows; it needs one row per judge, model and prompt")
+            check_lines(connection, file.path, count, ON_ONE_LINE)
+            rows = f"from {files([copy])}"
         with reading(file.path):
-            faults_of = f"select *, {fault_number(CHECKS)} as fault from ({rows})"
-            count = write_rows(connection, f"select {columns} from ({faults_of})", path, compression="uncompressed")
-        if count == 0 and not file.path.endswith(".parquet"):  # of parts, some may have no rows
-            raise DataError(f"{file.path}: the file holds no rows; it needs one row per judge, model and prompt")
-        check_lines(connection, file.path, count, ON_ONE_LINE)
-        if connection.execute(f"select count(fault) from {files([path])}").fetchone()[0]:
-            faulty.append(rows)
-    if faulty:
-        raise_first_fault(connection, f"({' union all '.join(faulty)})", CHECKS)
-    return paths, scales
+            types = tuple(kind for _, kind, *_ in connection.execute(f"describe {rows}").fetchall())
+        alike.setdefault(types, {})[file.path] = rows
+    tables, faults = [], 0
+    for number, rows_of in enumerate(alike.values()):
+        rows = " union all ".join(rows_of.values())
+        try:
+            faults += _check_values(connection, rows, typed, f"values_{number}")
+        except error_of_duckdb():
+            for path, of_file in rows_of.items():
+                with reading(path):
+                    connection.execute(f"select max(hash(columns(*))) from ({of_file})")
+            raise
+        meanings = {
+            column: (
+                stored,
+                f"select distinct stored_{stored} as stored, {value} as value from values_{number} where part = {part}",
+            )
+            for column, (part, stored, value) in MEANINGS.items()
+        }
+        tables.append((rows, meanings))
+    if faults:
+        texts = " union all ".join(select_rows(*each) for each in zip(source.files, columns, strict=True))
+        raise_first_fault(connection, f"({typed.format(texts)})", CHECKS)
+    return code_rows(connection, tables), scales
+
+
+def _check_values(connection: Connection, rows: str, typed: str, table: str) -> int:
+    """Create the table of the values in rows, typed, with their place in TOGETHER as `part`; return how many break a check."""
+    checks = []
+    for check in CHECKS:
+        parts = (str(part) for part, columns in enumerate(TOGETHER) if check.column in columns)
+        checks.append(replace(check, broken=f"part in ({', '.join(parts)}) and ({check.broken})"))
+    parts = (f"select distinct {part} as part, {', '.join(columns)} from ({rows})" for part, columns in enumerate(TOGETHER))
+    stored = ", ".join(f"{column} as stored_{column}" for column in (*REQUIRED, *OPTIONAL))
+    texts = f"select part, named, {stored}, {texts_as_read()} from ({' union all by name '.join(parts)})"
+    connection.execute(f"create temp table {table} as select *, {fault_number(checks)} as fault from ({typed.format(texts)})")
+    return connection.execute(f"select count(fault) from {table}").fetchone()[0]
 
 
 def _raise_twice(source: StudyFiles, twice: tuple[str, ...] | None) -> None:
@@ -249,10 +317,14 @@ def _raise_twice(source: StudyFiles, twice: tuple[str, ...] | None) -> None:
     )
 
 
-def _open(source: StudyFiles) -> tuple[Connection, list[str], dict[str, tuple[int, int]]]:
-    """A connection with the names that config lists, SQL for the typed rows of each file on it, and the scales."""
+def _open(source: StudyFiles) -> tuple[Connection, list[list[str]], str, dict[str, tuple[int, int]]]:
+    """A connection with the names that config lists, the columns of each file, and the scales.
+
+    The third is SQL on the connection for typed rows, with {} for those of `select_rows`.
+    """
     connection, registry = connect(), source.registry
-    rows = [select_rows(file, checked_columns(connection, file)) for file in source.files]
+    columns = [checked_columns(connection, file) for file in source.files]
+    rows = [select_rows(*each) for each in zip(source.files, columns, strict=True)]
     scales = {
         dimension: (0, _highest(connection, source.files, rows, dimension)) if scale == OBSERVED else tuple(scale)
         for dimension, scale in _scales_by_name(connection, source, rows).items()
@@ -272,7 +344,7 @@ def _open(source: StudyFiles) -> tuple[Connection, list[str], dict[str, tuple[in
         left join registry as models on rows.model = models.id
         left join scales using (dimension)
         left join datasets using (dataset)"""
-    return connection, [typed.format(sql) for sql in rows], scales
+    return connection, columns, typed, scales
 
 
 def _scales_by_name(connection: Connection, source: StudyFiles, rows: Sequence[str]) -> dict[str, Sequence[int] | str]:
@@ -294,7 +366,7 @@ def _highest(connection: Connection, files: Sequence[RatingsFile], rows: Sequenc
         with reading(file.path):
             highest, record = connection.execute(query, [dimension]).fetchone()
         maxima += [] if highest is None else [(highest, file.path, record)]
-    highest, path, record = max(maxima, default=(0, ", ".join(file.path for file in files), None))
+    highest, path, record = max(maxima, default=(0, _paths(files), None))
     if not 0 < highest < MOST_LEVELS:
         place = path if record is None else place_of(path, record)
         raise DataError(

@@ -10,11 +10,10 @@ from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
 
-import numpy as np
-
-from recuse.base.database import Connection, connect, files, footer, read_footer, text, write_rows
+from recuse.base.database import connect, error_of_duckdb, files, footer, read_footer, text, write_rows
 from recuse.base.outputs import write_text
-from recuse.data.cells import Levels, as_metadata
+from recuse.data.cells import AXES, FACTORS, Levels, as_metadata
+from recuse.data.codes import CodedRows
 from recuse.data.registry import scale_of
 
 COUNTED = {
@@ -28,21 +27,23 @@ COUNTED = {
 COUNTS = ", ".join(f"count(*) filter ({condition}) as {name}" for name, condition in COUNTED.items())  # SQL
 KEY = "summary"  # of the metadata in a summary's footer
 AXIS = {"judge_family": "judge", "model_family": "model", "task_type": "dataset"}  # whose levels have these
-LARGEST = {"usmallint": 2**16, "uinteger": 2**32, "bigint": 2**63}  # how many codes a column of each type holds
+TWICE = "two rows are about the same rating"  # DuckDB's error
 
 
-def summarise(checked: Sequence[str], path: str) -> None:
-    """Write the summary of checked files (parquet): the counts of each prompt as rows, all else in the footer.
-
-    checked: parquet files of rows without fault, in any order: judge, model, dimension, dataset, prompt_id, rating, gt, length.
-    """
-    connection, rows = connect(), files(checked)
-    summary = {"counts": connection.execute(f"select dimension, judge, model, {COUNTS} from {rows} group by all").fetchall()}
-    for key, column in (("datasets", "dataset"), ("references", "gt")):
-        levels = connection.execute(f"select distinct {column} from {rows} where {column} is not null order by all").fetchall()
-        summary[key] = [level for (level,) in levels]
-    by_prompt = f"select prompt_id, dataset, dimension, {COUNTS} from {rows} group by all"
-    write_rows(connection, by_prompt, path, footer(KEY, summary))
+def summarise(coded: CodedRows, path: str) -> None:
+    """Write the summary of checked rows (parquet): the counts of each prompt as rows, all else in the footer."""
+    sets = "grouping sets ((dimension, judge, model), (prompt_id, dataset, dimension))"
+    coded.connection.execute(f"""
+        create or replace temp table counts as
+        select dimension, judge, model, prompt_id, dataset, {COUNTS} from ({coded.rows}) group by {sets}""")
+    groups = f"select dimension, judge, model, {', '.join(COUNTED)} from counts where prompt_id is null"
+    summary = {
+        "counts": coded.connection.execute(coded.named(groups, ("dimension", "judge", "model"))).fetchall(),
+        "datasets": coded.values("dataset"),
+        "references": coded.values("gt"),
+    }
+    prompts = f"select prompt_id, dataset, dimension, {', '.join(COUNTED)} from counts where prompt_id is not null"
+    write_rows(coded.connection, coded.named(prompts, ("prompt_id", "dataset", "dimension")), path, footer(KEY, summary))
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,11 @@ class Shard:
     first: str | None  # prompt_id
     last: str | None
     number: int  # prompts with a complete row before it: the code of its own first prompt
+
+    @property
+    def sql(self) -> str:
+        """The condition on prompt_id that the rows of the shard meet."""
+        return "false" if self.first is None else f"prompt_id between {text(self.first)} and {text(self.last)}"
 
 
 @dataclass(frozen=True)
@@ -169,77 +175,66 @@ def plan_shards(
     return Plan(levels, summary.complete, planned)
 
 
-def sort_rows(connection: Connection, checked: Sequence[str], levels: Levels, shard: Shard, path: str) -> None:
-    """Write the checked rows of a shard's prompts to `path` (parquet), without names, by prompt_id, dataset and group_code.
+def first_twice(coded: CodedRows, groups: str, levels: Levels) -> tuple[str, ...] | None:
+    """The first judge, model, dimension, dataset and prompt_id that two rows share, of SQL for these; None if no rows do."""
+    repeated = f"select prompt_id, group_code from ({groups}) group by all having count(*) > 1"
+    names = ", ".join(
+        f"{_element([text(each) for each in getattr(levels, axis)], levels.sql_place(axis), 'varchar')} as {axis}"
+        for axis in ("judge", "model", "dimension", "dataset")
+    )
+    query = coded.named(f"select {names}, prompt_id from ({repeated})", ["prompt_id"])
+    return coded.connection.execute(f"from ({query}) order by all limit 1").fetchone()
 
-    The group has the dataset, so two rows with the same prompt_id and group_code are a fault, and the order is unique.
+
+def write_sorted(coded: CodedRows, plan: Plan, *, first: int, ratings: str) -> tuple[str, ...] | None:
+    """Write the complete rows as canonical ratings: names, units, prompts numbered from `first` on.
+
+    They are sorted by prompt_id, dataset and group_code. The group has the dataset, so two rows with the same prompt_id and
+    group_code are a fault, and the order is unique. Returns what `first_twice` says of such rows; then nothing is written.
     """
-    inside = "false" if shard.first is None else f"prompt_id between {text(shard.first)} and {text(shard.last)}"
-    rows = f"{coded(connection, checked, levels)} where {inside} order by prompt_id, dataset_places.place, group_code"
-    write_rows(connection, rows, path, compression="uncompressed")
-
-
-def coded(connection: Connection, checked: Sequence[str], levels: Levels) -> str:
-    """SQL, on this connection, for checked rows with their codes."""
-    names = zip(*product(levels.dimension, levels.judge, levels.model), strict=True)
-    groups = {axis: np.array(column, dtype=object) for axis, column in zip(("dimension", "judge", "model"), names, strict=True)}
-    groups["base"] = np.arange(len(groups["judge"])) * len(levels.dataset)  # the code with the first dataset
-    datasets, references = np.array(levels.dataset, dtype=object), np.array(levels.reference)
-    connection.register("groups", groups)
-    connection.register("dataset_places", {"dataset": datasets, "place": np.arange(len(datasets))})
-    connection.register("reference_places", {"gt": references, "place": np.arange(len(references))})
-    return f"""
-        select prompt_id, (base + dataset_places.place)::{_type_of(levels.groups)} as group_code, rating, gt,
-               reference_places.place::{_type_of(len(levels.reference))} as reference_code, length
-        from {files(checked)} join groups using (dimension, judge, model) join dataset_places using (dataset)
-             left join reference_places using (gt)"""
-
-
-def first_twice(connection: Connection, repeated: str, levels: Levels) -> tuple[str, ...] | None:
-    """The first judge, model, dimension, dataset and prompt_id of `repeated`, SQL for what rows share, with their codes."""
-    names = ", ".join(_name(levels, factor) for factor in ("judge", "model", "dimension", "dataset"))
-    return connection.execute(f"select {names}, prompt_id from ({repeated}) order by all limit 1").fetchone()
-
-
-def repeated_in(path: str) -> str:
-    """SQL for those of the sorted rows that have the prompt and the group of the row before."""
-    return f"select * from ({_with_last(path)}) where prompt_id = last_prompt and group_code = last_group"
-
-
-def write_sorted(connection: Connection, path: str, plan: Plan, *, first: int, ratings: str) -> None:
-    """Write the complete rows among sorted ones as canonical ratings: names, units, prompts numbered from `first` on."""
-    levels = plan.levels
-    low, high = (_element([scale[end] for scale in levels.scale], levels.sql_place("dimension")) for end in (0, 1))
-    factors = ("judge", "model", "judge_family", "model_family", "dimension", "dataset", "task_type")
-    columns = {factor: _name(levels, factor) for factor in factors}
-    columns |= {column: column for column in ("prompt_id", "rating", "gt")}
-    columns |= {f"{score}_unit": f"({score} - {low}) / ({high} - {low})" for score in ("rating", "gt")}
-    columns |= {"length": "length", "scale_low": low, "scale_high": high}
-    columns |= {code: code for code in ("group_code", "reference_code")}
-    begun = "count(*) filter (begins) over (rows between unbounded preceding and current row)"
-    columns["prompt"] = f"({first} - 1 + {begun})::uinteger"
-    selected = ", ".join(f"{value} as {column}" for column, value in columns.items())
+    levels, connection = plan.levels, coded.connection
+    groups = coded.groups(levels)
     dataset, last = (levels.sql_place("dataset", code) for code in ("group_code", "last_group"))
+    before = "lag(prompt_id) over () as last_prompt, lag(group_code) over () as last_group"
+    twice = "prompt_id = last_prompt and group_code = last_group"
+    complete = f"if({twice}, error('{TWICE}'), {COUNTED[plan.complete]})"
+    ordered = f"select *, {before} from (from ({groups}) order by prompt_id, {dataset}, group_code)"
+    ordered = f"select * exclude (last_prompt, last_group), {before} from ({ordered}) where {complete}"
     begins = f"prompt_id is distinct from last_prompt or {dataset} <> {last}"
-    rows = f"select *, {begins} as begins from ({_with_last(path, COUNTED[plan.complete])})"
-    write_rows(connection, f"select {selected} from ({rows})", ratings, as_metadata(levels))
+    begun = f"count(*) filter ({begins}) over (rows between unbounded preceding and current row)"
+    places = ", ".join(f"{levels.sql_place(axis)} as {axis}_place" for axis in AXES)
+    rows = f"select *, ({first} - 1 + {begun})::uinteger as prompt, {places} from ({ordered})"
+    joins = ""
+    for axis in AXES:
+        columns = {factor: getattr(levels, factor) for factor in FACTORS if AXIS.get(factor, factor) == axis}
+        values = [f"unnest({_enums(names)}) as {factor}" for factor, names in columns.items()]
+        if axis == "dimension":
+            low, high = ([scale[end] for scale in levels.scale] for end in (0, 1))
+            values += [f"unnest({low}::integer[]) as scale_low", f"unnest({high}::integer[]) as scale_high"]
+        listed = ", ".join([*values, f"unnest(range({len(getattr(levels, axis))})) as place"])
+        connection.execute(f"create or replace temp table {axis}_names as select {listed}")
+        joins += f" left join {axis}_names on {axis}_place = {axis}_names.place"
+    rating, gt = (f"({score} - scale_low) / (scale_high - scale_low)" for score in ("rating", "gt_codes.value"))
+    query = f"""
+        select judge, model, judge_family, model_family, dimension, dataset, task_type, prompt_id_codes.value as prompt_id,
+               rating, gt_codes.value as gt, {rating} as rating_unit, {gt} as gt_unit, length, scale_low, scale_high,
+               group_code, sorted.gt as reference_code, prompt
+        from ({rows}) as sorted {joins} left join prompt_id_codes on sorted.prompt_id = prompt_id_codes.code
+             left join gt_codes on sorted.gt = gt_codes.code"""
+    try:
+        write_rows(connection, query, ratings, as_metadata(levels))
+    except error_of_duckdb("InvalidInputException") as error:
+        if TWICE not in str(error):
+            raise
+        return first_twice(coded, groups, levels)
+    return None
 
 
-def _with_last(path: str, condition: str = "true") -> str:
-    """SQL for the sorted rows where `condition` holds, each with the prompt and the group of the row before."""
-    return f"""select *, lag(prompt_id) over () as last_prompt, lag(group_code) over () as last_group
-               from {files([path])} where {condition}"""
+def _enums(names: Sequence[str]) -> str:
+    """SQL for a list of names, each an enum, which is written as fast as numbers are."""
+    listed = [text(each) for each in names]
+    return f"[{', '.join(listed)}]::enum({', '.join(dict.fromkeys(listed))})[]"
 
 
-def _name(levels: Levels, factor: str) -> str:
-    """SQL for the name of a factor, from the code of the group; an enum is written as fast as numbers are."""
-    names = [text(name) for name in getattr(levels, factor)]
-    return _element(names, levels.sql_place(AXIS.get(factor, factor)), f"enum({', '.join(dict.fromkeys(names))})")
-
-
-def _element(values: Sequence, place: str, kind: str = "integer") -> str:
-    return f"([{', '.join(map(str, values))}]::{kind}[])[1 + {place}]"
-
-
-def _type_of(codes: int) -> str:
-    return next(kind for kind, most in LARGEST.items() if codes <= most)
+def _element(values: Sequence, place: str, kind: str) -> str:
+    return f"([{', '.join(values)}]::{kind}[])[1 + {place}]"

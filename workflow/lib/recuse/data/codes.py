@@ -1,0 +1,103 @@
+"""Rows as codes: what a value of a column means is found once for each distinct value, however many rows have it.
+
+A code is the place of a name, a prompt_id or a gt among all of them, rising, from 0.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from recuse.base.database import Connection, files
+from recuse.data.cells import AXES, Levels
+
+CODED = (*AXES, "prompt_id", "gt")  # columns whose values have codes
+NUMBERS = ("rating", "length")  # the others
+LARGEST = {"usmallint": 2**16, "uinteger": 2**32, "bigint": 2**63}  # how many codes a column of each type holds
+
+
+@dataclass(frozen=True)
+class CodedRows:
+    """Checked rows by their codes, on a connection that has a table `<column>_codes` (value, code) for each column of CODED."""
+
+    connection: Connection
+    rows: str  # SQL: the codes in the columns of CODED, and those of NUMBERS
+
+    def values(self, column: str) -> list:
+        """The values of a column of CODED, by their codes."""
+        return [value for (value,) in self.connection.execute(f"select value from {column}_codes order by code").fetchall()]
+
+    def named(self, query: str, columns: Sequence[str]) -> str:
+        """SQL for the rows of a query with the values of these columns of CODED in place of their codes."""
+        values = ", ".join(f"{column}_codes.value as {column}" for column in columns)
+        joins = " ".join(f"left join {column}_codes on coded.{column} = {column}_codes.code" for column in columns)
+        return f"select coded.* replace ({values}) from ({query}) as coded {joins}"
+
+    def groups(self, levels: Levels) -> str:
+        """SQL for the rows with prompt_id, group_code (of `levels`, which are all that there are), gt and NUMBERS."""
+        group = "0::bigint"
+        for axis, size in zip(AXES, levels.sizes, strict=True):
+            group = f"({group} * {size} + {axis})"
+        return f"""
+            select prompt_id, {group}::{type_of(levels.groups)} as group_code, {", ".join(NUMBERS)},
+                   gt::{type_of(len(levels.reference))} as gt
+            from ({self.rows})"""
+
+
+def code_rows(connection: Connection, tables: Sequence[tuple[str, Mapping[str, str]]]) -> CodedRows:
+    """Number the values in several tables of rows.
+
+    tables: SQL for the rows of each, and for every column of the result the column of these and SQL for what its values mean:
+    stored (each once) and value.
+    """
+    parts = []
+    for column in CODED:
+        values = " union all ".join(f"select value from ({meaning[column][1]})" for _, meaning in tables)
+        _number(connection, column, f"select distinct value from ({values}) where value is not null")
+    for number, (rows, meaning) in enumerate(tables):
+        looked_up = dict(meaning)
+        for column in CODED:
+            stored, values = meaning[column]
+            looked_up[column] = stored, f"{column}_{number}"
+            connection.execute(f"""
+                create temp table {column}_{number} as
+                select stored, code as value from ({values}) join {column}_codes using (value)""")
+        parts.append(_looked_up(rows, looked_up))
+    return CodedRows(connection, " union all ".join(parts))
+
+
+def code_checked(connection: Connection, checked: Sequence[str], levels: Levels, condition: str) -> CodedRows:
+    """Number the values in those rows of checked files (parquet), with their names, for which a condition on prompt_id holds.
+
+    The codes are those of `levels`, but of a prompt_id its place among those of these rows.
+    """
+    rows = f"select * from {files(checked)} where {condition}"
+    for column in (*AXES, "gt"):
+        values = getattr(levels, "reference" if column == "gt" else column)
+        connection.execute(
+            f"create temp table {column}_codes as select unnest($1::{'double' if column == 'gt' else 'varchar'}[]) as value, "
+            "unnest(range($2))::integer as code",
+            [list(values), len(values)],
+        )
+    _number(connection, "prompt_id", f"select distinct prompt_id as value from ({rows})")
+    looked_up = {column: (column, f"(select value as stored, code as value from {column}_codes)") for column in CODED}
+    return CodedRows(connection, _looked_up(rows, looked_up, NUMBERS))
+
+
+def _number(connection: Connection, column: str, values: str) -> None:
+    connection.execute(f"""
+        create temp table {column}_codes as
+        select value, (row_number() over (order by value) - 1)::integer as code from ({values})""")
+
+
+def _looked_up(rows: str, meaning: Mapping[str, tuple[str, str]], others: Sequence[str] = ()) -> str:
+    """SQL for rows with what their values mean (see `code_rows`), and others of their columns."""
+    selected = ", ".join([*(f"{new}_of.value as {new}" for new in meaning), *others])
+    tables = " ".join(
+        f"left join {values if values.isidentifier() else f'({values})'} as {new}_of on rows.{stored} = {new}_of.stored"
+        for new, (stored, values) in meaning.items()
+    )
+    return f"select {selected} from ({rows}) as rows {tables}"
+
+
+def type_of(codes: int) -> str:
+    """The smallest SQL type of so many codes."""
+    return next(kind for kind, most in LARGEST.items() if codes <= most)

@@ -21,7 +21,7 @@ Satterthwaite's degrees of freedom.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -164,6 +164,14 @@ class Restricted:
     objective: float  # - log restricted likelihood - log prior, up to a constant
     scaled: np.ndarray  # V^-1 (y - X effects), (cells,)
 
+    def of_values(self, design: np.ndarray, values: np.ndarray) -> Restricted:
+        """The fit of other values, (cells,), at the same covariance, without its objective."""
+        effects = self.spread @ (self.solved.T @ values)
+        left, scaled = values - design @ effects, np.zeros(len(values))
+        for block, inverse, kept in zip(self.covariance.blocks, self.inverses, self.kept, strict=True):
+            scaled[block.places[kept]] = inverse @ left[block.places[kept]]
+        return replace(self, effects=effects, scaled=scaled, objective=math.nan)
+
     def projected(self, rows: np.ndarray) -> np.ndarray:
         """Rows P of some rows over cells, (..., cells), P = V^-1 - V^-1 X (X'V^-1 X)^-1 X'V^-1; 0 at own cells."""
         flat = rows.reshape(-1, rows.shape[-1])
@@ -215,7 +223,7 @@ class MixedFit:
         for block, matrix in zip(covariance.blocks, covariance.matrices, strict=True):
             drawn[:, block.places] = generator.standard_normal((PLANS, len(matrix))) @ np.linalg.cholesky(matrix).T
         self.state = self._restricted(covariance, drawn[0])
-        information = [self._information(self._restricted(covariance, values), values)[1] for values in drawn]
+        information = [self._information(self.state.of_values(self._design, values), values)[1] for values in drawn]
         self.information = np.mean(information, axis=0)
 
     @property
@@ -303,18 +311,14 @@ class MixedFit:
             kept.append(among)
         gram = design.T @ solved
         spread = np.linalg.inv(gram)
-        effects = spread @ (solved.T @ values)
-        left = values - design @ effects
-        scaled = np.zeros(len(values))
-        for block, inverse, among in zip(covariance.blocks, inverses, kept, strict=True):
-            places = block.places[among]
-            scaled[places] = inverse @ left[places]
+        nothing = np.zeros(0)
+        state = Restricted(covariance, inverses, kept, solved, spread, nothing, math.nan, nothing).of_values(design, values)
         judges = len(self.table.judges)
         logs, others = covariance.parameters[:judges], covariance.parameters[judges:]
         prior = ((logs - logs.mean()) ** 2).sum() / SPREAD**2
         prior += sum(((value - mean) / sd) ** 2 for value, (mean, sd) in zip(others, self._prior, strict=True))
-        objective = 0.5 * (total + np.linalg.slogdet(gram)[1] + left @ scaled + prior)
-        return Restricted(covariance, inverses, kept, solved, spread, effects, objective, scaled)
+        squares = (values - design @ state.effects) @ state.scaled
+        return replace(state, objective=0.5 * (total + np.linalg.slogdet(gram)[1] + squares + prior))
 
     def _information(self, state: Restricted, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Gradient of the objective, (parameters,), and the average information with that of the priors, both ways."""

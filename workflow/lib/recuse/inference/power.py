@@ -100,6 +100,17 @@ class PlannedStudy:
         """The study with more prompts than there are."""
         return replace(self, prompts=EVER)
 
+    def with_raters(self, raters: int) -> "PlannedStudy":
+        """The study with other raters, without whom its cells have the same mixed model."""
+        changed = replace(self, raters=raters)
+        vars(changed).update({name: getattr(self, name) for name in ("mixed_fit", "limit", "estimable")})
+        return changed
+
+    @cached_property
+    def row_fits(self) -> dict[str, "RowFit"]:
+        """The fits to the rows by estimand."""
+        return {estimand: RowFit.of(self, names) for estimand, names in TERMS.items()}
+
     @cached_property
     def estimable(self) -> set[str]:
         """Judges whose own cell the cells that are neither self nor family predict."""
@@ -181,7 +192,7 @@ def expected(plan: PlannedStudy, judge: str, *, estimand: str) -> Expected | Non
     For C, what preferences add is the mixed model's variance at the plan's parameters and noise_j^2 / n_jm for sampling, less
     what the latter carries; floor^2 is its variance without sampling. t has the mixed model's degrees of freedom.
     """
-    weights = _weights_of_cells(plan, judge) if estimand == C else _weights_of_rows(plan, judge, TERMS[estimand])
+    weights = _weights_of_cells(plan, judge) if estimand == C else plan.row_fits[estimand].weights(plan, judge)
     if weights is None:
         return None
     k, slant, df, parts = weights  # (J, M) each
@@ -210,22 +221,35 @@ def _over_pairs(rows: np.ndarray, weights: np.ndarray) -> float:
     return float((steps * weights.cumsum(axis=0) ** 2).sum())
 
 
-def _weights_of_rows(plan: PlannedStudy, judge: str, names: Sequence[str]) -> Weights | None:
-    """Row of the judge's self-bias in (X'X)^-1 X': k and l of each cell, (J, M) each, and degrees of freedom."""
-    rows = plan.rows.ravel()
-    terms = [term for term in terms_of(plan.factors, names=names) if term.carried[rows > 0].any()]
-    place = [at for at, term in enumerate(terms) if (term.quantity, term.term) == ("self_bias", judge)]
-    cells = len(plan.judges) * len(plan.models)
-    layout = regressors_of(terms, cells, 2)  # (cells, 2, terms)
-    quality = np.tile(plan.quality, len(plan.judges))
-    gram = np.ones((cells, 2, 2))
-    gram[:, CONSTANT, SLOPE] = gram[:, SLOPE, CONSTANT] = quality
-    gram[:, SLOPE, SLOPE] = quality**2 + plan.reference_variance
-    inverse, null = inverted(np.einsum("cak,cab,cbl->kl", layout, gram * rows[:, None, None], layout, optimize=True))
-    if not place or not determined(null)[place[0]]:
-        return None
-    k, slant = (layout @ inverse[:, place[0]]).T.reshape(2, len(plan.judges), len(plan.models))
-    return k, slant, (math.inf, math.inf), None
+@dataclass(frozen=True)
+class RowFit:
+    """The least-squares fit to the rows of a plan, at the moments of the reference that it implies."""
+
+    layout: np.ndarray  # (cells, 2, terms)
+    inverse: np.ndarray  # (terms, terms) of X'X
+    places: Mapping[str, int]  # of the self-biases that are determined in the terms
+
+    @classmethod
+    def of(cls, plan: PlannedStudy, names: Sequence[str]) -> "RowFit":
+        """The fit of the terms `names`."""
+        rows = plan.rows.ravel()
+        terms = [term for term in terms_of(plan.factors, names=names) if term.carried[rows > 0].any()]
+        layout = regressors_of(terms, len(rows), 2)
+        quality = np.tile(plan.quality, len(plan.judges))
+        gram = np.ones((len(rows), 2, 2))
+        gram[:, CONSTANT, SLOPE] = gram[:, SLOPE, CONSTANT] = quality
+        gram[:, SLOPE, SLOPE] = quality**2 + plan.reference_variance
+        inverse, null = inverted(np.einsum("cak,cab,cbl->kl", layout, gram * rows[:, None, None], layout, optimize=True))
+        known = zip(terms, determined(null), strict=True)
+        places = {term.term: at for at, (term, is_known) in enumerate(known) if is_known and term.quantity == "self_bias"}
+        return cls(layout, inverse, places)
+
+    def weights(self, plan: PlannedStudy, judge: str) -> Weights | None:
+        """Row of the judge's self-bias in (X'X)^-1 X': k and l of each cell, (J, M) each, and degrees of freedom."""
+        if judge not in self.places:
+            return None
+        weights = self.layout @ self.inverse[:, self.places[judge]]
+        return *weights.T.reshape(2, len(plan.judges), len(plan.models)), (math.inf, math.inf), None
 
 
 def _weights_of_cells(plan: PlannedStudy, judge: str) -> Weights | None:
@@ -372,7 +396,7 @@ def power_rows(
         larger = repeated(plan, times)
         by_design: dict[tuple, list[dict]] = {}
         for number in raters if scores else [0]:
-            design = replace(larger, raters=number or 1)
+            design = larger.with_raters(number or 1)
             # Copies of a judge have the numbers of the judge.
             for row in power_by_judge(design, judges=plan.judges, prompts=prompts, confidence=confidence, **target):
                 by_design.setdefault((row["estimand"], number, row["prompts"]), []).append(row)

@@ -75,6 +75,12 @@ if workflow.is_main_process and not IS_MODULE:
     atexit.register(print_last_words, workflow, STUDIES, FAILED)
 
 
+# Snakemake spreads the starts of jobs over time for the sake of a cluster; its timers would hold up a run on this machine.
+onstart:
+    if workflow.local_exec:
+        workflow.scheduler.job_rate_limiter = None
+
+
 onerror:
     FAILED.extend(failures_in_short("".join(Path(path).read_text("utf-8") for path in log)))
 

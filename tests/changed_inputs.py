@@ -192,7 +192,7 @@ class Walk:
     def run(self, folder: Path, *targets: str) -> None:
         """Build the targets; AssertionError if that fails."""
         arguments = ["--nocolor", "--cores", "1", *targets, "--configfile", CONFIG]
-        result = forked(arguments, cwd=folder, env=dict(os.environ), timeout=300, scripts=True)
+        result = forked(arguments, cwd=folder, env=dict(os.environ), timeout=300)
         assert result.returncode == 0, (result.stdout + result.stderr)[-4000:]
 
     def step(self) -> str:

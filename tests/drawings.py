@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from figure import figure as draw_figure
+from figure import draw as draw_figures
 from matplotlib.colors import to_hex
 from matplotlib.text import Text
 
@@ -131,9 +131,9 @@ def drawn_twice(draw, folder, tables, subject=None, **settings):
         inputs[argument] = paths if isinstance(table, list) else paths[0]
     for run in "ab":
         paths = {suffix: folder / f"{run}.{suffix}" for suffix in ("pdf", "svg", "png")}
-        outputs = {suffix: str(path) for suffix, path in paths.items()}
         told = {"title": "What it shows", "subject": subject or SUBJECT, "settings": settings}
-        draw_figure(inputs=inputs, outputs=outputs, draw=f"recuse.plot.{draw}", **told)
+        figures = {run: {"draw": f"recuse.plot.{draw}", "inputs": inputs, **told}}
+        draw_figures(pictures=[*map(str, paths.values())], figures=figures)
         files.append({suffix: path.read_bytes() for suffix, path in paths.items()})
     assert files[0] == files[1]
     assert b"What it shows</title>" in files[0]["svg"]

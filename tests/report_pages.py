@@ -17,9 +17,10 @@ HOSTILE = '<script>window.broken = 1</script> "A" & *b*'  # a judge's name
 DIGEST = "0123456789abcdef" * 4
 LABEL = "a <b>study</b> of ratings_ with `markup`"
 CONCLUSIONS = ("study", "slice", "quantity", "term", "check", "first", "conclusion", "verdict")  # columns that are read
-CAPTION = """Self-bias of {{ snakemake.params.subject.label }},
-{% if snakemake.params.subject.kind == "user" %}(**yours**){% endif %} study ``{{ snakemake.wildcards.study }}``.
-"""
+CAPTION = """{% for figure in snakemake.params.figures.values() -%}
+Self-bias of {{ figure.subject.label }},
+{% if figure.subject.kind == "user" %}(**yours**){% endif %} study ``{{ snakemake.wildcards.study }}``.
+{% endfor %}"""
 SVG = """<?xml version="1.0"?>
 <svg xmlns:xlink="http://www.w3.org/1999/xlink" width="500pt" height="90pt" viewBox="0 0 500 90" xmlns="http://www.w3.org/2000/svg">
  <title>{title}: {label}</title>
@@ -125,7 +126,7 @@ def write_page(folder: Path, *, verdicts: bool = True) -> Path:
     (folder / "caption.rst").write_text(CAPTION, "utf-8")
     record = {"rule": "ratings", "contents": {PROJECT: "0", "ratings of <b>mine &.csv": DIGEST}}
     (folder / "made.json").write_text(json.dumps({**record, "inputs": {}, "outputs": {}, "params": {}}), "utf-8")
-    about = {"caption": str(folder / "caption.rst"), "tables": [], "params": {"subject": ABOUT["subject"]}}
+    about = {"caption": str(folder / "caption.rst"), "tables": [], "drawing": {"subject": ABOUT["subject"]}}
     paths = {
         kind: [str(folder / f"{name}.csv") for name in tables if name.startswith(kind)] for kind in ("tables", "estimates")
     }
@@ -140,7 +141,7 @@ def write_page(folder: Path, *, verdicts: bool = True) -> Path:
         about=ABOUT,
         figures=dict.fromkeys(figures, about),
         inputs=paths | inputs,
-        context={"wildcards": {"study": "mine"}, "config": {}},
+        context={"wildcards": {"study": "mine"}, "config": {"formats": ["svg", "pdf"]}},
         page=str(folder / "report.html"),
     )
     (folder / "report.html").write_text(html, "utf-8")

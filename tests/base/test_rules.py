@@ -21,6 +21,7 @@ from recuse.base.rules import (
     no_such_study,
     print_last_words,
     show_in_short,
+    studies_by_figure,
 )
 
 LIBRARY = "workflow/lib/recuse"
@@ -242,3 +243,23 @@ def test_a_page_that_was_not_made_again_says_nothing(tmp_path, capsys):
         assert len(capsys.readouterr().err.splitlines()) == lines
         print_last_words(workflow, [], ["Failed: x"])
         assert capsys.readouterr().err == "Failed: x\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "alone"),
+    [
+        ("--cores 2", set()),
+        ("twin", set()),
+        ("--cores 1 results/twin/figures/gam.svg", {"twin"}),
+        ("--cores 1 ./results/twin/figures/gam.svg results/twin/tables/ppi.csv", {"twin"}),
+        ("results/twin/figures/gam.svg results/ours/report.html", {"twin"}),
+        ("results/twin/figures/gam.svg results/twin/report.html", set()),
+        ("results/twin/figures/gam.svg twin", set()),
+        ("results/twin/figures/gam.svg all", set()),
+        ("results/other/figures/gam.svg", set()),
+        ("--target-jobs figure:figure=gam,format=svg,study=ours", {"ours"}),
+        ("--target-jobs figures_of_twin: page:study=twin", set()),
+    ],
+)
+def test_figures_are_drawn_alone_for_who_asks_for_them_by_path(command, alone):
+    assert studies_by_figure(command.split(), ["twin", "ours"]) == alone

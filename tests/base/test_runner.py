@@ -50,9 +50,9 @@ def job(tmp_path, monkeypatch):
     (tmp_path / "logs").mkdir()
     (tmp_path / "cells.parquet").write_bytes(b"cells")
     return SimpleNamespace(
-        input=named_files(InputFiles, {"cells": "cells.parquet", "ratings": ["1.parquet"], "raters": [], "code": ["fit.py"]}),
+        input=named_files(InputFiles, {"cells": "cells.parquet", "ratings": ["1.parquet"], "raters": []}),
         output=named_files(OutputFiles, {"remarks": str(tmp_path / "remarks.csv"), "estimates": ["main.csv", "gam.csv"]}),
-        params=Params(fromdict={"seed": None, "specs": {"main": {}}, "contents": CONTENTS}),
+        params=Params(fromdict={"seed": None, "specs": {"main": {}}, "code": ["fit.py"], "contents": CONTENTS}),
         rule="fit",
         wildcards=Wildcards(fromdict={"study": "twin"}),
         resources=ResourceList(fromdict={"mem_mb": 1000}),
@@ -126,7 +126,7 @@ def test_database_opens_no_file_but_the_rules(job, tmp_path):
     job.input = InputFiles(fromdict={"cells": str(tmp_path / "cells.parquet")})
     for name in ("cells.parquet", "other.parquet"):
         write_parquet({"a": np.arange(2)}, str(tmp_path / name))
-    job.params.contents = contents_of(job.input, job.config)
+    job.params.contents = contents_of([*job.input, *job.params["code"]], job.config)
     run(fit, job)
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == [
         "cells.parquet",
@@ -152,7 +152,7 @@ def test_result_that_is_not_what_its_job_wrote_is_named(job, tmp_path, capsys, c
     (tmp_path / path).write_bytes(b"cells")
     record = {"rule": "cells", "contents": {}, "inputs": {}, "outputs": {path: CONTENTS["cells.parquet"]}, "params": {}}
     (tmp_path / "results/twin/made/cells.json").write_text(json.dumps(record))
-    job.input, job.params.contents = named_files(InputFiles, {"cells": path}), {}
+    job.input, job.params.contents = named_files(InputFiles, {"cells": path}), contents_of(["fit.py"], job.config)
     run(lambda *, cells: None, job)
     (tmp_path / path).write_bytes(content)
     with pytest.raises(SystemExit):

@@ -8,7 +8,17 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from recuse.catalogue.figures import captions_of, figure_params, figures, figures_of, files_of, pictures_of, simultaneous_of
+from recuse.base.errors import ConfigError
+from recuse.catalogue.figures import (
+    captions_of,
+    drawings,
+    figures,
+    figures_of,
+    files_of,
+    inputs_of,
+    pictures_of,
+    simultaneous_of,
+)
 from recuse.catalogue.tables import tables_of
 from recuse.config.load import project_settings
 from recuse.config.studies import with_placeholders
@@ -58,18 +68,18 @@ def test_a_study_has_the_tables_that_its_figures_draw(study):
     """Except Figure 11, which shows another study."""
     files = {*tables_of(CONFIG, study).values(), *(f"results/{study}/estimates/{spec}.csv" for spec in CONFIG["specs"])}
     for name, figure in figures_of(CONFIG, study, figures=FIGURES).items():
-        paths = [path.format(study=study) for path in figure.paths]
+        paths = [path for path in inputs_of(drawings(CONFIG, study, name, figures=FIGURES)) if path != figure.published]
         assert set(paths) <= files or name == "fig11_helm_instruct"
         assert captions_of(CONFIG, study, figures=FIGURES)[name]["tables"] == paths
 
 
 def test_every_figure_of_biases_names_the_estimand():
     assert {name for name, figure in FIGURES.items() if figure.estimand} >= OF_BIASES
-    for figure in FIGURES.values():
+    for name, figure in FIGURES.items():
         study = next(study for study in STUDIES if figure.applies(CONFIG, study))
-        params = figure_params(CONFIG, study, figure=figure)
-        assert params["subject"]["estimand"] == figure.estimand
-        assert params["title"] == f"{figure.title}: {params['subject']['label']}"
+        drawing = drawings(CONFIG, study, name, figures=FIGURES)[name]
+        assert drawing["subject"]["estimand"] == figure.estimand
+        assert drawing["title"] == f"{figure.title}: {drawing['subject']['label']}"
     assert FIGURES["fig03_self_family_bias"].estimand == A
     assert FIGURES["fig09_llm_reference"].estimand == f"{A} and {A_OF_REFERENCE}"
     assert FIGURES["verdicts"].estimand == f"{A}, B against other judges and {C}"
@@ -80,7 +90,8 @@ def test_every_figure_of_biases_names_the_estimand():
 def test_captions_have_at_most_60_words(study):
     for name, of_figure in captions_of(CONFIG, study, figures=FIGURES).items():
         template = (ROOT / "workflow" / "report" / Path(of_figure["caption"]).name).read_text("utf-8")
-        caption = rendered_caption(template, {"params": of_figure["params"], "wildcards": {"study": study}, "config": CONFIG})
+        params = {"figures": {name: of_figure["drawing"]}}
+        caption = rendered_caption(template, {"params": params, "wildcards": {"study": study}, "config": CONFIG})
         words = re.sub("<[^>]*>", " ", caption).split()
         assert 0 < len(words) <= 60, f"{name}: {len(words)} words"
 
@@ -92,7 +103,7 @@ def test_captions_of_monte_carlo_have_at_most_60_words(statistic):
 
 
 def test_figures_of_another_subject_say_so():
-    subjects = {name: figure_params(CONFIG, study, figure=FIGURES[name])["subject"] for name, study in OF_OTHERS.items()}
+    subjects = {name: drawings(CONFIG, study, name, figures=FIGURES)[name]["subject"] for name, study in OF_OTHERS.items()}
     assert subjects["fig11_helm_instruct"]["label"] == CONFIG["studies"]["helm_instruct"]["title"]
     assert subjects["length_confound"]["label"] == "texts of FreedomIntelligence/Humans_LLMs_Judgement_Bias"
     assert subjects["length_confound"]["kind"] == "published"
@@ -103,11 +114,17 @@ def test_published_values_are_drawn_only_with_published_data():
     assert beside == {"verbosity_bias": ["prd_vicuna80", "llmbar", "cobbler"], "attack_success": ["judgement_bias"]}
 
 
+def test_a_figure_that_a_study_lacks_is_named():
+    with pytest.raises(ConfigError, match="figures of twin: 'rbo' is not one of figures"):
+        drawings(CONFIG, "twin", "rbo", figures=FIGURES)
+
+
 def test_a_users_spec_has_its_own_figure():
     assert FIGURES.keys() - figures(PROJECT, PROJECT).keys() == {f"ablation_{spec}" for spec in MORE}
     compared, sliced = (FIGURES[f"ablation_{spec}"] for spec in MORE)
     assert compared.caption == "ablation_compare_specs"
-    assert compared.ablation == {"name": "on_cnn", "words": "Equation 1 on the dataset cnn"}
+    in_words = {"name": "on_cnn", "words": "Equation 1 on the dataset cnn"}
+    assert compared.ablation == {**in_words, "caption": "ablation_compare_specs"}
     assert compared.tables["estimates"] == ["estimates/main", "estimates/on_cnn"]
     assert sliced.caption == "ablation_slices_of_specs"
     assert sliced.settings["words"] == "Ablation clustered_by_dataset: Equation 1 by dataset."

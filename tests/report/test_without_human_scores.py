@@ -6,7 +6,7 @@ import pytest
 from conclusions import conclude
 from describe import describe
 from estimands import estimands
-from figure import figure as draw_figure
+from figure import draw as draw_figures
 from fit import fit
 from leaderboard import rank
 from sensitivity import tabulate
@@ -102,8 +102,9 @@ def figures(folder):
             for argument, of in figure.tables.items()
         }
         output = folder / "figures" / f"{name}.svg"
-        params = {"title": f"{figure.title}: ours", "subject": SUBJECT, "settings": figure.settings}
-        draw_figure(inputs=inputs, outputs={"svg": str(output)}, draw=f"recuse.plot.{figure.draw}", **params)
+        told = {"title": f"{figure.title}: ours", "subject": SUBJECT, "settings": figure.settings}
+        figures = {name: {"draw": f"recuse.plot.{figure.draw}", "inputs": inputs, **told}}
+        draw_figures(pictures=[str(output)], figures=figures)
         drawn[name] = output.read_text("utf-8")
     return drawn
 
@@ -175,7 +176,7 @@ def page(folder, figures):
     captions = {
         name: {
             "tables": [],
-            "params": {"subject": SUBJECT, "settings": figure.settings},
+            "drawing": {"subject": SUBJECT, "settings": figure.settings},
             "caption": str(ROOT / "workflow" / "report" / f"{name}.rst"),
         }
         for name, figure in FIGURES.items()
@@ -188,7 +189,7 @@ def page(folder, figures):
         "estimates": [str(folder / f"estimates/{spec}.csv") for spec in SPECS],
         "template": [str(ROOT / "workflow" / "report" / "report.html.j2")],
     }
-    context = {"wildcards": {"study": "ours"}, "config": {}}
+    context = {"wildcards": {"study": "ours"}, "config": {"formats": ["svg"]}}
     page, _ = report(
         study="ours", about=about, figures=captions, inputs=inputs, context=context, page=str(folder / "report.html")
     )

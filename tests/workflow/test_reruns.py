@@ -1,36 +1,35 @@
 """What is built again, and what is not, when a file or a setting changes."""
 
 import os
+import shutil
 from collections import Counter
 
 import pytest
 
-from workflow_runs import FIGURES, OF_ESTIMATES, OF_SCORES, OF_THE_PAPER, OVERLAY, PARTS, planned
+from workflow_runs import BOTH, OVERLAY, PARTS, planned, snakemake
 
 pytestmark = pytest.mark.workflow
 
-# Job -> what reads its files. A figure is drawn by a job of its name, but where the job of a table has it.
-OF_LEADERBOARD = ("leaderboard_figure", "ppi", "power")
+# Job -> what reads its files. The figures of a study are one job.
 READ_BY = {
     "simulate": ("ratings", "agreement", "recovery"),
     "ratings": ("agreement", "cells"),
     "cells": ("check", "describe", "fit", "estimands", "sensitivity", "leaderboard"),
-    "describe": (*OF_SCORES, "conclusions", "compare_with_paper"),
+    "describe": ("figures", "conclusions", "compare_with_paper"),
     "agreement": ("check", "sensitivity", "compare_with_paper"),
-    "fit": ("recovery", "leaderboard", "conclusions", "compare_with_paper", "fig11_helm_instruct", *OF_ESTIMATES),
-    "estimands": ("conclusions", "verdicts", "idiosyncrasy"),
-    "sensitivity": ("leaderboard", "conclusions", "reliability"),
-    "leaderboard": OF_LEADERBOARD,
-    "conclusions": ("conclusions_figure",),
-    "compare_with_paper": ("scorecard",),
+    "fit": ("recovery", "leaderboard", "conclusions", "compare_with_paper", "figures"),
+    "estimands": ("conclusions", "figures"),
+    "sensitivity": ("leaderboard", "conclusions", "figures"),
+    "leaderboard": ("figures",),
+    "conclusions": ("figures",),
+    "compare_with_paper": ("figures",),
 }
 FITTED = ("fit", "estimands", "sensitivity", "leaderboard")  # what fits specs to cells or rows
-DRAWN = {f"{figure}_figure" if figure in READ_BY else figure for figure in FIGURES}
-EVERYWHERE = {"ratings", "cells", "check", "describe", *FITTED, "conclusions", *DRAWN}
+EVERYWHERE = {"ratings", "cells", "check", "describe", *FITTED, "conclusions", "figures"}
 STUDIES = {
-    "smoke": EVERYWHERE | {"simulate", "agreement", "recovery", "compare_with_paper", "scorecard"},
+    "smoke": EVERYWHERE | {"simulate", "agreement", "recovery", "compare_with_paper"},
     "mine": EVERYWHERE,
-    "helm_instruct": {"simulate", "ratings", "cells", "fit", "fig11_helm_instruct"},  # for that figure of smoke
+    "helm_instruct": {"simulate", "ratings", "cells", "fit"},  # for a figure of smoke
 }
 
 
@@ -54,36 +53,33 @@ def test_nothing_to_do_when_all_is_there_or_merely_touched(project):
     assert planned(project) == {}
 
 
-DRAWN_BY = {
-    "slices": ("fig04_slices", "by_dataset", "one_model_dropped", "fig08_ordinal"),
-    "scores": ("fig02_mean_scores", "fig05_correlations", "fig06_mean_scores_by_dimension", "gam_smooths"),
-    "robustness": ("conclusions_figure",),
-    "idiosyncrasy": ("idiosyncrasy",),
-    "leaderboard": ("leaderboard_figure",),
-    "power": ("ppi", "power"),
-    "reliability": ("reliability",),
-    "method": ("fig01_method",),
-    "scorecard": ("scorecard",),
-}
+@pytest.mark.parametrize(
+    ("file", "studies"),
+    [("lib/recuse/plot/slices.py", BOTH), ("lib/recuse/plot/scorecard.py", ["smoke"]), ("scripts/figure.py", BOTH)],
+)
+def test_edited_module_redraws_the_figures_of_studies_that_it_draws(project, edit, file, studies):
+    edit(f"workflow/{file}", "\n# changed\n")
+    assert planned(project) == after("figures", of=studies)
 
 
-@pytest.mark.parametrize("module", DRAWN_BY)
-def test_edited_module_redraws_its_figures_alone(project, edit, module):
-    edit(f"workflow/lib/recuse/plot/{module}.py", "\n# changed\n")
-    assert planned(project) == after(*DRAWN_BY[module])
-    job = DRAWN_BY[module][0]
-    assert planned(project, f"results/smoke/figures/{job.removesuffix('_figure')}.pdf") == {job: 1}
-
-
-def test_edited_script_of_figures_redraws_all(project, edit):
-    edit("workflow/scripts/figure.py", "\n# changed\n")
-    assert planned(project) == after(*DRAWN, *OF_THE_PAPER)
+def test_one_figure_is_drawn_alone_and_for_its_own_changes(project, tmp_path):
+    folder, target = shutil.copytree(project, tmp_path / "copy"), "results/smoke/figures/fig02_mean_scores.png"
+    result = snakemake(folder, "--cores", "1", target)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert planned(folder, target) == {}
+    for module, jobs in (("slices", {}), ("scores", {"figure": 1})):
+        with (folder / f"workflow/lib/recuse/plot/{module}.py").open("a") as file:
+            file.write("\n# changed\n")
+        assert planned(folder, target) == jobs
+    lacking = snakemake(folder, "-n", "results/mine/figures/scorecard.svg")
+    assert lacking.returncode != 0
+    assert "figures of mine: 'scorecard' is not one of figures" in lacking.stdout + lacking.stderr
 
 
 @pytest.mark.parametrize(
     ("module", "jobs"),
     [
-        ("plot/style", after(*DRAWN, *OF_THE_PAPER)),
+        ("plot/style", after("figures", of=BOTH)),
         ("data/fetch", {}),
         ("data/ratings", after("ratings", "check")),
         ("data/raters", after("agreement")),
@@ -114,15 +110,15 @@ def test_edited_library_module_reruns_what_uses_it(project, edit, module, jobs):
         ("mirror: elsewhere\n", {}),
         ("memory_limit: 1GB\n", {}),
         ("specs: {main: {covariance: HC1}}\n", after(*FITTED)),
-        ("families: {GPT: {colour: '#000000'}}\n", after(*DRAWN, *OF_THE_PAPER)),
-        ("studies: {smoke: {title: renamed}}\n", after("compare_with_paper", *DRAWN, of=["smoke"])),
+        ("families: {GPT: {colour: '#000000'}}\n", after("figures", of=BOTH)),
+        ("studies: {smoke: {title: renamed}}\n", after("compare_with_paper", "figures", of=["smoke"])),
         ("studies: {another: {title: t, files: a.csv, scales: {A: [0, 1]}}}\n", {}),
         # All that draws, of the simulated studies all there is.
-        ("seed: 1\n", after("simulate") | after("fit", "estimands", "leaderboard", "fig01_method")),
+        ("seed: 1\n", after("simulate") | after("fit", "estimands", "leaderboard", "figures")),
         # The simulated studies do not know it.
-        ("models: {Another: {family: GPT}}\n", after("ratings", *DRAWN, of=["mine"])),
-        ("models: {GPT-4o: {ids: [gpt-4o-2024-08-06]}}\n", after("ratings", *DRAWN, of=["smoke", "mine"])),
-        ("confidence: 0.95\n", after("check", "describe", *FITTED, "conclusions", "idiosyncrasy")),
+        ("models: {Another: {family: GPT}}\n", after("ratings", "figures", of=["mine"])),
+        ("models: {GPT-4o: {ids: [gpt-4o-2024-08-06]}}\n", after("ratings", "figures", of=BOTH)),
+        ("confidence: 0.95\n", after("check", "describe", *FITTED, "conclusions", "figures")),
         ("inference: {raters: 5}\n", after("check", "sensitivity")),
         ("inference: {sensitivity: [main, length_control]}\n", after("sensitivity")),
         ("inference: {assignments: 99}\n", after("estimands")),
@@ -150,4 +146,4 @@ def test_report_is_written_again_where_it_tells_of_a_setting_or_of_what_is_made_
 
 def test_further_spec_is_fitted_and_drawn(project, overlay):
     overlay("specs: {mine_too: {subset: {models_dropped: [GPT-4o]}}}\n")
-    assert planned(project, "mine", configs=[OVERLAY]) == {**after("fit", of=["mine"]), "ablation_mine_too": 1}
+    assert planned(project, "mine", configs=[OVERLAY]) == after("fit", of=["mine"])

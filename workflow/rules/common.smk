@@ -5,8 +5,17 @@ from functools import cache, partial
 
 from recuse.base import places
 from recuse.base.errors import ConfigError, RecuseError
+from recuse.base.forks import Forks
 from recuse.base.records import contents_of, decide_by_records
-from recuse.base.rules import asks, bring_to_now, code_of, failures_in_short, print_last_words, show_in_short
+from recuse.base.rules import (
+    asks,
+    bring_to_now,
+    code_of,
+    failures_in_short,
+    print_last_words,
+    show_in_short,
+    studies_by_figure,
+)
 from recuse.config import studies
 from recuse.config.load import checked, merged, project_settings
 from recuse.config.studies import DATA, with_placeholders
@@ -27,16 +36,20 @@ def of_study(function, *further):
 
 
 def contents_read_by(step):
-    """A param: the contents of the files from outside that a job of a rule reads."""
+    """A param: the contents of the files from outside that a job of a rule reads, and of its code."""
 
     def contents(wildcards):
+        code = step.params.code(wildcards) if callable(step.params.code) else step.params.code
         try:
-            return contents_of(step.expand_input(wildcards)[0], config, always=config["hash_always"])
+            return contents_of([*step.expand_input(wildcards)[0], *code], config, always=config["hash_always"])
         except RecuseError as error:
             raise WorkflowError(str(error)) from None
 
     return contents
 
+
+# Of the rules: in place of Snakemake's own.
+script = Forks(lambda: len([*workflow.dag.needrun_jobs()])).script
 
 WORKFLOW = os.path.relpath(places.WORKFLOW)
 PROJECT = project_settings()  # without a user's additions
@@ -88,11 +101,11 @@ def page(name):
     return report(f"results/{{study}}/{name}.html", caption=f"../report/{name}_page.rst", category="{study}", labels=labels)
 
 
-def drawn(name, caption, title, study="{study}"):
-    """The three formats of a figure; Snakemake's report shows the SVG under its title."""
-    path = f"results/{study}/figures/{name}"
-    picture = report(f"{path}.svg", caption=f"../report/{caption}.rst", category=study, labels={"figure": title})
-    return {"pdf": f"{path}.pdf", "svg": picture, "png": f"{path}.png"}
+def drawn(name, caption, title, study):
+    """A figure in the formats of the configuration; Snakemake's report shows the SVG under its title."""
+    files = {form: f"results/{study}/figures/{name}.{form}" for form in config["formats"]}
+    files["svg"] = report(files["svg"], caption=f"../report/{caption}.rst", category=study, labels={"figure": title})
+    return [*files.values()]
 
 
 wildcard_constraints:

@@ -10,8 +10,6 @@ for study in (study for study in config["comparisons"] if studies.source_of(conf
     rule:
         name:
             f"fetch_{study}"
-        input:
-            code=code_of("fetch.py"),
         output:
             raw=answer(studies.released_files, study),
         log:
@@ -21,6 +19,7 @@ for study in (study for study in config["comparisons"] if studies.source_of(conf
         conda:
             "../../envs/recuse.yaml"
         params:
+            code=code_of("fetch.py"),
             source=answer(studies.repository_of, study),
             files=answer(studies.published_files, study),
         message:
@@ -32,7 +31,6 @@ for study in (study for study in config["comparisons"] if studies.source_of(conf
 rule simulate_comparisons:
     input:
         published=where(studies.plants_published_attacks, ATTACKS),
-        code=code_of("simulate_comparisons.py"),
     output:
         comparisons="results/{study}/raw/comparisons.parquet",
         planted="results/{study}/raw/planted.csv",
@@ -49,6 +47,7 @@ rule simulate_comparisons:
     resources:
         **asks(mem_mb=1000, runtime=10),
     params:
+        code=code_of("simulate_comparisons.py"),
         settings=lookup("comparisons/{study}/simulate", within=config),
         worsening=lookup("comparisons/{study}/worsening", within=config, default=list(WORSENING)),
         seed=lookup("seed", within=config),
@@ -62,7 +61,6 @@ rule import_verdicts:
     input:
         raw=of_study(studies.imported_files),
         references=of_study(studies.reference_files),
-        code=code_of("import_verdicts.py"),
     output:
         **tables("imported"),
         verdicts="results/{study}/raw/verdicts.parquet",
@@ -80,6 +78,7 @@ rule import_verdicts:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
+        code=code_of("import_verdicts.py"),
         settings=lookup("comparisons/{study}/import", within=config),
         models=of_study(studies.models_of),
         declared=of_study(studies.declared_of),
@@ -92,7 +91,6 @@ rule import_verdicts:
 rule comparisons:
     input:
         raw=of_study(studies.verdict_files),
-        code=code_of("comparisons.py"),
     output:
         **tables("completeness"),
         comparisons="results/{study}/comparisons.parquet",
@@ -110,6 +108,7 @@ rule comparisons:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
+        code=code_of("comparisons.py"),
         format=of_study(studies.verdict_format),
         both_orders=lookup("comparisons/{study}/both_orders", within=config, default=True),
         declared=of_study(studies.declared_of),
@@ -124,7 +123,6 @@ rule comparisons:
 rule verbosity:
     input:
         comparisons="results/{study}/comparisons.parquet",
-        code=code_of("verbosity.py"),
     output:
         **tables("verbosity", "position", "agreement", "score_curves", "alignment_curves"),
     log:
@@ -141,6 +139,7 @@ rule verbosity:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         **SAMPLING,
+        code=code_of("verbosity.py"),
         pools=lookup("comparisons/{study}/pools", within=config, default={}),
     message:
         "Measure verbosity bias, position and human agreement in {wildcards.study}."
@@ -151,7 +150,6 @@ rule verbosity:
 rule choices:
     input:
         comparisons="results/{study}/comparisons.parquet",
-        code=code_of("choices.py"),
     output:
         **tables("choices", "label_noise", "verdicts", "check"),
     log:
@@ -168,6 +166,7 @@ rule choices:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         **SAMPLING,
+        code=code_of("choices.py"),
         families=of_study(studies.families_of),
         power=lookup("inference/power/power", within=config),
     message:
@@ -179,7 +178,6 @@ rule choices:
 rule cognitive_biases:
     input:
         comparisons="results/{study}/comparisons.parquet",
-        code=code_of("cognitive_biases.py"),
     output:
         **tables("cognitive_biases", "random_thresholds"),
     log:
@@ -196,6 +194,7 @@ rule cognitive_biases:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         **SAMPLING,
+        code=code_of("cognitive_biases.py"),
     message:
         "Count the cognitive biases in {wildcards.study}."
     script:
@@ -206,7 +205,6 @@ rule cognitive_biases:
 rule released_rankings:
     input:
         raw=of_study(studies.released_files),
-        code=code_of("cobbler.py"),
     output:
         **tables("cognitive_biases", "random_thresholds", "rbo", "valid_rates"),
     log:
@@ -223,6 +221,7 @@ rule released_rankings:
         **asks(mem_mb=600, runtime=10),
     params:
         **SAMPLING,
+        code=code_of("cobbler.py"),
         folder="results/{study}/raw",
     message:
         "Compare the published rankings of {wildcards.study}."
@@ -233,7 +232,6 @@ rule released_rankings:
 rule attacks:
     input:
         comparisons="results/{study}/comparisons.parquet",
-        code=code_of("attacks.py"),
     output:
         **tables("asr", "ranks", "votes_by_position", "length_curve", "vote_shares"),
     log:
@@ -250,6 +248,7 @@ rule attacks:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         **SAMPLING,
+        code=code_of("attacks.py"),
         worsening=lookup("comparisons/{study}/worsening", within=config, default=list(WORSENING)),
     message:
         "Count the attacks that succeed in {wildcards.study}."
@@ -262,7 +261,6 @@ rule published_attacks:
     input:
         raw=of_study(studies.released_files),
         published=ATTACKS,
-        code=code_of("published_attacks.py"),
     output:
         **tables("length_confound", "published_ranks"),
     log:
@@ -277,6 +275,7 @@ rule published_attacks:
         **asks(mem_mb=600, runtime=5),
     params:
         **SAMPLING,
+        code=code_of("published_attacks.py"),
         folder="results/{study}/raw",
     message:
         "Measure lengths in the published texts of {wildcards.study}, and rank the published success rates again."
@@ -288,7 +287,6 @@ rule recovery_of_comparisons:
     input:
         unpack(of_study(partial(tables_of, read_by="recovery"))),
         planted="results/{study}/raw/planted.csv",
-        code=code_of("recovery_of_comparisons.py"),
     output:
         **tables("recovery"),
     log:
@@ -301,6 +299,8 @@ rule recovery_of_comparisons:
         "../../envs/recuse.yaml"
     resources:
         **asks(mem_mb=600, runtime=5),
+    params:
+        code=code_of("recovery_of_comparisons.py"),
     message:
         "Compare the estimates of {wildcards.study} with what was planted."
     script:

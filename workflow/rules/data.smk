@@ -19,8 +19,6 @@ wildcard_constraints:
 
 # The mirror comes from the environment or snakemake.config, not from a param: another mirror reruns nothing.
 rule fetch:
-    input:
-        code=code_of("fetch.py"),
     output:
         raw=["results/{study}/raw/{dimension}.csv"],
     log:
@@ -33,6 +31,7 @@ rule fetch:
     conda:
         "../../envs/recuse.yaml"
     params:
+        code=code_of("fetch.py"),
         source=of_study(studies.repository_of),
         files=of_study(studies.published_files, "dimension"),
     message:
@@ -44,7 +43,6 @@ rule fetch:
 rule simulate:
     input:
         published=PUBLISHED,
-        code=code_of("simulate.py"),
     output:
         ratings="results/{study}/raw/ratings.parquet",
         raters="results/{study}/raw/raters.parquet",
@@ -62,6 +60,7 @@ rule simulate:
     resources:
         **asks(mem_mb=1000, runtime=10),
     params:
+        code=code_of("simulate.py"),
         settings=lookup("studies/{study}/simulate", within=config),
         scales=lookup("studies/{study}/scales", within=config),
         task_types=lookup("studies/{study}/task_types", within=config, default={}),
@@ -77,7 +76,6 @@ rule import_ratings:
     input:
         raw=of_study(studies.imported_files),
         references=of_study(studies.reference_files),
-        code=code_of("import_ratings.py"),
     output:
         ratings="results/{study}/raw/ratings.parquet",
         imported="results/{study}/tables/imported.csv",
@@ -95,6 +93,7 @@ rule import_ratings:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
+        code=code_of("import_ratings.py"),
         settings=lookup("studies/{study}/import", within=config),
         scales=lookup("studies/{study}/scales", within=config),
         models=of_study(studies.models_of),
@@ -118,7 +117,6 @@ use rule import_ratings as import_ratings_and_raters with:
 rule ratings:
     input:
         raw=of_study(studies.raw_paths),
-        code=code_of("ratings.py"),
     output:
         **tables("completeness"),
         ratings="results/{study}/ratings.parquet",
@@ -137,6 +135,7 @@ rule ratings:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         **OF_RATINGS,
+        code=code_of("ratings.py"),
         dimensions=of_study(studies.raw_dimensions),
         imported=of_study(studies.is_imported),
         declared=of_study(studies.declared_of),
@@ -149,7 +148,6 @@ rule ratings:
 rule cells:
     input:
         ratings="results/{study}/ratings.parquet",
-        code=code_of("cells.py"),
     output:
         cells="results/{study}/cells.parquet",
     log:
@@ -164,6 +162,8 @@ rule cells:
         "../../envs/recuse.yaml"
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
+    params:
+        code=code_of("cells.py"),
     message:
         "Collapse the ratings of {wildcards.study} into cells."
     script:
@@ -183,7 +183,6 @@ use rule simulate as simulate_for_shards with:
 rule check_part:
     input:
         raw=of_study(studies.raw_paths, "part"),
-        code=code_of("check_part.py"),
     output:
         checked=temp("results/{study}/checked/{part}.rows.parquet"),
         summary=temp("results/{study}/checked/{part}.summary.parquet"),
@@ -200,6 +199,7 @@ rule check_part:
         **asks(mem_mb=1000, runtime=20, megabytes=of_study(studies.raw_megabytes, "part")),
     params:
         **OF_RATINGS,
+        code=code_of("check_part.py"),
         dimensions=of_study(studies.raw_dimensions, "part"),
         declared=of_study(studies.declared_of),
     message:
@@ -211,7 +211,6 @@ rule check_part:
 rule plan_shards:
     input:
         summaries=of_study(partial(studies.part_files, name="summary")),
-        code=code_of("plan_shards.py"),
     output:
         **tables("completeness"),
         plan="results/{study}/shards/plan.json",
@@ -227,6 +226,7 @@ rule plan_shards:
         **asks(mem_mb=2000, runtime=20),
     params:
         **OF_RATINGS,
+        code=code_of("plan_shards.py"),
         number=lookup("studies/{study}/shards", within=config),
     message:
         "Plan the shards of {wildcards.study}."
@@ -240,7 +240,6 @@ rule shard:
         checked=of_study(partial(studies.part_files, name="rows")),
         plan="results/{study}/shards/plan.json",
         raw=of_study(studies.raw_of_shard, "shard", "shards"),
-        code=code_of("shard.py"),
     output:
         ratings="results/{study}/shards/{shard}-of-{shards}/ratings.parquet",
         counts="results/{study}/shards/{shard}-of-{shards}/counts.parquet",
@@ -256,6 +255,7 @@ rule shard:
         **asks(mem_mb=1000, runtime=20, megabytes=of_study(studies.shard_megabytes)),
     params:
         **OF_RATINGS,
+        code=code_of("shard.py"),
         dimensions=of_study(studies.raw_dimensions),
     message:
         "Normalise shard {wildcards.shard} of {wildcards.shards} of the ratings of {wildcards.study}."
@@ -266,7 +266,6 @@ rule shard:
 use rule cells as gather_cells with:
     input:
         counts=of_study(partial(studies.shard_files, name="counts.parquet")),
-        code=code_of("cells.py"),
     log:
         "results/{study}/logs/gather_cells.log",
     benchmark:

@@ -6,7 +6,6 @@ rule check:
         **STUDY,
         **HUMANS,
         completeness="results/{study}/tables/completeness.csv",
-        code=code_of("check.py"),
     output:
         **tables("check"),
     log:
@@ -20,6 +19,7 @@ rule check:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
+        code=code_of("check.py"),
         power={key: config["inference"]["power"][key] for key in ("self_bias", "power")},
         of_alpha=config["inference"]["raters"],
         confidence=lookup("confidence", within=config),
@@ -35,7 +35,6 @@ rule check:
 rule fit:
     input:
         **STUDY,
-        code=code_of("fit.py"),
     output:
         **tables("remarks", "smooths", "not_estimable", "multiplicity"),
         estimates=estimates(config["specs"]),
@@ -50,6 +49,7 @@ rule fit:
     resources:
         **asks_by_rows(mem_mb=2000, runtime=20),
     params:
+        code=code_of("fit.py"),
         specs=lookup("specs", within=config),
         confidence=lookup("confidence", within=config),
         # Only a bootstrap draws: another seed reruns no other fit.
@@ -63,7 +63,6 @@ rule fit:
 rule describe:
     input:
         cells="results/{study}/cells.parquet",
-        code=code_of("describe.py"),
     output:
         **tables("mean_scores", "correlations"),
     log:
@@ -77,6 +76,7 @@ rule describe:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
+        code=code_of("describe.py"),
         confidence=lookup("confidence", within=config),
     message:
         "Tabulate mean scores and judge-human correlations of {wildcards.study}."
@@ -88,7 +88,6 @@ rule agreement:
     input:
         raw=of_study(studies.raters_of),
         ratings=STUDY["ratings"],
-        code=code_of("agreement.py"),
     output:
         **tables("agreement"),
         raters="results/{study}/raters.parquet",
@@ -106,6 +105,7 @@ rule agreement:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
+        code=code_of("agreement.py"),
         models=of_study(studies.models_of),
         imported=of_study(studies.is_imported),
         declared=of_study(studies.declared_of),
@@ -120,7 +120,6 @@ rule recovery:
         **STUDY,
         planted="results/{study}/raw/planted.csv",
         estimates=rules.fit.output.estimates,
-        code=code_of("recovery.py"),
     output:
         **tables("recovery"),
     log:
@@ -136,6 +135,7 @@ rule recovery:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
+        code=code_of("recovery.py"),
         specs=lookup("specs", within=config),
     message:
         "Compare what was planted in {wildcards.study} with what the specs recover."
@@ -147,7 +147,6 @@ rule recovery:
 rule crosscheck:
     input:
         **STUDY,
-        code=code_of("crosscheck.py"),
     output:
         **tables("crosscheck"),
     log:
@@ -159,6 +158,7 @@ rule crosscheck:
     resources:
         **asks_by_rows(mem_mb=4000, runtime=60),
     params:
+        code=code_of("crosscheck.py"),
         specs=lookup("specs", within=config),
         confidence=lookup("confidence", within=config),
     message:
@@ -170,7 +170,6 @@ rule crosscheck:
 rule estimands:
     input:
         **STUDY,
-        code=code_of("estimands.py"),
     output:
         **tables("idiosyncrasy", "pooled", "residuals", "identifiability"),
     log:
@@ -186,6 +185,7 @@ rule estimands:
     params:
         **studies.inference_params(config, ["idiosyncrasy", "identifiability"], "assignments"),
         **SAMPLING,
+        code=code_of("estimands.py"),
     message:
         "Compare the biases of {wildcards.study} with ordinary preference, and list the cells that identify them."
     script:
@@ -197,7 +197,6 @@ rule sensitivity:
     input:
         **STUDY,
         **HUMANS,
-        code=code_of("sensitivity.py"),
     output:
         **tables("reliability", "measurement_error", "reliability_curve", "breakdowns", "sensitivity", "bounds"),
     log:
@@ -212,6 +211,7 @@ rule sensitivity:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         **studies.inference_params(config, ["measurement_error", "sensitivity", "bounds"], "raters", "without_human_scores"),
+        code=code_of("sensitivity.py"),
         confidence=lookup("confidence", within=config),
     message:
         "Tabulate what measurement error, omitted variables and missing ratings could do to the biases of {wildcards.study}."
@@ -224,7 +224,6 @@ rule leaderboard:
         **STUDY,
         estimates=estimates(["main", config["inference"]["without_human_scores"]["main"]]),
         reliability=rules.sensitivity.output.reliability,
-        code=code_of("leaderboard.py"),
     output:
         **tables("leaderboard", "judgments", "ppi", "power"),
         debiased="results/{study}/debiased.parquet",
@@ -241,6 +240,7 @@ rule leaderboard:
     params:
         **studies.inference_params(config, ["leaderboard"], "replicates", "ppi", "power", "without_human_scores", also=["main"]),
         **SAMPLING,
+        code=code_of("leaderboard.py"),
     message:
         "Rank the models of {wildcards.study} without the biases, and compute PPI and power."
     script:
@@ -256,7 +256,6 @@ rule conclusions:
         scorecard=where(studies.source_of, "results/{study}/tables/scorecard.csv"),
         completeness="results/{study}/tables/completeness.csv",
         correlations=rules.describe.output.correlations,
-        code=code_of("conclusions.py"),
     output:
         **tables("conclusions", "verdicts"),
     log:
@@ -271,6 +270,7 @@ rule conclusions:
         **asks(mem_mb=600, runtime=5),
     params:
         **studies.conclusions_params(config),
+        code=code_of("conclusions.py"),
         instead=config["inference"]["without_human_scores"],
         order=of_study(studies.order_of),  # as in the figures
         verdict=config["inference"]["verdict"],

@@ -1,49 +1,83 @@
-# From tables to figures: a rule for each figure of the catalogue; `{study}` is the only wildcard.
-from recuse.catalogue.figures import captions_of, figure_params, figures, pictures_of
+# From tables to figures: one job for all of a study, which share what is slow to start, or for one that is asked for by its path.
+from recuse.catalogue.figures import captions_of, drawings, figures, figures_of, inputs_of, pictures_of
 from recuse.catalogue.figures import files_of as files_with
+from recuse.config.declared.settings import FORMATS
 
 FIGURES = figures(config, PROJECT)
 STUDIES = (*config["studies"], *config["comparisons"])
 files_of = partial(files_with, figures=FIGURES)  # every file of a study for a reader
+drawings_of = partial(drawings, figures=FIGURES)
+# A study's figures are drawn by one job, or each by its own.
+SINGLE = STUDIES if IS_MODULE else studies_by_figure(sys.argv, STUDIES)
+WHOLE = [study for study in STUDIES if study not in SINGLE and answer(drawings_of, study)]
 
 
-def param(figure, name):
-    """A param of a figure, which its caption also reads."""
-    params = partial(figure_params, figure=figure)
-    return lambda wildcards: answer(params, wildcards.study)[name]
+def code_of_figures(drawings):
+    return code_of("figure.py", *{drawing["draw"].partition(":")[0] for drawing in drawings.values()})
 
 
-for figure_name, figure in FIGURES.items():
-    name = f"{figure_name}_figure" if figure_name in STUDIES or rules.has(figure_name) else figure_name
+rule figure:
+    input:
+        tables=lambda wildcards: inputs_of(answer(drawings_of, wildcards.study, wildcards.figure)),
+    output:
+        pictures=[report("results/{study}/figures/{figure}.{format}", category="{study}", labels={"figure": "{figure}"})],
+    log:
+        "results/{study}/logs/{figure}.{format}.log",
+    benchmark:
+        "results/{study}/benchmarks/{figure}.{format}.tsv"
+    wildcard_constraints:
+        study=one_of(SINGLE),
+        figure=one_of(FIGURES),
+        format=one_of(FORMATS),
+    group:
+        "figures_{study}"
+    conda:
+        "../../envs/recuse.yaml"
+    resources:
+        **asks(mem_mb=600, runtime=5),
+    params:
+        code=lambda wildcards: code_of_figures(answer(drawings_of, wildcards.study, wildcards.figure)),
+        figures=of_study(drawings_of, "figure"),
+    message:
+        "Draw {wildcards.figure} of {wildcards.study} as {wildcards.format}."
+    script:
+        "../scripts/figure.py"
+
+
+use rule figure as figure_in_another_format with:
+    wildcard_constraints:
+        study=one_of(WHOLE),
+        figure=one_of(FIGURES),
+        format=one_of(form for form in FORMATS if form not in config["formats"]),
+
+
+for study in WHOLE:
 
     rule:
         name:
-            name
+            f"figures_of_{study}"
         input:
-            **figure.inputs,
-            **({"published": where(figure.beside, figure.published)} if figure.published else {}),
-            code=code_of("figure.py", figure.module),
+            tables=inputs_of(answer(drawings_of, study)),
         output:
-            **drawn(figure_name, figure.caption or figure_name, figure.title),
+            pictures=[
+                picture
+                for name, figure in answer(partial(figures_of, figures=FIGURES), study).items()
+                for picture in drawn(name, figure.caption or name, figure.title, study)
+            ],
         log:
-            f"results/{{study}}/logs/{name}.log",
+            f"results/{study}/logs/figures.log",
         benchmark:
-            f"results/{{study}}/benchmarks/{name}.tsv"
-        wildcard_constraints:
-            study=studies_that(figure.applies),
+            f"results/{study}/benchmarks/figures.tsv"
         group:
-            "figures_{study}"
+            f"figures_{study}"
         conda:
             "../../envs/recuse.yaml"
         resources:
-            **asks(mem_mb=600, runtime=5),
+            **asks(mem_mb=1000, runtime=10),
         params:
-            draw=param(figure, "draw"),
-            title=param(figure, "title"),
-            subject=param(figure, "subject"),
-            settings=figure.settings,
-            ablation=figure.ablation,
+            code=code_of_figures(answer(drawings_of, study)),
+            figures=answer(drawings_of, study),
         message:
-            f"Draw {figure_name} of {{wildcards.study}}."
+            f"Draw the figures of {study}."
         script:
             "../scripts/figure.py"

@@ -1,6 +1,6 @@
 # Estimators and tests on the simulated worlds of montecarlo.yaml: `snakemake montecarlo`. One job per world of a grid.
 from recuse.config.load import montecarlo_settings
-from recuse.montecarlo.estimators import TABLES, dials_of, estimators_of, figure_settings, grids_of_self_bias
+from recuse.montecarlo.estimators import TABLES, dials_of, drawing_of, estimators_of, grids_of_self_bias
 
 MONTECARLO = answer(lambda config: montecarlo_settings())
 OF_MONTECARLO = [*TABLES, "worlds"]
@@ -10,12 +10,10 @@ WORLDS = [(grid, str(value)) for grid, settings in MONTECARLO["grids"].items() f
 rule montecarlo:
     input:
         expand("results/montecarlo/tables/{table}.csv", table=OF_MONTECARLO),
-        expand("results/montecarlo/figures/{statistic}{suffix}", statistic=OF_MONTECARLO, suffix=(".pdf", ".svg", ".png")),
+        expand("results/montecarlo/figures/{statistic}.{format}", statistic=OF_MONTECARLO, format=config["formats"]),
 
 
 rule montecarlo_world:
-    input:
-        code=code_of("montecarlo_world.py"),
     output:
         table="results/montecarlo/worlds/{grid}/{setting}.csv",
     log:
@@ -31,6 +29,7 @@ rule montecarlo_world:
         **asks(mem_mb=1000, runtime=60),
     params:
         **SAMPLING,
+        code=code_of("montecarlo_world.py"),
         dial=lambda wildcards: MONTECARLO["grids"][wildcards.grid]["dial"],
         world=lambda wildcards: dials_of(MONTECARLO, wildcards.grid, wildcards.setting),
         estimators=lambda wildcards: estimators_of(MONTECARLO, wildcards.grid),
@@ -45,7 +44,6 @@ rule montecarlo_world:
 rule montecarlo_tables:
     input:
         results=[f"results/montecarlo/worlds/{grid}/{setting}.csv" for grid, setting in WORLDS],
-        code=code_of("montecarlo_tables.py"),
     output:
         **{table: f"results/montecarlo/tables/{table}.csv" for table in OF_MONTECARLO},
     log:
@@ -54,6 +52,7 @@ rule montecarlo_tables:
     conda:
         "../../envs/recuse.yaml"
     params:
+        code=code_of("montecarlo_tables.py"),
         titles={grid: MONTECARLO["grids"][grid]["title"] for grid in grids_of_self_bias(MONTECARLO)},
     message:
         "Tabulate size, power, bias and coverage of the estimators."
@@ -64,9 +63,8 @@ rule montecarlo_tables:
 rule montecarlo_figure:
     input:
         table="results/montecarlo/tables/{statistic}.csv",
-        code=code_of("figure.py", "recuse.plot.montecarlo"),
     output:
-        **drawn("{statistic}", "montecarlo", "Estimators on simulated worlds: {statistic}", study="montecarlo"),
+        pictures=drawn("{statistic}", "montecarlo", "Estimators on simulated worlds: {statistic}", study="montecarlo"),
     log:
         "results/montecarlo/logs/figure_{statistic}.log",
     benchmark:
@@ -78,10 +76,8 @@ rule montecarlo_figure:
     resources:
         **asks(mem_mb=600, runtime=5),
     params:
-        draw=lambda wildcards: f"recuse.plot.montecarlo:{'worlds' if wildcards.statistic == 'worlds' else 'montecarlo'}",
-        title="Estimators of self-bias on simulated worlds: {statistic}",
-        subject={"models": {}, "families": {}, "label": "simulated worlds", "kind": "simulated"},
-        settings=lambda wildcards: figure_settings(MONTECARLO, wildcards.statistic, config["confidence"]),
+        code=code_of("figure.py", "recuse.plot.montecarlo"),
+        figures=lambda wildcards: drawing_of(MONTECARLO, wildcards.statistic, config["confidence"]),
     message:
         "Draw the {wildcards.statistic} of the estimators."
     script:

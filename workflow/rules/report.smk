@@ -17,7 +17,6 @@ rule compare_with_paper:
         published=PUBLISHED,
         sentences=f"{DATA}/play_favorites_claims.csv",
         template=f"{WORKFLOW}/report/scorecard.html.j2",
-        code=code_of("compare_with_paper.py"),
     output:
         **tables("claims", "scorecard"),
         page=page("scorecard"),
@@ -32,6 +31,7 @@ rule compare_with_paper:
     resources:
         **asks(mem_mb=600, runtime=5),
     params:
+        code=code_of("compare_with_paper.py"),
         label=lookup("studies/{study}/title", within=config),
         kind=of_study(studies.kind),
     message:
@@ -45,7 +45,6 @@ rule compare_comparisons:
         unpack(of_study(partial(tables_of, read_by="scorecard"))),
         published=f"{DATA}/comparisons_published.csv",
         attacks=where(from_source("judgement_bias"), ATTACKS),
-        code=code_of("compare_comparisons.py"),
     output:
         **tables("scorecard"),
     log:
@@ -59,6 +58,7 @@ rule compare_comparisons:
     resources:
         **asks(mem_mb=600, runtime=5),
     params:
+        code=code_of("compare_comparisons.py"),
         source=of_study(studies.source_of),
         kind=of_study(studies.kind),
     message:
@@ -77,7 +77,6 @@ rule page:
         template=f"{WORKFLOW}/report/report.html.j2",
         parts=expand(f"{WORKFLOW}/report/report{{part}}", part=(".css", ".js", "_methods.html.j2", "_tables.html.j2")),
         captions=lambda wildcards: [figure["caption"] for figure in captions(wildcards).values()],
-        code=code_of("page.py"),
     output:
         page=page("report"),
         summary="results/{study}/summary.json",
@@ -94,6 +93,7 @@ rule page:
     resources:
         **asks(mem_mb=600, runtime=5),
     params:
+        code=code_of("page.py"),
         about=of_study(partial(report_params, project=PROJECT)),
         about_figures=captions,
     message:

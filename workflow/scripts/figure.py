@@ -1,14 +1,18 @@
-"""Draw a figure of the catalogue: read its tables, call the function that draws it, save the result."""
+"""Draw figures of the catalogue: read their tables, call the functions that draw them, save the results."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from recuse.base.runner import run
 from recuse.plot.style import drawn, save
 
 
-def figure(*, inputs: Mapping, outputs: Mapping, draw: str, title: str, subject: Mapping, settings: Mapping) -> None:
-    save(drawn(draw, inputs, subject=subject, settings=settings), outputs.values(), title=title)
+def draw(*, pictures: Sequence[str], figures: Mapping[str, Mapping]) -> None:
+    for name, figure in figures.items():
+        paths = [path for path in pictures if Path(path).stem == name]
+        about = {key: figure[key] for key in ("subject", "settings")}
+        save(drawn(figure["draw"], figure["inputs"], **about), paths, title=figure["title"])
 
 
 if __name__ == "__main__":
-    run(figure, snakemake)
+    run(draw, snakemake)

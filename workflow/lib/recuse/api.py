@@ -289,7 +289,7 @@ def plot(data: "Ratings | Pairs", figure: str | None = None) -> "Figure":
         from recuse.plot.style import Drawing, drawn
     except ModuleNotFoundError as error:
         raise DataError(f"plot: {error.name} is not installed; install it: pip install 'recuse[plot]'") from error
-    from recuse.catalogue.figures import figure_params, figures
+    from recuse.catalogue.figures import drawing_of, figures
 
     config = data._inputs.config
     entries = figures(config, project_settings())
@@ -299,7 +299,7 @@ def plot(data: "Ratings | Pairs", figure: str | None = None) -> "Figure":
     name = names.get(figure, figure)
     _check_named("figure", name, {*entries, *names}, "figures of these data")
     entry = entries[name]
-    params = figure_params(config, data.study, figure=entry)
+    drawing = drawing_of(config, data.study, figure=entry)
     with data._opened():
         specs = {spec for table in _tables_in(entry) if (spec := table.removeprefix("estimates/")) != table}
         specs |= set(_simultaneous(entry.settings)) if "tables/multiplicity" in _tables_in(entry) else set()
@@ -307,7 +307,7 @@ def plot(data: "Ratings | Pairs", figure: str | None = None) -> "Figure":
             argument: data._written(of, specs) if isinstance(of, str) else [data._written(each, specs) for each in of]
             for argument, of in entry.tables.items()
         }
-        made = drawn(params["draw"], paths, subject=params["subject"], settings=params["settings"])
+        made = drawn(drawing["draw"], paths, subject=drawing["subject"], settings=drawing["settings"])
     made.__class__ = Drawing
     return made
 

@@ -120,11 +120,12 @@ def recorded(job: Any) -> Iterator[None]:
     its job wrote; nothing is recorded.
     """
     planned, always = job.params["contents"], job.config["hash_always"]
-    _check_contents(planned, contents_of(job.input, job.config, always=always), "after this run was planned")
+    read = [*job.input, *job.params["code"]]
+    _check_contents(planned, contents_of(read, job.config, always=always), "after this run was planned")
     inputs = digests_of(sorted({file for file in job.input if is_result(file, job.config)}))
     _check_results(inputs)
     yield
-    _check_contents(planned, contents_of(job.input, job.config, always=always), "while it was read")
+    _check_contents(planned, contents_of(read, job.config, always=always), "while it was read")
     path = record_of(job.log[0])
     outputs = digests_of(sorted({file for file in job.output if Path(file) != path}))
     record = {"rule": job.rule, "contents": planned, "inputs": inputs, "outputs": outputs, "params": params_of(job.params)}
@@ -133,8 +134,8 @@ def recorded(job: Any) -> Iterator[None]:
 
 
 def params_of(params: Any) -> dict[str, str]:
-    """Name -> digest of each param of a job but its contents."""
-    return {name: _digest(value) for name, value in params.items() if name != "contents"}
+    """Name -> digest of each param of a job but its code and its contents, which are compared as files."""
+    return {name: _digest(value) for name, value in params.items() if name not in ("code", "contents")}
 
 
 def _check_contents(planned: Mapping[str, str], now: Mapping[str, str], when: str) -> None:

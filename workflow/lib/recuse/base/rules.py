@@ -50,6 +50,18 @@ def _path(name: str) -> Path:
     return PACKAGE.joinpath(*name.split(".")).with_suffix(".py")
 
 
+def studies_by_figure(arguments: Sequence[str], studies: Iterable[str]) -> set[str]:
+    """The studies of which a command asks for figures by their paths, and not for all, by the study, its report or `all`."""
+    asked = {study for study in studies if any(_is_figure(argument, study) for argument in arguments)}
+    whole = {study for study in asked if {study, "all", f"results/{study}/report.html"} & {*map(os.path.normpath, arguments)}}
+    return asked - whole
+
+
+def _is_figure(argument: str, study: str) -> bool:
+    of_a_job = argument.startswith("figure:") and f"study={study}" in re.split("[:,]", argument)  # on a node of a cluster
+    return of_a_job or os.path.normpath(argument).startswith(f"results/{study}/figures/")
+
+
 def asks(*, mem_mb: int, runtime: int, megabytes: Callable[[object], float] = lambda wildcards: 0) -> Resources:
     """Megabytes and minutes of a job at its first attempt, more if its raw files are large, and as much again at each retry."""
 

@@ -13,13 +13,13 @@ def run(function: Callable[..., None], snakemake: Any) -> None:
     """Call `function` with the arguments of a rule, within the rule's log and memory, and record what it was made from.
 
     Each parameter of `function` gets the wildcard, input, output or param of its name; files are a path or a list of paths. The
-    parameters `inputs`, `outputs`, `params` and `config` get all of these, by name, without code, record and contents. A
+    parameters `inputs`, `outputs`, `params` and `config` get all of these, by name, without record, code and contents. A
     parameter with a default may be missing from the rule. Messages go to the log, as by recuse.base.log.logged. DuckDB is
     limited by config's `memory_limit` and the rule's `mem_mb`, spills next to the log, and opens no files but the rule's.
     Raises TypeError if a parameter is none of the rule's names, or several.
     """
     log, config, of_job = snakemake.log[0], snakemake.config, snakemake.resources.get("mem_mb")
-    files, outputs = _flat(_paths(snakemake.input, "code")), _flat(_paths(snakemake.output, "made"))
+    files, outputs = _flat(_paths(snakemake.input)), _flat(_results(snakemake))
     limits = {"limit": config["memory_limit"], "longest_line": int(bytes_of(config["line_limit"])), "of_job": of_job}
     with logged(log), bounded(**limits, folder=f"{log}.spill", files=files, outputs=outputs), recorded(snakemake):
         function(**arguments(function, snakemake))
@@ -27,9 +27,8 @@ def run(function: Callable[..., None], snakemake: Any) -> None:
 
 def arguments(function: Callable, snakemake: Any) -> dict[str, Any]:
     """The arguments that `run` calls `function` with."""
-    inputs, outputs = _paths(snakemake.input, "code"), _paths(snakemake.output, "made")
-    wildcards, params = dict(snakemake.wildcards.items()), dict(snakemake.params.items())
-    params.pop("contents", None)
+    inputs, outputs, wildcards = _paths(snakemake.input), _results(snakemake), dict(snakemake.wildcards.items())
+    params = {name: value for name, value in snakemake.params.items() if name not in ("code", "contents")}
     whole = {"inputs": inputs, "outputs": outputs, "params": params, "config": snakemake.config}
     filled = {}
     for name, parameter in signature(function).parameters.items():
@@ -46,6 +45,11 @@ def _flat(named: dict[str, str | list[str]]) -> list[str]:
     return [path for paths in named.values() for path in ([paths] if isinstance(paths, str) else paths)]
 
 
-def _paths(files: Any, but: str) -> dict[str, str | list[str]]:
-    """Name -> path, or paths in a list, of a rule's named inputs or outputs but one."""
-    return {name: paths if isinstance(paths, str) else list(paths) for name, paths in files.items() if name != but}
+def _paths(files: Any) -> dict[str, str | list[str]]:
+    """Name -> path, or paths in a list, of a rule's named inputs or outputs."""
+    return {name: paths if isinstance(paths, str) else list(paths) for name, paths in files.items()}
+
+
+def _results(snakemake: Any) -> dict[str, str | list[str]]:
+    """The outputs without the record of the job."""
+    return {name: paths for name, paths in _paths(snakemake.output).items() if name != "made"}

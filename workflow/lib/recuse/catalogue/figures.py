@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from recuse.base.errors import check_known
 from recuse.base.places import WORKFLOW
 from recuse.base.words import with_gold_labels
 from recuse.catalogue.tables import (
@@ -69,7 +70,7 @@ class Figure:
     draw: `module:function` of recuse.plot, imported by the figure's job alone and called with tables, subject and settings.
     title: of the files, before the study's.
     tables: argument of the function -> table of the study, as `tables/rbo` or `estimates/main`, or a list of them.
-    settings: further arguments, which the caption also reads. ablation: name and words of a user's spec, for its caption.
+    settings: further arguments, which the caption also reads. ablation: name and words of a user's spec, for the caption.
     estimand: what the biases are gaps to, in words. caption: its template in workflow/report, if not the figure's name.
     of_study: the study whose tables and title it shows, if not the one it is made for.
     published: a file of published values, whose path is the argument of that name; beside: which studies it is drawn for.
@@ -93,23 +94,20 @@ class Figure:
         """The module of the function that draws it."""
         return f"recuse.plot.{self.draw.partition(':')[0]}"
 
-    @property
-    def inputs(self) -> dict[str, str | list[str]]:
-        """Paths of the tables, with the study as a wildcard, by argument."""
-        folder = f"results/{self.of_study}"
-        return {
+    def files(self, config: Mapping, study: str) -> dict[str, str | list[str]]:
+        """Paths of what it is drawn from, for a study, by argument."""
+        folder = f"results/{self.of_study.format(study=study)}"
+        files: dict[str, str | list[str]] = {
             name: f"{folder}/{tables}.csv" if isinstance(tables, str) else [f"{folder}/{table}.csv" for table in tables]
             for name, tables in self.tables.items()
         }
-
-    @property
-    def paths(self) -> list[str]:
-        """The paths of `inputs` in one list."""
-        return [path for paths in self.inputs.values() for path in ([paths] if isinstance(paths, str) else paths)]
+        if self.beside is not None:
+            files["published"] = [self.published] if self.beside(config, study) else []
+        return files
 
 
-def figure_params(config: Mapping, study: str, *, figure: Figure) -> dict[str, object]:
-    """The params of a figure's job, which its caption also reads."""
+def drawing_of(config: Mapping, study: str, *, figure: Figure) -> dict[str, object]:
+    """What the script of figures needs to know about one, and its caption reads."""
     subject = figure.subject(config, figure.of_study.format(study=study))
     return {
         "draw": f"recuse.plot.{figure.draw}",
@@ -117,7 +115,21 @@ def figure_params(config: Mapping, study: str, *, figure: Figure) -> dict[str, o
         "subject": {**subject, "estimand": "" if study in config["comparisons"] else figure.estimand},
         "settings": figure.settings,
         "ablation": figure.ablation,
+        "inputs": figure.files(config, study),
     }
+
+
+def drawings(config: Mapping, study: str, *names: str, figures: Mapping[str, Figure]) -> dict[str, dict[str, object]]:
+    """Name -> drawing of figures of a study, by default of all that it has. ConfigError if it has no figure of a name."""
+    present = figures_of(config, study, figures=figures)
+    check_known(f"figures of {study}", names, present, "figures")
+    return {name: drawing_of(config, study, figure=present[name]) for name in names or present}
+
+
+def inputs_of(drawings: Mapping[str, Mapping]) -> list[str]:
+    """Every file that drawings are made from, once."""
+    paths = (path for drawing in drawings.values() for path in drawing["inputs"].values())
+    return [*dict.fromkeys(each for path in paths for each in ([path] if isinstance(path, str) else path))]
 
 
 def of_table(draw: str, title: str, table: str, settings: Mapping | None = None, **further) -> Figure:
@@ -207,7 +219,7 @@ def ablation(config: Mapping, spec: str) -> Figure:
     else:
         heading = f"Self-bias {SLICED[settings['slice']]}"
         figure, caption = by_slice(config, title, {spec: heading}, words=f"{title}."), "ablation_slices_of_specs"
-    return replace(figure, ablation={"name": spec, "words": words}, caption=caption)
+    return replace(figure, ablation={"name": spec, "words": words, "caption": caption}, caption=caption)
 
 
 def interval_of(config: Mapping, spec: str) -> dict[str, object]:
@@ -264,22 +276,20 @@ def files_of(config: Mapping, study: str, *, figures: Mapping[str, Figure]) -> l
         *([f"results/{study}/debiased.parquet"] if study in config["studies"] else []),
         *estimates_of(config, study),
         *tables_of(config, study).values(),
-        *(path.removesuffix(".svg") + suffix for path in pictures for suffix in (".pdf", ".svg", ".png")),
+        *(f"{path.removesuffix('svg')}{form}" for path in pictures for form in config["formats"]),
         f"results/{study}/summary.json",
         f"results/{study}/report.html",
     ]
 
 
 def captions_of(config: Mapping, study: str, *, figures: Mapping[str, Figure]) -> dict[str, dict[str, object]]:
-    """For each figure of a study: its caption's template, the tables it is drawn from, and its params."""
-    return {
-        name: {
-            "caption": f"{CAPTIONS}/{figure.caption or name}.rst",
-            "tables": [path.format(study=study) for path in figure.paths],
-            "params": figure_params(config, study, figure=figure),
-        }
-        for name, figure in figures_of(config, study, figures=figures).items()
-    }
+    """For each figure of a study: its caption's template, the tables it is drawn from, and its drawing."""
+    captions = {}
+    for name, figure in figures_of(config, study, figures=figures).items():
+        drawing = drawing_of(config, study, figure=figure)
+        tables = [path for path in inputs_of({name: drawing}) if path != figure.published]
+        captions[name] = {"caption": f"{CAPTIONS}/{figure.caption or name}.rst", "tables": tables, "drawing": drawing}
+    return captions
 
 
 def figures_of_ratings(config: Mapping) -> dict[str, Figure]:

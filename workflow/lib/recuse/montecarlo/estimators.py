@@ -345,6 +345,19 @@ def grids_of_self_bias(settings: Mapping) -> list[str]:
     return [name for name, grid in settings["grids"].items() if grid["dial"] == "self_bias"]
 
 
+def drawing_of(settings: Mapping, statistic: str, confidence: float) -> dict[str, dict]:
+    """What the script of figures needs to know about that of a statistic, under its name."""
+    return {
+        statistic: {
+            "draw": f"recuse.plot.montecarlo:{'worlds' if statistic == 'worlds' else 'montecarlo'}",
+            "title": f"Estimators of self-bias on simulated worlds: {statistic}",
+            "subject": {"models": {}, "families": {}, "label": "simulated worlds", "kind": "simulated"},
+            "settings": figure_settings(settings, statistic, confidence),
+            "inputs": {"table": f"results/montecarlo/tables/{statistic}.csv"},
+        }
+    }
+
+
 def figure_settings(settings: Mapping, statistic: str, confidence: float) -> dict:
     """What the figure of a statistic says of the worlds and the estimators in it."""
     common = {"world": world_in_words(settings["world"]), "confidence": confidence}

@@ -72,8 +72,8 @@ def report(
 ) -> tuple[str, dict]:
     """Render the report of a study; returns the page and its summary.
 
-    about: as by `recuse.catalogue.tables.report_params`. figures: of each figure its caption's template, its `tables`, and the
-    `params` that the caption reads. inputs: paths of `figures`, `tables`, `estimates`, other `pages`, the `template`, and
+    about: as by `recuse.catalogue.tables.report_params`. figures: of each figure its caption's template, its `tables`, and its
+    `drawing`, which the caption reads. inputs: paths of `figures`, `tables`, `estimates`, other `pages`, the `template`, and
     records (`made`) of the jobs that read the user's files. context: wildcards and config, for captions. page: path of the
     report, which links are relative to.
     """
@@ -83,7 +83,6 @@ def report(
     first, excerpts = "main", EXCERPTS
     if relative := without_human_scores(tables.get("not_estimable", ())):
         first, excerpts = about["substitute"], EXCERPTS | EXCERPTS_WITHOUT_HUMAN_SCORES
-        figures = {name: _with_checks_of(tables["conclusions"], figure) for name, figure in figures.items()}
     if estimates:
         paths["main"], tables["main"] = estimates[first], read_table(estimates[first])
         tables["estimates"] = [row for path in estimates.values() for row in read_table(path)]
@@ -136,27 +135,17 @@ def files_of_the_user(paths: Iterable[str]) -> list[tuple[str, str]]:
     return [(setting_in_words(file), digest) for files in contents for file, digest in files.items() if file != PROJECT]
 
 
-def _with_checks_of(conclusions: Sequence[Row], figure: Mapping) -> Mapping:
-    """The figure, with only the checks in its `params` that the table of conclusions has rows of."""
-    settings = figure["params"]["settings"]
-    if "checks" not in settings:
-        return figure
-    present = {row["check"] for row in conclusions}
-    checks = {name: check for name, check in settings["checks"].items() if name in present}
-    return {**figure, "params": {**figure["params"], "settings": {**settings, "checks": checks}}}
-
-
 def _figure(path: str, figure: Mapping, context: Mapping, folder: Path) -> dict:
     """A figure as the template shows it."""
     svg, name = Path(path).read_text("utf-8"), Path(path).stem
     caption = Path(figure["caption"]).read_text("utf-8")
     return {
         "name": name,
-        **facts_of(svg, figure["params"]["subject"]["label"]),
+        **facts_of(svg, figure["drawing"]["subject"]["label"]),
         "picture": inlined(svg, name),
         "silent": f'id="{WORDS_ALONE}"' in svg,
-        "caption": rendered_caption(caption, {**context, "params": figure["params"]}),
-        "files": [relpath(Path(path).with_suffix(suffix), folder) for suffix in (".svg", ".pdf", ".png")],
+        "caption": rendered_caption(caption, {**context, "params": {"figures": {name: figure["drawing"]}}}),
+        "files": [relpath(Path(path).with_suffix(f".{form}"), folder) for form in context["config"]["formats"]],
         "tables": [relpath(table, folder) for table in figure["tables"]],
     }
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated
+from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, Field
 
@@ -31,9 +31,17 @@ def _possible_size(size: str) -> str:
     return size
 
 
+def _with_svg(formats: list[str]) -> list[str]:
+    if "svg" not in formats:
+        raise ValueError(f"found {', '.join(formats)} without svg, which the report shows; add it")
+    return formats
+
+
 SIZE = r"^([1-9][0-9]*(\.[0-9]+)?|0\.[0-9]*[1-9][0-9]*) ?[KMGT]i?B$"
 Level = Annotated[Share, AfterValidator(_possible_level)]
 Size = Annotated[str, Field(pattern=SIZE), AfterValidator(_possible_size)]
+Format = Literal["svg", "pdf", "png"]
+FORMATS: tuple[str, ...] = get_args(Format)
 
 
 def _within_repository(path: str) -> str:
@@ -96,6 +104,9 @@ class Settings(Section):
     hash_always: bool = required(
         "Whether each run reads every file again to see whether it has changed. If false, a run reads those whose size, inode "
         "or times are not as they were. Write true if your file system does not keep the time of an inode's last change."
+    )
+    formats: Annotated[Some[Format], AfterValidator(_with_svg)] = required(
+        "Formats of every figure, svg among them: svg, pdf, png. A figure in another is made if it is asked for by its path."
     )
     seed: int = required("Seed of all simulation and resampling.", ge=0)
     confidence: Level = required("Level of every interval; Play Favorites uses 0.90.")

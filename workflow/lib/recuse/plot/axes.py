@@ -52,10 +52,11 @@ def limits_of(values: Iterable[float], *, share: float = 0.06, more: float = 0.0
     return float(low - margin), float(high + margin)
 
 
-def set_numbers(axis: Axis, inches: float) -> None:
-    """Numbers at multiples of 1, 2 or 5 times a power of ten, as many as have room, and lines halfway between them."""
+def set_numbers(axis: Axis, inches: float, *, between: bool = True) -> None:
+    """Numbers at multiples of 1, 2 or 5 times a power of ten, as many as have room, and lines halfway `between` them."""
     axis.set_major_locator(MaxNLocator(max(3, int(inches / PER_NUMBER)), steps=[1, 2, 5, 10]))
-    axis.set_minor_locator(AutoMinorLocator(2))
+    if between:
+        axis.set_minor_locator(AutoMinorLocator(2))
 
 
 def note_beyond(rows: pd.DataFrame, limits: tuple[float, float]) -> str:

@@ -180,7 +180,7 @@ def plain_rows(axes: Axes, names: Sequence[str]) -> None:
 def name_rows(panel: Panel, names: Sequence[str], title: str) -> None:
     """The names of the rows, left of the first panel of a line; numbers under the lowest of a column alone; the title."""
     panel.axes.set_title(title)
-    panel.axes.set_yticks(range(len(names)), names if panel.first else [])
+    panel.axes.set_yticks(*((range(len(names)), names) if panel.first else ([],)))
     panel.axes.tick_params(labelbottom=panel.lowest)
 
 

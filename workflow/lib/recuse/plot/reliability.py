@@ -128,7 +128,7 @@ def _of_study(known: pd.DataFrame, measurement_error: pd.DataFrame) -> str:
 def _frame(axes: Axes, limits: tuple[float, float], known: pd.Series) -> None:
     axes.set(xlim=(LOWEST, HIGHEST), ylim=limits)
     axes.set_xticks([0.4, 0.6, 0.8, 1.0], ["0.4", "0.6", "0.8", "1"])
-    set_numbers(axes.yaxis, HEIGHT * 2.5)  # numbers above one another need less room than side by side
+    set_numbers(axes.yaxis, HEIGHT * 2.5, between=False)  # numbers above one another need less room than side by side
     axes.grid(axis="y")
     axes.axhline(0, color=INK, lw=0.8, zorder=2)
     inside = known[known.between(LOWEST, HIGHEST)]  # the others are in the words under the figure

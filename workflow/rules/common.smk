@@ -35,6 +35,11 @@ def of_study(function, *further):
     return lambda wildcards: answer(function, wildcards.study, *(wildcards[name] for name in further))
 
 
+def setting(name, default=None):
+    """A param: this setting of a job's study."""
+    return of_study(lambda config, study: studies.settings_of(config, study).get(name, default))
+
+
 def contents_read_by(step):
     """A param: the contents of the files from outside that a job of a rule reads, and of its code."""
 

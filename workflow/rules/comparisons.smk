@@ -48,9 +48,9 @@ rule simulate_comparisons:
         **asks(mem_mb=1000, runtime=10),
     params:
         code=code_of("simulate_comparisons.py"),
-        settings=lookup("comparisons/{study}/simulate", within=config),
-        worsening=lookup("comparisons/{study}/worsening", within=config, default=list(WORSENING)),
-        seed=lookup("seed", within=config),
+        settings=setting("simulate"),
+        worsening=setting("worsening", list(WORSENING)),
+        seed=config["seed"],
     message:
         "Simulate the verdicts of {wildcards.study}."
     script:
@@ -79,7 +79,7 @@ rule import_verdicts:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         code=code_of("import_verdicts.py"),
-        settings=lookup("comparisons/{study}/import", within=config),
+        settings=setting("import"),
         models=of_study(studies.models_of),
         declared=of_study(studies.declared_of),
     message:
@@ -110,7 +110,7 @@ rule comparisons:
     params:
         code=code_of("comparisons.py"),
         format=of_study(studies.verdict_format),
-        both_orders=lookup("comparisons/{study}/both_orders", within=config, default=True),
+        both_orders=setting("both_orders", True),
         declared=of_study(studies.declared_of),
         models=of_study(studies.models_of),
     message:
@@ -140,7 +140,7 @@ rule verbosity:
     params:
         **SAMPLING,
         code=code_of("verbosity.py"),
-        pools=lookup("comparisons/{study}/pools", within=config, default={}),
+        pools=setting("pools", {}),
     message:
         "Measure verbosity bias, position and human agreement in {wildcards.study}."
     script:
@@ -168,7 +168,7 @@ rule choices:
         **SAMPLING,
         code=code_of("choices.py"),
         families=of_study(studies.families_of),
-        power=lookup("inference/power/power", within=config),
+        power=config["inference"]["power"]["power"],
     message:
         "Compare the choices of judges and humans in {wildcards.study}."
     script:
@@ -249,7 +249,7 @@ rule attacks:
     params:
         **SAMPLING,
         code=code_of("attacks.py"),
-        worsening=lookup("comparisons/{study}/worsening", within=config, default=list(WORSENING)),
+        worsening=setting("worsening", list(WORSENING)),
     message:
         "Count the attacks that succeed in {wildcards.study}."
     script:

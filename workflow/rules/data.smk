@@ -6,7 +6,7 @@ PUBLISHED = [f"{DATA}/{name}" for name in FILES.values()]
 # Settings for checking the ratings of a study.
 OF_RATINGS = {
     "scales": of_study(studies.scales_of),
-    "task_types": lookup("studies/{study}/task_types", within=config, default={}),
+    "task_types": setting("task_types", {}),
     "models": of_study(studies.models_of),
 }
 
@@ -61,11 +61,11 @@ rule simulate:
         **asks(mem_mb=1000, runtime=10),
     params:
         code=code_of("simulate.py"),
-        settings=lookup("studies/{study}/simulate", within=config),
-        scales=lookup("studies/{study}/scales", within=config),
-        task_types=lookup("studies/{study}/task_types", within=config, default={}),
+        settings=setting("simulate"),
+        scales=setting("scales"),
+        task_types=setting("task_types", {}),
         families=of_study(studies.families_of),
-        seed=lookup("seed", within=config),
+        seed=config["seed"],
     message:
         "Simulate the ratings of {wildcards.study}."
     script:
@@ -94,8 +94,8 @@ rule import_ratings:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         code=code_of("import_ratings.py"),
-        settings=lookup("studies/{study}/import", within=config),
-        scales=lookup("studies/{study}/scales", within=config),
+        settings=setting("import"),
+        scales=setting("scales"),
         models=of_study(studies.models_of),
         declared=of_study(studies.declared_of),
     message:
@@ -227,7 +227,7 @@ rule plan_shards:
     params:
         **OF_RATINGS,
         code=code_of("plan_shards.py"),
-        number=lookup("studies/{study}/shards", within=config),
+        number=setting("shards"),
     message:
         "Plan the shards of {wildcards.study}."
     script:

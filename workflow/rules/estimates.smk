@@ -22,9 +22,9 @@ rule check:
         code=code_of("check.py"),
         power={key: config["inference"]["power"][key] for key in ("self_bias", "power")},
         of_alpha=config["inference"]["raters"],
-        confidence=lookup("confidence", within=config),
+        confidence=config["confidence"],
         imports=of_study(studies.import_of),
-        named=lookup("studies/{study}/families", within=config, default={}),
+        named=setting("families", {}),
     message:
         "Say what the ratings of {wildcards.study} support."
     script:
@@ -50,8 +50,8 @@ rule fit:
         **asks_by_rows(mem_mb=2000, runtime=20),
     params:
         code=code_of("fit.py"),
-        specs=lookup("specs", within=config),
-        confidence=lookup("confidence", within=config),
+        specs=lambda wildcards: config["specs"],
+        confidence=config["confidence"],
         # Only a bootstrap draws: another seed reruns no other fit.
         seed=config["seed"] if any({"bootstrap", "wild"} & set(spec) for spec in config["specs"].values()) else None,
     message:
@@ -77,7 +77,7 @@ rule describe:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         code=code_of("describe.py"),
-        confidence=lookup("confidence", within=config),
+        confidence=config["confidence"],
     message:
         "Tabulate mean scores and judge-human correlations of {wildcards.study}."
     script:
@@ -136,7 +136,7 @@ rule recovery:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         code=code_of("recovery.py"),
-        specs=lookup("specs", within=config),
+        specs=lambda wildcards: config["specs"],
     message:
         "Compare what was planted in {wildcards.study} with what the specs recover."
     script:
@@ -159,8 +159,8 @@ rule crosscheck:
         **asks_by_rows(mem_mb=4000, runtime=60),
     params:
         code=code_of("crosscheck.py"),
-        specs=lookup("specs", within=config),
-        confidence=lookup("confidence", within=config),
+        specs=lambda wildcards: config["specs"],
+        confidence=config["confidence"],
     message:
         "Refit every spec of {wildcards.study} by statsmodels and pygam on raw rows and compare."
     script:
@@ -212,7 +212,7 @@ rule sensitivity:
     params:
         **studies.inference_params(config, ["measurement_error", "sensitivity", "bounds"], "raters", "without_human_scores"),
         code=code_of("sensitivity.py"),
-        confidence=lookup("confidence", within=config),
+        confidence=config["confidence"],
     message:
         "Tabulate what measurement error, omitted variables and missing ratings could do to the biases of {wildcards.study}."
     script:

@@ -32,7 +32,7 @@ rule compare_with_paper:
         **asks(mem_mb=600, runtime=5),
     params:
         code=code_of("compare_with_paper.py"),
-        label=lookup("studies/{study}/title", within=config),
+        label=setting("title"),
         kind=of_study(studies.kind),
     message:
         "Compare {wildcards.study} with the values and claims of Play Favorites."

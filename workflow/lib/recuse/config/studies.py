@@ -6,6 +6,7 @@ or `comparisons`. A missing file is a ConfigError.
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 from recuse.base.errors import ConfigError, did_you_mean
@@ -126,8 +127,13 @@ def models_of(config: Mapping, study: str) -> dict[str, Mapping]:
         return models_with(settings.get("families", {}), config["models"])
     simulated = settings["simulate"].get("quality")
     if simulated is None:
-        simulated = {row["model"] for row in read_table(f"{DATA}/play_favorites_mean_scores.csv")}
+        simulated = _published_models()
     return {name: model for name, model in config["models"].items() if name in simulated}
+
+
+@cache
+def _published_models() -> set[str]:
+    return {row["model"] for row in read_table(f"{DATA}/play_favorites_mean_scores.csv")}
 
 
 def families_of(config: Mapping, study: str) -> dict[str, str]:

@@ -1,12 +1,15 @@
 """Judges in the humans' place, and what a subset does to them and to lengths, against plain pandas on the rows."""
 
+from dataclasses import replace
+
 import duckdb
 import numpy as np
 import pytest
 
 from recuse.crosscheck.compare import compared
 from recuse.data.cells import as_metadata, build_cells, cells_of_rows, levels_of
-from recuse.data.selection import with_family_references
+from recuse.data.moments import Blocks, RowBlock
+from recuse.data.selection import EVERY_ROW, Selection, with_family_references
 from recuse.data.study import Study
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
@@ -135,3 +138,28 @@ def test_judges_of_one_family_are_no_reference(twin, tmp_path):
     result = estimate(Spec.of("r", reference="family"), Study("one", str(tmp_path / "cells.parquet"), [one]), confidence=0.9)
     assert result.estimates == []
     assert [gap["reason"].split(":")[0] for gap in result.not_estimable] == ["all judges are of one family"]
+
+
+def test_blocks_are_kept_for_the_next_pass_if_they_are_few(monkeypatch):
+    monkeypatch.setattr("recuse.data.moments.HELD", 5)
+    for rows, passes in ((2, 1), (3, 2)):
+        begun = []
+
+        def read(rows=rows, begun=begun):
+            begun.append(rows)
+            yield from (RowBlock(np.full(rows, place), np.zeros(rows), np.zeros(rows), []) for place in range(2))
+
+        blocks = Blocks(read)
+        assert [[block.prompt[0] for block in blocks] for _ in range(2)] == [[0, 1]] * 2
+        assert len(begun) == passes
+
+
+def test_rows_are_those_of_the_latest_selection(twin):
+    factors = twin.moments(EVERY_ROW).factors
+    few = Selection(subset={"dimension": ["Helpfulness"]}, slice="dataset")
+    for selection in (EVERY_ROW, few, replace(few, slice=None), EVERY_ROW):
+        rows = sum(len(block.prompt) for block in twin.row_blocks(selection, factors))
+        assert rows == duckdb.sql(f"select count(*) from ({selection.rows(twin.ratings)})").fetchall()[0][0]
+    backwards = {name: values[::-1] for name, values in factors.items()}
+    groups = [np.concatenate([block.group for block in twin.row_blocks(few, of)]) for of in (factors, backwards)]
+    np.testing.assert_array_equal(groups[0], len(factors["judge"]) - 1 - groups[1])

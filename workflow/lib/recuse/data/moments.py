@@ -17,6 +17,7 @@ from recuse.data.cells import Cells, Levels, levels_of
 from recuse.data.selection import REFERENCE_FAMILY
 
 ROWS = 1_000_000  # of a block, if no prompt has more
+HELD = 2 * ROWS  # of all blocks, that are kept for the next pass
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,27 @@ def row_blocks(
                 yield previous.result()
         if pending is not None:
             yield pending.result()
+
+
+class Blocks:
+    """Blocks of rows to pass over several times: HELD rows or fewer are kept, more are read again."""
+
+    def __init__(self, read: Callable[[], Iterable[RowBlock]]) -> None:
+        """read: begins a pass over the blocks."""
+        self._read, self._kept = read, None
+
+    def __iter__(self) -> Iterator[RowBlock]:
+        """Yield the blocks."""
+        if self._kept is not None:
+            yield from self._kept
+            return
+        kept, rows = [], 0
+        for block in self._read():
+            rows += len(block.prompt)
+            kept = [*kept, block] if rows <= HELD else []
+            yield block
+        if rows <= HELD:
+            self._kept = kept
 
 
 def prompt_ranges(ratings: Sequence[str], rows: int = ROWS) -> Iterator[PromptRange]:
@@ -239,35 +261,55 @@ def moments_by_judges(blocks: Iterable[RowBlock], factors: Mapping[str, np.ndarr
     blocks: rows of whole prompts. factors: of their groups, (groups,) of str each. covariates: how many a row has.
     """
     groups, powers = len(factors["judge"]), exponents(covariates + 1)
-    totals: dict[str, np.ndarray] = {}
+    parts = [(np.empty(0, dtype=str), np.empty(0, dtype=np.int64), np.empty((0, len(powers))))]  # JUDGED_BY, group, sums
     for block in blocks:
         patterns, place = _patterns(block, factors)
-        sums = sums_of_rows(block, place * groups + block.group, len(patterns) * groups)
-        for pattern, part in zip(patterns, sums.reshape(len(patterns), groups, len(powers)), strict=True):
-            totals[pattern] = totals.get(pattern, 0.0) + part
-    patterns = sorted(totals)
-    total = np.array([totals[pattern] for pattern in patterns]).reshape(-1, groups, len(powers))
-    group, pattern = np.nonzero(total[:, :, 0].T)
-    sums = dict(zip(powers, total[pattern, group].T, strict=True))
-    split = {JUDGED_BY: np.array(patterns, dtype=str)[pattern]} | {name: values[group] for name, values in factors.items()}
-    return Moments(split, tensor_of(sums, variables=covariates + 2))
+        filled, key = np.unique(place * groups + block.group, return_inverse=True)
+        parts.append((patterns[filled // groups], filled % groups, sums_of_rows(block, key, len(filled))))
+    names, group, sums = map(np.concatenate, zip(*parts, strict=True))
+    distinct, pattern = np.unique(names, return_inverse=True)
+    filled, key = np.unique(group * len(distinct) + pattern, return_inverse=True)
+    total = np.zeros((len(filled), len(powers)))
+    np.add.at(total, key, sums)
+    group, pattern = np.divmod(filled, max(1, len(distinct)))
+    split = {JUDGED_BY: distinct[pattern]} | {name: values[group] for name, values in factors.items()}
+    return Moments(split, tensor_of(dict(zip(powers, total.T, strict=True)), variables=covariates + 2))
 
 
 def blocks_by_judges(
     blocks: Iterable[RowBlock], factors: Mapping[str, np.ndarray], split: Mapping[str, np.ndarray]
 ) -> Iterator[RowBlock]:
     """Yield the rows of the groups in `split`, those of `moments_by_judges`, with the place of their group in it."""
-    places = {key: place for place, key in enumerate(zip(*(split[name] for name in (JUDGED_BY, *factors)), strict=True))}
-    names = list(zip(*factors.values(), strict=True))
+    groups = len(factors["judge"])
+    distinct, of_split = np.unique(split[JUDGED_BY], return_inverse=True)
+    keys = of_split * groups + _places(split, factors)
+    order = np.argsort(keys)
     for block in blocks:
         patterns, pattern = _patterns(block, factors)
-        place = np.array([[places.get((judges, *name), -1) for name in names] for judges in patterns], dtype=np.int32)
-        group = place.reshape(-1, len(names))[pattern, block.group]
-        kept = slice(None) if group.min(initial=0) >= 0 else np.flatnonzero(group >= 0)
-        yield RowBlock(block.prompt[kept], group[kept], block.rating[kept], [values[kept] for values in block.covariates])
+        key = _found(distinct, patterns)[pattern] * groups + block.group
+        place = _found(keys[order], key)
+        kept = slice(None) if place.min(initial=0) >= 0 else np.flatnonzero(place >= 0)
+        group = order[place[kept]]
+        yield RowBlock(block.prompt[kept], group, block.rating[kept], [values[kept] for values in block.covariates])
 
 
-def _patterns(block: RowBlock, factors: Mapping[str, np.ndarray]) -> tuple[list[str], np.ndarray]:
+def _found(values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Place of each wanted value among rising values, -1 where it is missing."""
+    place = np.minimum(np.searchsorted(values, wanted), len(values) - 1)
+    return np.where(values[place] == wanted, place, -1) if len(values) else np.full(len(wanted), -1)
+
+
+def _places(split: Mapping[str, np.ndarray], factors: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The group in `factors` with the names of each group in `split`, (groups of split,)."""
+    code, wanted = np.zeros(len(factors["judge"]), dtype=np.int64), np.zeros(len(split["judge"]), dtype=np.int64)
+    for name, values in factors.items():
+        levels = np.unique(values)
+        code, wanted = (len(levels) * of + np.searchsorted(levels, at) for of, at in ((code, values), (wanted, split[name])))
+    order = np.argsort(code)
+    return order[_found(code[order], wanted)]
+
+
+def _patterns(block: RowBlock, factors: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """The values of JUDGED_BY in a block, and each row's place among them, (rows,)."""
     kinds = completions_of(factors)
     judges, judge = np.unique(factors["judge"], return_inverse=True)
@@ -278,5 +320,6 @@ def _patterns(block: RowBlock, factors: Mapping[str, np.ndarray]) -> tuple[list[
         bit = np.where((judge >= first) & (judge < first + WORD), 2.0 ** (judge - first), 0.0)
         words.append(np.bincount(completion, bit[block.group]))
     distinct, place = np.unique(np.stack(words, axis=1), axis=0, return_inverse=True)
-    bits = [[int(word) >> shift & 1 for word in row for shift in range(WORD)][: len(judges)] for row in distinct]
-    return ["".join(map(str, row)) for row in bits], place[completion]
+    bits = distinct.astype(np.int64)[:, :, None] >> np.arange(WORD) & 1
+    digits = bits.reshape(len(distinct), -1)[:, : len(judges)].astype(np.uint8) + ord("0")
+    return np.ascontiguousarray(digits).view(f"S{len(judges)}").ravel().astype(str), place[completion]

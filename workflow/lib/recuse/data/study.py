@@ -1,6 +1,6 @@
 """The tables of one study, read as fits need them: as cells, moments and rows."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from recuse.base.database import connect, text
 from recuse.data.cells import Cells, Levels, cells_of_rows, levels_of, read_cells
 from recuse.data.moments import (
+    Blocks,
     Moments,
     PromptRange,
     RowBlock,
@@ -81,7 +82,7 @@ class Study:
     def row_blocks(self, selection: Selection, factors: Mapping[str, np.ndarray]) -> Iterator[RowBlock]:
         """Yield the rows of `moments`, some prompts at a time; their groups are numbered as in `factors` of these."""
         if selection.absorb is not None:
-            return blocks_by_judges(*self._unsplit(selection), factors)
+            return self._blocks("split", selection, factors, lambda: blocks_by_judges(*self._unsplit(selection), factors))
         level, length, families = "0::utinyint", "", []
         if selection.reference is not None:
             families = [str(family) for family in np.unique(factors[REFERENCE_FAMILY])]
@@ -94,7 +95,18 @@ class Study:
             columns = f"prompt, group_code, {level}, rating_unit, coalesce(gt_unit, 0){length}"  # as in moments
             return f"select {columns} from ({self._rows(selection, span)}){' order by prompt' if joined else ''}"
 
-        return row_blocks(self.ratings, rows_of, factors, by=families)
+        return self._blocks("rows", selection, factors, lambda: row_blocks(self.ratings, rows_of, factors, by=families))
+
+    def _blocks(
+        self, kind: str, selection: Selection, factors: Mapping[str, np.ndarray], read: Callable[[], Iterable[RowBlock]]
+    ) -> Iterator[RowBlock]:
+        """The blocks of the latest selection of this kind, kept if they are few; slices make no difference."""
+        key = replace(selection, slice=None, whole=False)
+        latest, numbered, blocks = self._read.get(("blocks", kind), (None, None, None))
+        if latest != key or numbered is not factors:
+            blocks = Blocks(read)
+            self._read["blocks", kind] = key, factors, blocks
+        return iter(blocks)
 
     def _rows(self, selection: Selection, span: PromptRange) -> str:
         """SQL for the rows of a selection in some prompts, with the covariates that cells do not hold."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from recuse.data.moments import JUDGED_BY, Moments, RowBlock
+from recuse.data.moments import JUDGED_BY, Blocks, Moments, RowBlock
 from recuse.data.study import Study
 from recuse.inference.refit import Refit, coefficient_rows, refit
 from recuse.model.design import SliceDesign, designs_of
@@ -21,7 +21,7 @@ ALL_ROWS, COMPLETE = "all rows", "complete blocks"
 OWN = ("lowest by own missing", "highest by own missing")  # self-biases, by judges' missing ratings of their own answers
 ANY = ("lowest by any missing", "highest by any missing")  # all biases, by all missing ratings
 ROUNDING = 1e-9  # of the root of the sum of squared weights: a smaller weight is 0
-Blocks = Callable[[Mapping[str, np.ndarray]], Iterable[RowBlock]]  # the rows, with groups numbered as in these factors
+Rows = Callable[[Mapping[str, np.ndarray]], Iterable[RowBlock]]  # the rows, with groups numbered as in these factors
 
 
 def bounds_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]:
@@ -37,7 +37,7 @@ def bounds_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict
         yield from (where | row | {"n_term": n_term} for row, n_term in zip(rows, fit.n_terms, strict=True))
 
 
-def refits_by_method(spec: Spec, apart: Moments, judges: np.ndarray, blocks: Blocks) -> Iterator[tuple[str, Refit]]:
+def refits_by_method(spec: Spec, apart: Moments, judges: np.ndarray, blocks: Rows) -> Iterator[tuple[str, Refit]]:
     """Yield the refits of a spec to all rows and to complete blocks, and the bounds on its biases, by slice.
 
     Complete blocks correct for ratings that are missing because of the completion, not because of the rating itself. The bias
@@ -54,7 +54,7 @@ def refits_by_method(spec: Spec, apart: Moments, judges: np.ndarray, blocks: Blo
             yield from zip(methods, ends, strict=True)
 
 
-def bounds(spec: Spec, apart: Moments, judges: np.ndarray, blocks: Blocks, *, own: bool) -> list[tuple[Refit, Refit]]:
+def bounds(spec: Spec, apart: Moments, judges: np.ndarray, blocks: Rows, *, own: bool) -> list[tuple[Refit, Refit]]:
     """Find the lowest and highest biases by slice: self-biases by missing `own` ratings, or all biases by all missing ones.
 
     With A = (X'X)^-1 over all rows, the missing ones included, a coefficient is the sum over rows of w y, w = A_k x. Its lowest
@@ -67,8 +67,9 @@ def bounds(spec: Spec, apart: Moments, judges: np.ndarray, blocks: Blocks, *, ow
     rows, quantities = Filled(apart, judges, own=own), ["self_bias"] if own else BIASES
     designs = designs_of(spec, rows.moments)
     slices = [_Bounds(*design, rows, quantities) for design in designs if design[-1] is not None]
+    filled = Blocks(lambda: rows.blocks(blocks(apart.factors)) if slices else ())
     for add in (_Bounds.add, _Bounds.add_squares):
-        for block in rows.blocks(blocks(apart.factors)) if slices else ():
+        for block in filled:
             for one in slices:
                 add(one, block)
     return [one.refits() for one in slices]
@@ -185,4 +186,5 @@ def _missing(apart: Moments, judges: np.ndarray) -> np.ndarray:
 
 def _bits(apart: Moments) -> np.ndarray:
     """Judges who rated the completions of each group, (groups, judges) of bool."""
-    return np.array([[bit == "1" for bit in pattern] for pattern in apart.factors[JUDGED_BY]])
+    patterns = apart.factors[JUDGED_BY]
+    return patterns.astype("S").view(np.uint8).reshape(len(patterns), -1) == ord("1")

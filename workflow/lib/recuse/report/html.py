@@ -3,6 +3,7 @@
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
+from functools import cache
 from hashlib import sha256
 from html import unescape
 from io import BytesIO
@@ -74,14 +75,15 @@ def inlined(svg: str, name: str) -> str:
 
 def _simplify(element: ElementTree.Element, ids: Mapping[str, str]) -> None:
     """Replace ids, styles and names of `element` and all within it; `ids`: of those that are referred to, the new ones."""
-    element.tag = element.tag.rpartition("}")[2]
-    style = dict(part.split(":", 1) for part in element.attrib.pop("style", "").split(";") if part.strip())
-    attributes = element.attrib | {key.strip(): value.strip() for key, value in style.items()}
-    element.attrib = {key.rpartition("}")[2]: _attribute(key, value, ids) for key, value in attributes.items()}
-    element.attrib = {key: value for key, value in element.items() if value and not value.startswith("rotate(0 ")}
+    element.tag = _local(element.tag)
+    attributes = element.attrib | _properties(element.attrib.pop("style", ""))
+    element.attrib = {}
+    for key, value in attributes.items():
+        if (value := _attribute(key, value, ids)) and not value.startswith("rotate(0 "):
+            element.set(_local(key), value)
     if element.tag not in ("text", "tspan", "title"):
         element.text = None
-    children = [child for child in element if child.tag.rpartition("}")[2] not in DROPPED]
+    children = [child for child in element if _local(child.tag) not in DROPPED]
     element[:] = []
     for child in children:
         _simplify(child, ids)
@@ -89,6 +91,18 @@ def _simplify(element: ElementTree.Element, ids: Mapping[str, str]) -> None:
         if child.tag not in ("g", "defs") or len(child):
             bare = child.tag == "g" and not child.attrib and child[0].tag != "title"
             element.extend(child if bare else [child])
+
+
+@cache
+def _local(name: str) -> str:
+    """A tag or attribute without its namespace."""
+    return name.rpartition("}")[2]
+
+
+@cache
+def _properties(style: str) -> dict[str, str]:
+    pairs = (part.split(":", 1) for part in style.split(";") if part.strip())
+    return {key.strip(): value.strip() for key, value in pairs}
 
 
 def _attribute(key: str, value: str, ids: Mapping[str, str]) -> str:
@@ -129,8 +143,10 @@ def _face(weight: str, style: str, letters: str) -> str:
 
 def facts_of(svg: str, study: str) -> dict[str, str]:
     """Title of an SVG file, without that of the study at its end, and its width in points."""
-    root = ElementTree.fromstring(svg.encode())
-    title = root.findtext("{*}title").removesuffix(f": {visible(study)}")
+    parsed = ElementTree.iterparse(BytesIO(svg.encode()), ("start", "end"))
+    _, root = next(parsed)
+    text = next(element.text for event, element in parsed if event == "end" and _local(element.tag) == "title")
+    title = (text or "").removesuffix(f": {visible(study)}")
     return {"title": title, "width": root.get("viewBox").split()[2]}
 
 

@@ -37,17 +37,15 @@ def expected_ratings(moments: Moments, values: Values) -> np.ndarray:
     return expected
 
 
-def true_value(moments: Moments, values: Values, term: Term) -> float | None:
-    """The planted value of a term, the mean over the rows that carry it; None for what is not planted.
+def true_value(values: Values, term: Term, rows: Mapping[str, float]) -> float | None:
+    """The planted value of a term, the mean over the rows that carry it, by dimension; None for what is not planted.
 
     Intercepts and slopes that differ by dimension have no value for several dimensions.
     """
-    of_group = [
-        values.get((name, term.quantity, term.term, "")) for name in moments.factors["dimension"][term.carried].tolist()
-    ]
-    if not of_group or None in of_group or (term.quantity not in BIASES and len(set(of_group)) > 1):
+    planted = [values.get((dimension, term.quantity, term.term, "")) for dimension in rows]
+    if not planted or None in planted or (term.quantity not in BIASES and len(set(planted)) > 1):
         return None
-    return float(np.average(of_group, weights=moments.n[term.carried]))
+    return float(np.average(planted, weights=list(rows.values())))
 
 
 def recovery(
@@ -71,8 +69,11 @@ def recovery(
         exact = spec.changed(covariance="HC0", bootstrap=None, wild=None)  # an expectation has no error
         truth, expected = {}, {}
         for label, rows in slices_of(spec, study):
+            levels, level = np.unique(rows.factors["dimension"], return_inverse=True)
             for term in terms_of(rows.factors, names=spec.model.terms):
-                truth[label, term.quantity, term.term] = true_value(rows, values, term)
+                n = np.bincount(level[term.carried], rows.n[term.carried], len(levels))
+                of_dimensions = {str(name): number for name, number in zip(levels, n, strict=True) if number}
+                truth[label, term.quantity, term.term] = true_value(values, term, of_dimensions)
             for of in fit_slice(exact, label, rows.with_rating(expected_ratings(rows, values))).coefficients:
                 expected[label, of.quantity, of.term] = of.estimate
         for row in estimates[spec.name]:

@@ -130,9 +130,11 @@ def gold_agreement(
 
 def _sums(single: np.ndarray) -> np.ndarray:
     """Probabilities of the sum of a team's scores, from those of one score, (nodes, K + 1)."""
-    total = single
+    total, scores = single, single.shape[1]
     for _ in range(TEAM_SIZE - 1):
-        total = np.array([np.convolve(one, another) for one, another in zip(total, single, strict=True)])
+        one, total = total, np.zeros((len(single), total.shape[1] + scores - 1))
+        for score in range(scores):
+            total[:, score : score + one.shape[1]] += one * single[:, [score]]
     return total
 
 

@@ -5,6 +5,7 @@ A world may be declared in config, as a placeholder for a study whose data are n
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import comb
 
 import numpy as np
@@ -132,6 +133,7 @@ def beta_binomial(mean: np.ndarray, dispersion: np.ndarray, maximum: int) -> np.
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
+@lru_cache(maxsize=256)  # fits of a world ask for the same ones again
 def beta_nodes(mean: float, dispersion: float, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Nodes and weights (n,) for expectations under Beta(mean * dispersion, (1 - mean) * dispersion).
 
@@ -146,7 +148,10 @@ def beta_nodes(mean: float, dispersion: float, n: int) -> tuple[np.ndarray, np.n
     rest = j * (j + a - 1) * (j + b - 1) * (j + a + b - 2) / (twice**2 * (twice + 1) * (twice - 1))
     off = np.sqrt(np.r_[first, rest][: n - 1])
     nodes, vectors = np.linalg.eigh(np.diag(diagonal) + np.diag(off, 1) + np.diag(off, -1))
-    return nodes, vectors[0] ** 2
+    weights = vectors[0] ** 2
+    for values in (nodes, weights):
+        values.setflags(write=False)
+    return nodes, weights
 
 
 def quality_values(mean: float, dispersion: float, maximum: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,15 +1,17 @@
-"""Equation 1 at paper size from one raw CSV file, whole processes in turn: this library, statsmodels, pyfixest and duckreg.
+"""Equation 1 at paper size from one raw CSV file, whole processes in turn: this library, statsmodels, pyfixest, duckreg and R.
 
     python benchmarks/equation1.py [--runs 7] [--python pyfixest=<python>] [--python duckreg=<python>]
 
 Each reads the same file (the twin's 251,562 rows) and writes estimates with HC0 errors, which must be equal to 1e-10; ours
 checks every row besides. Ours also starts from ratings.parquet, and statsmodels also from a dense design made by numpy.
 pyfixest and duckreg run in environments of their own (requirements-pyfixest.txt, requirements-duckreg.txt); one whose Python
-is not given is left out.
+is not given is left out, and so is R (lm, with the package sandwich) where there is no Rscript.
 """
 
+import csv
 import json
 import re
+import shutil
 import sys
 
 from processes import LIBRARY, ROOT, in_turn, measure, medians, print_machine, print_table, ratios, run_step_or, step_of
@@ -17,6 +19,7 @@ from twin import STUDY, make_twin
 
 OURS, TABLE, FORMULA, DENSE = "ours, raw CSV", "ours, ratings.parquet", "statsmodels formula", "statsmodels dense"
 OTHERS = ("pyfixest", "duckreg")  # each with a Python of its own
+R = "R, lm and sandwich"
 EQUAL = 1e-10
 FORMULA_1 = "judge + judge:gt_unit + own + same_family + dimension"
 QUANTITIES = {"judge": "intercept", "own": "self_bias", "same_family": "family_bias", "dimension": "dimension"}
@@ -31,8 +34,16 @@ def prepare(folder: str) -> None:
     duckdb.execute(f"copy (select * from '{folder}/raw.parquet') to '{folder}/raw.csv'")
     config = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
     families = {name: model["family"] for name, model in config["models"].items()}
+    scales = config["studies"][STUDY]["scales"]
     with open(f"{folder}/facts.json", "w", encoding="utf-8") as file:
-        json.dump({"scales": config["studies"][STUDY]["scales"], "families": families}, file)
+        json.dump({"scales": scales, "families": families}, file)
+    tables = {
+        "scales": [("dimension", "low", "high"), *((name, *ends) for name, ends in scales.items())],
+        "families": [("model", "family"), *families.items()],
+    }
+    for name, rows in tables.items():
+        with open(f"{folder}/{name}.csv", "w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows(rows)
 
 
 def fit_from_table(folder: str, output: str) -> None:
@@ -137,16 +148,18 @@ def _write(output: str, names, estimates, errors) -> None:
 def read(output: str, way: str) -> dict[tuple[str, str], tuple[float, float | None]]:
     """Estimate and standard error by quantity and term; a term that no row carries has none."""
     if way in (OURS, TABLE):
-        import csv
-
         with open(output, newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
         return {(row["quantity"], row["term"]): (float(row["estimate"]), float(row["std_error"])) for row in rows}
+    with open(output, newline="", encoding="utf-8") as file:
+        if way == R:
+            numbers = {name: (float(estimate), float(error)) for name, estimate, error in csv.reader(file)}
+        else:
+            numbers = json.load(file)
     found = {}
-    with open(output, encoding="utf-8") as file:
-        for name, numbers in json.load(file).items():
-            factor, level, slope = re.fullmatch(r"(\w+)\[(?:T\.)?(.+?)\](:gt_unit)?", name).groups()
-            found["slope" if slope else QUANTITIES[factor], level] = numbers
+    for name, pair in numbers.items():
+        factor, level, slope = re.fullmatch(r"(\w+)\[(?:T\.)?(.+?)\](:gt_unit)?", name).groups()
+        found["slope" if slope else QUANTITIES[factor], level] = pair
     return found
 
 
@@ -178,6 +191,9 @@ def main() -> None:
                 print(f"{way} is left out: give --python {way}=<a Python that has it, see benchmarks/requirements-{way}.txt>")
             else:
                 commands[way] = step_of(__file__, way, folder, outputs[way], python=pythons.get(way, sys.executable))
+        if shutil.which("Rscript"):
+            outputs[R] = f"{folder}/r.csv"
+            commands[R] = ["Rscript", f"{ROOT}/benchmarks/equation1.R", folder, outputs[R]]
         measured = in_turn(commands, given.runs, environment={"PYTHONPATH": str(LIBRARY)})
         found = {way: read(outputs[way], way) for way in commands}
     print_machine(("numpy", "duckdb", "pandas", "statsmodels"))

@@ -9,6 +9,9 @@ from textwrap import dedent
 
 import pytest
 
+from conftest import ROOT
+
+LIBRARY = ROOT / "workflow" / "lib"
 SNAKEFILE = """
 from recuse.base.forks import Forks
 
@@ -24,6 +27,7 @@ rule one:
     benchmark: "{{name}}.tsv"
     threads: {threads}
     params: word="hello", numbers=[1, 2]
+    resources: tmpdir="own"
     script: "{script}"
 """
 SCRIPT = """
@@ -33,6 +37,7 @@ heavy = sorted({"numpy", "pandas", "matplotlib"} & sys.modules.keys())
 parent = open(f"/proc/{os.getppid()}/cmdline").read()
 with open(job.output.text, "w") as file:
     print(job.rule, job.wildcards.name, job.params.word, job.params.numbers, job.log[0], job.threads, file=file)
+    print(os.environ["TMPDIR"], file=file)
     print(heavy, "recuse.base.forks" in parent, os.path.basename(__file__), __name__, file=file)
 """
 
@@ -49,7 +54,8 @@ def run(tmp_path):
         (tmp_path / "Snakefile").write_text(text)
         command = [sys.executable, "-m", "snakemake", "--cores", "2", "--nocolor"]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-        return subprocess.Popen(command, cwd=tmp_path, **pipes, **popen)
+        library = os.pathsep.join(filter(None, [str(LIBRARY), os.environ.get("PYTHONPATH")]))
+        return subprocess.Popen(command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": library}, **pipes, **popen)
 
     return run
 
@@ -58,8 +64,9 @@ def test_a_script_sees_what_snakemake_gives_it(run, tmp_path):
     process = run(SCRIPT, ["a", "b"])
     assert "2 of 3 steps" in process.communicate()[0]
     assert process.returncode == 0
-    told, found = (tmp_path / "b.txt").read_text().splitlines()
+    told, temporary, found = (tmp_path / "b.txt").read_text().splitlines()
     assert told == "one b hello [1, 2] b.log 1"
+    assert temporary == "own"
     assert found == "[] True job.py __main__"  # few jobs: nothing was imported ahead
     header, row = ((tmp_path / "b.tsv").read_text()).splitlines()
     measured = dict(zip(header.split("\t"), row.split("\t"), strict=True))
@@ -111,7 +118,7 @@ def test_nothing_is_left_after_an_interrupt(run, tmp_path):
     process = run(script, start_new_session=True)
     while not (tmp_path / "started").exists() or not (tmp_path / "started").read_text():
         time.sleep(0.05)
-        assert process.poll() is None
+        assert process.poll() is None, process.communicate()[0]
     os.killpg(process.pid, signal.SIGINT)
     printed = process.communicate(timeout=30)[0]
     assert process.returncode != 0

@@ -14,10 +14,12 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
@@ -26,7 +28,9 @@ from typing import Any, NoReturn
 # In the order in which a run needs them, and of how many jobs on they are imported ahead: fewer may need none of the larger.
 LIBRARIES = ("numpy", "duckdb", "scipy.special", "scipy.linalg", "pandas", "matplotlib.figure")
 MANY = 4
-THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")  # as Snakemake sets them
+# What Snakemake sets in the environment of a script.
+THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1")
+TEMPORARY = ("TMPDIR", "TMP", "TEMPDIR", "TEMP")
 # Of what Snakemake gives to its function: what a script sees, and what another process is needed for.
 TOLD = ("input", "output", "params", "wildcards", "threads", "resources", "log", "config", "rulename", "bench_iteration")
 ELSEWHERE = ("conda_env", "container_img", "env_modules", "shadow_dir")
@@ -130,6 +134,8 @@ def _do(stream: socket.socket) -> NoReturn:
     try:
         with stream.makefile("rb") as received:
             path, job = pickle.load(received)
+        os.environ.update(dict.fromkeys(TEMPORARY, job.resources.tmpdir))
+        tempfile.tempdir = None
         runpy.run_path(path, {"snakemake": job}, "__main__")
         status = 0
     except SystemExit as end:
@@ -137,10 +143,11 @@ def _do(stream: socket.socket) -> NoReturn:
     except BaseException:
         traceback.print_exc()
     finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        stream.sendall(pickle.dumps((status, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)))
+        with suppress(OSError):  # if Snakemake was killed
+            sys.stdout.flush()
+            sys.stderr.flush()
+            used = resource.getrusage(resource.RUSAGE_SELF)
+            stream.sendall(pickle.dumps((status, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)))
         os._exit(status)
 
 

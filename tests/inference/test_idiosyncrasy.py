@@ -111,7 +111,7 @@ def test_assigned_means_are_those_of_refits_without_the_assigned_cells():
     leftover = np.eye(60) - x @ np.linalg.pinv(x)
     place = np.full((9, 9), -1)
     place.ravel()[chosen] = np.arange(60)
-    assigned, weights = draw_assignments(place, leftover, (CODES, CODES), draws=50, seed=1)
+    assigned, weights = draw_assignments(place, lambda rows, columns: leftover[rows, columns], (CODES, CODES), draws=50, seed=1)
     means = (weights * (leftover @ mean[chosen])[assigned]).sum(axis=1)
     assert len({tuple(row) for row in assigned}) > 45
     for row, standardised in zip(assigned, means, strict=True):
@@ -145,7 +145,7 @@ def test_every_drawn_assignment_is_one_of_families_and_every_one_is_drawn(seed):
     place = np.full(related.shape, -1)
     place[~related] = np.arange((~related).sum())
     of_place = np.stack(np.nonzero(~related), axis=1)  # judge and model of each cell
-    assigned, _ = draw_assignments(place, np.eye(len(of_place)), (of_judge, of_model), draws=3000, seed=seed)
+    assigned, _ = draw_assignments(place, np.equal, (of_judge, of_model), draws=3000, seed=seed)
     assert len(assigned) == (3000 if legal else 0)
     drawn = set()
     for cells in assigned:

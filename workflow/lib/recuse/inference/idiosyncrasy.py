@@ -5,7 +5,7 @@ comparison, additive effects of judge and model with one spread, fitted to the u
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,11 +25,13 @@ NO_OTHER = "not estimable: no other cells that are neither self nor family link 
 NO_ASSIGNMENT = "no randomisation: cells that are neither self nor family do not give each judge another model"
 NO_VARIATION = 1e-10  # an additive spread below it is rounding
 NO_SPREAD = "not estimable: the cells that are neither self nor family leave no residual"
+ENTRIES = 2**20  # of the matrices of the assignments that are solved at a time, which bounds memory
 BATCH, BATCHES = 20_000, 50  # assignments drawn at a time, and how often at most: few may hit the cells that they must
 SINGULAR = 1e-9  # smallest eigenvalue: below it, the remaining cells do not identify all that are assigned
 DRAWS = 10_000
 MIXED, ADDITIVE = METHODS = ("mixed", "additive")  # of the gaps: the mixed model, or one spread and effects that add
 LEAST_PROMPTS, LEAST_MODELS = 10, 3  # of a judge's own cell, and of other families: with fewer, nothing is concluded
+Leftover = Callable[[np.ndarray, np.ndarray], np.ndarray]
 FEW_PROMPTS = "cannot be told: {words}, fewer than {least}"
 FEW_MODELS = "cannot be told: the judge rates {words} of other families, too few to show how much its preferences vary"
 ALONE_POOLED = "not estimable: fewer than two biases to pool"
@@ -37,7 +39,7 @@ DESCRIPTIVE = "randomisation is descriptive: its p-value cannot be below {least:
 
 
 def draw_assignments(
-    place: np.ndarray, leftover: np.ndarray, families: tuple[np.ndarray, np.ndarray], *, draws: int, seed: int
+    place: np.ndarray, leftover: Leftover, families: tuple[np.ndarray, np.ndarray], *, draws: int, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw assignments of each family's judges to models of one other family; fewer than `draws` if few are possible.
 
@@ -45,14 +47,14 @@ def draw_assignments(
     cells among those of the fit, (draws, judges), and weights: the weighted sum of their residuals is their mean residual from
     a fit without them over its standard error, times the sd of a cell. Residuals from a fit without a set T are M_TT^-1 e_T;
     their mean has the variance 1' M_TT^-1 1 / |T|^2 times that of a cell.
-    place: (judges, models) of each cell among those of the fit, -1 where there is none. leftover: M of the fit. families: codes
-    of the judges', (judges,), and of the models', (models,).
+    place: (judges, models) of each cell among those of the fit, -1 where there is none. leftover: entries of M of the fit, as
+    AdditiveFit.leftover. families: codes of the judges', (judges,), and of the models', (models,).
     """
     generator = np.random.default_rng(np.random.SeedSequence(seed))
     of_judge, of_model = families
     names, size = np.unique(of_model, return_counts=True)
     by_family, first = np.argsort(of_model, kind="stable"), np.cumsum(size) - size
-    batches, count = [np.empty((0, len(place)), dtype=np.int64)], 0
+    assigned, weights, count = [np.empty((0, len(place)), dtype=np.int64)], [np.empty((0, len(place)))], 0
     for _ in range(BATCHES if draws and assignments_of(of_judge, of_model) else 0):
         order = generator.permuted(np.tile(names, (BATCH, 1)), axis=1)
         order = order[((order != names) | ~np.isin(names, of_judge)).all(axis=1)]  # no family its own
@@ -60,19 +62,18 @@ def draw_assignments(
         number = (generator.random(wanted.shape) * size[wanted]).astype(int)
         cells = place[np.arange(len(place)), by_family[first[wanted] + number]]
         cells = cells[(cells >= 0).all(axis=1)]
-        if len(cells):
-            blocks = leftover[cells[:, :, None], cells[:, None, :]]
+        at_once = max(1, ENTRIES // len(place) ** 2)
+        for some in (cells[start : start + at_once] for start in range(0, len(cells), at_once)):
+            blocks = leftover(some[:, :, None], some[:, None, :])
             kept = np.linalg.det(blocks) > 2 * SINGULAR  # a product of eigenvalues that are at most 1, so none is smaller
             kept[~kept] = np.linalg.eigvalsh(blocks[~kept])[:, 0] > SINGULAR
-            cells = cells[kept]
-        batches.append(cells)
-        count += len(cells)
-        if count >= draws:
-            break
-    cells = np.concatenate(batches)[:draws]
-    blocks = leftover[cells[:, :, None], cells[:, None, :]]
-    solved = np.linalg.solve(blocks, np.ones((*cells.shape, 1)))[..., 0]
-    return cells, solved / np.sqrt(solved.sum(axis=1, keepdims=True))
+            solved = np.linalg.solve(blocks[kept], np.ones((kept.sum(), len(place), 1)))[..., 0]
+            assigned.append(some[kept])
+            weights.append(solved / np.sqrt(solved.sum(axis=1, keepdims=True)))
+            count += len(solved)
+            if count >= draws:
+                return np.concatenate(assigned)[:draws], np.concatenate(weights)[:draws]
+    return np.concatenate(assigned), np.concatenate(weights)
 
 
 def assignments_of(of_judge: np.ndarray, of_model: np.ndarray) -> int:
@@ -117,7 +118,7 @@ class IdiosyncrasyDesign:
         """draws: random assignments of models to judges; with 0 there are no randomisation tests."""
         self.cells = cells
         self._fit = AdditiveFit(cells.judge, cells.model, cells.is_unrelated)
-        self._leftover, self.df = self._fit.leftover, self._fit.df
+        self.df = self._fit.df
         self.targets = list(self._targets())
         judges = [target.term for target in self.targets if target.quantity == "self_bias" and not target.reason]
         self._alone = {judge: self._with_own_cell(judge) for judge in judges} if draws else {}
@@ -125,7 +126,7 @@ class IdiosyncrasyDesign:
         self._mean = self._target("self_bias", ALL_JUDGES, estimable) if estimable.any() else None
         self._families = self._family_codes(judges)
         place = self._places(judges)
-        self._assigned, self._weights = draw_assignments(place, self._leftover, self._families, draws=draws, seed=seed)
+        self._assigned, self._weights = draw_assignments(place, self._fit.leftover, self._families, draws=draws, seed=seed)
 
     def test(self, mean: np.ndarray) -> list[ExcessPreference]:
         """Estimate and test all gaps of these means, (cells,): judges, families, and the mean over judges.
@@ -146,7 +147,7 @@ class IdiosyncrasyDesign:
         if self._mean is None:
             return tests
         standardised = self._mean.contrast @ mean / np.linalg.norm(self._mean.contrast)
-        residuals = self._leftover @ mean[self.cells.is_unrelated]
+        residuals = self._fit.residuals(mean[self.cells.is_unrelated])
         drawn = (self._weights * residuals[self._assigned]).sum(axis=1)
         share = (1 + (np.abs(drawn) >= abs(standardised)).sum()) / (1 + len(drawn)) if len(drawn) else math.nan
         share = max(share, 1 / (1 + assignments_of(*self._families)))
@@ -154,7 +155,7 @@ class IdiosyncrasyDesign:
 
     def spread(self, mean: np.ndarray) -> float:
         """Residual standard deviation s of the unrelated cells, of means (cells,); NaN where they leave no residual."""
-        residuals = self._leftover @ mean[self.cells.is_unrelated]
+        residuals = self._fit.residuals(mean[self.cells.is_unrelated])
         return math.sqrt(residuals @ residuals / self.df) if self.df > 0 else math.nan
 
     def of_cell(self, place: int) -> ExcessPreference:
@@ -164,13 +165,14 @@ class IdiosyncrasyDesign:
         if relation != UNRELATED:
             return self._target(relation, judge, contrast > 0)
         number = int(self.cells.is_unrelated[:place].sum())
-        free, reason = self._leftover[number, number], ""
+        row = self._fit.leftover(np.array(number), np.arange(self._fit.fitted.sum()))
+        free, reason = row[number], ""
         if self.df <= 0:
             reason = NO_SPREAD
         elif free <= ALONE:
             reason = NO_OTHER.format(judge=judge, model=model)
         else:
-            contrast[self.cells.is_unrelated] = self._leftover[number] / free
+            contrast[self.cells.is_unrelated] = row / free
         return ExcessPreference(relation, judge, contrast, 1, reason)
 
     def _tested(self, target: ExcessPreference, mean: np.ndarray, spread: float, randomised=(math.nan, 0)) -> ExcessPreference:

@@ -132,7 +132,11 @@ class AdditiveFit:
 
     def __init__(self, judge: np.ndarray, model: np.ndarray, fitted: np.ndarray) -> None:
         """judge, model: (cells,) of str; fitted: (cells,) of bool."""
-        rows = np.concatenate([names[:, None] == np.unique(names) for names in (judge, model)], axis=1).astype(float)
+        (judges, judge), (models, model) = (np.unique(names, return_inverse=True) for names in (judge, model))
+        self._terms = np.stack([judge, len(judges) + model])[:, fitted]  # (2, fitted cells): of the effects of each
+        rows = (
+            np.concatenate([codes[:, None] == range(len(of)) for codes, of in ((judge, judges), (model, models))], axis=1) * 1.0
+        )
         gram = rows[fitted].T @ rows[fitted]
         inverse, null = inverted(gram)
         self.fitted, self.rows = fitted, rows  # rows: (cells, judges + models) of all cells
@@ -146,10 +150,15 @@ class AdditiveFit:
         """Fitted cells less the rank of the fit."""
         return int(self.fitted.sum()) - (len(self.free) - self.free.shape[1])
 
-    @property
-    def leftover(self) -> np.ndarray:
-        """M = I - H of the fitted cells, (fitted cells, fitted cells): times their means, the residuals."""
-        return np.eye(int(self.fitted.sum())) - self.rows[self.fitted] @ self.inverse
+    def leftover(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Entries of M = I - H, which times the means of the fitted cells are residuals; rows, columns: places, any shape."""
+        judge, model = self._terms[:, rows]
+        return (rows == columns) - (self.inverse[judge, columns] + self.inverse[model, columns])
+
+    def residuals(self, means: np.ndarray) -> np.ndarray:
+        """Residuals of some means of the fitted cells, (fitted cells,)."""
+        effects = self.inverse @ means
+        return means - effects[self._terms].sum(axis=0)
 
     def determined(self, sums: np.ndarray) -> np.ndarray:
         """Which sums of effects with these weights, (sums, terms), the fitted cells determine: (sums,) of bool."""

@@ -322,17 +322,22 @@ class MixedFit:
 
     def _information(self, state: Restricted, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Gradient of the objective, (parameters,), and the average information with that of the priors, both ways."""
-        covariance, cells, judges = state.covariance, len(values), len(self.table.judges)
+        covariance, judges = state.covariance, len(self.table.judges)
         count = len(covariance.parameters)
-        trace, working = np.zeros(count), np.zeros((count, cells))
+        gradient, information = np.zeros(count), np.zeros((count, count))
+        fixed = np.zeros((count, len(state.spread)))  # dV P y times V^-1 X
         for number, (block, inverse, kept) in enumerate(zip(covariance.blocks, state.inverses, state.kept, strict=True)):
             places = block.places[kept]
-            projection = inverse - state.solved[places] @ state.spread @ state.solved[places].T  # block of P
+            solved = state.solved[places]
             at, moved = covariance.derivatives_times(number, state.scaled[block.places][None])
-            working[np.ix_(at, block.places)] += moved[:, 0]
-            trace[at] += covariance.traces(number, projection, kept)
-        gradient = 0.5 * (trace - working @ state.scaled)
-        information = 0.5 * working @ state.projected(working).T
+            moved = moved[:, 0, kept]
+            gradient[at] += (
+                covariance.traces(number, inverse - solved @ state.spread @ solved.T, kept) - moved @ state.scaled[places]
+            )
+            information[np.ix_(at, at)] += moved @ inverse @ moved.T
+            fixed[at] += moved @ solved
+        gradient *= 0.5
+        information = 0.5 * (information - fixed @ state.spread @ fixed.T)
         logs = covariance.parameters[:judges]
         gradient[:judges] += (logs - logs.mean()) / SPREAD**2
         information[:judges, :judges] += (np.eye(judges) - 1 / judges) / SPREAD**2
@@ -377,22 +382,22 @@ class MixedFit:
 
         fixed: (contrasts, cells) weights of the fitted cells in them that the variances do not change; the rest predicts.
         """
-        covariance, count = self.state.covariance, len(self.parameters)
+        state, covariance, count = self.state, self.state.covariance, len(self.parameters)
         variance = np.zeros((len(contrasts), len(contrasts)))
         slopes = np.zeros((count, len(contrasts), len(contrasts)))
-        moved = np.zeros((count, *contrasts.shape))
-        for number, (block, kept) in enumerate(zip(covariance.blocks, self.state.kept, strict=True)):
+        spread, added = np.linalg.inv(self.information), np.zeros_like(variance)
+        fixed_effects = np.zeros((count, len(contrasts), len(state.spread)))
+        for number, (block, inverse, kept) in enumerate(zip(covariance.blocks, state.inverses, state.kept, strict=True)):
             rows = contrasts[:, block.places]
             variance += rows @ covariance.matrices[number] @ rows.T
             at, products = covariance.derivatives_times(number, rows)
             slopes[at] += products @ rows.T
             if fixed is not None:
                 products -= covariance.derivatives_times(number, fixed[:, block.places])[1]
-            moved[np.ix_(at, range(len(contrasts)), block.places[kept])] = products[:, :, kept]
-        spread = np.linalg.inv(self.information)
-        projected = self.state.projected(moved).reshape(count, -1)
-        mixed = (spread @ moved.reshape(count, -1)).reshape(moved.shape)
-        added = np.einsum("prc,psc->rs", mixed, projected.reshape(moved.shape), optimize=True)
+            moved = products[:, :, kept]
+            added += _summed(moved @ inverse, moved, spread[np.ix_(at, at)])
+            fixed_effects[at] += moved @ state.solved[block.places[kept]]
+        added -= _summed(fixed_effects @ state.spread, fixed_effects, spread)
         return Errors(variance + added, variance, slopes, spread)
 
     def single_errors(self, contrasts: np.ndarray) -> list[tuple[float, float]]:
@@ -407,6 +412,12 @@ class MixedFit:
         uncertainty = np.einsum("pc,pq,qc->c", gradient, np.linalg.inv(self.information), gradient)
         df = np.divide(2 * variance**2, uncertainty, out=np.full_like(variance, MOST_DF), where=uncertainty > 0)
         return list(zip(variance.tolist(), np.clip(df, 1.0, MOST_DF).tolist(), strict=True))
+
+
+def _summed(left: np.ndarray, right: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Sum over pairs p, q of weights[p, q] left[p] right[q]', (n, n), of (parameters, n, m) each."""
+    mixed = np.tensordot(weights, right, 1)
+    return np.tensordot(left, mixed, axes=((0, 2), (0, 2)))
 
 
 @dataclass(frozen=True)

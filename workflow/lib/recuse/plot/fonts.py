@@ -1,38 +1,33 @@
-"""The fonts of a PDF file, reduced to the glyphs that it shows.
+"""The fonts of PDF files: small ones, with the letters that figures use as a rule, which are made once in a process.
 
 matplotlib lets fontTools take a font apart with all its typography for each file and style: most of the time of a figure. But a
-PDF file names glyphs by number and needs their outlines and widths alone, which are copied here as they are.
+PDF file names glyphs by number and needs nothing but their outlines and widths.
 """
 
-import struct
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from io import BytesIO
+from typing import Any
 
-import numpy as np
-
-WANTED = "head", "hhea", "hmtx", "maxp", "loca", "glyf"  # by a PDF file, of a TrueType font (ISO 32000-1, 9.9)
-HINTS = "cvt ", "fpgm", "prep"  # wanted if there are any
-LONG, MORE = 0x1, 0x20  # flags of a part of a composite glyph: has wide arguments, and is not the last
-SCALES = {0x8: 2, 0x40: 4, 0x80: 8}  # bytes of its scale, by flag
+# ASCII and Latin-1, Greek, dashes and quotation marks, and the signs of formulas.
+USUAL = frozenset(
+    {*range(0x20, 0x7F), *range(0xA0, 0x100), *range(0x391, 0x3CA), *range(0x2010, 0x2027), *map(ord, "−≤≥≠≈→←±√∞")}
+)
+# Of a font for another purpose than to show glyphs by their numbers.
+DROPPED = ("BASE", "GDEF", "GPOS", "GSUB", "JSTF", "MATH", "OS/2", "FFTM", "cmap", "gasp", "kern", "name", "post")
 
 
 @contextmanager
 def small_fonts() -> Iterator[None]:
-    """A context in which matplotlib's PDF files get their fonts from `subset`; before 3.11, which asks by letters, its own."""
+    """A context in which matplotlib's PDF files get fonts from `font_with`; before 3.11, which asks by letters, its own."""
     from matplotlib.backends import _backend_pdf_ps as backend  # imports fontTools, which no other file needs
 
     original = backend.get_glyphs_subset
 
-    @contextmanager
-    def smaller(path, glyphs):
-        tables, starts = _font(path, path.face_index)
-        if tables:
-            yield backend.SubsetResults(_Saved(subset(tables, starts, glyphs)), {glyph: glyph for glyph in glyphs})
-        else:
-            with original(path, glyphs) as own:
-                yield own
+    def smaller(path: Any, glyphs: Any) -> Any:
+        font = font_with(path, path.face_index, frozenset(glyphs) - usual_glyphs(path, path.face_index))
+        return nullcontext(backend.SubsetResults(_Saved(font), {glyph: glyph for glyph in glyphs}))
 
     if hasattr(backend, "SubsetResults"):
         backend.get_glyphs_subset = smaller
@@ -54,53 +49,28 @@ class _Saved:
 
 
 @cache
-def _font(path: str, face: int) -> tuple[dict[str, bytes], np.ndarray]:
-    """The tables of a font, none if it has no TrueType outlines, and where each glyph of `glyf` starts, (glyphs + 1,)."""
+def usual_glyphs(path: str, face: int) -> frozenset[int]:
+    """The numbers of the glyphs of a font for USUAL letters."""
     from fontTools.ttLib import TTFont
 
     with TTFont(path, fontNumber=face, lazy=True) as font:
-        if any(tag not in font.reader for tag in WANTED):
-            return {}, np.empty(0, int)
-        tables = {tag: font.reader[tag] for tag in (*WANTED, *HINTS) if tag in font.reader}
-        return tables, np.array(font["loca"].locations)
+        return frozenset(font.getGlyphID(name) for letter, name in font.getBestCmap().items() if letter in USUAL)
 
 
-def subset(tables: Mapping[str, bytes], starts: np.ndarray, glyphs: Collection[int]) -> bytes:
-    """A TrueType font with these glyphs of `_font`, their parts and the one for missing letters; they keep their numbers.
+@cache
+def font_with(path: str, face: int, further: frozenset[int]) -> bytes:
+    """A font with its glyphs for USUAL letters and these further ones, under the numbers that they have.
 
-    The others are empty and have no width. The bytes depend on nothing but the font and the glyphs.
+    The bytes depend on nothing but the font and the further glyphs.
     """
-    from fontTools.ttLib.sfnt import SFNTWriter
+    from fontTools.subset import Options, Subsetter
+    from fontTools.ttLib import TTFont
 
-    outlines, kept, further = tables["glyf"], set(), [0, *glyphs]
-    while further:
-        if (glyph := further.pop()) not in kept:
-            kept.add(glyph)
-            further += _parts(outlines[starts[glyph] : starts[glyph + 1]])
-    is_kept = np.isin(np.arange(len(starts) - 1), [*kept])
-    ends = np.cumsum(np.where(is_kept, np.diff(starts), 0))
-    (measured,) = struct.unpack_from(">H", tables["hhea"], 34)  # glyphs with a width of their own; the rest have the last one's
-    widths = np.frombuffer(tables["hmtx"], ">u4", measured) * (is_kept[:measured] | (np.arange(measured) == measured - 1))
-    changed = {
-        "head": tables["head"][:50] + struct.pack(">H", 1) + tables["head"][52:],  # places of glyphs in four bytes
-        "hmtx": widths.astype(">u4").tobytes() + tables["hmtx"][4 * measured :],
-        "loca": np.append(0, ends).astype(">u4").tobytes(),
-        "glyf": b"".join(outlines[starts[glyph] : starts[glyph + 1]] for glyph in sorted(kept)),
-    }
-    file = BytesIO()
-    writer = SFNTWriter(file, len(tables))
-    for tag in sorted(tables):
-        writer[tag] = changed.get(tag, tables[tag])
-    writer.close()
-    return file.getvalue()
-
-
-def _parts(outline: bytes) -> Iterator[int]:
-    """The glyphs that a composite glyph is made of."""
-    if not outline or struct.unpack_from(">h", outline)[0] >= 0:  # the number of contours
-        return
-    place, flags = 10, MORE
-    while flags & MORE:
-        flags, glyph = struct.unpack_from(">HH", outline, place)
-        yield glyph
-        place += 4 + (4 if flags & LONG else 2) + sum(size for flag, size in SCALES.items() if flags & flag)
+    options = Options(retain_gids=True, notdef_outline=True, hinting=False, layout_closure=False, recalc_bounds=False)
+    options.drop_tables += DROPPED
+    with TTFont(path, fontNumber=face, lazy=True, recalcBBoxes=False, recalcTimestamp=False) as font:
+        subsetter = Subsetter(options)
+        subsetter.populate(gids=usual_glyphs(path, face) | further)
+        subsetter.subset(font)
+        font.save(file := BytesIO(), reorderTables=False)
+        return file.getvalue()

@@ -4,10 +4,12 @@ A user's own files are CSV (plain or gzip) or parquet, in the columns of the can
 """
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from recuse.base.database import Connection, connect, create_table, name, text, write_rows
+from recuse.base.database import files as parquet
 from recuse.base.errors import DataError
+from recuse.base.outputs import empty_folder, work_folder_of
 from recuse.base.tables import COMPARISONS, CONTROL, LABELS, ORDERS, OUTCOMES, PAIRWISE_COMPLETENESS, write_table
 from recuse.data.faults import Check, first_twice, raise_first_fault
 from recuse.data.files import (
@@ -18,8 +20,8 @@ from recuse.data.files import (
     header_of,
     place_in,
     place_of,
-    read_as_texts,
     reading,
+    stored_in,
     texts_of,
 )
 from recuse.data.lines import check_declared, check_lines
@@ -35,9 +37,10 @@ ALIKE = 0.8  # similarity of two names, of 1, from which one is taken for the ot
 LARGEST = 1_000_000_000  # number of words of an answer, or of a vote
 
 
-def select_texts(connection: Connection, files: Sequence[str]) -> list[tuple[str, str]]:
-    """Each file with the SQL for its rows: file, record (from 1) and the columns of COMPARISONS as text, NULL where empty.
+def select_stored(connection: Connection, files: Sequence[str]) -> list[tuple[str, str, dict[str, str]]]:
+    """Each file with the SQL for its rows: file, record (from 1) and the columns of COMPARISONS as they are stored.
 
+    The third is SQL for each column as text, NULL where empty.
     DataError for a file that is absent, empty or unreadable, for a column that is missing or duplicated, and for one whose name
     is nearly that of an absent optional column. Other columns are not read.
     """
@@ -52,14 +55,15 @@ def select_texts(connection: Connection, files: Sequence[str]) -> list[tuple[str
             if column not in COMPARISONS and close:
                 where = f"{header_of(path)}, column {column}"
                 raise DataError(f"{where}: not known; write '{close[0]}' if that is meant, or another name")
-        relation, expressions = read_as_texts(path, columns)
-        texts = texts_of(expressions, COMPARISONS, NUMBERED)
-        picked = ", ".join(f"trim({texts.get(column, 'null::varchar')}) as {name(column)}" for column in COMPARISONS)
-        sources.append((path, f"select {place_in(path, columns)}, {picked} from {relation}"))
+        relation, expressions = stored_in(path, columns)
+        picked = ", ".join(f"{expressions.get(column, 'null::varchar')} as {name(column)}" for column in COMPARISONS)
+        texts = texts_of({column: name(column) for column in COMPARISONS}, COMPARISONS, NUMBERED)
+        texts = {column: f"trim({value})" for column, value in texts.items()}
+        sources.append((path, f"select {place_in(path, columns)}, {picked} from {relation}", texts))
     return sources
 
 
-FORMATS = {"table": select_texts, "prd": select_prd_texts, "llmbar": select_llmbar_texts}
+FORMATS = {"table": select_stored, "prd": select_prd_texts, "llmbar": select_llmbar_texts}
 
 
 def _empty(column: str, what: str) -> Check:
@@ -102,10 +106,10 @@ CHECKS = (
         "'write an integer from 1, or leave it empty if there is one vote'",
     ),
 )
-CANONICAL = f"""
-    select judge, item, model_a, model_b, "order", outcome, human, words_a as length_a, words_b as length_b,
+CANONICAL = """
+    select judge, item::varchar as item, model_a, model_b, "order", outcome, human, words_a as length_a, words_b as length_b,
            condition, experiment, favoured, vote, votes_a::integer as humans_a, votes_b::integer as humans_b
-    from verdicts order by {", ".join(COMPARISON[:-1])}, "order", vote"""
+    from canonical"""
 
 
 def normalise(
@@ -139,33 +143,97 @@ def normalise(
     connection = connect()
     registry = Registry.from_config(models or {}).names.items()
     create_table(connection, "registry", "id varchar, name varchar", [(id, name) for id, name in registry if id != name])
-    names = ", ".join(f"coalesce((select name from registry where id = {who}), {who}) as {who}" for who in NAMED)
-    for number, (path, rows) in enumerate(FORMATS[format](connection, files)):
-        typed = f"""
-            select * replace (coalesce(condition, '') as condition, coalesce(experiment, '') as experiment, {names}),
-                   {as_number("length_a")} as words_a, {as_number("length_b")} as words_b,
-                   {as_number("humans_a")} as votes_a, {as_number("humans_b")} as votes_b,
-                   {as_number("coalesce(vote, '1')")} as vote_number
-            from ({rows})"""
-        verb = "insert into typed by name" if number else "create temp table typed as"
-        with reading(path):
-            count = connection.execute(f"{verb} {typed}").fetchone()[0]
-        if count == 0:
-            raise DataError(f"{path}: the file holds no rows; it needs one row per verdict")
-        check_lines(connection, path, count, {*COMPARISONS} - {"item"})
+    with empty_folder(work_folder_of(comparisons)) as folder:
+        create_typed(connection, FORMATS[format](connection, files), folder)
     raise_first_fault(connection, "typed", CHECKS)
     create_verdicts(connection)
     check_names(connection)
+    create_sorted(connection)
     check_unique(connection)
     check_same_answers(connection)
     counts = _completeness(connection, study)
     if both_orders and not any(ORDER_DRAWN in columns_of(connection, path) for path in files):
         check_both_orders(connection, sum(row["one_order"] for row in counts))
-    write_rows(connection, CANONICAL, comparisons)
+    votes = connection.execute("select max(vote) from sorted").fetchone() != (1,)  # each comparison has its orders together
+    order = f' order by {", ".join(COMPARISON[:-1])}, "order", vote' if votes else ""
+    write_rows(connection, CANONICAL + order, comparisons)
     write_table(completeness, PAIRWISE_COMPLETENESS, counts)
 
 
-SWAPPED = "case {0} when 'a' then 'b' when 'b' then 'a' else {0} end"
+# A column of texts is an enum, whose values rise as the texts do: it is compared and sorted as a number is.
+KINDS = {
+    "path": ("file",),
+    "label": ("experiment", "condition"),
+    "person": NAMED,
+    "question": ("item",),
+    "word": ("order", "outcome", "human", "favoured"),
+    "figure": NUMBERED,
+}
+KIND_OF = {column: kind for kind, columns in KINDS.items() for column in columns}
+NUMBERS = {"length_a": "words_a", "length_b": "words_b", "humans_a": "votes_a", "humans_b": "votes_b", "vote": "vote_number"}
+
+
+def create_typed(connection: Connection, sources: Iterable[tuple], folder: str) -> None:
+    """Create the table `typed` of all rows: each distinct value is read as a text and a number once. Files go to `folder`.
+
+    sources: path, SQL for the rows and, if these are not texts, SQL for each column as text. DataError about a file that cannot
+    be read or has no rows.
+    """
+    read = []
+    for number, (path, rows, *texts) in enumerate(sources):
+        texts = {column: name(column) for column in ("file", *COMPARISONS)} | dict(*texts)
+        with reading(path):
+            if not path.endswith(".parquet"):  # read once
+                write_rows(connection, rows, f"{folder}/{number}.parquet", compression="uncompressed")
+                rows = f"select * from {parquet([f'{folder}/{number}.parquet'])}"
+            (count,) = connection.execute(f"select count(*) from ({rows})").fetchone()
+            for column, value in texts.items():
+                value = f"coalesce((select name from registry where id = {value}), {value})" if column in NAMED else value
+                connection.execute(f"""
+                    create temp table {column}_texts_{number} as
+                    select {name(column)} as stored, {value} as text from (select distinct {name(column)} from ({rows}))""")
+        if count == 0:
+            raise DataError(f"{path}: the file holds no rows; it needs one row per verdict")
+        check_lines(connection, path, count, {*COMPARISONS} - {"item"})
+        read.append((path, rows))
+    words, empty = ", ".join(f"({text(word)})" for word in ("", *ORDERS, *OUTCOMES, *LABELS)), []
+    for kind, columns in KINDS.items():
+        texts = {
+            column: " union all ".join(f"select text from {column}_texts_{n}" for n in range(len(read))) for column in columns
+        }
+        listed = f"select text from ({' union all '.join(texts.values())}) where text is not null"
+        connection.execute(f"create temp type {kind} as enum ({listed} union select * from (values {words}) order by text)")
+        for column, values in texts.items():
+            if connection.execute(f"select 1 from ({values}) where text is not null limit 1").fetchone() is None:
+                empty.append(column)  # takes no memory
+    for number, (path, rows) in enumerate(read):
+        with reading(path):
+            verb = "insert into filled by name" if number else "create temp table filled as"
+            connection.execute(f"{verb} {_filled(connection, rows, number, empty)}")
+    nulls = [f"null::{KIND_OF[column]} as {name(column)}" for column in empty]
+    nulls += [f"null::double as {number}" for column, number in NUMBERS.items() if column in empty]
+    columns = """* replace (coalesce(experiment, ''::label) as experiment, coalesce(condition, ''::label) as condition,
+                            case when vote is null then 1 else vote_number end as vote_number)"""
+    connection.execute(f"create temp view typed as select {columns} from (select {', '.join(['*', *nulls])} from filled)")
+
+
+def _filled(connection: Connection, rows: str, number: int, empty: Collection[str]) -> str:
+    """SQL for the rows of a source with their texts as enums and their numbers, without columns that are empty."""
+    selected, joins = ["record"], ""
+    for column in (column for column in KIND_OF if column not in empty):
+        values, numbers = f"{column}_values_{number}", as_number("text") if column in NUMBERS else "null"
+        connection.execute(f"""
+            create temp table {values} as
+            select stored, text::{KIND_OF[column]} as value, {numbers}::double + 0 as number
+            from {column}_texts_{number} where text is not null""")
+        joins += f" left join {values} on stored.{name(column)} = {values}.stored"
+        selected.append(f"{values}.value as {name(column)}")
+        if column in NUMBERS:
+            selected.append(f"{values}.number as {NUMBERS[column]}")
+    return f"select {', '.join(selected)} from ({rows}) as stored {joins}"
+
+
+SWAPPED = "case {0} when 'a' then 'b'::word when 'b' then 'a'::word else {0} end"
 VERDICTS = f"""
     select file, record, turned, experiment, condition, judge, item, vote_number::integer as vote,
            case when turned then model_b else model_a end as model_a,
@@ -177,7 +245,7 @@ VERDICTS = f"""
            case when turned then {SWAPPED.format("outcome")} else outcome end as outcome,
            case when turned then {SWAPPED.format("human")} else human end as human,
            case when turned then {SWAPPED.format("favoured")} else favoured end as favoured,
-           case when turned then if("order" = 'ab', 'ba', 'ab') else "order" end as "order" """
+           case when turned then if("order" = 'ab', 'ba'::word, 'ab'::word) else "order" end as "order" """
 PAIR = "least(model_a, model_b) as low, greatest(model_a, model_b) as high"
 
 
@@ -188,13 +256,14 @@ def create_verdicts(connection: Connection) -> None:
     favoured answer are turned (column `turned`). With a control condition the way round says whose answer was perturbed: there,
     DataError if there are both.
     """
+    ways = f"select experiment, item, {PAIR} from (select distinct experiment, item, model_a, model_b from typed)"
+    if connection.execute(f"{ways} group by all having count(*) > 1 limit 1").fetchone() is None:
+        connection.execute(f"create temp view verdicts as {VERDICTS} from (select *, false as turned from typed)")
+        return
     connection.execute(f"""
         create temp table both_ways as
         select experiment, item, {PAIR}, arg_min(model_a, (file, record)) as first_a
         from typed group by all having min(model_a) <> max(model_a)""")
-    if connection.execute("select count(*) from both_ways").fetchone() == (0,):
-        connection.execute(f"create temp view verdicts as {VERDICTS} from (select *, false as turned from typed)")
-        return
     joined = f"(select *, {PAIR} from typed) left join both_ways using (experiment, item, low, high)"
     perturbed = connection.execute(f"""
         select file, record, item, model_a, model_b from {joined}
@@ -225,17 +294,37 @@ def check_names(connection: Connection) -> None:
         )
 
 
+def create_sorted(connection: Connection) -> None:
+    """Create the table `sorted` of the columns of `verdicts` that are not empty, rising by comparison and order.
+
+    `again` is whether a row is about the comparison of the row before, and `twice` whether it has its order, too.
+    """
+    columns = ("order", "outcome", "human", "words_a", "words_b", "favoured", "votes_a", "votes_b")
+    counts = ", ".join(f"count({name(column)})" for column in columns)
+    counted = connection.execute(f"select {counts} from verdicts").fetchone()
+    kept = [*COMPARISON, *(name(column) for column, count in zip(columns, counted, strict=True) if count)]
+    empty = [column for column, count in zip(columns, counted, strict=True) if not count]
+    nulls = [f"null::{KIND_OF.get(column, 'double')} as {column}" for column in empty]
+    same = " and ".join(f"{column} = lag({column}) over ()" for column in COMPARISON)
+    connection.execute(f"""
+        create temp table sorted as
+        select *, coalesce({same}, false) as again, again and "order" = lag("order") over () as twice
+        from (select {", ".join(kept)} from verdicts order by {", ".join(COMPARISON)}, "order")""")
+    connection.execute(f"create temp view canonical as select {', '.join(['*', *nulls])} from sorted")
+
+
 def check_unique(connection: Connection) -> None:
     """DataError if two rows of `verdicts` are about the same comparison, vote and order."""
+    if connection.execute("select 1 from sorted where twice limit 1").fetchone() is None:
+        return
     twice = first_twice(connection, "verdicts", (*COMPARISON, "order"))
-    if twice is not None:
-        (experiment, condition, judge, item, first, second, vote, order), there, here = twice
-        shown = first if order == "ab" else second
-        raise DataError(
-            f"{here}, column judge: the verdict of '{judge}' on item '{item}'{_among(experiment, condition)}, '{first}' "
-            f"against '{second}' with the answer of '{shown}' first, vote {vote}, is already in {there}; keep one row, or "
-            "number repeated verdicts in a column `vote`"
-        )
+    (experiment, condition, judge, item, first, second, vote, order), there, here = twice
+    shown = first if order == "ab" else second
+    raise DataError(
+        f"{here}, column judge: the verdict of '{judge}' on item '{item}'{_among(experiment, condition)}, '{first}' "
+        f"against '{second}' with the answer of '{shown}' first, vote {vote}, is already in {there}; keep one row, or "
+        "number repeated verdicts in a column `vote`"
+    )
 
 
 WORDS = "replace({words}::varchar || ' words of ', '.0 ', ' ') || '''' || {model} || ''''"
@@ -263,6 +352,24 @@ FACTS = " union all ".join(
 
 def check_same_answers(connection: Connection) -> None:
     """DataError if rows about the same answers, under one condition of an experiment, differ in the human label or a length."""
+    scores = {"human": "enum_code(human)", "words_a": "words_a", "words_b": "words_b"}
+    ends = ", ".join(
+        f"{end}(coalesce({value}, -1)) as {end}_{name}" for name, value in scores.items() for end in ("min", "max")
+    )
+    connection.execute(f"""
+        create temp table answers as
+        select experiment, condition, item, model_a, model_b, {ends} from verdicts group by all""")
+    lengths = " union all ".join(
+        f"select experiment, condition, item, model_{a} as model, unnest([min_words_{a}, max_words_{a}]) as words from answers"
+        for a in "ab"
+    )
+    differ = " or ".join(f"min_{name} <> max_{name}" for name in scores)
+    answer = "experiment, condition, item, model"
+    differing = f"""
+        select 1 from answers where {differ} union all
+        (select 1 from ({lengths}) where words >= 0 group by {answer} having min(words) <> max(words))"""
+    if connection.execute(f"{differing} limit 1").fetchone() is None:
+        return
     key = ("experiment", "condition", "item", "model_a", "model_b", "about")
     contradiction = connection.execute(f"""
         select {", ".join(key)} from ({FACTS}) group by all having min(fact) <> max(fact)
@@ -308,13 +415,16 @@ def _among(experiment: str, condition: str = "") -> str:
 
 
 def _completeness(connection: Connection, study: str) -> list[dict]:
-    """One row per experiment, condition and judge: how many comparisons there are, and what some of them lack."""
-    rows = connection.execute(f"""
-        with compared as (
-            select {", ".join(COMPARISON)}, count(*) as verdicts, count(*) filter (outcome = 'error') as errors,
-                   any_value(human) is null as no_human, any_value(words_a) is null or any_value(words_b) is null as no_length
-            from verdicts group by all)
-        select experiment, condition, judge, count(*), sum(verdicts)::bigint, sum(errors)::bigint,
-               count(*) filter (verdicts = 1), count(*) filter (no_human), count(*) filter (no_length)
-        from compared group by all order by all""").fetchall()
+    """One row per experiment, condition and judge: how many comparisons there are, and what some of them lack.
+
+    The rows of a comparison lack the same, as `check_same_answers` has found, and are one or, in both orders, two.
+    """
+    rows = connection.execute("""
+        with counts as (
+            select experiment, condition, judge, count(*) filter (not again) as comparisons, count(*) as verdicts,
+                   count(*) filter (outcome = 'error') as errors, count(*) filter (not again and human is null) as no_human,
+                   count(*) filter (not again and (words_a is null or words_b is null)) as no_length
+            from canonical group by all)
+        select experiment, condition, judge, comparisons, verdicts, errors, 2 * comparisons - verdicts, no_human, no_length
+        from counts order by all""").fetchall()
     return [{"study": study, **dict(zip(PAIRWISE_COMPLETENESS[1:], row, strict=True))} for row in rows]

@@ -27,8 +27,7 @@ SETTINGS = {
     "disabled_optimizers": "common_subplan",
     "TimeZone": "UTC",  # times are the same text on every machine
 }
-# Settings that a query may change: they alter only its speed, or the order of its rows.
-CHANGEABLE = ("perfect_ht_threshold", "parquet_metadata_cache", "disabled_optimizers")
+CHANGEABLE = ("perfect_ht_threshold", "parquet_metadata_cache")  # settings that a query may change: they alter only its speed
 LONGEST_LINE = 2_000_000  # bytes, DuckDB's own bound
 SHARE = 0.6  # of a job's memory that is DuckDB's; the rest is for Python and the arrays of the fits
 
@@ -154,17 +153,6 @@ def bytes_of(limit: str) -> float:
     """Bytes of a limit as DuckDB writes it, such as 4GB or 512 MiB."""
     number, prefix, binary = re.fullmatch(r"([\d.]+) ?([KMGT])(i?)B", limit).groups()
     return float(number) * (1024 if binary else 1000) ** (1 + "KMGT".index(prefix))
-
-
-@contextmanager
-def joins_as_written(connection: Connection) -> Iterator[None]:
-    """Keep DuckDB from exchanging the sides of a join, so that the rows of a left join stay in the order of its left side."""
-    usual = SETTINGS["disabled_optimizers"]
-    connection.execute(f"set disabled_optimizers = '{usual}, build_side_probe_side, join_order'")
-    try:
-        yield
-    finally:
-        connection.execute(f"set disabled_optimizers = '{usual}'")
 
 
 def create_table(connection: Connection, table: str, columns: str, rows: Iterable[tuple]) -> None:

@@ -1,6 +1,6 @@
 """Rows as codes: what a value of a column means is found once for each distinct value, however many rows have it.
 
-A code is the place of a name, a prompt_id or a gt among all of them, rising, from 0.
+A code is the place of a value among all of its column, rising, from 0; a missing one is NULL.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,37 +9,33 @@ from dataclasses import dataclass
 from recuse.base.database import Connection, files
 from recuse.data.cells import AXES, Levels
 
-CODED = (*AXES, "prompt_id", "gt")  # columns whose values have codes
-NUMBERS = ("rating", "length")  # the others
+COLUMNS = (*AXES, "prompt_id", "gt", "rating", "length")
 LARGEST = {"usmallint": 2**16, "uinteger": 2**32, "bigint": 2**63}  # how many codes a column of each type holds
 
 
 @dataclass(frozen=True)
 class CodedRows:
-    """Checked rows by their codes, on a connection that has a table `<column>_codes` (value, code) for each column of CODED."""
+    """Checked rows by their codes, on a connection that has a table `<column>_codes` (value, code) for each of COLUMNS."""
 
     connection: Connection
-    rows: str  # SQL: the codes in the columns of CODED, and those of NUMBERS
+    rows: str  # SQL: the codes in the columns of COLUMNS
 
     def values(self, column: str) -> list:
-        """The values of a column of CODED, by their codes."""
+        """The values of a column, by their codes."""
         return [value for (value,) in self.connection.execute(f"select value from {column}_codes order by code").fetchall()]
 
     def named(self, query: str, columns: Sequence[str]) -> str:
-        """SQL for the rows of a query with the values of these columns of CODED in place of their codes."""
+        """SQL for the rows of a query with the values of these columns in place of their codes."""
         values = ", ".join(f"{column}_codes.value as {column}" for column in columns)
         joins = " ".join(f"left join {column}_codes on coded.{column} = {column}_codes.code" for column in columns)
         return f"select coded.* replace ({values}) from ({query}) as coded {joins}"
 
     def groups(self, levels: Levels) -> str:
-        """SQL for the rows with prompt_id, group_code (of `levels`, which are all that there are), gt and NUMBERS."""
+        """SQL for the rows with the code of the group in `levels`, which are all that there are, for those of AXES."""
         group = "0::bigint"
         for axis, size in zip(AXES, levels.sizes, strict=True):
             group = f"({group} * {size} + {axis})"
-        return f"""
-            select prompt_id, {group}::{type_of(levels.groups)} as group_code, {", ".join(NUMBERS)},
-                   gt::{type_of(len(levels.reference))} as gt
-            from ({self.rows})"""
+        return f"select {', '.join(COLUMNS[len(AXES) :])}, {group}::{type_of(levels.groups)} as group_code from ({self.rows})"
 
 
 def code_rows(connection: Connection, tables: Sequence[tuple[str, Mapping[str, str]]]) -> CodedRows:
@@ -49,14 +45,14 @@ def code_rows(connection: Connection, tables: Sequence[tuple[str, Mapping[str, s
     stored (each once) and value.
     """
     parts = []
-    for column in CODED:
+    for column in COLUMNS:
         values = " union all ".join(f"select value from ({meaning[column][1]})" for _, meaning in tables)
         _number(connection, column, f"select distinct value from ({values}) where value is not null")
     for number, (rows, meaning) in enumerate(tables):
-        looked_up = dict(meaning)
-        for column in CODED:
+        looked_up = {}
+        for column in COLUMNS:
             stored, values = meaning[column]
-            looked_up[column] = stored, f"{column}_{number}"
+            looked_up[column] = stored, f"from {column}_{number}"
             connection.execute(f"""
                 create temp table {column}_{number} as
                 select stored, code as value from ({values}) join {column}_codes using (value)""")
@@ -70,32 +66,34 @@ def code_checked(connection: Connection, checked: Sequence[str], levels: Levels,
     The codes are those of `levels`, but of a prompt_id its place among those of these rows.
     """
     rows = f"select * from {files(checked)} where {condition}"
-    for column in (*AXES, "gt"):
-        values = getattr(levels, "reference" if column == "gt" else column)
-        connection.execute(
-            f"create temp table {column}_codes as select unnest($1::{'double' if column == 'gt' else 'varchar'}[]) as value, "
-            "unnest(range($2))::integer as code",
-            [list(values), len(values)],
-        )
-    _number(connection, "prompt_id", f"select distinct prompt_id as value from ({rows})")
-    looked_up = {column: (column, f"(select value as stored, code as value from {column}_codes)") for column in CODED}
-    return CodedRows(connection, _looked_up(rows, looked_up, NUMBERS))
+    for column in COLUMNS:
+        values = {**dict.fromkeys(AXES, column), "gt": "reference"}.get(column)
+        if values is None:
+            _number(connection, column, f"select distinct {column} as value from ({rows}) where {column} is not null")
+            continue
+        values, kind = list(getattr(levels, values)), "double" if column == "gt" else "varchar"
+        listed = f"select unnest($1::{kind}[]) as value, unnest(range($2))::{type_of(len(values))} as code"
+        connection.execute(f"create temp table {column}_codes as {listed}", [values, len(values)])
+    looked_up = {column: (column, f"select value as stored, code as value from {column}_codes") for column in COLUMNS}
+    return CodedRows(connection, _looked_up(rows, looked_up))
 
 
 def _number(connection: Connection, column: str, values: str) -> None:
+    connection.execute(f"create temp table {column}_values as {values}")
+    (count,) = connection.execute(f"select count(*) from {column}_values").fetchone()
     connection.execute(f"""
         create temp table {column}_codes as
-        select value, (row_number() over (order by value) - 1)::integer as code from ({values})""")
+        select value, (row_number() over (order by value) - 1)::{type_of(count)} as code from {column}_values""")
+    connection.execute(f"drop table {column}_values")
 
 
-def _looked_up(rows: str, meaning: Mapping[str, tuple[str, str]], others: Sequence[str] = ()) -> str:
-    """SQL for rows with what their values mean (see `code_rows`), and others of their columns."""
-    selected = ", ".join([*(f"{new}_of.value as {new}" for new in meaning), *others])
-    tables = " ".join(
-        f"left join {values if values.isidentifier() else f'({values})'} as {new}_of on rows.{stored} = {new}_of.stored"
-        for new, (stored, values) in meaning.items()
+def _looked_up(rows: str, meaning: Mapping[str, tuple[str, str]]) -> str:
+    """SQL for rows with what their values mean, see `code_rows`."""
+    selected = ", ".join(f"{new}_of.value as {new}" for new in meaning)
+    tables = (
+        f"left join ({values}) as {new}_of on rows.{stored} = {new}_of.stored" for new, (stored, values) in meaning.items()
     )
-    return f"select {selected} from ({rows}) as rows {tables}"
+    return f"select {selected} from ({rows}) as rows {' '.join(tables)}"
 
 
 def type_of(codes: int) -> str:

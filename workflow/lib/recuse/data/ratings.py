@@ -4,6 +4,7 @@ By shards: `check_files` for each group of raw files, `plan_study` for all group
 """
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -13,7 +14,6 @@ from recuse.base.database import (
     create_table,
     error_of_duckdb,
     files,
-    joins_as_written,
     read_footer,
     text,
     write_rows,
@@ -22,7 +22,7 @@ from recuse.base.errors import DataError
 from recuse.base.outputs import empty_folder, work_folder_of
 from recuse.base.tables import COMPLETENESS, write_table
 from recuse.data.cells import Cells, cells_of_counts
-from recuse.data.codes import CODED, CodedRows, code_checked, code_rows
+from recuse.data.codes import COLUMNS, CodedRows, code_checked, code_rows
 from recuse.data.faults import DECLARED_SCALE, IS_LENGTH, NAMED, Check, fault_number, known, on_scale, raise_first_fault
 from recuse.data.files import (
     OPTIONAL,
@@ -141,7 +141,7 @@ def normalise(study: str, source: StudyFiles, *, ratings: str, completeness: str
     """
     with empty_folder(work_folder_of(ratings)) as folder, reading(_paths(source.files)):
         coded, plan, rows = _coded_and_planned(study, source, folder)
-        _write(source, coded, plan, 0, ratings=ratings)
+        _write(source, coded, plan, 0, ratings=ratings, folder=folder)
     write_table(completeness, COMPLETENESS, rows)
 
 
@@ -168,7 +168,7 @@ def cells_of_files(study: str, source: StudyFiles, folder: str) -> Cells:
             raise no_complete_row(source.files)
         complete = f"from ({groups}) where {COUNTED[plan.complete]}"
         counts = f"select group_code, gt as reference_code, rating, count(*) as n {complete} group by all"
-        return cells_of_counts(plan.levels, coded.connection.execute(counts).fetchnumpy())
+        return cells_of_counts(plan.levels, coded.connection.execute(coded.named(counts, ["rating"])).fetchnumpy())
 
 
 def no_complete_row(files: Sequence[RatingsFile]) -> DataError:
@@ -188,9 +188,7 @@ def check_files(source: StudyFiles, *, checked: str, summary: str) -> None:
     with empty_folder(work_folder_of(checked)) as folder, reading(_paths(source.files)):
         coded, _ = _check_rows(source, folder)
         summarise(coded, summary)
-        with joins_as_written(coded.connection):
-            ordered = coded.named(f"{coded.rows} order by prompt_id", CODED)
-            write_rows(coded.connection, ordered, checked)
+        write_rows(coded.connection, coded.named(f"{coded.rows} order by prompt_id", COLUMNS), checked)
 
 
 def plan_study(study: str, source: StudyFiles, *, summaries: Sequence[str], shards: int, plan: str, completeness: str) -> None:
@@ -209,7 +207,9 @@ def write_shard(source: StudyFiles, *, checked: Sequence[str], plan: str, shard:
     All shards in order are what `normalise` writes. DataError if a judge-model-dimension-dataset-prompt occurs twice.
     """
     read = Plan.read(plan)
-    _write(source, code_checked(connect(), checked, read.levels, read.shards[shard].sql), read, shard, ratings=ratings)
+    coded = code_checked(connect(), checked, read.levels, read.shards[shard].sql)
+    with empty_folder(work_folder_of(ratings)) as folder:
+        _write(source, coded, read, shard, ratings=ratings, folder=folder)
 
 
 def _coded_and_planned(study: str, source: StudyFiles, folder: str) -> tuple[CodedRows, Plan, list[dict]]:
@@ -233,10 +233,10 @@ def _planned(
     return plan, [{"study": study, **row} for row in summary.completeness()]
 
 
-def _write(source: StudyFiles, coded: CodedRows, plan: Plan, shard: int, *, ratings: str) -> None:
-    with joins_as_written(coded.connection):
-        twice = write_sorted(coded, plan, first=plan.shards[shard].number, ratings=ratings)
-    _raise_twice(source, twice)
+def _write(source: StudyFiles, coded: CodedRows, plan: Plan, shard: int, *, ratings: str, folder: str) -> None:
+    written = f"{folder}/ratings.parquet"
+    _raise_twice(source, write_sorted(coded, plan, first=plan.shards[shard].number, ratings=written))
+    os.replace(written, ratings)
 
 
 def _check_rows(source: StudyFiles, folder: str) -> tuple[CodedRows, dict[str, tuple[int, int]]]:

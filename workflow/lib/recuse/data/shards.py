@@ -198,7 +198,8 @@ def write_sorted(coded: CodedRows, plan: Plan, *, first: int, ratings: str) -> t
     before = "lag(prompt_id) over () as last_prompt, lag(group_code) over () as last_group"
     twice = "prompt_id = last_prompt and group_code = last_group"
     complete = f"if({twice}, error('{TWICE}'), {COUNTED[plan.complete]})"
-    ordered = f"select *, {before} from (from ({groups}) order by prompt_id, {dataset}, group_code)"
+    by_dataset = f"({dataset} * {levels.groups // len(levels.dataset)} + group_code // {len(levels.dataset)})"
+    ordered = f"select *, {before} from (from ({groups}) order by prompt_id, {by_dataset})"
     ordered = f"select * exclude (last_prompt, last_group), {before} from ({ordered}) where {complete}"
     begins = f"prompt_id is distinct from last_prompt or {dataset} <> {last}"
     begun = f"count(*) filter ({begins}) over (rows between unbounded preceding and current row)"
@@ -214,19 +215,25 @@ def write_sorted(coded: CodedRows, plan: Plan, *, first: int, ratings: str) -> t
         listed = ", ".join([*values, f"unnest(range({len(getattr(levels, axis))})) as place"])
         connection.execute(f"create or replace temp table {axis}_names as select {listed}")
         joins += f" left join {axis}_names on {axis}_place = {axis}_names.place"
-    rating, gt = (f"({score} - scale_low) / (scale_high - scale_low)" for score in ("rating", "gt_codes.value"))
+    rating, gt = (f"({score}_codes.value - scale_low) / (scale_high - scale_low)" for score in ("rating", "gt"))
+    for column in ("prompt_id", "rating", "gt", "length"):
+        joins += f" left join {column}_codes on sorted.{column} = {column}_codes.code"
     query = f"""
         select judge, model, judge_family, model_family, dimension, dataset, task_type, prompt_id_codes.value as prompt_id,
-               rating, gt_codes.value as gt, {rating} as rating_unit, {gt} as gt_unit, length, scale_low, scale_high,
-               group_code, sorted.gt as reference_code, prompt
-        from ({rows}) as sorted {joins} left join prompt_id_codes on sorted.prompt_id = prompt_id_codes.code
-             left join gt_codes on sorted.gt = gt_codes.code"""
+               rating_codes.value as rating, gt_codes.value as gt, {rating} as rating_unit, {gt} as gt_unit,
+               length_codes.value as length, scale_low, scale_high, group_code, sorted.gt as reference_code, prompt
+        from ({rows}) as sorted {joins}"""
     try:
         write_rows(connection, query, ratings, as_metadata(levels))
     except error_of_duckdb("InvalidInputException") as error:
         if TWICE not in str(error):
             raise
         return first_twice(coded, groups, levels)
+    # A join keeps the order of its left side only if its right one is the smaller and fits into memory.
+    before = "lag(prompt) over () as last, lag(group_code) over () as last_group"
+    wrong = "prompt < last or prompt = last and group_code <= last_group"
+    if connection.execute(f"select 1 from (select *, {before} from {files([ratings])}) where {wrong} limit 1").fetchone():
+        write_rows(connection, f"{query} order by prompt, group_code", ratings, as_metadata(levels))
     return None
 
 

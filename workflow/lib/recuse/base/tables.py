@@ -17,10 +17,14 @@ def write_table(path: str | Path | int, columns: Sequence[str], rows: Iterable[M
     """
     place = nullcontext(path) if isinstance(path, int) else replacing(path)
     with place as target, open(target, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
-        writer.writeheader()
-        shared = {} if study is None else {"study": study}
-        writer.writerows({key: _field(value) for key, value in {**shared, **row}.items()} for row in rows)
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        shared, known = {} if study is None else {"study": study}, set(columns)
+        for row in rows:
+            if unknown := row.keys() - known:
+                raise ValueError(f"no column of the table: {', '.join(sorted(unknown))}")
+            whole = shared | row
+            writer.writerow([_field(whole.get(name)) for name in columns])
 
 
 def read_table(path: str | Path) -> list[dict[str, str]]:
@@ -30,9 +34,9 @@ def read_table(path: str | Path) -> list[dict[str, str]]:
 
 
 def _field(value):
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    return repr(float(value)) if isinstance(value, float) else value
+    if isinstance(value, float):
+        return "" if math.isnan(value) else repr(float(value))
+    return "" if value is None else value
 
 
 def columns(*lines: str) -> tuple[str, ...]:

@@ -321,5 +321,5 @@ def _patterns(block: RowBlock, factors: Mapping[str, np.ndarray]) -> tuple[np.nd
         words.append(np.bincount(completion, bit[block.group]))
     distinct, place = np.unique(np.stack(words, axis=1), axis=0, return_inverse=True)
     bits = distinct.astype(np.int64)[:, :, None] >> np.arange(WORD) & 1
-    digits = bits.reshape(len(distinct), -1)[:, : len(judges)].astype(np.uint8) + ord("0")
+    digits = bits.reshape(len(distinct), len(words) * WORD)[:, : len(judges)].astype(np.uint8) + ord("0")
     return np.ascontiguousarray(digits).view(f"S{len(judges)}").ravel().astype(str), place[completion]

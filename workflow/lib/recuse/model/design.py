@@ -36,7 +36,12 @@ class Term:
 
 def _each(factor: str, first: int = 0) -> Callable:
     """Of each level of a factor, from the `first` on, which groups have it."""
-    return lambda factors: {str(level): factors[factor] == level for level in np.unique(factors[factor])[first:]}
+
+    def levels_of(factors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        levels, code = np.unique(factors[factor], return_inverse=True)
+        return {str(levels[place]): code == place for place in range(first, len(levels))}
+
+    return levels_of
 
 
 def _all_judges(factors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -44,7 +49,8 @@ def _all_judges(factors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def _self(factors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    return {judge: rows & (factors["model"] == judge) for judge, rows in _each("judge")(factors).items()}
+    own = factors["model"] == factors["judge"]
+    return {judge: rows & own for judge, rows in _each("judge")(factors).items()}
 
 
 def _same_family(factors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -112,6 +112,18 @@ def gram_places(layouts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.nonzero(np.triu(used.T.astype(float) @ used + np.eye(used.shape[1])))
 
 
+def joined(places: tuple[np.ndarray, np.ndarray], terms: int) -> np.ndarray:
+    """Number of the block of X'X of each term, (terms,), its first term; between blocks X'X and its inverse are 0."""
+    block = np.arange(terms)
+    while True:
+        lowest = block.copy()
+        for one, other in (places, places[::-1]):
+            np.minimum.at(lowest, one, block[other])
+        if (lowest == block).all():
+            return block
+        block = lowest
+
+
 CORNER = 1e300  # above any sum of squares that Cholesky's method takes from it
 SINGULAR = 1e-9  # share of a term's variation that the terms before it leave: below it, a replicate is solved by itself
 
@@ -120,10 +132,18 @@ def shifts_of(totals: np.ndarray, places: tuple[np.ndarray, np.ndarray], null: n
     """Solve each replicate's G shift = s, (replicates, terms); NaN where G does not determine it.
 
     totals: (replicates, entries + terms), the entries of G at `places`, on and above its diagonal, then s. null: (terms,
-    directions) without information in any replicate, which are filled up.
+    directions) without information in any replicate, which are filled up. Blocks of terms are solved by themselves.
     """
     row, column = places
     entries, scores = np.split(totals, [len(row)], axis=1)
+    block = joined(places, scores.shape[1])
+    if block.any():
+        shifts = np.empty_like(scores)
+        for number in np.unique(block):
+            terms, among = np.flatnonzero(block == number), block[row] == number
+            inside = tuple(np.searchsorted(terms, of[among]) for of in places)
+            shifts[:, terms] = shifts_of(np.concatenate([entries[:, among], scores[:, terms]], axis=1), inside, null[terms])
+        return shifts
     scale = 1 / np.sqrt(np.where((diagonal := entries[:, row == column]) > 0, diagonal, 1.0))
     terms = scores.shape[1]
     # With the scores as one more row, Cholesky's factor L ends with y of L y = s. Only the lower triangle is read.

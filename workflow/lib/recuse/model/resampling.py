@@ -12,7 +12,7 @@ import numpy as np
 
 from recuse.base.log import steps
 from recuse.model.least_squares import NEGLIGIBLE, Solution, small_sample_factor
-from recuse.model.prompt_sums import gram_and_score_weights, gram_places, mapped, shifts_of
+from recuse.model.prompt_sums import gram_and_score_weights, gram_places, joined, mapped, shifts_of
 
 PROMPTS = 1024  # codes of a piece: the draws of a seed, and the memory, depend on it
 DRAWS = 250  # at a time: the weights of a seed, and the memory, depend on it
@@ -134,7 +134,8 @@ class WildBootstrap(Pieces):
         self._weights = gram_and_score_weights(layouts, self._gram, solution.estimate)
         tested, terms = self._rows.shape
         # A coefficient depends only on the terms joined to it: in a slice by dimension, those of its judges' family.
-        self._joined = joined(self._gram, terms)[self._places]  # (tested, terms)
+        block = joined(self._gram, terms)
+        self._joined = block[self._places][:, None] == block  # (tested, terms)
         self._coefficient, self._term = np.nonzero(self._joined)
         self._products = np.zeros((tested, terms, terms))  # sum over prompts of H'H
         self._squares = np.zeros(tested)  # sum over prompts of u^2, unweighted
@@ -199,15 +200,6 @@ class WildBootstrap(Pieces):
         squares[:, 1] += np.einsum("dt,dt->d", left_still, moving) + np.einsum("dt,dt->d", left_moving, still)
         squares[:, 2] += np.einsum("dt,dt->d", left_moving, moving)
         return np.stack([score_sums @ row, of_h @ row], axis=1), squares
-
-
-def joined(places: tuple[np.ndarray, np.ndarray], terms: int) -> np.ndarray:
-    """Which terms are in one block of X'X, (terms, terms) of bool; between blocks its inverse is 0."""
-    block = np.eye(terms, dtype=bool)
-    block[places] = block[places[::-1]] = True
-    while ((larger := block @ block) != block).any():
-        block = larger
-    return block
 
 
 def webb_weights(draws: int, prompts: int, *, seed: int, key: tuple[int, int]) -> np.ndarray:

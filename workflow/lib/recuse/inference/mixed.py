@@ -21,6 +21,7 @@ Satterthwaite's degrees of freedom.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -86,25 +87,24 @@ class Table(Pairs):
 
 @dataclass(frozen=True)
 class Block:
-    """Places of the cells of one block, and what pairs of them have in common, (cells of the block,) squared."""
+    """Places of the cells of one block, and sets of its cells, (n, sets) of float, 1 where a cell is in a set."""
 
     places: np.ndarray  # (n,) among all cells
     judge: np.ndarray  # (n,) places among the judges
-    same: np.ndarray  # (4, n, n) of float: the four indicators of the covariance above
-    same_judge: np.ndarray  # (n, n) of bool
     is_self: np.ndarray  # (n,) of bool
-    of_judge: np.ndarray  # (n, judges of the block) indicators
+    of_judge: np.ndarray  # the cells of each judge of the block
     judges: np.ndarray  # (judges of the block,) their places among the judges
+    alike: tuple[np.ndarray, ...]  # cells alike in judge and family of the model; in model; in family of the model
 
     @classmethod
     def of(cls, table: Table, places: np.ndarray) -> Block:
         """The block of some cells."""
         judge = np.searchsorted(table.judges, table.judge[places])
         model, family = table.model[places], table.model_family[places]
-        same_judge, same_model, siblings = (codes[:, None] == codes for codes in (judge, model, family))
-        same = np.stack([same_judge & same_model, same_judge & siblings, same_model, siblings]).astype(float)
-        judges = np.unique(judge)
-        return cls(places, judge, same, same_judge, table.is_self[places], (judge[:, None] == judges) * 1.0, judges)
+        judges, of_judge = np.unique(judge, return_inverse=True)
+        sets = (of_judge * (family.max() + 1) + family, model, family)
+        alike = tuple((codes[:, None] == np.unique(codes)).astype(float) for codes in sets)
+        return cls(places, judge, table.is_self[places], (judge[:, None] == judges) * 1.0, judges, alike)
 
 
 class Covariance:
@@ -115,39 +115,49 @@ class Covariance:
 
     def __init__(self, table: Table, parameters: np.ndarray, slope: np.ndarray, used: np.ndarray) -> None:
         """slope: (cells,) c_m about its mean, by which b_j acts; used: places among w_1 to w_3."""
-        self.parameters, self._used = parameters, used
+        self.parameters, self._slope = parameters, slope
         judges = len(table.judges)
         ratio = np.exp(np.concatenate([[0.0], parameters[judges:-1]]))
         weights = ratio / ratio.sum()
-        tau2, spread = np.exp(parameters[-1]), np.exp(parameters[:judges] / 2)
-        self.blocks, self.preference, self.slopes, self.mixtures = table.blocks, [], [], []
-        self.matrices = []
+        self._shares = list(zip(used, weights[1:], strict=True))  # place among w_1 to w_3, and weight
+        self._tau2, self._spread = np.exp(parameters[-1]), np.exp(parameters[:judges] / 2)
+        self.blocks, self.preference, self.matrices = table.blocks, [], []
         for block in table.blocks:
-            spreads = np.outer(spread[block.judge], spread[block.judge])
-            parts = block.same[[0, *used + 1]]
-            common = np.tensordot(weights, parts, 1)
-            self.preference.append(spreads * common)
-            self.mixtures.append([spreads * w * (part - common) for w, part in zip(weights[1:], parts[1:], strict=True)])
-            of_block = slope[block.places]
-            self.slopes.append(tau2 * np.where(block.same_judge, np.outer(of_block, of_block), 0.0))
-            self.matrices.append(self.preference[-1] + self.slopes[-1] + np.diag(table.sampling[block.places]))
+            spread = self._spread[block.judge]
+            common = weights[0] * np.eye(len(spread))
+            for place, weight in self._shares:
+                common += weight * (block.alike[place] @ block.alike[place].T)
+            self.preference.append(np.outer(spread, spread) * common)
+            slopes = slope[block.places][:, None] * block.of_judge
+            self.matrices.append(self.preference[-1] + self._tau2 * slopes @ slopes.T + np.diag(table.sampling[block.places]))
+
+    def _sets(self, number: int) -> Iterator[tuple[float, np.ndarray]]:
+        """Weight w of each set of columns Z, (n, sets), of block `number`, whose w Z Z' moves with the other parameters."""
+        block = self.blocks[number]
+        for place, weight in self._shares:
+            yield weight, self._spread[block.judge][:, None] * block.alike[place]
+        yield self._tau2, self._slope[block.places][:, None] * block.of_judge
 
     def derivatives_times(self, number: int, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Numbers of the parameters that move block `number`, and rows dV of each, (parameters, rows, n); rows: (rows, n)."""
         block, preference = self.blocks[number], self.preference[number]
-        masks = block.of_judge.T[:, None]  # (judges of the block, 1, n)
         whole = rows @ preference
-        of_judges = 0.5 * (masks * whole + (masks * rows) @ preference)
-        others = [rows @ matrix for matrix in (*self.mixtures[number], self.slopes[number])]
+        parts = [(cells := np.flatnonzero(of), rows[:, cells] @ preference[cells]) for of in block.of_judge.T]
+        of_judges = np.stack([part for _, part in parts])
+        for place, (cells, _) in enumerate(parts):
+            of_judges[place][:, cells] += whole[:, cells]
+        others = [weight * (rows @ sets) @ sets.T for weight, sets in self._sets(number)]
+        for (_, weight), product in zip(self._shares, others, strict=False):  # as weights sum to 1, each lowers the others
+            product -= weight * whole
         judges = len(self.parameters) - len(others)
         places = np.concatenate([block.judges, np.arange(judges, len(self.parameters))])
-        return places, np.concatenate([of_judges, np.stack(others)])
+        return places, np.concatenate([0.5 * of_judges, np.stack(others)])
 
     def traces(self, number: int, matrix: np.ndarray, kept: np.ndarray) -> np.ndarray:
         """Traces of `matrix` dV for the same parameters; matrix: of the cells `kept`."""
-        among = np.ix_(kept, kept)
-        by_cell = (matrix * self.preference[number][among]).sum(axis=1)
-        others = [(matrix * other[among]).sum() for other in (*self.mixtures[number], self.slopes[number])]
+        by_cell = (matrix * self.preference[number][np.ix_(kept, kept)]).sum(axis=1)
+        others = np.array([weight * ((matrix @ sets[kept]) * sets[kept]).sum() for weight, sets in self._sets(number)])
+        others[:-1] -= [weight * by_cell.sum() for _, weight in self._shares]
         return np.concatenate([by_cell @ self.blocks[number].of_judge[kept], others])
 
 
@@ -172,6 +182,11 @@ class Restricted:
             scaled[block.places[kept]] = inverse @ left[block.places[kept]]
         return replace(self, effects=effects, scaled=scaled, objective=math.nan)
 
+    @cached_property
+    def solved_of_blocks(self) -> list[np.ndarray]:
+        """V^-1 X of the fitted cells of each block, (n, terms)."""
+        return [self.solved[block.places[kept]] for block, kept in zip(self.covariance.blocks, self.kept, strict=True)]
+
     def projected(self, rows: np.ndarray) -> np.ndarray:
         """Rows P of some rows over cells, (..., cells), P = V^-1 - V^-1 X (X'V^-1 X)^-1 X'V^-1; 0 at own cells."""
         flat = rows.reshape(-1, rows.shape[-1])
@@ -193,6 +208,18 @@ class Preferences:
     effects: np.ndarray  # (M,) c_m about their mean, shrunk
 
 
+# Of each block: numbers of the parameters that move it, and dV V^-1 (y - X effects) of each, (parameters, fitted cells).
+Moved = list[tuple[np.ndarray, np.ndarray]]
+
+
+def _moved(state: Restricted) -> Moved:
+    parts = []
+    for number, (block, kept) in enumerate(zip(state.covariance.blocks, state.kept, strict=True)):
+        at, rows = state.covariance.derivatives_times(number, state.scaled[block.places][None])
+        parts.append((at, rows[:, 0, kept]))
+    return parts
+
+
 class MixedFit:
     """The mixed model of a table, fitted to cell means or planned at given parameters."""
 
@@ -200,14 +227,14 @@ class MixedFit:
         """mean: (cells,) of which those of own cells are not used to fit; plan: parameters of a study without means."""
         from scipy.linalg import qr
 
-        self.table = table
+        self.table, self._gaps = table, {}
         fitted = ~table.is_self
         gram = table.effects[fitted].T @ table.effects[fitted]
         null = inverted(gram)[1]
         order, rank = qr(table.effects[fitted], mode="r", pivoting=True)[1], len(gram) - null.shape[1]
         self._columns = np.sort(order[:rank])  # that determine all others
         self._design = table.effects[:, self._columns]
-        shared = [np.any([block.same[place].sum() > len(block.places) for block in table.blocks]) for place in (1, 2)]
+        shared = [np.any([len(block.places) > block.alike[place].shape[1] for block in table.blocks]) for place in (0, 1)]
         self._used = np.flatnonzero([*shared, all(shared)])
         self._prior = [SHARES[place] for place in self._used] + [SLOPES]
         self._fit(mean) if plan is None else self._plan(plan)
@@ -223,7 +250,8 @@ class MixedFit:
         for block, matrix in zip(covariance.blocks, covariance.matrices, strict=True):
             drawn[:, block.places] = generator.standard_normal((PLANS, len(matrix))) @ np.linalg.cholesky(matrix).T
         self.state = self._restricted(covariance, drawn[0])
-        information = [self._information(self.state.of_values(self._design, values), values)[1] for values in drawn]
+        states = (self.state.of_values(self._design, values) for values in drawn)
+        information = [self._information(state, _moved(state)) for state in states]
         self.information = np.mean(information, axis=0)
 
     @property
@@ -253,7 +281,7 @@ class MixedFit:
             self.parameters, self.state = self._maximised(self.parameters, centred)
             if moved <= SETTLED * self._error_of_models:
                 break
-        self.information = self._information(self.state, centred)[1]
+        self.information = self._information(self.state, _moved(self.state))
 
     def _slope(self, effects: np.ndarray, spread: np.ndarray) -> np.ndarray:
         """c_m of some effects less their mean, (cells,), times the share of their variance that is not error of estimation.
@@ -277,8 +305,8 @@ class MixedFit:
         """Climb from some parameters to the maximum; values: (cells,)."""
         state = self._state(parameters, values)
         for _ in range(STEPS):
-            gradient, information = self._information(state, values)
-            step = np.linalg.solve(information, gradient)
+            moved = _moved(state)
+            step = np.linalg.solve(self._information(state, moved), self._gradient(state, moved))
             step *= min(1.0, LONGEST / np.abs(step).max())
             for _ in range(8):
                 tried = np.maximum(parameters - step, self._least)
@@ -320,32 +348,35 @@ class MixedFit:
         squares = (values - design @ state.effects) @ state.scaled
         return replace(state, objective=0.5 * (total + np.linalg.slogdet(gram)[1] + squares + prior))
 
-    def _information(self, state: Restricted, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Gradient of the objective, (parameters,), and the average information with that of the priors, both ways."""
+    def _gradient(self, state: Restricted, moved: Moved) -> np.ndarray:
+        """Gradient of the objective, (parameters,)."""
         covariance, judges = state.covariance, len(self.table.judges)
-        count = len(covariance.parameters)
-        gradient, information = np.zeros(count), np.zeros((count, count))
-        fixed = np.zeros((count, len(state.spread)))  # dV P y times V^-1 X
-        for number, (block, inverse, kept) in enumerate(zip(covariance.blocks, state.inverses, state.kept, strict=True)):
+        gradient = np.zeros(len(covariance.parameters))
+        blocks = zip(covariance.blocks, state.inverses, state.kept, moved, strict=True)
+        for number, (block, inverse, kept, (at, rows)) in enumerate(blocks):
             places = block.places[kept]
-            solved = state.solved[places]
-            at, moved = covariance.derivatives_times(number, state.scaled[block.places][None])
-            moved = moved[:, 0, kept]
-            gradient[at] += (
-                covariance.traces(number, inverse - solved @ state.spread @ solved.T, kept) - moved @ state.scaled[places]
-            )
-            information[np.ix_(at, at)] += moved @ inverse @ moved.T
-            fixed[at] += moved @ solved
-        gradient *= 0.5
-        information = 0.5 * (information - fixed @ state.spread @ fixed.T)
+            projection = inverse - state.solved[places] @ state.spread @ state.solved[places].T  # block of P
+            gradient[at] += 0.5 * (covariance.traces(number, projection, kept) - rows @ state.scaled[places])
         logs = covariance.parameters[:judges]
         gradient[:judges] += (logs - logs.mean()) / SPREAD**2
+        means, spreads = np.array(self._prior).T
+        gradient[judges:] += (covariance.parameters[judges:] - means) / spreads**2
+        return gradient
+
+    def _information(self, state: Restricted, moved: Moved) -> np.ndarray:
+        """The average information with that of the priors, (parameters,) both ways."""
+        covariance, judges = state.covariance, len(self.table.judges)
+        count = len(covariance.parameters)
+        information, fixed = np.zeros((count, count)), np.zeros((count, len(state.spread)))  # fixed: dV P y times V^-1 X
+        for block, inverse, kept, (at, rows) in zip(covariance.blocks, state.inverses, state.kept, moved, strict=True):
+            information[np.ix_(at, at)] += rows @ inverse @ rows.T
+            fixed[at] += rows @ state.solved[block.places[kept]]
+        information = 0.5 * (information - fixed @ state.spread @ fixed.T)
         information[:judges, :judges] += (np.eye(judges) - 1 / judges) / SPREAD**2
-        for place, (mean, sd) in enumerate(self._prior, judges):
-            gradient[place] += (covariance.parameters[place] - mean) / sd**2
-            information[place, place] += 1 / sd**2
+        others = np.arange(judges, count)
+        information[others, others] += [1 / sd**2 for _, sd in self._prior]
         information[np.diag_indices(count)] += 1e-6  # a spread without any information
-        return gradient, information
+        return information
 
     @cached_property
     def spreads(self) -> np.ndarray:
@@ -363,6 +394,13 @@ class MixedFit:
         row = self._design[cell] + self._design.T @ weights
         weights[cell] = 1.0
         return weights - self.state.solved @ (self.state.spread @ row)
+
+    def gap(self, cell: int) -> tuple[np.ndarray, float, float]:
+        """Weights of the means in a cell less its prediction, (cells,); its variance and degrees of freedom."""
+        if cell not in self._gaps:
+            weights = self.against_others(cell)
+            self._gaps[cell] = weights, *self.errors(weights[None]).of(np.ones(1))
+        return self._gaps[cell]
 
     def left_out(self, cells: np.ndarray) -> np.ndarray:
         """The same of several fitted cells, (chosen, cells); cells: (chosen,) places. Rows of P over their diagonal."""
@@ -396,7 +434,7 @@ class MixedFit:
                 products -= covariance.derivatives_times(number, fixed[:, block.places])[1]
             moved = products[:, :, kept]
             added += _summed(moved @ inverse, moved, spread[np.ix_(at, at)])
-            fixed_effects[at] += moved @ state.solved[block.places[kept]]
+            fixed_effects[at] += moved @ state.solved_of_blocks[number]
         added -= _summed(fixed_effects @ state.spread, fixed_effects, spread)
         return Errors(variance + added, variance, slopes, spread)
 

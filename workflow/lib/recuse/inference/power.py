@@ -225,9 +225,8 @@ def _over_pairs(rows: np.ndarray, weights: np.ndarray) -> float:
 class RowFit:
     """The least-squares fit to the rows of a plan, at the moments of the reference that it implies."""
 
-    layout: np.ndarray  # (cells, 2, terms)
-    inverse: np.ndarray  # (terms, terms) of X'X
-    places: Mapping[str, int]  # of the self-biases that are determined in the terms
+    judges: Sequence[str]  # whose self-biases are determined
+    rows: np.ndarray  # (cells, 2, judges) of (X'X)^-1 X': k and l of each cell in each self-bias
 
     @classmethod
     def of(cls, plan: PlannedStudy, names: Sequence[str]) -> "RowFit":
@@ -240,15 +239,15 @@ class RowFit:
         gram[:, CONSTANT, SLOPE] = gram[:, SLOPE, CONSTANT] = quality
         gram[:, SLOPE, SLOPE] = quality**2 + plan.reference_variance
         inverse, null = inverted(np.einsum("cak,cab,cbl->kl", layout, gram * rows[:, None, None], layout, optimize=True))
-        known = zip(terms, determined(null), strict=True)
-        places = {term.term: at for at, (term, is_known) in enumerate(known) if is_known and term.quantity == "self_bias"}
-        return cls(layout, inverse, places)
+        known = enumerate(zip(terms, determined(null), strict=True))
+        places = {term.term: at for at, (term, is_known) in known if is_known and term.quantity == "self_bias"}
+        return cls(list(places), layout @ inverse[:, list(places.values())])
 
     def weights(self, plan: PlannedStudy, judge: str) -> Weights | None:
         """Row of the judge's self-bias in (X'X)^-1 X': k and l of each cell, (J, M) each, and degrees of freedom."""
-        if judge not in self.places:
+        if judge not in self.judges:
             return None
-        weights = self.layout @ self.inverse[:, self.places[judge]]
+        weights = self.rows[:, :, self.judges.index(judge)]
         return *weights.T.reshape(2, len(plan.judges), len(plan.models)), (math.inf, math.inf), None
 
 
@@ -258,7 +257,7 @@ def _weights_of_cells(plan: PlannedStudy, judge: str) -> Weights | None:
         return None
     n, rated = plan.rows, plan.rated
     ((cell,),) = np.nonzero((rated["judge"] == judge) & (rated["model"] == judge))
-    weights, variance, df = _against_others(plan.mixed_fit, cell)
+    weights, variance, df = plan.mixed_fit.gap(cell)
     left = variance - float(weights**2 @ plan.mixed_fit.table.sampling)
     contrast = np.zeros(n.size)
     contrast[n.ravel() > 0] = weights
@@ -268,14 +267,8 @@ def _weights_of_cells(plan: PlannedStudy, judge: str) -> Weights | None:
     of_judge = np.where(n.any(axis=1), n.sum(axis=1), 1.0)  # without any, nothing moves
     slant = np.repeat((-moved / (of_judge * plan.reference_variance))[:, None], len(quality), axis=1)
     k = np.divide(contrast, n, out=np.zeros_like(n), where=n > 0) - slant * quality
-    _, floor, floor_df = _against_others(plan.limit.mixed_fit, cell)
+    _, floor, floor_df = plan.limit.mixed_fit.gap(cell)
     return k, slant, (df, floor_df), (left, floor)
-
-
-def _against_others(fit: MixedFit, cell: int) -> tuple[np.ndarray, float, float]:
-    """Weights of the means in an own cell less its prediction, (cells,); its variance and degrees of freedom."""
-    weights = fit.against_others(cell)
-    return weights, *fit.errors(weights[None]).of(np.ones(1))
 
 
 def power_by_judge(

@@ -10,6 +10,8 @@ from functools import cache
 from io import BytesIO
 from typing import Any
 
+from matplotlib.ft2font import LoadFlags
+
 # ASCII and Latin-1, Greek, dashes and quotation marks, and the signs of formulas.
 USUAL = frozenset(
     {*range(0x20, 0x7F), *range(0xA0, 0x100), *range(0x391, 0x3CA), *range(0x2010, 0x2027), *map(ord, "−≤≥≠≈→←±√∞")}
@@ -20,21 +22,28 @@ DROPPED = ("BASE", "GDEF", "GPOS", "GSUB", "JSTF", "MATH", "OS/2", "FFTM", "cmap
 
 @contextmanager
 def small_fonts() -> Iterator[None]:
-    """A context in which matplotlib's PDF files get fonts from `font_with`; before 3.11, which asks by letters, its own."""
+    """A context in which matplotlib's PDF files get fonts from `font_with`; before 3.11, which asks by letters, its own.
+
+    Texts are set without loading the outline of each letter once more, which no PDF file needs.
+    """
+    from matplotlib import _text_helpers as texts
     from matplotlib.backends import _backend_pdf_ps as backend  # imports fontTools, which no other file needs
 
-    original = backend.get_glyphs_subset
+    original, layout = backend.get_glyphs_subset, texts.layout
 
     def smaller(path: Any, glyphs: Any) -> Any:
         font = font_with(path, path.face_index, frozenset(glyphs) - usual_glyphs(path, path.face_index))
         return nullcontext(backend.SubsetResults(_Saved(font), {glyph: glyph for glyph in glyphs}))
 
+    def placed(text: str, font: Any, **settings: Any) -> Any:
+        return font._layout(text, LoadFlags.NO_HINTING, **settings)
+
     if hasattr(backend, "SubsetResults"):
-        backend.get_glyphs_subset = smaller
+        backend.get_glyphs_subset, texts.layout = smaller, placed
     try:
         yield
     finally:
-        backend.get_glyphs_subset = original
+        backend.get_glyphs_subset, texts.layout = original, layout
 
 
 class _Saved:

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.lines import Line2D
 from matplotlib.ticker import AutoMinorLocator, MaxNLocator
 
 SIMULTANEOUS = ["simultaneous_ci_low", "simultaneous_ci_high"]  # only some tables have them
@@ -50,6 +51,11 @@ def limits_of(values: Iterable[float], *, share: float = 0.06, more: float = 0.0
     low, high = np.nanmin(ends), np.nanmax(ends)
     margin = share * (high - low) + more
     return float(low - margin), float(high + margin)
+
+
+def put(axes: Axes, x: Sequence[float], y: Sequence[float], **look: object) -> None:
+    """Draw a line or marks on axes whose limits are set, as `axes.plot` does, which would look for limits in them, slowly."""
+    axes.add_artist(Line2D(np.asarray(x), np.asarray(y), **look))
 
 
 def set_numbers(axis: Axis, inches: float, *, between: bool = True) -> None:

@@ -9,6 +9,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
 from recuse.data.registry import HUMAN
+from recuse.plot.axes import put
 from recuse.plot.colours import BLUE, GREEN, INDIGO, INK, MAUVE, OLIVE, ROSE, RULE, SAND, SKY_BLUE, VERMILION, WINE
 from recuse.plot.intervals import plain_rows, row_within, write_number
 from recuse.plot.page import LEAST_PANEL, Entry, Head, Page, by_experiment, outcomes, page_of_words, page_width, some
@@ -107,16 +108,16 @@ def bias_jitter(table: pd.DataFrame, subject: Subject, *, confidence: float, see
     generator = np.random.default_rng(seed)
     for bias, floor, height, text in zip(biases, floors, heights, names, strict=True):
         shares, middle = table[table["bias"] == bias].to_dict("records"), floor + height / 2
-        axes.plot([shares[0]["random"]] * 2, [floor, floor + height], zorder=2, gid="random", **RANDOM)
+        put(axes, [shares[0]["random"]] * 2, [floor, floor + height], zorder=2, gid="random", **RANDOM)
         page.text(EDGE + label + panel + 0.14, BELOW + middle, text, va="center", gid="names")
         places = floor + height * generator.uniform(0.15, 0.85, len(shares))
         for row, place in zip(shares, places, strict=True):
             look = {"linestyle": "none", "zorder": 4, **POINT}
             if row["judge"] == HUMAN:
-                axes.plot([row["ci_low"], row["ci_high"]], [middle] * 2, color=HUMANS["color"], lw=1.2, gid="human interval")
-                axes.plot([row["share"]], [middle], gid="human", **HUMANS, **look)
+                put(axes, [row["ci_low"], row["ci_high"]], [middle] * 2, color=HUMANS["color"], lw=1.2, gid="human interval")
+                put(axes, [row["share"]], [middle], gid="human", **HUMANS, **look)
             else:
-                axes.plot([row["share"]], [place], gid="judge", **MARKS[row["origin"]], **look)
+                put(axes, [row["share"]], [place], gid="judge", **MARKS[row["origin"]], **look)
     page.centred(EDGE + label + panel / 2, 0.06, "share of comparisons")
     return page.figure
 

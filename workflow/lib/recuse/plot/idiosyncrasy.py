@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from recuse.base.words import capitalised, signed
 from recuse.inference.judge_model import FAMILY, SELF, UNRELATED
-from recuse.plot.axes import bias_limits
+from recuse.plot.axes import bias_limits, put
 from recuse.plot.colours import INK
 from recuse.plot.intervals import (
     BELOW,
@@ -96,6 +96,6 @@ def _draw_judge(axes: Axes, place: int, rows: pd.DataFrame, band: float, subject
             colour = subject.palette.colour(row["model"])
             face = "white" if row["inside"] else colour
             settings = {"color": colour, "markerfacecolor": face, "linestyle": "none", "gid": relation, **mark}
-            axes.plot([row["residual"]], [place + LOWER[relation]], **settings)
+            put(axes, [row["residual"]], [place + LOWER[relation]], **settings)
             if relation == SELF:
                 write_number(axes, place, signed(row["residual"]))

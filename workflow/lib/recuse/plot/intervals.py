@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from recuse.base.words import number, signed
-from recuse.plot.axes import ENDS, SIMULTANEOUS, set_numbers
+from recuse.plot.axes import ENDS, SIMULTANEOUS, put, set_numbers
 from recuse.plot.colours import FAINT, INK, RULE, VERMILION, Palette
 from recuse.plot.page import (
     AROUND,
@@ -62,7 +62,7 @@ def excludes_zero(row: Mapping) -> bool:
 def draw_bar(axes: Axes, place: float, row: Mapping, colour: str, *, scale: float = 1) -> None:
     """The interval of `row`, times `scale`, at the height `place`."""
     ends = [scale * row["ci_low"], scale * row["ci_high"]]
-    axes.plot(ends, [place] * 2, color=colour, lw=STROKE, solid_capstyle="butt", zorder=3, gid="interval")
+    put(axes, ends, [place] * 2, color=colour, lw=STROKE, solid_capstyle="butt", zorder=3, gid="interval")
 
 
 def draw_point(
@@ -78,7 +78,7 @@ def draw_point(
 ) -> None:
     """A point at the height `place`, filled or hollow; words: seen on hovering, by default the value."""
     look = {"color": colour, "markerfacecolor": colour if filled else "white", "linestyle": "none", **mark}
-    axes.plot([value], [place], zorder=4, gid=gid, label=words or number(value), **look)
+    put(axes, [value], [place], zorder=4, gid=gid, label=words or number(value), **look)
 
 
 def draw_interval(
@@ -95,7 +95,7 @@ def draw_interval(
         return
     simultaneous = [row.get(end, np.nan) for end in SIMULTANEOUS]
     if not np.isnan(simultaneous).any():
-        axes.plot(simultaneous, [place, place], color=colour, zorder=2.9, gid="simultaneous", **WHISKER)
+        put(axes, simultaneous, [place, place], color=colour, zorder=2.9, gid="simultaneous", **WHISKER)
     if has_interval(row):
         draw_bar(axes, place, row, colour)
     else:
@@ -111,7 +111,7 @@ def mark_beyond(axes: Axes, place: float, row: Mapping, colour: str) -> None:
         outside = sign * (row["estimate"] - end) > 0
         if outside or any(sign * (bound - end) > 0 for bound in bounds):
             settings = {"color": colour, "markersize": 4, "linestyle": "none", "clip_on": False, "zorder": 5, "gid": "beyond"}
-            axes.plot([end], [place], marker=marker, **settings)
+            put(axes, [end], [place], marker=marker, **settings)
         if outside:
             where = {"xytext": (-sign * 72 * BESIDE, 0), "textcoords": "offset points", "ha": side, "zorder": 5}
             axes.annotate(signed(row["estimate"]), (end, place), **{**WORDS, "style": "normal"}, **where)

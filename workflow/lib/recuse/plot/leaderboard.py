@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from recuse.inference.leaderboard import DEBIASED, HUMAN, RAW, WITHOUT_FAMILY, WITHOUT_SELF
-from recuse.plot.axes import limits_of, set_numbers
+from recuse.plot.axes import limits_of, put, set_numbers
 from recuse.plot.colours import FAINT, GRID, NEUTRAL, RULE
 from recuse.plot.intervals import BETWEEN, ORDER, PITCH, POINTS, STROKE, draw_bar, draw_point, plain_rows, row_within, sentence
 from recuse.plot.page import LEAST_PANEL, Entry, Head, Page, family_entries, joined, page_of_words, some
@@ -75,7 +75,7 @@ def leaderboard(table: pd.DataFrame, subject: Subject, *, confidence: float) -> 
     ranks.set_xticks(range(1, len(models) + 1, math.ceil(len(models) / MOST_RANKS)))
     for each in whole[whole["scores"] == RAW].to_dict("records"):
         ends = np.array([-0.5, 0.5]) + models.index(each["model"])
-        ranks.plot([each["rank"]] * 2, ends, color=RULE, lw=2.4, solid_capstyle="butt", zorder=1, gid="raw rank")
+        put(ranks, [each["rank"]] * 2, ends, color=RULE, lw=2.4, solid_capstyle="butt", zorder=1, gid="raw rank")
     page.centred(left + width / 2, 0.08, "mean score")
     page.centred(right + width / 2, 0.08, "rank, 1 is best; grey line: by the ratings as they are")
     for number, kind in enumerate(kinds):
@@ -86,7 +86,7 @@ def leaderboard(table: pd.DataFrame, subject: Subject, *, confidence: float) -> 
             if not math.isnan(each["ci_low"]):
                 draw_bar(scores, place, each, colour)
                 ends = [each["rank_low"] - 0.2, each["rank_high"] + 0.2]
-                ranks.plot(ends, [place] * 2, color=colour, zorder=3, gid="set", lw=4.0, alpha=0.4, solid_capstyle="butt")
+                put(ranks, ends, [place] * 2, color=colour, zorder=3, gid="set", lw=4.0, alpha=0.4, solid_capstyle="butt")
             for axes, value in ((scores, each["score"]), (ranks, each["rank"])):
                 draw_point(axes, place, value, colour, mark=MARKS[kind], gid=kind)
     return page.figure

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from recuse.plot.axes import bias_limits, set_numbers
+from recuse.plot.axes import bias_limits, put, set_numbers
 from recuse.plot.colours import INK, NEUTRAL
 from recuse.plot.intervals import excludes_zero
 from recuse.plot.page import Entry, Head, family_entries, page_of_panels, page_of_words, some
@@ -140,11 +140,11 @@ def _draw(axes: Axes, tables: Mapping[str, pd.DataFrame], at: float, line: Mappi
     curve = tables["curve"].sort_values("reliability")
     ends = curve["ci_low"].to_numpy(float), curve["ci_high"].to_numpy(float)
     axes.fill_between(curve["reliability"], *ends, color=line["color"], alpha=0.25, lw=0, zorder=2.5, gid="band")
-    axes.plot(curve["reliability"], curve["estimate"], zorder=3, gid="curve", **line)
+    put(axes, curve["reliability"], curve["estimate"], zorder=3, gid="curve", **line)
     for name, mark in (("breakdown", CROSS), ("reversal", REVERSAL)):
         at_0 = tables["breakdown"][name].dropna()
-        axes.plot(at_0, np.zeros(len(at_0)), color=line["color"], zorder=4, gid=name, **mark)
+        put(axes, at_0, np.zeros(len(at_0)), color=line["color"], zorder=4, gid=name, **mark)
     for row in tables["own"].to_dict("records"):
-        axes.plot([at, at], [row["ci_low"], row["ci_high"]], color=line["color"], lw=1.1, zorder=4.5)
+        put(axes, [at, at], [row["ci_low"], row["ci_high"]], color=line["color"], lw=1.1, zorder=4.5)
         face = line["color"] if excludes_zero(row) else "white"
-        axes.plot([at], [row["estimate"]], color=line["color"], markerfacecolor=face, zorder=5, gid="own", **OWN)
+        put(axes, [at], [row["estimate"]], color=line["color"], markerfacecolor=face, zorder=5, gid="own", **OWN)

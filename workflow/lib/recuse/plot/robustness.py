@@ -22,6 +22,7 @@ from recuse.inference.robustness import (
     without_human_scores,
 )
 from recuse.inference.verdict import NOT_ESTIMABLE
+from recuse.plot.axes import put
 from recuse.plot.colours import FAINT, GRID, INK, RULE, Palette
 from recuse.plot.intervals import row_within
 from recuse.plot.page import Entry, Head, Page, family_entries, joined, page_of_words, some
@@ -185,7 +186,7 @@ def _cell(axes: Axes, row: Mapping, column: tuple[float, float], layout: Layout)
         axes.text(left + AT, place, "–", ha="center", va="center_baseline", color=FAINT, gid="not estimable")
         return
     colour = layout.palette.of_bias(row["quantity"], row["term"])
-    axes.plot([left + AT], [place], color=colour, linestyle="none", zorder=3, gid="mark", **_mark(row, colour))
+    put(axes, [left + AT], [place], color=colour, linestyle="none", zorder=3, gid="mark", **_mark(row, colour))
     if width == NUMBER:
         right = {"ha": "right", "va": "center_baseline", "gid": "number"}
         axes.text(left + width - 0.03, place, signed(row["estimate"]), **right)

@@ -13,7 +13,7 @@ from matplotlib.transforms import ScaledTranslation
 
 from recuse.base.errors import DataError
 from recuse.data.registry import HUMAN
-from recuse.plot.axes import unit_square
+from recuse.plot.axes import put, unit_square
 from recuse.plot.colours import DASHED, INK, Palette
 from recuse.plot.intervals import (
     LEAST_ROW,
@@ -192,7 +192,7 @@ def _name(axis: Axis, names: Sequence[str], palette: Palette, **settings) -> Non
     for place, name in zip(places, names, strict=True):
         if palette.family(name):
             spot = ([0], [place]) if upright else ([place], [0])
-            axes.plot(*spot, color=palette.colour(name), transform=transform, **square)
+            put(axes, *spot, color=palette.colour(name), transform=transform, **square)
 
 
 @language()
@@ -245,7 +245,7 @@ def _draw_coefficients(axes: Axes, table: pd.DataFrame, judges: Sequence[str], s
         if row["statistic"] == "spearman":
             draw_interval(axes, place - LOWER / 2, row, subject.palette.colour(row["judge"]), column="value")
         elif row["statistic"] in OTHERS and not np.isnan(row["value"]):
-            axes.plot([row["value"]], [place + LOWER], zorder=3, **OTHERS[row["statistic"]][1])
+            put(axes, [row["value"]], [place + LOWER], zorder=3, **OTHERS[row["statistic"]][1])
 
 
 @language()

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from recuse.base.words import capitalised, signed
-from recuse.plot.axes import ENDS, bias_limits, note_beyond
+from recuse.plot.axes import ENDS, bias_limits, note_beyond, put
 from recuse.plot.biases import RIGHT, SIDES, absences, left_out, quantity_of, with_simultaneous
 from recuse.plot.colours import FAINT, Palette
 from recuse.plot.intervals import (
@@ -197,7 +197,7 @@ def _draw_slice(axes: Axes, section: Section, name: str, palette: Palette, *, ef
             continue
         row, colour = rows.loc[term], palette.of_bias(quantity_of(section.quantity), term)
         if term in section.whole:
-            axes.plot([section.whole[term]], [place], zorder=2.8, gid="whole", **WHOLE)
+            put(axes, [section.whole[term]], [place], zorder=2.8, gid="whole", **WHOLE)
         draw_interval(axes, place, row, colour)
         mark_beyond(axes, place, row, colour)
         if effects and not np.isnan(row["effect"]):

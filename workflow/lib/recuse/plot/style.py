@@ -136,7 +136,8 @@ def read(path: str | Path) -> pd.DataFrame:
     """
     table = pd.read_csv(path, dtype=dict.fromkeys(NAMES, "str"), keep_default_na=False, na_values=[""])
     for column in table.columns.intersection(NAMES):
-        table[column] = table[column].str.replace(INVISIBLE, lambda match: visible(match[0]), regex=True)
+        if hidden := {name: visible(name) for name in table[column].dropna().unique() if INVISIBLE.search(name)}:
+            table[column] = table[column].replace(hidden)
     return table
 
 

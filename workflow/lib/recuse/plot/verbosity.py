@@ -11,7 +11,7 @@ from recuse.base.tables import read_table
 from recuse.base.words import signed
 from recuse.pairwise.choices import LONGER, MAIN, SELF
 from recuse.pairwise.verbosity import FEW
-from recuse.plot.axes import limits_of
+from recuse.plot.axes import limits_of, put
 from recuse.plot.colours import BLUE, FAINT, INK
 from recuse.plot.intervals import (
     BELOW,
@@ -194,7 +194,7 @@ def choices(table: pd.DataFrame, verdicts: pd.DataFrame, subject: Subject, *, co
                 draw_interval(axes, place - LOWER / 2, row, BLUE)
                 write_number(axes, place, signed(row["estimate"], 1), NUMBER)
             else:
-                axes.plot([row["estimate"]], [place + LOWER], zorder=3, gid="other draws", **OTHER)
+                put(axes, [row["estimate"]], [place + LOWER], zorder=3, gid="other draws", **OTHER)
     for axes in panels.lowest:
         write_directions(axes, *OFTEN)
     return page.figure
@@ -247,7 +247,7 @@ def _draw_biases(axes: Axes, table: pd.DataFrame, judges: Sequence[str], printed
         if row["order"] == "debiased":
             _draw_main(axes, place, row, beside)
         elif not np.isnan(row["verbosity_bias"]):
-            axes.plot([row["verbosity_bias"]], [place + LOWER], zorder=3, gid=row["order"], **RULES[row["order"]][1])
+            put(axes, [row["verbosity_bias"]], [place + LOWER], zorder=3, gid=row["order"], **RULES[row["order"]][1])
     for judge, value in printed.items():
         axes.plot([value], [judges.index(judge) - LOWER / 2], zorder=3.5, gid="published", **PRINTED)
 

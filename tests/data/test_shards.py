@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import recuse.base.database
+import recuse.data.shards
 from conftest import CONFIG, built, study_files
 from rated_tables import NINE, study_of_query
 from recuse.base.database import bounded
@@ -305,6 +306,26 @@ def test_more_threads_and_little_memory_change_nothing(tmp_path, monkeypatch):
     assert str(message.value).endswith("); write a larger value")
     assert "\n" not in str(message.value)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.csv", "r.parquet", "raw.parquet"]
+
+
+def test_ratings_are_in_order_though_a_join_mixes_them(tmp_path, monkeypatch):
+    """With so few rows of a prompt, DuckDB takes the prompts for the larger side of a join: rows are sorted a second time."""
+    models = [name for name, model in CONFIG["models"].items() if model["family"] in ("GPT", "Claude")][:3]
+    raw, ratings, written = tmp_path / "raw.parquet", str(tmp_path / "r.parquet"), []
+    duckdb.sql(f"""
+        copy (select {models}[1 + i % 3] as judge, {models}[1] as model, i % 4 as gt, 'd' as dataset, 'Tone' as dimension,
+                     'prompt ' || hash(i // 3) as prompt_id, hash(i) % 5 as rating
+              from range(60000) as t(i)) to '{raw}' (format parquet)""")
+    source = StudyFiles([RatingsFile(str(raw))], {"Tone": [0, 4]}, {}, Registry.from_config(CONFIG["models"]))
+    write_rows = recuse.data.shards.write_rows
+    monkeypatch.setattr(recuse.data.shards, "write_rows", lambda *rows: written.append(rows[2]) or write_rows(*rows))
+    normalise("t", source, ratings=ratings, completeness=str(tmp_path / "c.csv"))
+    assert len(written) == 3  # the summary, the ratings, and these again
+    rows = duckdb.sql(f"select prompt_id, judge, model, gt, rating from '{ratings}'").fetchall()
+    raw_rows = f"select prompt_id, judge, model, gt, rating::integer as rating from '{raw}' order by all"
+    assert rows == duckdb.sql(raw_rows).fetchall()
+    prompts = duckdb.sql(f"select prompt from '{ratings}'").fetchnumpy()["prompt"]
+    assert (prompts == np.arange(60000) // 3).all()
 
 
 def test_prompts_are_counted_in_each_dimension(tmp_path):

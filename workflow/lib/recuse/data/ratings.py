@@ -133,8 +133,7 @@ def normalise(study: str, source: StudyFiles, *, ratings: str, completeness: str
     scale_low, scale_high, and the codes group_code, reference_code (see recuse.data.cells) and prompt, from 0, of each
     prompt_id in each dataset; they are sorted by prompt_id, dataset and group_code. A row without rating, or without gt if
     any row of the study has one, is left out and counted; if no row has a gt it is NULL. A row without pred_length is counted
-    and kept: specs with `length` leave it out. The rows pass through
-    files beside `ratings`, gone afterwards, so that memory need not hold them all.
+    and kept: specs with `length` leave it out. Memory need not hold all rows, which are read several times.
 
     Raises DataError naming file, line and column for a missing file or column, a CSV file or a study without rows, what CHECKS
     refuses, and a judge-model-dimension-dataset-prompt that occurs twice.

@@ -229,7 +229,7 @@ def write_sorted(coded: CodedRows, plan: Plan, *, first: int, ratings: str) -> t
         if TWICE not in str(error):
             raise
         return first_twice(coded, groups, levels)
-    # A join keeps the order of its left side only if its right one is the smaller and fits into memory.
+    # A join keeps the order of its left side only if DuckDB takes the right one for the smaller and it fits into memory.
     before = "lag(prompt) over () as last, lag(group_code) over () as last_group"
     wrong = "prompt < last or prompt = last and group_code <= last_group"
     if connection.execute(f"select 1 from (select *, {before} from {files([ratings])}) where {wrong} limit 1").fetchone():

@@ -1,5 +1,6 @@
 """Snakemake in forks of a process that has imported it: each starts a second sooner than a process of its own."""
 
+import atexit
 import multiprocessing
 import os
 import sys
@@ -20,7 +21,10 @@ def _main(folder: str, arguments: list[str], environment: dict[str, str], output
     from snakemake.cli import main
 
     sys.argv = ["snakemake", *arguments]
-    main(arguments)
+    try:
+        main(arguments)
+    finally:
+        atexit._run_exitfuncs()  # a fork of multiprocessing leaves them out; the answers are printed by one
 
 
 def forked(arguments: list[str], *, cwd: Path, env: dict[str, str], timeout: float) -> CompletedProcess[str]:

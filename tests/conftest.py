@@ -6,6 +6,7 @@ os.environ["OMP_NUM_THREADS"] = "1"  # as in a job of the workflow; more get in 
 import pytest
 import yaml
 
+import mutations
 from recuse.base.database import write_parquet
 from recuse.data.cells import build_cells
 from recuse.data.files import RatingsFile
@@ -23,7 +24,25 @@ CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
 
 
 def pytest_addoption(parser):
+    parser.addoption("--long", action="store_true", help="all tests, and all examples, worlds and kills of each")
     parser.addoption("--replicates", dest="replicates", type=int, default=25, help="simulated studies of the coverage test")
+
+
+def pytest_configure(config):
+    mutations.share = 1 if config.getoption("long") else mutations.SHORT
+
+
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption("long"):
+        long = [item for item in items if item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if item not in long]
+
+
+@pytest.fixture(scope="session")
+def long(request):
+    """Whether all of a test is wanted, or the small part that is left of it in the ordinary run."""
+    return request.config.getoption("long")
 
 
 def study_files(study, files):

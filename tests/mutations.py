@@ -20,6 +20,14 @@ SEEDED = settings(
     database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
+SHORT, share = 1 / 5, 1.0  # of the examples: in the ordinary run, and in this one
+
+
+def examples(number: int) -> settings:
+    """The settings of a test with so many examples, of which the ordinary run takes the share SHORT."""
+    return settings(SEEDED, max_examples=max(10, round(share * number)))
+
+
 PLACE = st.integers(0, 2**20)  # of a byte, a cell or a value: modulo how many there are
 PIECES = [
     b"\x00",

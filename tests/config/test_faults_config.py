@@ -5,9 +5,9 @@ import re
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 
-from mutations import SEEDED, bytes_like, documents_like, done_or_refused
+from mutations import bytes_like, documents_like, done_or_refused, examples
 from recuse.base.database import connect
 from recuse.base.errors import ConfigError, DataError
 from recuse.config.load import check_structure, load
@@ -106,7 +106,7 @@ def test_a_name_too_long_for_a_file(path):
             read()
 
 
-@settings(SEEDED, max_examples=280)
+@examples(280)
 @given(documents_like(yaml.safe_load(OWN)))
 def test_values_of_a_configuration(path, document):
     path.write_text(yaml.safe_dump(document), "utf-8")
@@ -114,7 +114,7 @@ def test_values_of_a_configuration(path, document):
         start(path)
 
 
-@settings(SEEDED, max_examples=350)
+@examples(350)
 @given(bytes_like(OWN.encode()))
 def test_bytes_of_a_configuration(path, content):
     path.write_bytes(content)

@@ -5,11 +5,11 @@ from argparse import Namespace
 
 import duckdb
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import ROOT
-from mutations import SEEDED, as_csv, bytes_like, done_or_refused, parquet_kinds, tables_like, write_parquet
+from mutations import as_csv, bytes_like, done_or_refused, examples, parquet_kinds, tables_like, write_parquet
 from recuse import cli
 from recuse.config.load import load
 from recuse.data.cells import build_cells
@@ -109,35 +109,35 @@ def test_ratings_as_they_are(folder, parquet, by_command):
         assert (folder / "output.csv").exists()
 
 
-@settings(SEEDED, max_examples=350)
+@examples(350)
 @given(st.one_of(tables_like(RATINGS).map(as_csv), bytes_like(as_csv(RATINGS))))
 def test_ratings(folder, content):
     (folder / "ratings.csv").write_bytes(content)
     through_the_steps(folder / "ratings.csv", folder)
 
 
-@settings(SEEDED, max_examples=60)
+@examples(60)
 @given(tables_like(RATINGS))
 def test_ratings_that_are_fitted(folder, by_command, table):
     (folder / "ratings.csv").write_bytes(as_csv(table))
     by_command(cli.run_fit, folder / "ratings.csv", folder, spec="main")
 
 
-@settings(SEEDED, max_examples=30)
+@examples(30)
 @given(tables_like(RATINGS))
 def test_ratings_that_are_checked(folder, by_command, table):
     (folder / "ratings.csv").write_bytes(as_csv(table))
     by_command(cli.run_check, folder / "ratings.csv", folder)
 
 
-@settings(SEEDED, max_examples=150)
+@examples(150)
 @given(tables_like(RATINGS), parquet_kinds())
 def test_cells_of_ratings_in_parquet(folder, writer, table, kinds):
     write_parquet(writer, table, kinds, folder / "given.parquet")
     through_the_steps(folder / "given.parquet", folder)
 
 
-@settings(SEEDED, max_examples=120)
+@examples(120)
 @given(st.data())
 def test_bytes_of_ratings_in_parquet(folder, parquet, by_command, data):
     """By the command, which opens a DuckDB of its own: some such files are the end of one."""
@@ -167,7 +167,7 @@ def test_raters_as_they_are(folder, rated):
     assert (folder / "raters.parquet").exists()
 
 
-@settings(SEEDED, max_examples=200)
+@examples(200)
 @given(st.one_of(tables_like(RATERS).map(as_csv), bytes_like(as_csv(RATERS))))
 def test_raters(folder, rated, content):
     (folder / "raters.csv").write_bytes(content)
@@ -187,14 +187,14 @@ def test_verdicts_as_they_are(folder):
     assert (folder / "comparisons.parquet").exists()
 
 
-@settings(SEEDED, max_examples=300)
+@examples(300)
 @given(st.one_of(tables_like(VERDICTS).map(as_csv), bytes_like(as_csv(VERDICTS))), st.booleans())
 def test_verdicts(folder, content, both_orders):
     (folder / "verdicts.csv").write_bytes(content)
     through_verdicts(folder / "verdicts.csv", folder, both_orders=both_orders)
 
 
-@settings(SEEDED, max_examples=60)
+@examples(60)
 @given(tables_like(VERDICTS), parquet_kinds())
 def test_verdicts_in_parquet(folder, writer, table, kinds):
     write_parquet(writer, table, kinds, folder / "verdicts.parquet")

@@ -1,4 +1,4 @@
-"""A run that is killed, twenty times at moments drawn at random, ends with the bytes of one that was left alone."""
+"""A run that is killed, several times at moments drawn at random, ends with the bytes of one that was left alone."""
 
 import base64
 import os
@@ -15,7 +15,7 @@ import pytest
 from workflow_runs import copy_project, products, snakemake
 
 pytestmark = pytest.mark.workflow
-KILLS = 20
+KILLS = {False: 3, True: 20}  # in the ordinary run, and with --long
 LONGEST = 1.5  # how long a run may work, as a share of the time that it took to begin: a slow machine has longer
 TARGETS = (
     "results/mine/tables/check.csv",
@@ -61,10 +61,10 @@ def halve_unfinished(folder):
 
 
 @pytest.fixture(scope="module")
-def survivor(project, tmp_path_factory):
+def survivor(project, tmp_path_factory, long):
     """A folder where the run was killed KILLS times and then left alone; a run that is done sooner begins anew."""
     folder, drawn, kills = copy_project(tmp_path_factory.mktemp("killed")), random.Random(7), 0
-    while kills < KILLS:
+    while kills < KILLS[long]:
         if killed(folder, drawn.uniform(0, LONGEST)):
             kills += 1
             halve_unfinished(folder)

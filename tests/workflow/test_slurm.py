@@ -41,6 +41,7 @@ def kill_first(cluster):
         thread.join()
 
 
+@pytest.mark.long
 def test_killed_jobs_are_made_again_and_give_the_bytes_of_a_local_run(cluster, project, kill_first, tmp_path):
     folder = copy_project(tmp_path)
     killed = kill_first("figures_smoke")
@@ -74,6 +75,7 @@ def test_job_that_fails_for_good_is_reported(cluster, tmp_path):
     assert short[0].startswith("ratings, log results/mine/logs/ratings.log\n    error: tests/smoke/ratings.csv, line ")
 
 
+@pytest.mark.long
 def test_shards_are_jobs_of_their_own(cluster, tmp_path_factory):
     """A simulated study, whose raw files and tables would otherwise be one job, with the shards between them."""
     folders = [copy_project(tmp_path_factory.mktemp(name)) for name in ("here", "there")]

@@ -19,6 +19,7 @@ from snakemake_forks import forked
 from workflow_runs import BOTH, FIGURES, OF_THE_PAPER, OVERLAY, PARTS, ROOT, copy_project, products, snakemake
 
 pytestmark = pytest.mark.workflow
+STUDIES = ["mine", pytest.param("smoke", marks=pytest.mark.long)]
 
 
 def test_every_figure_in_the_formats_of_the_configuration(project):
@@ -105,23 +106,6 @@ def test_wrong_setting_stops_before_anything_runs(project, overlay, setting, mes
     assert message in result.stdout + result.stderr
 
 
-HERE = "results/here/estimates/main.csv"  # of a study that a test's own folder declares
-
-
-def from_folder(project, folder, *arguments):
-    """Ask for HERE in a folder that is not the project's."""
-    command = [sys.executable, "-m", "snakemake", "-s", str(project / "Snakefile"), "--cores", "1", HERE, *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
-
-
-def assert_like_mine(project, folder):
-    """Build HERE; the ratings are those of the study `mine`, and so are the estimates."""
-    result = from_folder(project, folder)
-    assert result.returncode == 0, result.stdout + result.stderr
-    theirs = (project / "results" / "mine" / "estimates" / "main.csv").read_text("utf-8")
-    assert (folder / HERE).read_text("utf-8") == theirs.replace("mine,", "here,")
-
-
 @pytest.mark.parametrize("name", ["config.yaml", "named.yaml"])
 @pytest.mark.parametrize(
     ("text", "message"),
@@ -148,39 +132,42 @@ def test_braces_in_the_path_of_the_checkout_are_refused(tmp_path):
 
 
 def test_runs_from_any_folder_with_the_config_of_that_folder(project, tmp_path):
-    """The project's config.yaml holds; that of the working directory adds to it."""
-    shutil.copy(project / "tests" / "smoke" / "ratings.csv", tmp_path / "my ratings é.csv")
-    study = "studies: {here: {title: t, files: my ratings é.csv, scales: {Tone: [1, 5], Usefulness: [1, 5]}}}\n"
-    (tmp_path / "config.yaml").write_text(study, "utf-8")
-    assert_like_mine(project, tmp_path)
-
-
-def test_folder_of_parts_gives_what_one_file_gives(project, tmp_path):
-    """A further part reruns the study."""
+    """The project's config.yaml holds, and that of the working directory adds to it; parts are as good as one file."""
     parts = tmp_path / "my parts"
     parts.mkdir()
+    shutil.copy(project / "tests" / "smoke" / "ratings.csv", tmp_path / "my ratings é.csv")
     rows = f"from '{project}/tests/smoke/ratings.csv'"
     for part in (1, 0):
         duckdb.sql(f"copy ({rows} where hash(prompt_id, judge) % 2 = {part}) to '{parts}/part {part}.parquet'")
     (parts / "_SUCCESS").write_text("")
-    study = "studies: {here: {title: t, files: my parts/, scales: {Tone: [1, 5], Usefulness: [1, 5]}}}\n"
-    (tmp_path / "config.yaml").write_text(study, "utf-8")
-    assert_like_mine(project, tmp_path)
+    one = "one: &one {title: t, files: my ratings é.csv, scales: {Tone: [1, 5], Usefulness: [1, 5]}}"
+    several = "several: {<<: *one, files: my parts/}"
+    (tmp_path / "config.yaml").write_text(f"studies:\n  {one}\n  {several}\n", "utf-8")
+    targets = [f"results/{name}/estimates/main.csv" for name in ("one", "several")]
+
+    def run(*arguments):
+        arguments = ["-s", str(project / "Snakefile"), "--cores", "1", *targets, *arguments]
+        return forked(arguments, cwd=tmp_path, env=dict(os.environ), timeout=300)
+
+    result = run()
+    assert result.returncode == 0, result.stdout + result.stderr
+    theirs = (project / "results" / "mine" / "estimates" / "main.csv").read_text("utf-8")
+    for target in targets:
+        assert (tmp_path / target).read_text("utf-8") == theirs.replace("mine,", f"{target.split('/')[1]},")
     assert not [path for path in tmp_path.rglob("*") if path.suffix in (".spill", ".unsorted", ".part")]
     duckdb.sql(f"copy ({rows} limit 0) to '{parts}/part 2.parquet'")
-    again = from_folder(project, tmp_path, "-n")
-    assert "part 2.parquet" in again.stdout
+    assert "part 2.parquet" in run("-n").stdout  # a further part reruns the study
 
 
-def interrupted_in_the_fit(folder):
+def interrupted_in_the_fit(folder, study):
     """Start to fit a study on one core, and interrupt that as a user does."""
-    target = "results/smoke/tables/conclusions.csv"
+    target = f"results/{study}/tables/conclusions.csv"
     command = [sys.executable, "-m", "snakemake", "--cores", "1", target, "--configfile", "tests/smoke/config.yaml"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     # A shell in the background has its children ignore what is sent here.
     heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     run = subprocess.Popen(command, cwd=folder, **quiet, start_new_session=True, preexec_fn=heed)
-    log = folder / "results" / "smoke" / "logs" / "fit.log"
+    log = folder / "results" / study / "logs" / "fit.log"
     for _ in range(1200):
         if log.exists():
             break
@@ -190,13 +177,14 @@ def interrupted_in_the_fit(folder):
     return run.returncode
 
 
-def test_interrupted_run_is_taken_up_again_and_one_core_gives_the_bytes_of_two(project, tmp_path):
-    """All tables and pages of both studies, and a figure: others are drawn by jobs of one thread, too."""
+@pytest.mark.parametrize("study", STUDIES)
+def test_interrupted_run_is_taken_up_again_and_one_core_gives_the_bytes_of_two(project, tmp_path, study):
+    """All tables and pages of a study, and a figure: others are drawn by jobs of one thread, too."""
     folder = copy_project(tmp_path)
-    assert interrupted_in_the_fit(folder) != 0
-    ours = products(project)
+    assert interrupted_in_the_fit(folder, study) != 0
+    ours = {path: content for path, content in products(project).items() if path.startswith(f"{study}/")}
     wanted = {path for path in ours if not re.search("/figures/|/made/|/(report.html|summary.json)$", path)}
-    wanted |= {f"smoke/figures/fig03_self_family_bias{suffix}" for suffix in (".pdf", ".svg")}
+    wanted |= {f"{study}/figures/fig03_self_family_bias{suffix}" for suffix in (".pdf", ".svg")}
     again = snakemake(folder, "--cores", "1", *(f"results/{path}" for path in wanted))
     assert again.returncode == 0, again.stdout + again.stderr
     theirs = {path: content for path, content in products(folder).items() if "/made/" not in path}
@@ -226,15 +214,15 @@ def test_faulty_rating_is_named_and_leaves_nothing(tmp_path):
     assert "\nFailed: ratings, log results/mine/logs/ratings.log\n    error: tests/smoke/ratings.csv, line 5" in result.stderr
 
 
-def test_every_fit_of_the_smoke_studies_equals_statsmodels(project):
-    paths = [f"results/{study}/tables/crosscheck.csv" for study in BOTH]
-    result = snakemake(project, "--cores", "2", *paths)
+@pytest.mark.parametrize("study", STUDIES)
+def test_every_fit_of_a_study_equals_statsmodels(project, study):
+    path = f"results/{study}/tables/crosscheck.csv"
+    result = snakemake(project, "--cores", "2", path)
     assert result.returncode == 0, result.stdout + result.stderr
-    for path in paths:
-        rows = read_table(project / path)
-        limits = {"estimates and intervals": 1e-9, "log-likelihood": 1e-6, "estimates and curves": 1e-7}
-        assert {row["compared"] for row in rows} == set(limits)
-        assert all(float(row["largest_difference"]) < limits[row["compared"]] for row in rows)
+    rows = read_table(project / path)
+    limits = {"estimates and intervals": 1e-9, "log-likelihood": 1e-6, "estimates and curves": 1e-7}
+    assert {row["compared"] for row in rows} == set(limits)
+    assert all(float(row["largest_difference"]) < limits[row["compared"]] for row in rows)
 
 
 def test_own_ablation_is_one_entry_with_a_table_and_a_figure(tmp_path):

@@ -40,12 +40,14 @@ def test_every_figure_of_what_a_study_holds(compared):
 
 
 def test_one_core_and_two_give_the_same_bytes(compared, tmp_path):
-    other = copy_project(tmp_path)
-    result = snakemake(other, "--cores", "1", **OWN)
+    """All tables, and a figure: others are drawn by jobs of one thread, too."""
+    other, ours = copy_project(tmp_path), products(compared)
+    wanted = {path for path in ours if "/tables/" in path or path.endswith("world/figures/verbosity_bias.svg")}
+    result = snakemake(other, "--cores", "1", *(f"results/{path}" for path in wanted), **OWN)
     assert result.returncode == 0, result.stdout + result.stderr
-    ours, theirs = products(compared), products(other)
-    assert ours.keys() == theirs.keys()
-    assert [path for path in ours if ours[path] != theirs[path]] == []
+    theirs = products(other)
+    assert wanted <= theirs.keys()
+    assert [path for path in theirs.keys() & ours.keys() if theirs[path] != ours[path]] == []
 
 
 def test_nothing_to_do_when_all_is_there_or_merely_touched(compared):
@@ -79,23 +81,15 @@ def test_planted_biases_are_in_the_recovery_table(compared):
     assert all(row["inside"] in ("yes", "no") for row in rows)
 
 
-@pytest.mark.parametrize(
-    ("line", "old", "new", "said"),
-    [
-        (5, ",ba,", ",bb,", "line 5, column order: found 'bb'"),
-        (9, ",b,", ",A wins,", "line 9, column outcome: found 'A wins'"),
-        (7, "q0", "q99", "line 6, column order"),  # whose other order is gone
-    ],
-)
-def test_faulty_verdict_is_named_and_leaves_nothing(compared, tmp_path, line, old, new, said):
+def test_verdict_whose_other_order_is_gone_is_named_and_leaves_nothing(compared, tmp_path):
     lines = (compared / "tests/smoke/verdicts.csv").read_text("utf-8").splitlines()
-    assert old in lines[line - 1]
-    lines[line - 1] = lines[line - 1].replace(old, new, 1)
+    assert ",ba," in lines[6]
+    lines[6] = lines[6].replace("q0", "q99", 1)
     folder = copy_project(tmp_path)
     (folder / "tests/smoke/verdicts.csv").write_text("\n".join(lines) + "\n", "utf-8")
     result = snakemake(folder, "--cores", "1", "verdicts", **OWN)
     assert result.returncode == 1
-    assert f"tests/smoke/verdicts.csv, {said}" in result.stdout + result.stderr
+    assert "tests/smoke/verdicts.csv, line 6, column order" in result.stdout + result.stderr
     assert not [path for path in (folder / "results" / "verdicts").rglob("*") if path.suffix in (".parquet", ".csv")]
 
 

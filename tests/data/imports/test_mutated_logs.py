@@ -5,12 +5,12 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from test_tools import IMPORTED
 
 from conftest import CONFIG, ROOT
-from mutations import SEEDED, as_csv, bytes_like, documents_like, done_or_refused, tables_like
+from mutations import as_csv, bytes_like, documents_like, done_or_refused, examples, tables_like
 from recuse.data.imports.ratings import import_ratings
 from recuse.data.imports.verdicts import import_verdicts
 from recuse.data.ratings import StudyFiles, normalise
@@ -128,7 +128,7 @@ def test_fixtures_as_they_are(tmp_path, name):
 def test_judgments(tmp_path, name):
     path = tmp_path / f"given{Path(name).suffix}"
 
-    @settings(SEEDED, max_examples=25)
+    @examples(25)
     @given(like(name))
     def taken_or_refused(content):
         path.write_bytes(content)
@@ -141,7 +141,7 @@ def test_judgments(tmp_path, name):
 def test_human_scores_and_labels(tmp_path, name):
     path = tmp_path / "given.csv"
 
-    @settings(SEEDED, max_examples=25)
+    @examples(25)
     @given(like(name))
     def taken_or_refused(content):
         path.write_bytes(content)

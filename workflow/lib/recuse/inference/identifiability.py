@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -26,19 +27,31 @@ class CellWords:
     model: np.ndarray  # (cells,) of str
     kin: np.ndarray  # (cells,) of bool: the model is the judge or of its family
 
+    @cached_property
+    def codes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Codes of the judges and of the models, (cells,) each."""
+        return tuple(np.unique(names, return_inverse=True)[1] for names in (self.judge, self.model))
+
+    @cached_property
+    def _of_judges(self) -> dict[str, slice]:
+        """The cells of each judge, which follow one another."""
+        names, first = np.unique(self.judge, return_index=True)
+        return dict(zip(names.tolist(), map(slice, first, [*first[1:], len(self.judge)]), strict=True))
+
     def listed(self, chosen: np.ndarray, *, named: bool) -> str:
         """The cells `chosen`, (cells,) of bool, as in `A: all 9 models but B; the other 8 judges: all 9 models`.
 
         All models are those that the judge rates. If not `named`, judges and models are counted: `8 judges: 3 of 9 models`.
         """
-        phrases = {str(judge): self._models(self.judge == judge, chosen, named) for judge in np.unique(self.judge[chosen])}
+        of_judges = self._of_judges.items()
+        phrases = {judge: self._models(inside, chosen, named) for judge, inside in of_judges if chosen[inside].any()}
         sizes = Counter(phrases.values())
         # The largest group comes last, as `the other judges`.
         order = sorted(sizes, key=lambda phrase: named and sizes[phrase] > FEW and sizes[phrase] == max(sizes.values()))
         parts = []
         for phrase in order:
             judges = [judge for judge, words in phrases.items() if words == phrase]
-            rest = len(judges) > FEW and len(phrases) == len(np.unique(self.judge))  # all of them, or all others
+            rest = len(judges) > FEW and len(phrases) == len(of_judges)  # all of them, or all others
             if rest and len(order) == 1:
                 who = f"all {len(judges)} judges"
             elif not named:
@@ -48,7 +61,7 @@ class CellWords:
             parts.append(f"{who}: {phrase}")
         return "; ".join(parts)
 
-    def _models(self, inside: np.ndarray, chosen: np.ndarray, named: bool) -> str:
+    def _models(self, inside: slice, chosen: np.ndarray, named: bool) -> str:
         rated, selected = self.model[inside], chosen[inside]
         count = f"all {len(rated)} models"
         if selected.all() and len(rated) > FEW:
@@ -149,8 +162,8 @@ def _tied(terms: list[Term], solution: Solution, place: int) -> str:
 def _described(cells: CellWords, carried: np.ndarray, squares: np.ndarray, rows: np.ndarray, *, named: bool) -> dict:
     """Columns of a coefficient that some cells carry; squares: of the weights, rows: of ratings, (cells,) each."""
     against = ~carried & (squares > NEGLIGIBLE * squares.sum())
-    same_judge = against & np.isin(cells.judge, cells.judge[carried])
-    same_model = against & ~same_judge & np.isin(cells.model, cells.model[carried])
+    of_judges, of_models = (np.isin(codes, codes[carried]) for codes in cells.codes)
+    same_judge, same_model = against & of_judges, against & ~of_judges & of_models
     kinds = {"same judge": same_judge, "same model": same_model, "others": against & ~same_judge & ~same_model}
     shares = {name: float(squares[kind].sum() / squares.sum()) for name, kind in {"carried": carried, **kinds}.items()}
     counts = ", ".join(f"{kind.sum()} {'' if name == 'others' else 'of the '}{name}" for name, kind in kinds.items())

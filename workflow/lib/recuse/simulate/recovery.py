@@ -6,9 +6,9 @@ import numpy as np
 
 from recuse.data.moments import Moments
 from recuse.data.study import Study
-from recuse.model.design import CONSTANT, REFERENCE, Term, terms_of
+from recuse.model.design import CONSTANT, REFERENCE, Term, estimable_terms, layout_of, terms_of
 from recuse.model.estimable import slices_of
-from recuse.model.fit import fit_slice
+from recuse.model.least_squares import solve
 from recuse.model.spec import BIASES, A, Spec
 from recuse.pairwise.choices import MAIN
 from recuse.pairwise.cognitive import CLOSED_FORM
@@ -66,7 +66,6 @@ def recovery(
     for spec in specs:
         if spec.model.estimator != "least_squares" or spec.selection.reference is not None or not estimates[spec.name]:
             continue
-        exact = spec.changed(covariance="HC0", bootstrap=None, wild=None)  # an expectation has no error
         truth, expected = {}, {}
         for label, rows in slices_of(spec, study):
             levels, level = np.unique(rows.factors["dimension"], return_inverse=True)
@@ -74,8 +73,10 @@ def recovery(
                 n = np.bincount(level[term.carried], rows.n[term.carried], len(levels))
                 of_dimensions = {str(name): number for name, number in zip(levels, n, strict=True) if number}
                 truth[label, term.quantity, term.term] = true_value(values, term, of_dimensions)
-            for of in fit_slice(exact, label, rows.with_rating(expected_ratings(rows, values))).coefficients:
-                expected[label, of.quantity, of.term] = of.estimate
+            terms = estimable_terms(spec, rows.factors) if len(rows.n) else []
+            solution = solve(rows.with_rating(expected_ratings(rows, values)), layout_of(spec, terms, rows)) if terms else None
+            for term, value in zip(terms, solution.estimate if terms else (), strict=True):
+                expected[label, term.quantity, term.term] = float(value)
         for row in estimates[spec.name]:
             if row["p_value"]:
                 key = row["slice"], row["quantity"], row["term"]

@@ -35,7 +35,8 @@ class CodedRows:
         group = "0::bigint"
         for axis, size in zip(AXES, levels.sizes, strict=True):
             group = f"({group} * {size} + {axis})"
-        return f"select {', '.join(COLUMNS[len(AXES) :])}, {group}::{type_of(levels.groups)} as group_code from ({self.rows})"
+        columns = ["prompt_id", f"gt::{type_of(len(levels.reference))} as gt", "rating", "length"]
+        return f"select {', '.join(columns)}, {group}::{type_of(levels.groups)} as group_code from ({self.rows})"
 
 
 def code_rows(connection: Connection, tables: Sequence[tuple[str, Mapping[str, str]]]) -> CodedRows:
@@ -72,19 +73,16 @@ def code_checked(connection: Connection, checked: Sequence[str], levels: Levels,
             _number(connection, column, f"select distinct {column} as value from ({rows}) where {column} is not null")
             continue
         values, kind = list(getattr(levels, values)), "double" if column == "gt" else "varchar"
-        listed = f"select unnest($1::{kind}[]) as value, unnest(range($2))::{type_of(len(values))} as code"
+        listed = f"select unnest($1::{kind}[]) as value, unnest(range($2))::integer as code"
         connection.execute(f"create temp table {column}_codes as {listed}", [values, len(values)])
     looked_up = {column: (column, f"select value as stored, code as value from {column}_codes") for column in COLUMNS}
     return CodedRows(connection, _looked_up(rows, looked_up))
 
 
 def _number(connection: Connection, column: str, values: str) -> None:
-    connection.execute(f"create temp table {column}_values as {values}")
-    (count,) = connection.execute(f"select count(*) from {column}_values").fetchone()
     connection.execute(f"""
         create temp table {column}_codes as
-        select value, (row_number() over (order by value) - 1)::{type_of(count)} as code from {column}_values""")
-    connection.execute(f"drop table {column}_values")
+        select value, (row_number() over (order by value) - 1)::integer as code from ({values})""")
 
 
 def _looked_up(rows: str, meaning: Mapping[str, tuple[str, str]]) -> str:

@@ -161,13 +161,12 @@ def shades(block: pd.DataFrame) -> pd.DataFrame:
 
 
 def _draw_cells(axes: Axes, panel: pd.DataFrame, palette: Palette) -> None:
-    rows, columns = panel.shape
-    shaded = np.ma.masked_invalid(shades(panel).to_numpy(float))
-    axes.pcolormesh(shaded, cmap=RAMP, vmin=0, vmax=1, linewidths=0.8, edgecolor="white")
-    axes.set(xlim=(0, columns), ylim=(rows, 0), xticks=[], yticks=[])
-    for row, column in zip(*np.nonzero(~shaded.mask), strict=True):
-        number = f"{panel.iat[row, column]:.2f}"
-        axes.text(column + 0.5, row + 0.5, number, size=SMALL, color=INK, ha="center", va="center_baseline")
+    import seaborn  # here, as importing it takes longer than drawing the other figures of this module
+
+    look = {"cmap": RAMP, "vmin": 0, "vmax": 1, "cbar": False, "linewidths": 0.8, "xticklabels": False, "yticklabels": False}
+    numbers = {"annot": panel, "fmt": ".2f", "annot_kws": {"size": SMALL, "color": INK, "va": "center_baseline"}}
+    seaborn.heatmap(shades(panel), ax=axes, **look, **numbers)
+    axes.set(xlabel="", ylabel="")
     axes.tick_params(length=0, pad=72 * MARK_ROOM)
     axes.spines["bottom"].set_visible(False)
     if HUMAN in panel.index:

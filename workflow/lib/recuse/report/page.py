@@ -18,7 +18,7 @@ from recuse.report.pairwise import answer_of_comparisons
 from recuse.report.tables import EXCERPTS, EXCERPTS_WITHOUT_HUMAN_SCORES, Excerpt, Row, shown
 from recuse.report.verdict import summary
 
-PACKAGES = ("duckdb", "matplotlib", "numpy", "pandas", "scipy", "snakemake")
+PACKAGES = ("duckdb", "matplotlib", "numpy", "pandas", "scipy", "seaborn", "snakemake")
 READ = ("pooled", "correlations", "mean_scores")  # tables that the answer reads and the page does not show
 # The figure after the answer: the first that has something to show.
 LEADS = ("verdicts", "choices", "bias_jitter", "attack_success", "position")

@@ -158,6 +158,16 @@ class IdiosyncrasyDesign:
         residuals = self._fit.residuals(mean[self.cells.is_unrelated])
         return math.sqrt(residuals @ residuals / self.df) if self.df > 0 else math.nan
 
+    def reasons_of_cells(self) -> list[str]:
+        """Why there is no gap of each cell, or "", as of `of_cell`."""
+        number = np.arange(self._fit.fitted.sum())
+        seen = iter(self._fit.leftover(number, number).tolist())
+        reasons = []
+        for place, is_unrelated in enumerate(self.cells.is_unrelated.tolist()):
+            can_be = is_unrelated and next(seen) > ALONE and self.df > 0
+            reasons.append("" if can_be else self.of_cell(place).reason)
+        return reasons
+
     def of_cell(self, place: int) -> ExcessPreference:
         """One cell against the unrelated cells; an unrelated cell against the others, from a fit without it."""
         relation, judge, model = self.cells.relation[place], self.cells.judge[place], self.cells.model[place]
@@ -435,15 +445,15 @@ def residual_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Itera
             yield {**each.where, "reason": NO_SLICE}
             continue
         cells, design = each.cells, each.design
-        targets = [design.of_cell(place) for place in range(len(cells.n))]
-        fitted = [place for place, target in enumerate(targets) if not target.reason and each.fit is not None]
+        relations, reasons = cells.relation.tolist(), design.reasons_of_cells()
+        fitted = [place for place, reason in enumerate(reasons) if not reason and each.fit is not None]
         contrasts = each.residual_contrasts(np.array(fitted)) if fitted else np.empty((0, len(cells.n)))
         errors = dict(zip(fitted, each.fit.single_errors(contrasts) if fitted else (), strict=True))
         values = dict(zip(fitted, (contrasts @ cells.mean).tolist(), strict=True))
         for place, (judge, model, n) in enumerate(zip(cells.judge, cells.model, cells.n, strict=True)):
-            row = {**each.where, "judge": judge, "model": model, "relation": targets[place].quantity, "n": round(n)}
+            row = {**each.where, "judge": judge, "model": model, "relation": relations[place], "n": round(n)}
             if place not in errors:
-                yield row | {"reason": targets[place].reason or NO_SPREAD}
+                yield row | {"reason": reasons[place] or NO_SPREAD}
                 continue
             variance, df = errors[place]
             error = math.sqrt(variance)

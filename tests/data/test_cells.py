@@ -162,7 +162,7 @@ def test_moments_take_the_memory_of_the_groups_that_occur(sparse_study):
 
 @pytest.mark.parametrize(
     ("sizes", "kind"),
-    [((1, 1, 1, 2**16), "USMALLINT"), ((1, 1, 1, 2**16 + 1), "UINTEGER"), ((3, 5, 2000, 200_000), "BIGINT")],
+    [((16, 16, 16, 16), "USMALLINT"), ((1, 1, 1, 2**16 + 1), "UINTEGER"), ((40, 40, 2000, 2000), "BIGINT")],
 )
 def test_types_hold_the_codes(tmp_path, sizes, kind):
     """Of the last group, so that its code is the largest."""

@@ -33,6 +33,10 @@ STUDIES = {
 }
 
 
+def also_long(*parameters):
+    return [pytest.param(*values, marks=pytest.mark.long) for values in parameters]
+
+
 def after(*changed, of=STUDIES):
     """Jobs that some studies need when these are to be done again, they and all that follows: job -> how many."""
     jobs = Counter()
@@ -82,21 +86,23 @@ def test_one_figure_is_drawn_alone_and_for_its_own_changes(project, tmp_path):
         ("plot/style", after("figures", of=BOTH)),
         ("data/fetch", {}),
         ("data/ratings", after("ratings", "check")),
-        ("data/raters", after("agreement")),
         ("simulate/twin", after("simulate")),
-        ("simulate/recovery", after("recovery")),
-        ("model/estimates", after("fit")),
-        ("check/support", after("check")),
         ("inference/identifiability", after("check", "estimands")),
-        ("inference/sensitivity", after("sensitivity")),
-        ("inference/leaderboard", after("leaderboard")),
-        ("inference/robustness", after("conclusions")),
         ("published/scorecard", after("compare_with_paper")),
-        ("crosscheck/compare", {}),
-        ("montecarlo/estimators", {}),
         # What the rules are made from reruns what it changes of them.
         ("catalogue/figures", {}),
-        ("config/studies", {}),
+        *also_long(
+            ("data/raters", after("agreement")),
+            ("simulate/recovery", after("recovery")),
+            ("model/estimates", after("fit")),
+            ("check/support", after("check")),
+            ("inference/sensitivity", after("sensitivity")),
+            ("inference/leaderboard", after("leaderboard")),
+            ("inference/robustness", after("conclusions")),
+            ("crosscheck/compare", {}),
+            ("montecarlo/estimators", {}),
+            ("config/studies", {}),
+        ),
     ],
 )
 def test_edited_library_module_reruns_what_uses_it(project, edit, module, jobs):
@@ -108,24 +114,26 @@ def test_edited_library_module_reruns_what_uses_it(project, edit, module, jobs):
     ("setting", "jobs"),
     [
         ("mirror: elsewhere\n", {}),
-        ("memory_limit: 1GB\n", {}),
         ("specs: {main: {covariance: HC1}}\n", after(*FITTED)),
         ("families: {GPT: {colour: '#000000'}}\n", after("figures", of=BOTH)),
         ("studies: {smoke: {title: renamed}}\n", after("compare_with_paper", "figures", of=["smoke"])),
-        ("studies: {another: {title: t, files: a.csv, scales: {A: [0, 1]}}}\n", {}),
         # All that draws, of the simulated studies all there is.
         ("seed: 1\n", after("simulate") | after("fit", "estimands", "leaderboard", "figures")),
         # The simulated studies do not know it.
         ("models: {Another: {family: GPT}}\n", after("ratings", "figures", of=["mine"])),
-        ("models: {GPT-4o: {ids: [gpt-4o-2024-08-06]}}\n", after("ratings", "figures", of=BOTH)),
-        ("confidence: 0.95\n", after("check", "describe", *FITTED, "conclusions", "figures")),
         ("inference: {raters: 5}\n", after("check", "sensitivity")),
-        ("inference: {sensitivity: [main, length_control]}\n", after("sensitivity")),
-        ("inference: {assignments: 99}\n", after("estimands")),
-        ("inference: {identifiability: [main]}\n", after("estimands")),
-        ("inference: {replicates: 100}\n", after("leaderboard")),
         ("inference: {power: {self_bias: 0.05}}\n", after("check", "leaderboard")),
         ("specs: {completion_effects: {covariance: CR3}}\n", after("fit", "estimands")),
+        *also_long(
+            ("memory_limit: 1GB\n", {}),
+            ("studies: {another: {title: t, files: a.csv, scales: {A: [0, 1]}}}\n", {}),
+            ("models: {GPT-4o: {ids: [gpt-4o-2024-08-06]}}\n", after("ratings", "figures", of=BOTH)),
+            ("confidence: 0.95\n", after("check", "describe", *FITTED, "conclusions", "figures")),
+            ("inference: {sensitivity: [main, length_control]}\n", after("sensitivity")),
+            ("inference: {assignments: 99}\n", after("estimands")),
+            ("inference: {identifiability: [main]}\n", after("estimands")),
+            ("inference: {replicates: 100}\n", after("leaderboard")),
+        ),
     ],
 )
 def test_changed_setting_reruns_what_reads_it(project, overlay, setting, jobs):

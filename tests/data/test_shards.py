@@ -116,6 +116,12 @@ def test_cells_and_completeness_are_the_same_bytes(twin, scattered):
     assert ours == theirs
 
 
+def test_counts_of_a_shard_are_in_one_order(scattered):
+    for path in scattered.ratings:
+        rows = duckdb.sql(f"from '{path.replace('ratings', 'counts')}'").fetchall()
+        assert rows == sorted(rows)
+
+
 @pytest.mark.parametrize("spec", KINDS.values(), ids=KINDS)
 def test_every_estimate_is_the_same(twin, scattered, spec):
     result, wanted = (estimate(spec, study, confidence=0.9, seed=7) for study in (scattered, twin))

@@ -297,3 +297,14 @@ def test_webb_weights_are_six_values_of_mean_0_and_variance_1():
     assert (weights**2).mean() == pytest.approx(1, abs=0.01)
     assert (weights == webb_weights(DRAWS, 400, seed=1, key=(0, 0))).all()
     assert not (weights == webb_weights(DRAWS, 400, seed=1, key=(0, DRAWS))).all()
+
+
+def test_coefficients_may_be_drawn_in_several_passes(twin, monkeypatch):
+    spec = MAIN.changed(slice="dimension")
+    whole = prompt_errors(spec, twin, seed=SEED_OF_WEIGHTS)
+    monkeypatch.setattr("recuse.model.fit.SUMS", 20_000)
+    for one, same in zip(whole, prompt_errors(spec, twin, seed=SEED_OF_WEIGHTS), strict=True):
+        assert one.wild
+        assert one.wild.keys() == same.wild.keys()
+        for place, test in one.wild.items():
+            np.testing.assert_allclose(same.wild[place].statistics(), test.statistics(), rtol=1e-10)

@@ -18,7 +18,7 @@ from recuse.model.gam import Curve, GamFit, fit_gam
 from recuse.model.least_squares import LeastSquares, Solution, solve
 from recuse.model.ordinal import fit_ordinal
 from recuse.model.prompt_sums import add_prompts
-from recuse.model.resampling import PromptBootstrap, WildBootstrap, WildTest
+from recuse.model.resampling import SUMS, PromptBootstrap, WildBootstrap, WildTest, joined_to
 from recuse.model.spec import BIASES, Spec
 
 ONE_PROMPT = "no bootstrap: all rows are of one prompt"
@@ -104,8 +104,8 @@ def without_terms(label: str, n: int = 0, absent: Sequence[tuple[str, str, str]]
 def prompt_errors(spec: Spec, study: Study, *, seed: int | None) -> list[PromptErrors | None]:
     """Pass over the rows of a least-squares spec: its slices in their order, None for one without rows, or without a term.
 
-    One pass sums the scores of all slices, and draws the wild bootstrap. The bootstrap takes a second pass, so that memory does
-    not hold the sums of both.
+    One pass sums the scores of all slices. The wild bootstrap and the bootstrap take passes of their own, so that memory does
+    not hold the sums of both; with many judges the former takes several, each with some of the tested coefficients.
     """
     moments, kind = moments_of(spec, study), COVARIANCES[spec.errors.covariance]
     designs = list(designs_of(spec, moments, apart="judge" if kind.by_judge else None))
@@ -115,20 +115,30 @@ def prompt_errors(spec: Spec, study: Study, *, seed: int | None) -> list[PromptE
         slices = [(design, slice_takers) for (design, _), *slice_takers in zip(fitted, *takers, strict=True)]
         add_prompts(slices, study.row_blocks(spec.selection, moments.factors) if slices else (), len(moments.n))
 
-    clusters, wild, effective = [], [], []
+    clusters, tested, effective = [], [], []
     for design, solution in fitted:
         places = [place for place, term in enumerate(design.terms) if term.quantity in BIASES]
         judge = [moments.factors["judge"][design.first]] if kind.by_judge else []
         # Where the errors are not by prompt, those of CR1 still count the prompts.
         clusters.append((kind.of_prompts or Clusters)(design.layouts, solution, *judge))
-        if spec.errors.wild is not None:
-            draws = {"prompts": study.prompts, "draws": spec.errors.wild, "seed": seed}
-            wild.append(WildBootstrap(design.layouts, solution, places, **draws))
+        tested.append(places)
         if kind.of_prompts is Clusters:
             effective.append(EffectiveClusters(design.layouts, solution, places))
-    add_to(*filter(None, [clusters, wild, effective]))
-    tests = [bootstrap.tests() for bootstrap in wild] or [{}] * len(fitted)
-    del wild
+    add_to(*filter(None, [clusters, effective]))
+    tests, passes = [{} for _ in fitted], 0
+    if spec.errors.wild is not None:
+        joined = sum(joined_to(design.layouts, places).sum() for (design, _), places in zip(fitted, tested, strict=True))
+        passes = math.ceil(3 * spec.errors.wild * joined / SUMS)
+    for number in range(passes):
+        draws = {"prompts": study.prompts, "draws": spec.errors.wild, "seed": seed}
+        some = (places[number::passes] for places in tested)
+        wild = [
+            WildBootstrap(of.layouts, solution, of_slice, **draws)
+            for (of, solution), of_slice in zip(fitted, some, strict=True)
+        ]
+        add_to(wild)
+        for of_slice in tests:
+            of_slice |= wild.pop(0).tests()
     replicates = [None] * len(fitted)
     if spec.errors.bootstrap is not None:
         draws = {"prompts": study.prompts, "replicates": spec.errors.bootstrap, "seed": seed}

@@ -17,6 +17,7 @@ from recuse.model.prompt_sums import gram_and_score_weights, gram_places, joined
 PROMPTS = 1024  # codes of a piece: the draws of a seed, and the memory, depend on it
 DRAWS = 250  # at a time: the weights of a seed, and the memory, depend on it
 WEBB = np.sqrt([1.5, 1.0, 0.5])  # and the same below 0: six values, equally likely, of mean 0 and variance 1
+SUMS = 2**26  # over prompts that the wild bootstraps of a pass hold: 512 MB
 APART = 2  # in the key of a seed: not the draws of the bootstrap by prompt
 SAME = 1 - 1e-9  # |t*| of so much of |t| counts as no smaller, because of rounding
 WIDEST, HALVINGS = 2**12, 48  # of the search for the ends of an interval, in standard errors
@@ -200,6 +201,12 @@ class WildBootstrap(Pieces):
         squares[:, 1] += np.einsum("dt,dt->d", left_still, moving) + np.einsum("dt,dt->d", left_moving, still)
         squares[:, 2] += np.einsum("dt,dt->d", left_moving, moving)
         return np.stack([score_sums @ row, of_h @ row], axis=1), squares
+
+
+def joined_to(layouts: np.ndarray, places: Sequence[int]) -> np.ndarray:
+    """Number of terms that X'X joins to each of some coefficients, (places,); layouts: (cells, w, terms)."""
+    block = joined(gram_places(layouts), layouts.shape[2])
+    return np.bincount(block)[block[places]]
 
 
 def webb_weights(draws: int, prompts: int, *, seed: int, key: tuple[int, int]) -> np.ndarray:

@@ -26,8 +26,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 # In the order in which a run needs them, and of how many jobs on they are imported ahead: fewer may need none of the larger.
-LIBRARIES = ("numpy", "duckdb", "scipy.special", "scipy.linalg", "pandas", "matplotlib.figure")
+BACKENDS = ("matplotlib.backends.backend_svg", "matplotlib.backends.backend_pdf")
+LIBRARIES = ("numpy", "duckdb", "scipy.special", "scipy.linalg", "pandas", "matplotlib.figure", *BACKENDS)
 MANY = 4
+NEW_OBJECTS = 10_000  # before Python looks for garbage: a figure has many that stay, and looking takes a tenth of its time
 # What Snakemake sets in the environment of a script.
 THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1")
 TEMPORARY = ("TMPDIR", "TMP", "TEMPDIR", "TEMP")
@@ -103,6 +105,7 @@ def _serve(control: socket.socket, libraries: list[str]) -> None:
     """Fork for each socket that `control` receives; import the libraries while there is none."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Snakemake, which gets it too, lets its jobs end
     signal.signal(signal.SIGCHLD, _reap)
+    gc.set_threshold(NEW_OBJECTS)
     while True:
         if libraries and not select.select([control], [], [], 0)[0]:
             import_module(libraries.pop(0))

@@ -220,6 +220,7 @@ def test_errors_are_those_of_the_weights_of_the_rows(estimand, share):
         )
 
 
+@pytest.mark.long
 def test_a_model_of_few_answers_needs_a_much_larger_bias():
     """Eight of 100 prompts in three dimensions: its error is mostly known, by sampling, and df are many."""
     share = np.ones((9, 9))

@@ -1,15 +1,18 @@
 """Scripts of rules in forks: what they see, how they fail, and what their process leaves behind."""
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import time
 from textwrap import dedent
+from types import SimpleNamespace
 
 import pytest
 
 from conftest import ROOT
+from recuse.base.forks import Forks
 
 LIBRARY = ROOT / "workflow" / "lib"
 SNAKEFILE = """
@@ -42,11 +45,12 @@ with open(job.output.text, "w") as file:
 """
 
 
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks are for Linux")
+
+
 @pytest.fixture
 def run(tmp_path):
     """Run a workflow of one rule with this script, for outputs of these names."""
-    if sys.platform != "linux":
-        pytest.skip("forks are for Linux")
 
     def run(script, names=("a",), threads=1, jobs=1, **popen):
         (tmp_path / "job.py").write_text(dedent(script))
@@ -96,6 +100,8 @@ def test_several_threads_are_for_snakemake_itself(run, tmp_path):
     [
         ("raise ValueError('of this script')", "ValueError: of this script", 1),
         ("import sys; sys.exit(3)", "", 3),
+        ("import sys; sys.exit('no such thing')", "\nno such thing\n", 1),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "SIGSEGV", -11),
         ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "SIGKILL", -9),
         ("import os, signal; os.kill(os.getppid(), signal.SIGKILL); os.kill(os.getpid(), signal.SIGKILL)", "SIGKILL", -9),
     ],
@@ -111,6 +117,25 @@ def test_a_script_that_fails_is_a_job_that_fails(run, tmp_path, script, said, st
     assert ("died with" if status < 0 else f"non-zero exit status {status}") in printed
     assert not (tmp_path / "a.txt").exists()
     assert (tmp_path / "b.txt").exists()
+
+
+def test_a_server_that_was_killed_is_started_again_and_one_that_does_not_start_is_done_without(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(LIBRARY))
+    (tmp_path / "job.py").write_text("")
+    job, forks = pickle.dumps((str(tmp_path / "job.py"), SimpleNamespace(resources={}))), Forks(lambda: 1)
+
+    def status():
+        with forks._begun(job) as stream:
+            return pickle.load(stream.makefile("rb"))[0]
+
+    assert status() == 0
+    server = forks._server
+    server._process.kill()
+    server._process.wait()
+    assert status() == 0
+    assert forks._server is not server
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    assert Forks(lambda: 1)._begun(job) is None
 
 
 def test_nothing_is_left_after_an_interrupt(run, tmp_path):

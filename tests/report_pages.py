@@ -140,8 +140,9 @@ def write_page(folder: Path, *, verdicts: bool = True) -> Path:
         study="mine",
         about=ABOUT,
         figures=dict.fromkeys(figures, about),
+        formats=["svg", "pdf"],
         inputs=paths | inputs,
-        context={"wildcards": {"study": "mine"}, "config": {"formats": ["svg", "pdf"]}},
+        context={"wildcards": {"study": "mine"}, "config": {}},
         page=str(folder / "report.html"),
     )
     (folder / "report.html").write_text(html, "utf-8")

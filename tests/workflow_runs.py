@@ -62,14 +62,15 @@ def snakemake(folder, *arguments, configs=(), **environment):
 def planned(folder, *targets, aside=("page",), **options):
     """What a dry run would do: rule -> number of jobs; `all`, the rules named after studies and those in `aside` aside.
 
-    The report of a study is written again whenever anything of it is made. The rules `figures_of_<study>` count as `figures`.
+    The report of a study is written again whenever anything of it is made. The ends
+    `_of_<study>` of the rules that draw figures are left out.
     """
     result = snakemake(folder, "-n", *targets, **options)
     assert result.returncode == 0, result.stdout + result.stderr
     table = result.stdout.partition("Job stats:")[2].partition("Reasons:")[0]
     jobs = Counter()
     for name, count in dict(re.findall(r"^(\w+) +(\d+)$", table, re.MULTILINE)).items():  # the table is printed twice
-        jobs["figures" if name.startswith("figures_of_") else name] += int(count)
+        jobs[re.sub("(figures(_of_fits)?)_of_.*", r"\1", name)] += int(count)
     return {name: count for name, count in jobs.items() if name not in ("total", "all", *BOTH, *aside)}
 
 

@@ -257,7 +257,8 @@ def test_a_page_that_was_not_made_again_says_nothing(tmp_path, capsys):
         ("results/twin/figures/gam.svg twin", set()),
         ("results/twin/figures/gam.svg all", set()),
         ("results/other/figures/gam.svg", set()),
-        ("--target-jobs figure:figure=gam,format=svg,study=ours", {"ours"}),
+        ("--target-jobs figure_gam:study=ours", {"ours"}),
+        ("--target-jobs figure_in_another_format:figure=gam,format=png,study=ours", {"ours"}),
         ("--target-jobs figures_of_twin: page:study=twin", set()),
     ],
 )

@@ -56,7 +56,8 @@ PRINTED = ("verbosity_bias", "attack_success")
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_figure_is_drawn_by_a_function_of_its_tables_and_settings(name):
     figure = FIGURES[name]
-    function = getattr(import_module(figure.module), figure.draw.partition(":")[2])
+    module, _, name = figure.draw.partition(":")
+    function = getattr(import_module(f"recuse.plot.{module}"), name)
     arguments = [*figure.tables, "subject", *figure.settings, *(["published"] if figure.published else [])]
     parameters = signature(function).parameters
     assert set(arguments) == set(parameters)

@@ -189,9 +189,15 @@ def page(folder, figures):
         "estimates": [str(folder / f"estimates/{spec}.csv") for spec in SPECS],
         "template": [str(ROOT / "workflow" / "report" / "report.html.j2")],
     }
-    context = {"wildcards": {"study": "ours"}, "config": {"formats": ["svg"]}}
+    context = {"wildcards": {"study": "ours"}, "config": {}}
     page, _ = report(
-        study="ours", about=about, figures=captions, inputs=inputs, context=context, page=str(folder / "report.html")
+        study="ours",
+        about=about,
+        figures=captions,
+        formats=["svg"],
+        inputs=inputs,
+        context=context,
+        page=str(folder / "report.html"),
     )
     return page
 

@@ -24,7 +24,7 @@ TARGETS = (
     "results/smoke/tables/agreement.csv",
     "results/smoke/tables/recovery.csv",
 )
-ALONE = "mine/made/fig03_self_family_bias.svg.json"  # the project draws all figures of a study by one job
+ALONE = "mine/made/fig03_self_family_bias.json"  # the project draws all figures of a study by one job
 
 
 def killed(folder, share):

@@ -10,14 +10,15 @@ from workflow_runs import BOTH, OVERLAY, PARTS, planned, snakemake
 
 pytestmark = pytest.mark.workflow
 
-# Job -> what reads its files. The figures of a study are one job.
+DRAWN = ("figures_of_fits", "figures")
+# Job -> what reads its files. The figures of a study are two jobs.
 READ_BY = {
     "simulate": ("ratings", "agreement", "recovery"),
     "ratings": ("agreement", "cells"),
     "cells": ("check", "describe", "fit", "estimands", "sensitivity", "leaderboard"),
-    "describe": ("figures", "conclusions", "compare_with_paper"),
+    "describe": ("figures_of_fits", "conclusions", "compare_with_paper"),
     "agreement": ("check", "sensitivity", "compare_with_paper"),
-    "fit": ("recovery", "leaderboard", "conclusions", "compare_with_paper", "figures"),
+    "fit": ("recovery", "leaderboard", "conclusions", "compare_with_paper", *DRAWN),
     "estimands": ("conclusions", "figures"),
     "sensitivity": ("leaderboard", "conclusions", "figures"),
     "leaderboard": ("figures",),
@@ -25,7 +26,7 @@ READ_BY = {
     "compare_with_paper": ("figures",),
 }
 FITTED = ("fit", "estimands", "sensitivity", "leaderboard")  # what fits specs to cells or rows
-EVERYWHERE = {"ratings", "cells", "check", "describe", *FITTED, "conclusions", "figures"}
+EVERYWHERE = {"ratings", "cells", "check", "describe", *FITTED, "conclusions", *DRAWN}
 STUDIES = {
     "smoke": EVERYWHERE | {"simulate", "agreement", "recovery", "compare_with_paper"},
     "mine": EVERYWHERE,
@@ -58,20 +59,24 @@ def test_nothing_to_do_when_all_is_there_or_merely_touched(project):
 
 
 @pytest.mark.parametrize(
-    ("file", "studies"),
-    [("lib/recuse/plot/slices.py", BOTH), ("lib/recuse/plot/scorecard.py", ["smoke"]), ("scripts/figure.py", BOTH)],
+    ("file", "jobs", "studies"),
+    [
+        ("lib/recuse/plot/slices.py", ["figures_of_fits"], BOTH),
+        ("lib/recuse/plot/scorecard.py", ["figures"], ["smoke"]),
+        ("scripts/figure.py", DRAWN, BOTH),
+    ],
 )
-def test_edited_module_redraws_the_figures_of_studies_that_it_draws(project, edit, file, studies):
+def test_edited_module_redraws_the_figures_of_studies_that_it_draws(project, edit, file, jobs, studies):
     edit(f"workflow/{file}", "\n# changed\n")
-    assert planned(project) == after("figures", of=studies)
+    assert planned(project) == after(*jobs, of=studies)
 
 
 def test_one_figure_is_drawn_alone_and_for_its_own_changes(project, tmp_path):
-    folder, target = shutil.copytree(project, tmp_path / "copy"), "results/smoke/figures/fig02_mean_scores.png"
+    folder, target = shutil.copytree(project, tmp_path / "copy"), "results/smoke/figures/fig02_mean_scores.svg"
     result = snakemake(folder, "--cores", "1", target)
     assert result.returncode == 0, result.stdout + result.stderr
     assert planned(folder, target) == {}
-    for module, jobs in (("slices", {}), ("scores", {"figure": 1})):
+    for module, jobs in (("slices", {}), ("scores", {"figure_fig02_mean_scores": 1})):
         with (folder / f"workflow/lib/recuse/plot/{module}.py").open("a") as file:
             file.write("\n# changed\n")
         assert planned(folder, target) == jobs
@@ -83,7 +88,7 @@ def test_one_figure_is_drawn_alone_and_for_its_own_changes(project, tmp_path):
 @pytest.mark.parametrize(
     ("module", "jobs"),
     [
-        ("plot/style", after("figures", of=BOTH)),
+        ("plot/style", after(*DRAWN, of=BOTH)),
         ("data/fetch", {}),
         ("data/ratings", after("ratings", "check")),
         ("simulate/twin", after("simulate")),
@@ -115,20 +120,20 @@ def test_edited_library_module_reruns_what_uses_it(project, edit, module, jobs):
     [
         ("mirror: elsewhere\n", {}),
         ("specs: {main: {covariance: HC1}}\n", after(*FITTED)),
-        ("families: {GPT: {colour: '#000000'}}\n", after("figures", of=BOTH)),
-        ("studies: {smoke: {title: renamed}}\n", after("compare_with_paper", "figures", of=["smoke"])),
+        ("families: {GPT: {colour: '#000000'}}\n", after(*DRAWN, of=BOTH)),
+        ("studies: {smoke: {title: renamed}}\n", after("compare_with_paper", *DRAWN, of=["smoke"])),
         # All that draws, of the simulated studies all there is.
-        ("seed: 1\n", after("simulate") | after("fit", "estimands", "leaderboard", "figures")),
+        ("seed: 1\n", after("simulate") | after("fit", "estimands", "leaderboard", "figures_of_fits")),
         # The simulated studies do not know it.
-        ("models: {Another: {family: GPT}}\n", after("ratings", "figures", of=["mine"])),
+        ("models: {Another: {family: GPT}}\n", after("ratings", *DRAWN, of=["mine"])),
         ("inference: {raters: 5}\n", after("check", "sensitivity")),
         ("inference: {power: {self_bias: 0.05}}\n", after("check", "leaderboard")),
         ("specs: {completion_effects: {covariance: CR3}}\n", after("fit", "estimands")),
         *also_long(
             ("memory_limit: 1GB\n", {}),
             ("studies: {another: {title: t, files: a.csv, scales: {A: [0, 1]}}}\n", {}),
-            ("models: {GPT-4o: {ids: [gpt-4o-2024-08-06]}}\n", after("ratings", "figures", of=BOTH)),
-            ("confidence: 0.95\n", after("check", "describe", *FITTED, "conclusions", "figures")),
+            ("models: {GPT-4o: {ids: [gpt-4o-2024-08-06]}}\n", after("ratings", *DRAWN, of=BOTH)),
+            ("confidence: 0.95\n", after("check", "describe", *FITTED, "conclusions", *DRAWN)),
             ("inference: {sensitivity: [main, length_control]}\n", after("sensitivity")),
             ("inference: {assignments: 99}\n", after("estimands")),
             ("inference: {identifiability: [main]}\n", after("estimands")),

@@ -75,7 +75,7 @@ def run(folder, targets, **environment):
 
 @pytest.fixture(scope="module")
 def expected(project, tmp_path_factory):
-    """The bytes of a run in other surroundings: the project's own, with the pictures that it lacks."""
+    """The bytes of a plain run: the project's own, with the pictures that it lacks."""
     folder = shutil.copytree(project, tmp_path_factory.mktemp("plain") / "project")
     return run(folder, [target for target in TARGETS if target.endswith(".png")])
 

@@ -106,7 +106,7 @@ def page(name):
     return report(f"results/{{study}}/{name}.html", caption=f"../report/{name}_page.rst", category="{study}", labels=labels)
 
 
-def drawn(name, caption, title, study):
+def drawn(name, caption, title, study="{study}"):
     """A figure in the formats of the configuration; Snakemake's report shows the SVG under its title."""
     files = {form: f"results/{study}/figures/{name}.{form}" for form in config["formats"]}
     files["svg"] = report(files["svg"], caption=f"../report/{caption}.rst", category=study, labels={"figure": title})

@@ -42,6 +42,7 @@ rule fit:
         "results/{study}/logs/fit.log",
     benchmark:
         "results/{study}/benchmarks/fit.tsv"
+    priority: 1  # the longest, and most of the rest waits for it
     group:
         "tables_{study}"
     conda:
@@ -69,6 +70,7 @@ rule describe:
         "results/{study}/logs/describe.log",
     benchmark:
         "results/{study}/benchmarks/describe.tsv"
+    priority: 1  # as figures wait for it
     group:
         "tables_{study}"
     conda:

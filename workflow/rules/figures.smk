@@ -1,5 +1,5 @@
-# From tables to figures: one job for all of a study, which share what is slow to start, or for one that is asked for by its path.
-from recuse.catalogue.figures import captions_of, drawings, figures, figures_of, inputs_of, pictures_of
+# From tables to figures: two jobs draw all of a study; a figure asked for by its path is its own job.
+from recuse.catalogue.figures import captions_of, drawings, figures, inputs_of, pictures_of
 from recuse.catalogue.figures import files_of as files_with
 from recuse.config.declared.settings import FORMATS
 
@@ -7,28 +7,83 @@ FIGURES = figures(config, PROJECT)
 STUDIES = (*config["studies"], *config["comparisons"])
 files_of = partial(files_with, figures=FIGURES)  # every file of a study for a reader
 drawings_of = partial(drawings, figures=FIGURES)
-# A study's figures are drawn by one job, or each by its own.
+# Studies whose figures are drawn each by its own job.
 SINGLE = STUDIES if IS_MODULE else studies_by_figure(sys.argv, STUDIES)
-WHOLE = [study for study in STUDIES if study not in SINGLE and answer(drawings_of, study)]
+# Figures that show the fits alone are drawn while the rest is computed.
+OF_FITS = {*expand([*rules.fit.output, *rules.describe.output], study=config["studies"])}
+
+
+def of_drawings(function, *names):
+    """An input or a param: the result of `function` for the drawings of these figures, or else of the wildcard's."""
+    return lambda wildcards: function(answer(drawings_of, wildcards.study, *(names or [wildcards.figure])))
 
 
 def code_of_figures(drawings):
     return code_of("figure.py", *{drawing["draw"].partition(":")[0] for drawing in drawings.values()})
 
 
-rule figure:
+def jobs_of_figures(study):
+    """Job -> the names of the figures of a study that it draws."""
+    jobs = {"figures_of_fits": [], "figures": []}
+    for name, drawing in answer(drawings_of, study).items():
+        is_of_fits = study in config["studies"] and OF_FITS.issuperset(inputs_of({name: drawing}))
+        jobs["figures_of_fits" if is_of_fits else "figures"].append(name)
+    return {job: names for job, names in jobs.items() if names}
+
+
+# (rule, name of its log, studies, figures)
+DRAWN = [
+    *(
+        (f"{job}_of_{study}", job, [study], names)
+        for study in STUDIES
+        if study not in SINGLE
+        for job, names in jobs_of_figures(study).items()
+    ),
+    *((f"figure_{name}", name, SINGLE, [name]) for name in FIGURES if SINGLE),
+]
+for rule_name, log_name, drawn_studies, names in DRAWN:
+
+    rule:
+        name:
+            rule_name
+        input:
+            tables=of_drawings(inputs_of, *names),
+        output:
+            pictures=[picture for name in names for picture in drawn(name, FIGURES[name].caption or name, FIGURES[name].title)],
+        log:
+            f"results/{{study}}/logs/{log_name}.log",
+        benchmark:
+            f"results/{{study}}/benchmarks/{log_name}.tsv"
+        wildcard_constraints:
+            study=one_of(drawn_studies),
+        group:
+            "figures_{study}"
+        conda:
+            "../../envs/recuse.yaml"
+        resources:
+            **asks(mem_mb=1000, runtime=10),
+        params:
+            code=of_drawings(code_of_figures, *names),
+            figures=of_drawings(dict, *names),
+        message:
+            f"Draw {log_name} of {{wildcards.study}}."
+        script:
+            "../scripts/figure.py"
+
+
+rule figure_in_another_format:
     input:
-        tables=lambda wildcards: inputs_of(answer(drawings_of, wildcards.study, wildcards.figure)),
+        tables=of_drawings(inputs_of),
     output:
-        pictures=[report("results/{study}/figures/{figure}.{format}", category="{study}", labels={"figure": "{figure}"})],
+        pictures=["results/{study}/figures/{figure}.{format}"],
     log:
         "results/{study}/logs/{figure}.{format}.log",
     benchmark:
         "results/{study}/benchmarks/{figure}.{format}.tsv"
     wildcard_constraints:
-        study=one_of(SINGLE),
+        study=one_of(STUDIES),
         figure=one_of(FIGURES),
-        format=one_of(FORMATS),
+        format=one_of(form for form in FORMATS if form not in config["formats"]),
     group:
         "figures_{study}"
     conda:
@@ -36,48 +91,9 @@ rule figure:
     resources:
         **asks(mem_mb=600, runtime=5),
     params:
-        code=lambda wildcards: code_of_figures(answer(drawings_of, wildcards.study, wildcards.figure)),
-        figures=of_study(drawings_of, "figure"),
+        code=of_drawings(code_of_figures),
+        figures=of_drawings(dict),
     message:
         "Draw {wildcards.figure} of {wildcards.study} as {wildcards.format}."
     script:
         "../scripts/figure.py"
-
-
-use rule figure as figure_in_another_format with:
-    wildcard_constraints:
-        study=one_of(WHOLE),
-        figure=one_of(FIGURES),
-        format=one_of(form for form in FORMATS if form not in config["formats"]),
-
-
-for study in WHOLE:
-
-    rule:
-        name:
-            f"figures_of_{study}"
-        input:
-            tables=inputs_of(answer(drawings_of, study)),
-        output:
-            pictures=[
-                picture
-                for name, figure in answer(partial(figures_of, figures=FIGURES), study).items()
-                for picture in drawn(name, figure.caption or name, figure.title, study)
-            ],
-        log:
-            f"results/{study}/logs/figures.log",
-        benchmark:
-            f"results/{study}/benchmarks/figures.tsv"
-        group:
-            f"figures_{study}"
-        conda:
-            "../../envs/recuse.yaml"
-        resources:
-            **asks(mem_mb=1000, runtime=10),
-        params:
-            code=code_of_figures(answer(drawings_of, study)),
-            figures=answer(drawings_of, study),
-        message:
-            f"Draw the figures of {study}."
-        script:
-            "../scripts/figure.py"

@@ -96,6 +96,7 @@ rule page:
         code=code_of("page.py"),
         about=of_study(partial(report_params, project=PROJECT)),
         about_figures=captions,
+        formats=config["formats"],
     message:
         "Write the report of {wildcards.study}."
     script:

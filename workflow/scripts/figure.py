@@ -10,6 +10,7 @@ from recuse.plot.style import drawn, save
 def draw(*, pictures: Sequence[str], figures: Mapping[str, Mapping]) -> None:
     for name, figure in figures.items():
         paths = [path for path in pictures if Path(path).stem == name]
+        print(f"{name}: {', '.join(paths)}")
         about = {key: figure[key] for key in ("subject", "settings")}
         save(drawn(figure["draw"], figure["inputs"], **about), paths, title=figure["title"])
 

@@ -1,7 +1,7 @@
 """Write the report of a study."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from recuse.base.outputs import write_text
 from recuse.base.runner import run
@@ -9,12 +9,20 @@ from recuse.report.page import report
 
 
 def write_report(
-    *, study: str, inputs: Mapping, about: Mapping, about_figures: Mapping, config: Mapping, outputs: Mapping
+    *,
+    study: str,
+    inputs: Mapping,
+    about: Mapping,
+    about_figures: Mapping,
+    formats: Sequence[str],
+    config: Mapping,
+    outputs: Mapping,
 ) -> None:
     paths = {key: [value] if isinstance(value, str) else value for key, value in inputs.items()}
     context = {"wildcards": {"study": study}, "config": config}
     page = outputs["page"]
-    html, summary = report(study=study, inputs=paths, about=about, figures=about_figures, context=context, page=page)
+    whole = {"about": about, "figures": about_figures, "formats": formats}
+    html, summary = report(study=study, inputs=paths, context=context, page=page, **whole)
     write_text(page, html)
     write_text(outputs["summary"], json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
     print(f"{page}: {len(html.encode()) / 1e6:.1f} MB")

@@ -28,7 +28,7 @@ Resources = Mapping[str, Callable[[object, int], int]]  # of a job, by its wildc
 
 
 def code_of(script: str, *modules: str) -> list[str]:
-    """A script and the library modules that it uses, directly or indirectly: inputs of its rule, compared by content.
+    """A script and the library modules that it uses, directly or indirectly: a param of its rule, compared by content.
 
     modules: those that the script imports by name, such as recuse.plot.scores.
     """
@@ -58,7 +58,7 @@ def studies_by_figure(arguments: Sequence[str], studies: Iterable[str]) -> set[s
 
 
 def _is_figure(argument: str, study: str) -> bool:
-    of_a_job = argument.startswith("figure:") and f"study={study}" in re.split("[:,]", argument)  # on a node of a cluster
+    of_a_job = argument.startswith("figure_") and f"study={study}" in re.split("[:,]", argument)  # on a node of a cluster
     return of_a_job or os.path.normpath(argument).startswith(f"results/{study}/figures/")
 
 

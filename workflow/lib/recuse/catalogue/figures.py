@@ -89,11 +89,6 @@ class Figure:
     published: str = ""
     beside: Applies | None = None
 
-    @property
-    def module(self) -> str:
-        """The module of the function that draws it."""
-        return f"recuse.plot.{self.draw.partition(':')[0]}"
-
     def files(self, config: Mapping, study: str) -> dict[str, str | list[str]]:
         """Paths of what it is drawn from, for a study, by argument."""
         folder = f"results/{self.of_study.format(study=study)}"

@@ -66,6 +66,7 @@ def report(
     study: str,
     about: Mapping,
     figures: Mapping[str, Mapping],
+    formats: Sequence[str],
     inputs: Mapping[str, Sequence[str]],
     context: Mapping,
     page: str,
@@ -73,9 +74,9 @@ def report(
     """Render the report of a study; returns the page and its summary.
 
     about: as by `recuse.catalogue.tables.report_params`. figures: of each figure its caption's template, its `tables`, and its
-    `drawing`, which the caption reads. inputs: paths of `figures`, `tables`, `estimates`, other `pages`, the `template`, and
-    records (`made`) of the jobs that read the user's files. context: wildcards and config, for captions. page: path of the
-    report, which links are relative to.
+    `drawing`, which the caption reads; formats: of its files. inputs: paths of `figures`, `tables`, `estimates`, other `pages`,
+    the `template`, and records (`made`) of the jobs that read the user's files. context: wildcards and config, for captions.
+    page: path of the report, which links are relative to.
     """
     folder = Path(page).parent
     paths, estimates = ({Path(path).stem: path for path in inputs[kind]} for kind in ("tables", "estimates"))
@@ -93,7 +94,7 @@ def report(
         answer = answer_of_ratings(tables, first=first, relative=relative, **settings)
     else:
         answer = answer_of_comparisons(tables, confidence=about["confidence"])
-    drawn = [_figure(path, figures[Path(path).stem], context, folder) for path in inputs["figures"]]
+    drawn = [_figure(path, figures[Path(path).stem], formats, context, folder) for path in inputs["figures"]]
     html = rendered(
         inputs["template"][0],
         study=study,
@@ -135,7 +136,7 @@ def files_of_the_user(paths: Iterable[str]) -> list[tuple[str, str]]:
     return [(setting_in_words(file), digest) for files in contents for file, digest in files.items() if file != PROJECT]
 
 
-def _figure(path: str, figure: Mapping, context: Mapping, folder: Path) -> dict:
+def _figure(path: str, figure: Mapping, formats: Sequence[str], context: Mapping, folder: Path) -> dict:
     """A figure as the template shows it."""
     svg, name = Path(path).read_text("utf-8"), Path(path).stem
     caption = Path(figure["caption"]).read_text("utf-8")
@@ -145,7 +146,7 @@ def _figure(path: str, figure: Mapping, context: Mapping, folder: Path) -> dict:
         "picture": inlined(svg, name),
         "silent": f'id="{WORDS_ALONE}"' in svg,
         "caption": rendered_caption(caption, {**context, "params": {"figures": {name: figure["drawing"]}}}),
-        "files": [relpath(Path(path).with_suffix(f".{form}"), folder) for form in context["config"]["formats"]],
+        "files": [relpath(Path(path).with_suffix(f".{form}"), folder) for form in formats],
         "tables": [relpath(table, folder) for table in figure["tables"]],
     }
 

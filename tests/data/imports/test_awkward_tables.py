@@ -374,7 +374,7 @@ def test_a_spoilt_table_is_refused_or_read_as_it_is(tmp_path, table):
             outcomes["unnamed"] += not str(error).startswith((str(path), "config: "))
             return
         outcomes["read"] += 1
-        text = path.read_text("utf-8")
+        text = path.read_bytes().decode()  # with line ends within a cell as they are
         lines = [] if separator is None else list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
         truth = naive_json(text) if separator is None else naive(table, lines)
         truth = {key: [value for value in values if value is not None] for key, values in truth.items()}

@@ -2,6 +2,7 @@
 #   raw -> ratings -> cells -> estimates, tables -> figures        (one folder per study under results/)
 
 import atexit
+import gc
 import os
 import sys
 from pathlib import Path
@@ -73,6 +74,7 @@ FAILED = []
 if workflow.is_main_process and not IS_MODULE:
     show_in_short(workflow)
     atexit.register(print_last_words, workflow, STUDIES, FAILED)
+    atexit.register(gc.freeze)  # or Python looks through all of Snakemake for garbage before it ends, for a third of a second
 
 
 # Snakemake spreads the starts of jobs over time for the sake of a cluster; its timers would hold up a run on this machine.

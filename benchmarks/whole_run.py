@@ -42,9 +42,9 @@ def together(name: str, jobs: Sequence[Job]) -> Job:
     return Job(name, sum(job.wall for job in jobs), sum(job.processor for job in jobs), max(job.peak for job in jobs))
 
 
-def print_jobs(jobs: Sequence[Job], whole: Measured) -> None:
-    """Print what each job took, those of less than a tenth of a second together, and the run with what is Snakemake's own."""
-    short = [job for job in jobs if max(job.wall, job.processor) < 0.1]
+def print_jobs(jobs: Sequence[Job], whole: Measured, *, least: float = 0.1) -> None:
+    """Print what each job took, those of less than so many seconds together, and the run with what is Snakemake's own."""
+    short = [job for job in jobs if max(job.wall, job.processor) < least]
     rows = [job for job in jobs if job not in short] + ([together(f"{len(short)} shorter ones", short)] if short else [])
     rows += [together("all jobs", jobs), Job("the run, with Snakemake and imports", *whole[:3])]
     lines = [(name, f"{wall:.2f}", f"{processor:.2f}", f"{peak:.0f}") for name, wall, processor, peak in rows]

@@ -16,6 +16,7 @@ from recuse.base.rules import (
     show_in_short,
     studies_by_figure,
 )
+from recuse.catalogue.figures import drawings, figures
 from recuse.config import studies
 from recuse.config.load import checked, merged, project_settings
 from recuse.config.studies import DATA, with_placeholders
@@ -111,6 +112,20 @@ def drawn(name, caption, title, study="{study}"):
     files = {form: f"results/{study}/figures/{name}.{form}" for form in config["formats"]}
     files["svg"] = report(files["svg"], caption=f"../report/{caption}.rst", category=study, labels={"figure": title})
     return [*files.values()]
+
+
+FIGURES = figures(config, PROJECT)
+drawings_of = partial(drawings, figures=FIGURES)
+
+
+def of_drawings(function, *names):
+    """An input or a param: the result of `function` for the drawings of these figures, or else of the wildcard's."""
+    return lambda wildcards: function(answer(drawings_of, wildcards.study, *(names or [wildcards.figure])))
+
+
+def code_of_figures(drawings):
+    """The script of figures, and what draws these."""
+    return code_of("figure.py", *{drawing["draw"].partition(":")[0] for drawing in drawings.values()})
 
 
 wildcard_constraints:

@@ -1,43 +1,22 @@
 # From tables to figures: two jobs draw all of a study; a figure asked for by its path is its own job.
-from recuse.catalogue.figures import captions_of, drawings, figures, inputs_of, pictures_of
+from recuse.catalogue.figures import captions_of, figures_by_job, inputs_of, pictures_of
 from recuse.catalogue.figures import files_of as files_with
 from recuse.config.declared.settings import FORMATS
 
-FIGURES = figures(config, PROJECT)
 STUDIES = (*config["studies"], *config["comparisons"])
 files_of = partial(files_with, figures=FIGURES)  # every file of a study for a reader
-drawings_of = partial(drawings, figures=FIGURES)
 # Studies whose figures are drawn each by its own job.
 SINGLE = STUDIES if IS_MODULE else studies_by_figure(sys.argv, STUDIES)
-# Figures that show the fits alone are drawn while the rest is computed.
+# Figures that show these alone are drawn while the rest is computed.
 OF_FITS = {*expand([*rules.fit.output, *rules.describe.output], study=config["studies"])}
-
-
-def of_drawings(function, *names):
-    """An input or a param: the result of `function` for the drawings of these figures, or else of the wildcard's."""
-    return lambda wildcards: function(answer(drawings_of, wildcards.study, *(names or [wildcards.figure])))
-
-
-def code_of_figures(drawings):
-    return code_of("figure.py", *{drawing["draw"].partition(":")[0] for drawing in drawings.values()})
-
-
-def jobs_of_figures(study):
-    """Job -> the names of the figures of a study that it draws."""
-    jobs = {"figures_of_fits": [], "figures": []}
-    for name, drawing in answer(drawings_of, study).items():
-        is_of_fits = study in config["studies"] and OF_FITS.issuperset(inputs_of({name: drawing}))
-        jobs["figures_of_fits" if is_of_fits else "figures"].append(name)
-    return {job: names for job, names in jobs.items() if names}
-
-
+by_job = partial(figures_by_job, figures=FIGURES, of_fits=OF_FITS)
 # (rule, name of its log, studies, figures)
 DRAWN = [
     *(
         (f"{job}_of_{study}", job, [study], names)
         for study in STUDIES
         if study not in SINGLE
-        for job, names in jobs_of_figures(study).items()
+        for job, names in answer(by_job, study).items()
     ),
     *((f"figure_{name}", name, SINGLE, [name]) for name in FIGURES if SINGLE),
 ]

@@ -1,7 +1,7 @@
 """Every figure: what draws it, from which tables and settings, and which studies have it."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from recuse.base.errors import check_known
@@ -125,6 +125,17 @@ def inputs_of(drawings: Mapping[str, Mapping]) -> list[str]:
     """Every file that drawings are made from, once."""
     paths = (path for drawing in drawings.values() for path in drawing["inputs"].values())
     return [*dict.fromkeys(each for path in paths for each in ([path] if isinstance(path, str) else path))]
+
+
+def figures_by_job(
+    config: Mapping, study: str, *, figures: Mapping[str, Figure], of_fits: Collection[str]
+) -> dict[str, list[str]]:
+    """Job -> the names of the figures of a study that it draws. of_fits: paths of tables, which the first reads alone."""
+    jobs: dict[str, list[str]] = {"figures_of_fits": [], "figures": []}
+    for name, drawing in drawings(config, study, figures=figures).items():
+        is_of_fits = study in config["studies"] and all(path in of_fits for path in inputs_of({name: drawing}))
+        jobs["figures_of_fits" if is_of_fits else "figures"].append(name)
+    return {job: names for job, names in jobs.items() if names}
 
 
 def of_table(draw: str, title: str, table: str, settings: Mapping | None = None, **further) -> Figure:

@@ -138,6 +138,20 @@ def test_a_server_that_was_killed_is_started_again_and_one_that_does_not_start_i
     assert Forks(lambda: 1)._begun(job) is None
 
 
+def test_libraries_that_run_programs_or_fail_stop_no_job(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(LIBRARY), str(tmp_path)]))
+    monkeypatch.setattr("recuse.base.forks.LIBRARIES", ("runs_programs", "fails"))
+    programs = "import subprocess\nfor _ in range(20):\n    subprocess.run(['sleep', '.05'], check=True)\nopen('{}', 'w')"
+    (tmp_path / "runs_programs.py").write_text(programs.format(tmp_path / "imported"))
+    (tmp_path / "fails.py").write_text("raise OSError('of this library')")
+    (tmp_path / "job.py").write_text("import time\ntime.sleep(.3)")
+    job, forks = pickle.dumps((str(tmp_path / "job.py"), SimpleNamespace(resources={}))), Forks(lambda: 9)
+    for _ in range(5):
+        with forks._begun(job) as stream:
+            assert pickle.load(stream.makefile("rb"))[0] == 0
+    assert (tmp_path / "imported").exists()
+
+
 def test_nothing_is_left_after_an_interrupt(run, tmp_path):
     script = "import time; open('started', 'w').write(str(__import__('os').getppid())); time.sleep(60)"
     process = run(script, start_new_session=True)

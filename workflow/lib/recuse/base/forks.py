@@ -139,7 +139,7 @@ def _serve(control: socket.socket, libraries: list[str]) -> NoReturn:
     control.send(b".")
     while True:
         if libraries and not select.select([control], [], [], 0)[0]:
-            with suppress(ImportError):  # which the job that needs it will say
+            with suppress(Exception):  # which the job that needs it will say
                 import_module(libraries.pop(0))
             gc.freeze()  # a fork's collections would copy the pages of what is imported
             continue
@@ -159,13 +159,12 @@ def _serve(control: socket.socket, libraries: list[str]) -> NoReturn:
 
 def _report(running: dict[int, socket.socket]) -> None:
     """Report of each fork that has ended its status (of a signal, negative), processor seconds and peak MiB."""
-    while running:
-        child, status, used = os.wait4(-1, os.WNOHANG)
-        if child == 0:
-            return
-        report = os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
-        with running.pop(child) as stream, suppress(OSError):  # if Snakemake was killed
-            stream.sendall(pickle.dumps(report))
+    for child in [*running]:  # and of no other child: an import may run programs
+        ended, status, used = os.wait4(child, os.WNOHANG)
+        if ended:
+            report = os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+            with running.pop(child) as stream, suppress(OSError):  # if Snakemake was killed
+                stream.sendall(pickle.dumps(report))
 
 
 def _do(stream: socket.socket) -> NoReturn:

@@ -131,8 +131,8 @@ def drawn_twice(draw, folder, tables, subject=None, **settings):
         inputs[argument] = paths if isinstance(table, list) else paths[0]
     for run in "ab":
         paths = {suffix: folder / f"{run}.{suffix}" for suffix in ("pdf", "svg", "png")}
-        told = {"title": "What it shows", "subject": subject or SUBJECT, "settings": settings}
-        figures = {run: {"draw": f"recuse.plot.{draw}", "inputs": inputs, **told}}
+        drawing = {"title": "What it shows", "subject": subject or SUBJECT, "settings": settings}
+        figures = {run: {"draw": f"recuse.plot.{draw}", "inputs": inputs, **drawing}}
         draw_figures(pictures=[*map(str, paths.values())], figures=figures)
         files.append({suffix: path.read_bytes() for suffix, path in paths.items()})
     assert files[0] == files[1]

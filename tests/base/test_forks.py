@@ -68,10 +68,10 @@ def test_a_script_sees_what_snakemake_gives_it(run, tmp_path):
     process = run(SCRIPT, ["a", "b"])
     assert "2 of 3 steps" in process.communicate()[0]
     assert process.returncode == 0
-    told, temporary, found = (tmp_path / "b.txt").read_text().splitlines()
-    assert told == "one b hello [1, 2] b.log 1"
+    job, temporary, process_of = (tmp_path / "b.txt").read_text().splitlines()
+    assert job == "one b hello [1, 2] b.log 1"
     assert temporary == "own"
-    assert found == "[] True job.py __main__"  # few jobs: nothing was imported ahead
+    assert process_of == "[] True job.py __main__"  # few jobs: nothing was imported ahead
     header, row = ((tmp_path / "b.tsv").read_text()).splitlines()
     measured = dict(zip(header.split("\t"), row.split("\t"), strict=True))
     assert float(measured["s"]) > 0

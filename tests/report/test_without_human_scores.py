@@ -102,8 +102,8 @@ def figures(folder):
             for argument, of in figure.tables.items()
         }
         output = folder / "figures" / f"{name}.svg"
-        told = {"title": f"{figure.title}: ours", "subject": SUBJECT, "settings": figure.settings}
-        figures = {name: {"draw": f"recuse.plot.{figure.draw}", "inputs": inputs, **told}}
+        drawing = {"title": f"{figure.title}: ours", "subject": SUBJECT, "settings": figure.settings}
+        figures = {name: {"draw": f"recuse.plot.{figure.draw}", "inputs": inputs, **drawing}}
         draw_figures(pictures=[str(output)], figures=figures)
         drawn[name] = output.read_text("utf-8")
     return drawn

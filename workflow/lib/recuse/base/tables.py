@@ -19,9 +19,9 @@ def write_table(path: str | Path | int, columns: Sequence[str], rows: Iterable[M
     with place as target, open(target, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
-        shared, known = {} if study is None else {"study": study}, set(columns)
+        shared, names = {} if study is None else {"study": study}, set(columns)
         for row in rows:
-            if unknown := row.keys() - known:
+            if unknown := row.keys() - names:
                 raise ValueError(f"no column of the table: {', '.join(sorted(unknown))}")
             whole = shared | row
             writer.writerow([_field(whole.get(name)) for name in columns])

@@ -239,8 +239,8 @@ class RowFit:
         gram[:, CONSTANT, SLOPE] = gram[:, SLOPE, CONSTANT] = quality
         gram[:, SLOPE, SLOPE] = quality**2 + plan.reference_variance
         inverse, null = inverted(np.einsum("cak,cab,cbl->kl", layout, gram * rows[:, None, None], layout, optimize=True))
-        known = enumerate(zip(terms, determined(null), strict=True))
-        places = {term.term: at for at, (term, is_known) in known if is_known and term.quantity == "self_bias"}
+        tried = enumerate(zip(terms, determined(null), strict=True))
+        places = {term.term: place for place, (term, estimable) in tried if estimable and term.quantity == "self_bias"}
         return cls(list(places), layout @ inverse[:, list(places.values())])
 
     def weights(self, plan: PlannedStudy, judge: str) -> Weights | None:

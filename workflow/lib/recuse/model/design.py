@@ -49,8 +49,8 @@ def _all_judges(factors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def _self(factors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    own = factors["model"] == factors["judge"]
-    return {judge: rows & own for judge, rows in _each("judge")(factors).items()}
+    is_own = factors["model"] == factors["judge"]
+    return {judge: rows & is_own for judge, rows in _each("judge")(factors).items()}
 
 
 def _same_family(factors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

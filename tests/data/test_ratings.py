@@ -65,6 +65,8 @@ def test_canonical_row(tmp_path):
         "group_code": 2,
         "reference_code": 1,
         "prompt": 0,
+        "occasion": None,
+        "occasion_code": 0,
     }
     assert rows[0]["model"] == "Claude v2"
 

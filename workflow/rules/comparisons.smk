@@ -5,29 +5,6 @@ from recuse.base.tables import WORSENING
 ATTACKS = f"{DATA}/judgement_bias_published.csv"  # the tables of Chen et al.
 
 
-for study in (study for study in config["comparisons"] if studies.source_of(config, study)):
-
-    rule:
-        name:
-            f"fetch_{study}"
-        output:
-            raw=answer(studies.released_files, study),
-        log:
-            f"results/{study}/logs/fetch.log",
-        retries: 0
-        localrule: True
-        conda:
-            "../../envs/recuse.yaml"
-        params:
-            code=code_of("fetch.py"),
-            source=answer(studies.repository_of, study),
-            files=answer(studies.published_files, study),
-        message:
-            f"Fetch the published files of {study} and verify their git blob ids."
-        script:
-            "../scripts/fetch.py"
-
-
 rule simulate_comparisons:
     input:
         published=where(studies.plants_published_attacks, ATTACKS),

@@ -24,7 +24,7 @@ rule fetch:
     log:
         "results/{study}/logs/fetch_{dimension}.log",
     wildcard_constraints:
-        study=rated(studies.source_of),
+        study=rated(studies.has_files_of_dimensions),
         dimension=one_of({name for source in config.get("sources", {}).values() for name in source.get("files", {})}),
     retries: 0
     localrule: True
@@ -38,6 +38,55 @@ rule fetch:
         "Fetch {wildcards.dimension} of {wildcards.study} and verify its git blob id."
     script:
         "../scripts/fetch.py"
+
+
+for study in studies.with_manifest(config):
+
+    rule:
+        name:
+            f"fetch_{study}"
+        output:
+            raw=answer(studies.released_files, study),
+        log:
+            f"results/{study}/logs/fetch.log",
+        retries: 0
+        localrule: True
+        conda:
+            "../../envs/recuse.yaml"
+        params:
+            code=code_of("fetch.py"),
+            source=answer(studies.repository_of, study),
+            files=answer(studies.published_files, study),
+        message:
+            f"Fetch the published files of {study} and verify their git blob ids."
+        script:
+            "../scripts/fetch.py"
+
+
+rule released_ratings:
+    input:
+        raw=of_study(studies.released_files),
+    output:
+        **tables("imported"),
+        ratings="results/{study}/raw/ratings.parquet",
+    log:
+        "results/{study}/logs/released_ratings.log",
+    benchmark:
+        "results/{study}/benchmarks/released_ratings.tsv"
+    wildcard_constraints:
+        study=rated(studies.is_released),
+    group:
+        "tables_{study}"
+    conda:
+        "../../envs/recuse.yaml"
+    resources:
+        **asks(mem_mb=1000, runtime=10),
+    params:
+        code=code_of("released_ratings.py"),
+    message:
+        "Read the published ratings of {wildcards.study}."
+    script:
+        "../scripts/released_ratings.py"
 
 
 rule simulate:

@@ -7,7 +7,7 @@ from recuse.config.studies import (
     analyses,
     has_gold_labels,
     has_raters,
-    import_of,
+    is_imported,
     is_of_the_paper,
     is_simulated,
     kind,
@@ -47,7 +47,7 @@ TABLES: dict[str, Applies] = {
     "remarks": of_ratings,
     "recovery": is_simulated,
     "agreement": has_raters,
-    "imported": import_of,
+    "imported": is_imported,
     "claims": is_of_the_paper,
     "scorecard": is_of_the_paper,
     **dict.fromkeys(("multiplicity", "idiosyncrasy", "pooled", "residuals", "identifiability"), of_ratings),
@@ -59,7 +59,7 @@ TABLES: dict[str, Applies] = {
 # Of a study of comparisons.
 TABLES_OF_COMPARISONS: dict[str, Applies] = {
     "completeness": analyses,
-    "imported": import_of,
+    "imported": is_imported,
     **dict.fromkeys(("verdicts", "choices", "label_noise", "check"), with_analysis("verbosity")),
     **dict.fromkeys(("verbosity", "position", "agreement", "score_curves", "alignment_curves"), with_analysis("verbosity")),
     **dict.fromkeys(("cognitive_biases", "random_thresholds"), with_cognitive_biases),

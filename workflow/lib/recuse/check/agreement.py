@@ -51,7 +51,7 @@ def agreement(facts: Facts) -> Iterator[Finding]:
     of several below UNLIKE of the others' mean correlation; a note where it is below WEAK_JUDGE. A small sample has a wide one.
     """
     levels, connection = levels_of(facts.study.ratings[0]), connect()
-    columns = "prompt, group_code, gt, length, rating_unit, gt_unit"
+    columns = "prompt, occasion_code, group_code, gt, length, rating_unit, gt_unit"
     every = -(-facts.prompts // MOST_PROMPTS)
     rows = f"select {columns} from {files(facts.study.ratings)} where prompt % {every} = 0"
     connection.execute(f"create temp table sampled as {rows}")
@@ -137,8 +137,8 @@ def correlations(facts: Facts, connection: Connection, levels: Levels) -> list[C
         with means as (
                  select group_code, avg(rating_unit) as mean_rating, avg(gt_unit) as mean_score from sampled group by all),
              of_group as (
-                 select prompt, {answer} as answer, {judge} as judge, {dimension} as dimension, rating_unit - mean_rating as x,
-                        gt_unit - mean_score as y
+                 select prompt, (occasion_code, {answer}) as answer, {judge} as judge, {dimension} as dimension,
+                        rating_unit - mean_rating as x, gt_unit - mean_score as y
                  from sampled join means using (group_code)),
              deviations as (select * replace (x - {within.format("x")} as x, y - {within.format("y")} as y) from of_group),
              answers as (

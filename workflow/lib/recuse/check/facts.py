@@ -131,7 +131,8 @@ def _completions(study: Study) -> tuple[int, int]:
     levels, factors = levels_of(study.ratings[0]), study.cells().factors
     completion = levels.sql_without("judge")
     dimension, model = (levels.sql_place(axis, "completion") for axis in ("dimension", "model"))
-    rated = f"select {completion} as completion, count(*) as judges from {files(study.ratings)} group by completion, prompt"
+    answers = f"from {files(study.ratings)} group by completion, prompt, occasion_code"
+    rated = f"select {completion} as completion, count(*) as judges {answers}"
     query = f"select {dimension}, {model}, judges, count(*) from ({rated}) group by all"
     pairs = zip(factors["dimension"].tolist(), factors["model"].tolist(), factors["judge"].tolist(), strict=True)
     due = Counter((dimension, model) for dimension, model, _ in set(pairs))

@@ -21,9 +21,9 @@ DATA = os.path.relpath(WORKFLOW / "data")  # published numbers, and lists of pub
 # Origin -> kind of data; of several origins, the first counts.
 KINDS = {"simulate": "simulated", "files": "user", "import": "user", "source": "published"}
 PLACEHOLDER = {"files", "simulate"}  # keys of a study that is simulated for as long as its files are missing
-# Published sources of comparisons -> their contents: single verdicts, rankings made from verdicts, or texts.
-VERDICTS, RANKINGS, TEXTS = "verdicts", "rankings", "texts"
-SOURCES = {"prd": VERDICTS, "llmbar": VERDICTS, "cobbler": RANKINGS, "judgement_bias": TEXTS}
+# Published sources with a manifest -> their contents: ratings, single verdicts, rankings made from verdicts, or texts.
+RATINGS, VERDICTS, RANKINGS, TEXTS = "ratings", "verdicts", "rankings", "texts"
+SOURCES = {"multivac": RATINGS, "prd": VERDICTS, "llmbar": VERDICTS, "cobbler": RANKINGS, "judgement_bias": TEXTS}
 
 
 def with_placeholders(studies: Mapping[str, Mapping], exists: Callable[[str], bool]) -> dict[str, dict]:
@@ -86,7 +86,19 @@ def is_simulated(config: Mapping, study: str) -> bool:
 def is_of_the_paper(config: Mapping, study: str) -> bool:
     """Whether a study is compared with the paper's numbers: the ratings of Play Favorites, published or simulated."""
     settings = config["studies"].get(study, {})
-    return "source" in settings or ("simulate" in settings and "quality" not in settings["simulate"])
+    if "source" in settings:
+        return settings["source"] not in SOURCES
+    return "simulate" in settings and "quality" not in settings["simulate"]
+
+
+def is_released(config: Mapping, study: str) -> bool:
+    """Whether a study's ratings are read from published files of a format of their own."""
+    return study in config["studies"] and SOURCES.get(source_of(config, study)) == RATINGS
+
+
+def has_files_of_dimensions(config: Mapping, study: str) -> bool:
+    """Whether a study's ratings are published as one file for each dimension."""
+    return bool(source_of(config, study)) and not is_released(config, study)
 
 
 def import_of(config: Mapping, study: str) -> Mapping:
@@ -95,8 +107,8 @@ def import_of(config: Mapping, study: str) -> Mapping:
 
 
 def is_imported(config: Mapping, study: str) -> bool:
-    """Whether a study has an import, as its ratings may name models that config does not list."""
-    return bool(import_of(config, study))
+    """Whether a study's raw ratings are written by this workflow, which states scales and steps beside them."""
+    return bool(import_of(config, study)) or is_released(config, study)
 
 
 def source_of(config: Mapping, study: str) -> str | None:
@@ -123,6 +135,9 @@ def has_alphas(config: Mapping, study: str) -> bool:
 def models_of(config: Mapping, study: str) -> dict[str, Mapping]:
     """The models of config that a study may have: of simulated ratings, those declared or in the published tables."""
     settings = settings_of(config, study)
+    if listed := config["sources"].get(source_of(config, study), {}).get("models"):
+        table = read_table(Path(DATA, "sources", listed))
+        return {row["model"]: {"family": row["family"], "ids": [row["id"]]} for row in table}
     if "simulate" not in settings or study in config["comparisons"]:
         return models_with(settings.get("families", {}), config["models"])
     simulated = settings["simulate"].get("quality")
@@ -155,7 +170,7 @@ def scales_of(config: Mapping, study: str) -> dict[str, object]:
 def raw_of(config: Mapping, study: str) -> list[tuple[str, str | None]]:
     """(path, dimension) of each raw file; the dimension is None if the file has a column `dimension`."""
     settings = config["studies"][study]
-    if "simulate" in settings or "import" in settings:
+    if "simulate" in settings or is_imported(config, study):
         return [(f"results/{study}/raw/ratings.parquet", None)]
     if "source" in settings:
         return [(f"results/{study}/raw/{dimension}.csv", dimension) for dimension in settings["scales"]]
@@ -221,6 +236,12 @@ def published_files(config: Mapping, study: str, *dimensions: str) -> list[tuple
     if not manifest.is_file():
         raise ConfigError(f"config: sources: {name}: manifest: '{manifest.name}': no such file in {manifest.parent}")
     return [(row["path"], row["blob"]) for row in read_table(manifest)]
+
+
+def with_manifest(config: Mapping) -> list[str]:
+    """The studies whose published files are listed in a manifest."""
+    studies = [*config["studies"], *config["comparisons"]]
+    return [study for study in studies if "manifest" in config["sources"].get(source_of(config, study), {})]
 
 
 def released_files(config: Mapping, study: str) -> list[str]:

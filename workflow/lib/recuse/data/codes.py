@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from recuse.base.database import Connection, files
 from recuse.data.cells import AXES, Levels
 
-COLUMNS = (*AXES, "prompt_id", "gt", "rating", "length")
+COLUMNS = (*AXES, "prompt_id", "occasion", "gt", "rating", "length")
 LARGEST = {"usmallint": 2**16, "uinteger": 2**32, "bigint": 2**63}  # how many codes a column of each type holds
 
 
@@ -35,7 +35,8 @@ class CodedRows:
         group = "0::bigint"
         for axis, size in zip(AXES, levels.sizes, strict=True):
             group = f"({group} * {size} + {axis})"
-        columns = ["prompt_id", f"gt::{type_of(len(levels.reference))} as gt", "rating", "length"]
+        occasion = "coalesce(occasion + 1, 0)::uinteger as occasion"  # 0 without
+        columns = ["prompt_id", occasion, f"gt::{type_of(len(levels.reference))} as gt", "rating", "length"]
         return f"select {', '.join(columns)}, {group}::{type_of(levels.groups)} as group_code from ({self.rows})"
 
 

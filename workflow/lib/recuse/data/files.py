@@ -17,7 +17,7 @@ from recuse.base.errors import DataError
 from recuse.data.intact import check_pages, lines_of, opened, state_of, too_long
 
 REQUIRED = ("judge", "model", "gt", "dataset", "prompt_id", "rating")
-OPTIONAL = ("pred_length", "dimension")
+OPTIONAL = ("pred_length", "dimension", "occasion")
 NUMBERED = ("gt", "rating", "pred_length")
 MISSING = ("", "na", "n/a", "nan", "null", "none")  # in lower case: what stands for a missing number
 NUMBER = "[+-]?(([0-9]+[.]?[0-9]*|[.][0-9]+)(e[+-]?[0-9]+)?|inf(inity)?)"  # in lower case, without blanks around it
@@ -124,7 +124,7 @@ def checked_columns(connection: Connection, source: RatingsFile) -> list[str]:
 
 
 def select_rows(source: RatingsFile, columns: Sequence[str]) -> str:
-    """SQL for the rows of a file as text: file, record (from 1), the required columns, pred_length, dimension, named.
+    """SQL for the rows of a file as text: file, record (from 1), the required and the optional columns, named.
 
     `named` is the dimension that config gives the file, or NULL. Missing numbers, however spelled, and empty names are NULL.
     """
@@ -141,7 +141,7 @@ def select_stored(source: RatingsFile, columns: Sequence[str]) -> str:
     """SQL for the rows of a file with the columns of `select_rows` as they are stored, as whatever type."""
     relation, expressions = stored_in(source.path, columns)
     named = "null::varchar" if source.dimension is None else text(source.dimension)
-    stored = {"dimension": named, "pred_length": "null::varchar"} | expressions
+    stored = {**dict.fromkeys(OPTIONAL, "null::varchar"), "dimension": named} | expressions
     picked = ", ".join(f"{stored[column]} as {column}" for column in (*REQUIRED, *OPTIONAL))
     return f"select {place_in(source.path, columns)}, {named} as named, {picked} from {relation}"
 

@@ -37,6 +37,7 @@ class RowBlock:
     group: np.ndarray  # place of the row's group among those of the fit
     rating: np.ndarray
     covariates: Sequence[np.ndarray]  # reference[, length]
+    occasion: np.ndarray | None = None  # which of the model's answers to the prompt it is about; None: each gave one
 
 
 def row_blocks(
@@ -44,8 +45,8 @@ def row_blocks(
 ) -> Iterator[RowBlock]:
     """Yield the rows of the canonical ratings (parquet files, sorted by prompt) in blocks; the next is read while one is used.
 
-    rows_of: SQL for the rows of some prompts, rising by prompt, with the columns prompt, group_code, level, rating and the
-    covariates; `level` is the place in `by` of the level of a further factor, 0 without one.
+    rows_of: SQL for the rows of some prompts, rising by prompt, with the columns prompt, group_code, level, occasion_code,
+    rating and the covariates; `level` is the place in `by` of the level of a further factor, 0 without one.
     factors: of the groups of the fit, all that the rows have, (groups,) of str each; a further factor is the first of them.
     """
     levels = levels_of(ratings[0])
@@ -59,9 +60,9 @@ def row_blocks(
 
     def read(span: PromptRange) -> RowBlock:
         columns = connection.execute(rows_of(span)).fetchnumpy().values()
-        prompt, group, level, rating, *covariates = map(np.asarray, columns)
+        prompt, group, level, occasion, rating, *covariates = map(np.asarray, columns)
         place = order[np.searchsorted(code, level.astype(np.int64) * levels.groups + group)]
-        return RowBlock(prompt, place, rating, covariates)
+        return RowBlock(prompt, place, rating, covariates, occasion)
 
     with ThreadPoolExecutor(1) as reader:
         pending = None
@@ -248,7 +249,7 @@ WORD = 52  # judges whose bits a double holds exactly
 def completions_of(factors: Mapping[str, np.ndarray]) -> np.ndarray:
     """Number the kinds of completions of groups of rows, (groups,): groups of one kind differ only in the judge.
 
-    A completion is identified by dataset, prompt, model, dimension and, if there are several, the reference.
+    A completion is identified by dataset, prompt, occasion, model, dimension and, if there are several, the reference.
     """
     names = ["dimension", "dataset", "model", *(name for name in (REFERENCE_FAMILY, JUDGED_BY) if name in factors)]
     codes = np.stack([np.unique(factors[name], return_inverse=True)[1] for name in names], axis=1)
@@ -315,6 +316,8 @@ def _patterns(block: RowBlock, factors: Mapping[str, np.ndarray]) -> tuple[np.nd
     judges, judge = np.unique(factors["judge"], return_inverse=True)
     key = block.prompt.astype(np.int64) * (kinds.max(initial=0) + 1) + kinds[block.group]
     _, completion = np.unique(key, return_inverse=True)
+    if block.occasion is not None and block.occasion.any():
+        _, completion = np.unique(np.stack([completion, block.occasion]), axis=1, return_inverse=True)
     words = []
     for first in range(0, len(judges), WORD):
         bit = np.where((judge >= first) & (judge < first + WORD), 2.0 ** (judge - first), 0.0)

@@ -74,6 +74,7 @@ TOGETHER = (
     ("named", "dimension", "rating"),
     ("named", "dimension", "gt"),
     ("pred_length",),
+    ("occasion",),
 )
 # Of a checked row: in which of TOGETHER a value is, the column as it is stored, and what it means.
 MEANINGS = {
@@ -85,6 +86,7 @@ MEANINGS = {
     "rating": (4, "rating", "try_cast(rating_number as integer)"),
     "gt": (5, "gt", "gt_number"),
     "length": (6, "pred_length", "length"),
+    "occasion": (7, "occasion", "occasion"),
 }
 
 

@@ -30,7 +30,7 @@ class Selection:
     length: its normalisation (one of NORMALISATIONS), over all slices together.
     reference: the mean rating of each family's judges in turn, instead of the human score. The family's judges are left out,
     and under `family` its completions as well.
-    absorb: `completion` splits completions (dimension, prompt and model) by the judges that rated them.
+    absorb: `completion` splits completions (dimension, prompt, occasion and model) by the judges that rated them.
     """
 
     slice: str | None = None
@@ -111,8 +111,8 @@ def with_family_references(ratings: str, levels: Levels) -> str:
     """SQL for the rows of `ratings` (SQL), each once for every family of judges but its own, the column `reference_family`.
 
     gt and gt_unit are then the mean rating of that family's judges in `ratings` for the completion (dimension, dataset, prompt,
-    model), raw and on the unit scale; a completion that none of them rated is left out. levels: of the codes of `ratings`.
-    Source: Play Favorites (arXiv 2508.06709), section 6.2.
+    occasion, model), raw and on the unit scale; a completion that none of them rated is left out. levels: of the codes of
+    `ratings`. Source: Play Favorites (arXiv 2508.06709), section 6.2.
     """
     # Grouping codes and enumerated names is faster than grouping texts: a completion is the group without its judge.
     judge = levels.sql_place("judge")
@@ -121,7 +121,8 @@ def with_family_references(ratings: str, levels: Levels) -> str:
     return f"""
         with rated as (select *, {levels.sql_without("judge")} as completion, ([{families}]::{kind}[])[1 + {judge}] as family
                        from ({ratings})),
-             judged as (select prompt, completion, family as {REFERENCE_FAMILY}, avg(rating) as mean from rated group by all)
+             judged as (select prompt, occasion_code, completion, family as {REFERENCE_FAMILY}, avg(rating) as mean
+                        from rated group by all)
         select rated.* exclude (gt, gt_unit, completion, family), {REFERENCE_FAMILY},
                mean as gt, (mean - scale_low) / (scale_high - scale_low) as gt_unit
-        from rated join judged using (prompt, completion) where family <> {REFERENCE_FAMILY}"""
+        from rated join judged using (prompt, occasion_code, completion) where family <> {REFERENCE_FAMILY}"""

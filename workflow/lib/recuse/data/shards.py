@@ -80,16 +80,17 @@ class Summary:
 
     def completeness(self) -> Iterator[dict]:
         """Yield one row per dimension, judge and model: the dimension's prompts, by what is missing, and the rows used."""
-        pairs = f"select distinct prompt_id, dataset, dimension from {self.prompts}"
+        pairs, complete = f"select distinct prompt_id, dataset, dimension from {self.prompts}", self.complete
         query = f"select dimension, count(*) from ({pairs}) group by all order by all"
+        given = {column: self._any(column) for column in ("gt", "length")}
         for dimension, prompts in connect().execute(query).fetchall():
             judges, models = (sorted({names[axis] for names in self.counts if names[0] == dimension}) for axis in (1, 2))
             for judge, model in product(judges, models):
                 count = self.counts.get((dimension, judge, model), dict.fromkeys(COUNTED, 0))
                 row = {"dimension": dimension, "judge": judge, "model": model, "prompts": prompts}
-                row |= {"absent": prompts - count["present"], "missing_rating": count["missing_rating"]}
-                row |= {f"missing_{c}": count[f"missing_{c}"] if self._any(c) else 0 for c in ("gt", "length")}
-                yield row | {"used": count[self.complete]}
+                row |= {"absent": max(0, prompts - count["present"]), "missing_rating": count["missing_rating"]}
+                row |= {f"missing_{c}": count[f"missing_{c}"] if given[c] else 0 for c in given}
+                yield row | {"used": count[complete]}
 
 
 @dataclass(frozen=True)
@@ -177,7 +178,7 @@ def plan_shards(
 
 def first_twice(coded: CodedRows, groups: str, levels: Levels) -> tuple[str, ...] | None:
     """The first judge, model, dimension, dataset and prompt_id that two rows share, of SQL for these; None if no rows do."""
-    repeated = f"select prompt_id, group_code from ({groups}) group by all having count(*) > 1"
+    repeated = f"select prompt_id, group_code from ({groups}) group by prompt_id, group_code, occasion having count(*) > 1"
     names = ", ".join(
         f"{_element([text(each) for each in getattr(levels, axis)], levels.sql_place(axis), 'varchar')} as {axis}"
         for axis in ("judge", "model", "dimension", "dataset")
@@ -189,18 +190,20 @@ def first_twice(coded: CodedRows, groups: str, levels: Levels) -> tuple[str, ...
 def write_sorted(coded: CodedRows, plan: Plan, *, first: int, ratings: str) -> tuple[str, ...] | None:
     """Write the complete rows as canonical ratings: names, units, prompts numbered from `first` on.
 
-    They are sorted by prompt_id, dataset and group_code. The group has the dataset, so two rows with the same prompt_id and
-    group_code are a fault, and the order is unique. Returns what `first_twice` says of such rows; then nothing is written.
+    They are sorted by prompt_id, dataset, group_code and occasion. The group has the dataset, so two rows with the same
+    prompt_id, group_code and occasion are a fault, and the order is unique. Returns what `first_twice` says of such rows; then
+    nothing is written.
     """
     levels, connection = plan.levels, coded.connection
     groups = coded.groups(levels)
     dataset, last = (levels.sql_place("dataset", code) for code in ("group_code", "last_group"))
-    before = "lag(prompt_id) over () as last_prompt, lag(group_code) over () as last_group"
-    twice = "prompt_id = last_prompt and group_code = last_group"
+    lags = {"last_prompt": "prompt_id", "last_group": "group_code", "last_occasion": "occasion"}
+    before = ", ".join(f"lag({column}) over () as {last}" for last, column in lags.items())
+    twice = " and ".join(f"{column} = {last}" for last, column in lags.items())
     complete = f"if({twice}, error('{TWICE}'), {COUNTED[plan.complete]})"
     by_dataset = f"({dataset} * {levels.groups // len(levels.dataset)} + group_code // {len(levels.dataset)})"
-    ordered = f"select *, {before} from (from ({groups}) order by prompt_id, {by_dataset})"
-    ordered = f"select * exclude (last_prompt, last_group), {before} from ({ordered}) where {complete}"
+    ordered = f"select *, {before} from (from ({groups}) order by prompt_id, {by_dataset}, occasion)"
+    ordered = f"select * exclude ({', '.join(lags)}), {before} from ({ordered}) where {complete}"
     begins = f"prompt_id is distinct from last_prompt or {dataset} <> {last}"
     begun = f"count(*) filter ({begins}) over (rows between unbounded preceding and current row)"
     places = ", ".join(f"{levels.sql_place(axis)} as {axis}_place" for axis in AXES)
@@ -218,10 +221,15 @@ def write_sorted(coded: CodedRows, plan: Plan, *, first: int, ratings: str) -> t
     rating, gt = (f"({score}_codes.value - scale_low) / (scale_high - scale_low)" for score in ("rating", "gt"))
     for column in ("prompt_id", "rating", "gt", "length"):
         joins += f" left join {column}_codes on sorted.{column} = {column}_codes.code"
+    occasion = "null::varchar"
+    if coded.values("occasion"):
+        occasion = "occasion_codes.value"
+        joins += " left join occasion_codes on sorted.occasion = occasion_codes.code + 1"
     query = f"""
         select judge, model, judge_family, model_family, dimension, dataset, task_type, prompt_id_codes.value as prompt_id,
                rating_codes.value as rating, gt_codes.value as gt, {rating} as rating_unit, {gt} as gt_unit,
-               length_codes.value as length, scale_low, scale_high, group_code, sorted.gt as reference_code, prompt
+               length_codes.value as length, scale_low, scale_high, group_code, sorted.gt as reference_code, prompt,
+               {occasion} as occasion, sorted.occasion as occasion_code
         from ({rows}) as sorted {joins}"""
     try:
         write_rows(connection, query, ratings, as_metadata(levels))
@@ -230,10 +238,10 @@ def write_sorted(coded: CodedRows, plan: Plan, *, first: int, ratings: str) -> t
             raise
         return first_twice(coded, groups, levels)
     # A join keeps the order of its left side only if DuckDB takes the right one for the smaller and it fits into memory.
-    before = "lag(prompt) over () as last, lag(group_code) over () as last_group"
-    wrong = "prompt < last or prompt = last and group_code <= last_group"
-    if connection.execute(f"select 1 from (select *, {before} from {files([ratings])}) where {wrong} limit 1").fetchone():
-        write_rows(connection, f"{query} order by prompt, group_code", ratings, as_metadata(levels))
+    place = "(prompt, group_code, occasion_code)"
+    before = f"select {place} as place, lag({place}) over () as last from {files([ratings])}"
+    if connection.execute(f"select 1 from ({before}) where place <= last limit 1").fetchone():
+        write_rows(connection, f"{query} order by prompt, group_code, occasion_code", ratings, as_metadata(levels))
     return None
 
 

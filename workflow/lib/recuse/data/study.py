@@ -92,7 +92,7 @@ class Study:
         joined = selection.reference is not None or selection.length is not None  # rows that are joined are in no order
 
         def rows_of(span: PromptRange) -> str:
-            columns = f"prompt, group_code, {level}, rating_unit, coalesce(gt_unit, 0){length}"  # as in moments
+            columns = f"prompt, group_code, {level}, occasion_code, rating_unit, coalesce(gt_unit, 0){length}"  # as in moments
             return f"select {columns} from ({self._rows(selection, span)}){' order by prompt' if joined else ''}"
 
         return self._blocks("rows", selection, factors, lambda: row_blocks(self.ratings, rows_of, factors, by=families))

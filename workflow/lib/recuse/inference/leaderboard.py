@@ -269,7 +269,7 @@ def _rows(kind: str, scores: np.ndarray, raw: np.ndarray, prompts: int, confiden
         yield row | ({"note": SMALL_SAMPLE.format(prompts=prompts, few=FEW)} if prompts < FEW else {})
 
 
-KEYS = ("dimension", "dataset", "prompt_id", "judge", "model")
+KEYS = ("dimension", "dataset", "prompt_id", "occasion", "judge", "model")
 
 
 def write_debiased(spec: Spec, study: Study, estimates: Iterable[Mapping[str, str]], path: str) -> None:

@@ -98,7 +98,7 @@ def split_rater_rows(spec: Spec, study: Study, raters: str, *, confidence: float
     def rows_of(span: PromptRange) -> str:
         """SQL for rows with the mean of k >= 2 raters as reference, and s^2 / k."""
         return f"""
-            select prompt, group_code, 0::utinyint, rating_unit, (score - scale_low) / (scale_high - scale_low),
+            select prompt, group_code, 0::utinyint, occasion_code, rating_unit, (score - scale_low) / (scale_high - scale_low),
                    error / (scale_high - scale_low) ** 2
             from ({spec.selection.rows([span.path], prompts=(span.first, span.last))}) join (
                 select dimension, dataset, prompt_id, model, avg(rating) as score, var_samp(rating) / count(*) as error

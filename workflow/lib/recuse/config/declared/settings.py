@@ -8,9 +8,11 @@ from pydantic import AfterValidator, Field
 
 from recuse.base.database import bytes_of
 from recuse.base.errors import ConfigError, check_known
+from recuse.base.words import enumerated
 from recuse.config.declared.inference import Inference, SpecSettings, Subset, check_inference, check_redefined
 from recuse.config.declared.sections import Key, Name, Names, Section, Share, Some, optional, required, validated
 from recuse.config.declared.studies import Comparisons, Study
+from recuse.config.studies import RATINGS, SOURCES
 from recuse.data.registry import DEFAULT, HUMAN, Registry
 
 GIT = "^[0-9a-f]{40}$"  # the id of a commit or of a blob
@@ -76,10 +78,16 @@ class Source(Section):
     repository: str = required("owner/name.", pattern=r"^[\w.-]+/[\w.-]+$")
     commit: str = required("Full id of the commit.", pattern=GIT)
     manifest: str = optional(
-        "For comparisons: a CSV file in workflow/data/sources with columns path and blob (git blob id).",
+        "A CSV file in workflow/data/sources with columns path and blob (git blob id).", pattern=r"^[\w.-]+\.csv$"
+    )
+    models: str = optional(
+        "With `manifest`: a CSV file in workflow/data/sources with columns model (display name), family and id (its name in "
+        "the published files); default: those under `models:`.",
         pattern=r"^[\w.-]+\.csv$",
     )
-    files: dict[Dimension, PublishedFile] = optional("For ratings: one file per dimension.", min_length=1)
+    files: dict[Dimension, PublishedFile] = optional(
+        "Ratings in the columns of Play Favorites: one file per dimension.", min_length=1
+    )
 
     def _check(self) -> None:
         if (self.files is None) == (self.manifest is None):
@@ -160,8 +168,14 @@ def _check_study(where: str, study: Study, settings: Settings) -> None:
         check_known(f"{where}: simulate: family_bias", planted, families, "the families of these models")
     if study.source is not None:
         check_known(f"{where}: source", [study.source], settings.sources, "sources")
-        files = settings.sources[study.source].files or {}
-        check_known(f"{where}: scales", study.scales, files, f"sources: {study.source}: files")
+        files = settings.sources[study.source].files
+        if files is not None:
+            check_known(f"{where}: scales", study.scales, files, f"sources: {study.source}: files")
+        elif SOURCES.get(study.source) != RATINGS:
+            read = enumerated([name for name, content in SOURCES.items() if content == RATINGS])
+            raise ConfigError(
+                f"config: {where}: source: '{study.source}' holds no ratings that are read here; those of {read} are"
+            )
 
 
 def _check_subset(where: str, subset: Subset | None, settings: Settings) -> None:

@@ -15,7 +15,7 @@ CONFIGURED = {
     "studies": {**CONFIG["studies"], **OURS},
     "comparisons": {**CONFIG["comparisons"], "annotations": {"title": "t", "import": {"files": "a.json"}}},
 }
-SOME = {"recovery", "agreement", "imported", "claims", "scorecard"}  # tables that not every study of ratings has
+SOME = {"gold", "recovery", "agreement", "imported", "claims", "scorecard"}  # tables that not every study of ratings has
 
 
 @pytest.mark.parametrize(

@@ -152,6 +152,33 @@ rule choices:
         "../scripts/choices.py"
 
 
+rule gold:
+    input:
+        comparisons="results/{study}/comparisons.parquet",
+    output:
+        **tables("gold"),
+    log:
+        "results/{study}/logs/gold.log",
+    benchmark:
+        "results/{study}/benchmarks/gold.tsv"
+    wildcard_constraints:
+        study=compared(with_analysis("gold")),
+    group:
+        "tables_{study}"
+    conda:
+        "../../envs/recuse.yaml"
+    resources:
+        **asks_by_rows(mem_mb=1000, runtime=20),
+    params:
+        code=code_of("gold.py"),
+        families=of_study(studies.families_of),
+        confidence=config["confidence"],
+    message:
+        "Compare preferences for own right and wrong answers in {wildcards.study}."
+    script:
+        "../scripts/gold.py"
+
+
 rule cognitive_biases:
     input:
         comparisons="results/{study}/comparisons.parquet",

@@ -117,6 +117,33 @@ rule agreement:
         "../scripts/agreement.py"
 
 
+rule gold_of_ratings:
+    input:
+        ratings=STUDY["ratings"],
+    output:
+        **tables("gold"),
+    log:
+        "results/{study}/logs/gold.log",
+    benchmark:
+        "results/{study}/benchmarks/gold.tsv"
+    wildcard_constraints:
+        study=rated(studies.is_keyed),
+    group:
+        "tables_{study}"
+    conda:
+        "../../envs/recuse.yaml"
+    resources:
+        **asks_by_rows(mem_mb=1000, runtime=20),
+    params:
+        code=code_of("gold_of_ratings.py"),
+        pass_mark=config["inference"]["pass_mark"],
+        confidence=config["confidence"],
+    message:
+        "Compare how judges mark own right and wrong answers in {wildcards.study}."
+    script:
+        "../scripts/gold_of_ratings.py"
+
+
 rule recovery:
     input:
         **STUDY,

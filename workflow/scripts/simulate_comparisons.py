@@ -6,6 +6,7 @@ from recuse.base.errors import ConfigError
 from recuse.base.runner import run
 from recuse.base.tables import PAIRWISE_PLANTED, write_table
 from recuse.published.attacks import read_attacks
+from recuse.simulate.gold import declared_key_world, planted_by_key, simulate_keyed
 from recuse.simulate.pairwise import declared_comparisons, planted_biases, simulate_comparisons
 from recuse.simulate.votes import published_votes, write_comparisons
 
@@ -17,10 +18,14 @@ def simulate_study(
         drawn, planted = published_votes(read_attacks(published[0]), seed=seed)
     else:
         try:
-            world = declared_comparisons(settings, worsening=worsening)
+            if "accuracy" in settings:
+                key_world = declared_key_world(settings)
+                drawn, planted = simulate_keyed(key_world, seed=seed), planted_by_key(key_world)
+            else:
+                world = declared_comparisons(settings, worsening=worsening)
+                drawn, planted = simulate_comparisons(world, seed=seed), planted_biases(world)
         except ConfigError as error:
             raise ConfigError(f"config: comparisons: {study}: {error}") from None
-        drawn, planted = simulate_comparisons(world, seed=seed), planted_biases(world)
     write_comparisons(drawn, outputs["comparisons"])
     write_table(outputs["planted"], PAIRWISE_PLANTED, planted)
 

@@ -133,9 +133,10 @@ ORDERS = ("ab", "ba")  # the answer of `model_a` shown first, or that of `model_
 CONTROL = "control"  # the condition with unperturbed answers
 WORSENING = ("factual_error",)  # perturbations that make an answer worse, unless the configuration names others
 # One row per verdict. `favoured` is the answer that an added statement supports; `vote` numbers repeated verdicts; `humans_a`
-# and `humans_b` count single human votes.
+# and `humans_b` count single human votes; `right_a` and `right_b` say whether the answers are right by a key.
 COMPARISONS = columns(
-    "judge item model_a model_b order outcome human length_a length_b condition experiment favoured vote humans_a humans_b"
+    "judge item model_a model_b order outcome human length_a length_b condition experiment favoured vote humans_a humans_b",
+    "right_a right_b",
 )
 PAIRWISE_COMPLETENESS = columns("study experiment condition judge comparisons verdicts errors one_order no_human no_length")
 VERBOSITY = columns(
@@ -146,6 +147,11 @@ VERBOSITY = columns(
 CHOICES = columns(
     "study quantity term model draws question judge_share human_share",
     "estimate std_error ci_low ci_high p_value n questions",
+)
+GOLD = columns(
+    "study quantity term case baseline share baseline_share measure",
+    "estimate std_error df ci_low ci_high p_value log_odds log_odds_ci_low log_odds_ci_high",
+    "n questions verdict favours reason",
 )
 LABEL_NOISE = columns("study quantity term origin flip_rate agreement vote_pairs estimate ci_low ci_high changes_at")
 POSITION = columns("study experiment condition judge statistic value ci_low ci_high n questions")

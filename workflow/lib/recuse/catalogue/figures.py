@@ -15,6 +15,7 @@ from recuse.catalogue.tables import (
     tables_of,
     with_analysis,
     with_cognitive_biases,
+    with_key,
 )
 from recuse.config.studies import (
     DATA,
@@ -419,6 +420,7 @@ def figures_of_comparisons(config: Mapping) -> dict[str, Figure]:
             level,
             **verbosity,
         ),
+        "gold": of_table("gold:gold", "Own right and wrong answers", "gold", level, applies=with_key),
         "verbosity_bias": of_table(
             "verbosity:verbosity_bias",
             "Verbosity bias of each judge",

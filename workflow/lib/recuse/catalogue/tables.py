@@ -8,6 +8,7 @@ from recuse.config.studies import (
     has_gold_labels,
     has_raters,
     is_imported,
+    is_keyed,
     is_of_the_paper,
     is_simulated,
     kind,
@@ -36,6 +37,11 @@ def with_cognitive_biases(config: Mapping, study: str) -> bool:
     return "cognitive_biases" in analyses(config, study) or source_of(config, study) == "cobbler"
 
 
+def with_key(config: Mapping, study: str) -> bool:
+    """True of ratings with gold labels, and of comparisons of answers that are right or wrong by a key."""
+    return is_keyed(config, study) or "gold" in analyses(config, study)
+
+
 def of_ratings(config: Mapping, study: str) -> bool:
     """True of ratings, not of comparisons."""
     return study in config["studies"]
@@ -48,6 +54,7 @@ TABLES: dict[str, Applies] = {
     "recovery": is_simulated,
     "agreement": has_raters,
     "imported": is_imported,
+    "gold": with_key,
     "claims": is_of_the_paper,
     "scorecard": is_of_the_paper,
     **dict.fromkeys(("multiplicity", "idiosyncrasy", "pooled", "residuals", "identifiability"), of_ratings),
@@ -62,6 +69,7 @@ TABLES_OF_COMPARISONS: dict[str, Applies] = {
     "imported": is_imported,
     **dict.fromkeys(("verdicts", "choices", "label_noise", "check"), with_analysis("verbosity")),
     **dict.fromkeys(("verbosity", "position", "agreement", "score_curves", "alignment_curves"), with_analysis("verbosity")),
+    "gold": with_key,
     **dict.fromkeys(("cognitive_biases", "random_thresholds"), with_cognitive_biases),
     **dict.fromkeys(("asr", "ranks", "votes_by_position", "length_curve", "vote_shares"), with_analysis("attacks")),
     **dict.fromkeys(("rbo", "valid_rates"), from_source("cobbler")),
@@ -71,7 +79,7 @@ TABLES_OF_COMPARISONS: dict[str, Applies] = {
 }
 # Tables of comparisons that are compared with planted values, and with a paper's.
 READ_BY = {
-    "recovery": ("choices", "verbosity", "position", "cognitive_biases", "asr"),
+    "recovery": ("choices", "gold", "verbosity", "position", "cognitive_biases", "asr"),
     "scorecard": ("verbosity", "agreement", "asr", "ranks", "votes_by_position", "vote_shares", "rbo"),
 }
 

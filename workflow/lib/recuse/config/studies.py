@@ -56,6 +56,11 @@ def has_gold_labels(settings: Mapping) -> bool:
     return bool(settings.get("import", {}).get("gold"))
 
 
+def is_keyed(config: Mapping, study: str) -> bool:
+    """Whether the reference of a study's ratings are gold labels."""
+    return has_gold_labels(settings_of(config, study))
+
+
 def settings_of(config: Mapping, study: str) -> Mapping:
     """The entry of a study, of ratings or of comparisons."""
     return config[section_of(config, study)][study]

@@ -33,6 +33,9 @@ REQUIRED = ("judge", "item", "model_a", "model_b", "order", "outcome")
 OPTIONAL = tuple(column for column in COMPARISONS if column not in REQUIRED)
 NAMED = ("judge", "model_a", "model_b")
 NUMBERED = ("length_a", "length_b", "vote", "humans_a", "humans_b")
+MARKED = ("right_a", "right_b")
+TRUE, FALSE = "true", "false"
+MARKS = {TRUE: (TRUE, "1", "1.0", "yes"), FALSE: (FALSE, "0", "0.0", "no")}  # what stands for them in a file, in any case
 ALIKE = 0.8  # similarity of two names, of 1, from which one is taken for the other misspelt
 LARGEST = 1_000_000_000  # number of words of an answer, or of a vote
 
@@ -97,6 +100,7 @@ CHECKS = (
     _one_of("outcome", OUTCOMES, optional=False),
     _one_of("human", LABELS),
     _one_of("favoured", LABELS[:2]),
+    *(_one_of(column, tuple(MARKS)) for column in MARKED),
     *(_count(f"length_{side}", f"words_{side}", what="length", of="words") for side in "ab"),
     *(_count(f"humans_{side}", f"votes_{side}", what="number of human votes", of="votes", whole=True) for side in "ab"),
     Check(
@@ -108,7 +112,8 @@ CHECKS = (
 )
 CANONICAL = """
     select judge, item::varchar as item, model_a, model_b, "order", outcome, human, words_a as length_a, words_b as length_b,
-           condition, experiment, favoured, vote, votes_a::integer as humans_a, votes_b::integer as humans_b
+           condition, experiment, favoured, vote, votes_a::integer as humans_a, votes_b::integer as humans_b,
+           right_a = 'true' as right_a, right_b = 'true' as right_b
     from canonical"""
 
 
@@ -130,14 +135,15 @@ def normalise(
     COMPARISONS of `recuse.base.tables`, one row per verdict, sorted by experiment, condition, judge, item, model_a, model_b,
     order and vote. In the format `table` all columns after the first six are optional; an empty condition or experiment means
     none, an empty vote 1. `order` is `ab` if the answer of model_a was shown first; outcome, human and favoured name the answer
-    (`a`, `b`), not its place. If the rows of an item have a pair of models both ways round, all are turned to the first row's.
-    Completeness counts by experiment, condition and judge the comparisons (a pair of answers and a vote), verdicts, errors, and
-    comparisons in one order only, without human label, without a length.
+    (`a`, `b`), not its place; right_a and right_b, boolean, say whether an answer is right by a key. If the rows of an item
+    have a pair of models both ways round, all are turned to the first row's. Completeness counts by experiment, condition and
+    judge the comparisons (a pair of answers and a vote), verdicts, errors, and comparisons in one order only, without human
+    label, without a length.
 
     DataError naming file, line and column for: a missing file or column, an empty file, an empty name, a model against itself,
     a word that does not belong in its column, an invalid length, vote or number of votes, a judge `Human` in an experiment with
-    human labels, a duplicate row, a human label or length that differs between rows about the same answers, and, with
-    `both_orders`, a comparison in one order only, unless it was imported from a tool that shows one.
+    human labels, a duplicate row, a human label, a length or a mark (right or wrong) that differs between rows about the same
+    answers, and, with `both_orders`, a comparison in one order only, unless it was imported from a tool that shows one.
     """
     check_declared(files, declared)
     connection = connect()
@@ -166,7 +172,7 @@ KINDS = {
     "label": ("experiment", "condition"),
     "person": NAMED,
     "question": ("item",),
-    "word": ("order", "outcome", "human", "favoured"),
+    "word": ("order", "outcome", "human", "favoured", *MARKED),
     "figure": NUMBERED,
 }
 KIND_OF = {column: kind for kind, columns in KINDS.items() for column in columns}
@@ -189,6 +195,7 @@ def create_typed(connection: Connection, sources: Iterable[tuple], folder: str) 
             (count,) = connection.execute(f"select count(*) from ({rows})").fetchone()
             for column, value in texts.items():
                 value = f"coalesce((select name from registry where id = {value}), {value})" if column in NAMED else value
+                value = _mark(value) if column in MARKED else value
                 connection.execute(f"""
                     create temp table {column}_texts_{number} as
                     select {name(column)} as stored, {value} as text from (select distinct {name(column)} from ({rows}))""")
@@ -196,7 +203,7 @@ def create_typed(connection: Connection, sources: Iterable[tuple], folder: str) 
             raise DataError(f"{path}: the file holds no rows; it needs one row per verdict")
         check_lines(connection, path, count, {*COMPARISONS} - {"item"})
         read.append((path, rows))
-    words, empty = ", ".join(f"({text(word)})" for word in ("", *ORDERS, *OUTCOMES, *LABELS)), []
+    words, empty = ", ".join(f"({text(word)})" for word in ("", *ORDERS, *OUTCOMES, *LABELS, *MARKS)), []
     for kind, columns in KINDS.items():
         texts = {
             column: " union all ".join(f"select text from {column}_texts_{n}" for n in range(len(read))) for column in columns
@@ -215,6 +222,12 @@ def create_typed(connection: Connection, sources: Iterable[tuple], folder: str) 
     columns = """* replace (coalesce(experiment, ''::label) as experiment, coalesce(condition, ''::label) as condition,
                             case when vote is null then 1 else vote_number end as vote_number)"""
     connection.execute(f"create temp view typed as select {columns} from (select {', '.join(['*', *nulls])} from filled)")
+
+
+def _mark(value: str) -> str:
+    """SQL for a text as TRUE or FALSE, as it is if it stands for neither."""
+    cases = " ".join(f"when lower({value}) in {words} then {text(mark)}" for mark, words in MARKS.items())
+    return f"case {cases} else {value} end"
 
 
 def _filled(connection: Connection, rows: str, number: int, empty: Collection[str]) -> str:
@@ -242,6 +255,8 @@ VERDICTS = f"""
            case when turned then words_a else words_b end as words_b,
            case when turned then votes_b else votes_a end as votes_a,
            case when turned then votes_a else votes_b end as votes_b,
+           case when turned then right_b else right_a end as right_a,
+           case when turned then right_a else right_b end as right_b,
            case when turned then {SWAPPED.format("outcome")} else outcome end as outcome,
            case when turned then {SWAPPED.format("human")} else human end as human,
            case when turned then {SWAPPED.format("favoured")} else favoured end as favoured,
@@ -252,9 +267,9 @@ PAIR = "least(model_a, model_b) as low, greatest(model_a, model_b) as high"
 def create_verdicts(connection: Connection) -> None:
     """Create the view `verdicts`: the rows of `typed`, each pair of models the way round of its first row.
 
-    In other rows of the experiment and item model_a and model_b, their lengths, the order, the outcome, the human label and the
-    favoured answer are turned (column `turned`). With a control condition the way round says whose answer was perturbed: there,
-    DataError if there are both.
+    In other rows of the experiment and item model_a and model_b, their lengths and marks, the order, the outcome, the human
+    label and the favoured answer are turned (column `turned`). With a control condition the way round says whose answer was
+    perturbed: there, DataError if there are both.
     """
     ways = f"select experiment, item, {PAIR} from (select distinct experiment, item, model_a, model_b from typed)"
     if connection.execute(f"{ways} group by all having count(*) > 1 limit 1").fetchone() is None:
@@ -299,7 +314,7 @@ def create_sorted(connection: Connection) -> None:
 
     `again` is whether a row is about the comparison of the row before, and `twice` whether it has its order, too.
     """
-    columns = ("order", "outcome", "human", "words_a", "words_b", "favoured", "votes_a", "votes_b")
+    columns = ("order", "outcome", "human", "words_a", "words_b", "favoured", "votes_a", "votes_b", *MARKED)
     counts = ", ".join(f"count({name(column)})" for column in columns)
     counted = connection.execute(f"select {counts} from verdicts").fetchone()
     kept = [*COMPARISON, *(name(column) for column, count in zip(columns, counted, strict=True) if count)]
@@ -342,6 +357,11 @@ FACTS = " union all ".join(
             for a, b in ("ab", "ba")
         ),
         *(
+            f"""model_{a}, '', 'right', if(turned, 'right_{b}', 'right_{a}'),
+            if(right_{a} = 'true', 'a right', 'a wrong') || ' answer of ''' || model_{a} || ''''"""
+            for a, b in ("ab", "ba")
+        ),
+        *(
             f"""model_{a}, '', 'length', if(turned, 'length_{b}', 'length_{a}'),
             {WORDS.format(words=f"words_{a}", model=f"model_{a}")}"""
             for a, b in ("ab", "ba")
@@ -351,7 +371,10 @@ FACTS = " union all ".join(
 
 
 def check_same_answers(connection: Connection) -> None:
-    """DataError if rows about the same answers, under one condition of an experiment, differ in the human label or a length."""
+    """DataError if rows about the same answers, under one condition of an experiment, differ in the human label or a length.
+
+    Likewise in the mark of one answer; a row without it is no contradiction.
+    """
     scores = {"human": "enum_code(human)", "words_a": "words_a", "words_b": "words_b"}
     ends = ", ".join(
         f"{end}(coalesce({value}, -1)) as {end}_{name}" for name, value in scores.items() for end in ("min", "max")
@@ -363,11 +386,16 @@ def check_same_answers(connection: Connection) -> None:
         f"select experiment, condition, item, model_{a} as model, unnest([min_words_{a}, max_words_{a}]) as words from answers"
         for a in "ab"
     )
+    marks = " union all ".join(
+        f"select experiment, condition, item, model_{side} as model, right_{side} as mark from verdicts" for side in "ab"
+    )
     differ = " or ".join(f"min_{name} <> max_{name}" for name in scores)
     answer = "experiment, condition, item, model"
     differing = f"""
         select 1 from answers where {differ} union all
         (select 1 from ({lengths}) where words >= 0 group by {answer} having min(words) <> max(words))"""
+    if connection.execute("select count(right_a) + count(right_b) from verdicts").fetchone() != (0,):
+        differing += f" union all (select 1 from ({marks}) group by {answer} having min(mark) <> max(mark))"
     if connection.execute(f"{differing} limit 1").fetchone() is None:
         return
     key = ("experiment", "condition", "item", "model_a", "model_b", "about")

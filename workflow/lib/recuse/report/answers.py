@@ -10,6 +10,7 @@ from recuse.data.describe import PEARSON, WEIGHTED_KAPPA
 from recuse.data.registry import HUMAN, NO_HUMAN_SCORE
 from recuse.inference.verdict import BEYOND, ESTABLISHED, NO_OWN_ANSWERS, SUGGESTIVE
 from recuse.model.spec import BIASES
+from recuse.report.gold import points_on_gold
 from recuse.report.verdict import Answer, Rows, Section, Unit, headline, shown, unit_of
 
 SELF, FAMILY = BIASES
@@ -54,6 +55,7 @@ def answer_of_ratings(
             *_warnings(tables.get("check", ())),
         ][:MOST_CAVEATS],
         next_steps=[*([SCORE] if relative else []), *_next_steps(verdicts)],
+        points=[*points_on_gold(tables.get("gold", ()))],
     )
 
 

@@ -21,7 +21,7 @@ from recuse.report.verdict import summary
 PACKAGES = ("duckdb", "matplotlib", "numpy", "pandas", "scipy", "seaborn", "snakemake")
 READ = ("pooled", "correlations", "mean_scores")  # tables that the answer reads and the page does not show
 # The figure after the answer: the first that has something to show.
-LEADS = ("verdicts", "choices", "bias_jitter", "attack_success", "position")
+LEADS = ("verdicts", "choices", "gold", "bias_jitter", "attack_success", "position")
 # Folded parts of the page -> their figures and tables; the others are in the last two.
 TOPICS = {
     "Robustness": (

@@ -19,6 +19,7 @@ from recuse.pairwise.choices import (
     SELF,
     STEADIER,
 )
+from recuse.report.gold import caveats_on_gold, points_on_gold, sentences_on_gold
 from recuse.report.verdict import MOST, POINTS, PREFERENCES, Answer, Point, Rows, Section, findings, shown
 
 QUESTION = "What sways these judges?"
@@ -73,8 +74,9 @@ def answer_of_comparisons(tables: Mapping[str, Rows], *, confidence: float) -> A
         *_cognitive([row for row in tables.get("cognitive_biases", ()) if not (humans and row["bias"] in BY_QUALITY)]),
         *_attacks(tables.get("asr", ())),
         *_overlap(tables.get("rbo", ())),
+        *points_on_gold(gold := tables.get("gold", ())),
     ]
-    sentences = [*_sentences(verdicts)] or [f"{point.heading}." for point in points]
+    sentences = [*_sentences(verdicts), *sentences_on_gold(gold)] or [f"{point.heading}." for point in points]
     return Answer(
         QUESTION,
         " ".join(sentences) or NOTHING,
@@ -82,7 +84,9 @@ def answer_of_comparisons(tables: Mapping[str, Rows], *, confidence: float) -> A
         POINTS.name,
         tracking=_agreement(tables.get("agreement", ()), confidence),
         leaderboard=_win_rates(tables.get("choices", ()), humans=humans),
-        caveats=[*_caveats(verdicts, tables.get("choices", ()), tables.get("label_noise", ()))][:MOST_STEPS],
+        caveats=[*caveats_on_gold(gold), *_caveats(verdicts, tables.get("choices", ()), tables.get("label_noise", ()))][
+            :MOST_STEPS
+        ],
         next_steps=[*_next_steps(verdicts)][:MOST_STEPS],
         points=points,
     )

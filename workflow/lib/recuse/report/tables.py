@@ -121,6 +121,12 @@ EXCERPTS = {
         "win, or left out.",
         f"quantity term model draws judge_share human_share estimate {INTERVAL} p_value n questions",
     ),
+    "gold": Excerpt(
+        "Own answers, right and wrong",
+        "How often a judge prefers (or passes, or fails) its own answers, what each baseline expects, and the contrast: a "
+        "difference of shares, or the log of a ratio. The verdict is in the row of the baseline “both”.",
+        f"case quantity term baseline share baseline_share estimate {INTERVAL} p_value log_odds n questions verdict reason",
+    ),
     "label_noise": Excerpt(
         "If human labels are wrong",
         "The same differences, if this share of the human labels is wrong (“votes”: as single human votes disagree), and the "

@@ -6,6 +6,7 @@ import numpy as np
 
 from recuse.data.moments import Moments
 from recuse.data.study import Study
+from recuse.inference.gold import BOTH, CASES_OF_PAIRS, SELF
 from recuse.model.design import CONSTANT, REFERENCE, Term, estimable_terms, layout_of, terms_of
 from recuse.model.estimable import slices_of
 from recuse.model.least_squares import solve
@@ -95,6 +96,7 @@ TABLES = {
     "cognitive_biases": (("experiment", "judge"), "share"),
     "asr": (("experiment", "condition", "judge", "model_b"), "asr"),
     "choices": (("judge",), "estimate"),
+    "gold": (("judge",), "estimate"),
 }
 ROUNDING = 1e-9  # of a planted value at an end of its interval, such as 0 or 1
 Row = Mapping[str, str]
@@ -115,6 +117,7 @@ def recovery_of_biases(planted: Iterable[Row], **tables: Sequence[Row]) -> Itera
                 "position": row.get("statistic"),
                 "cognitive_biases": row.get("bias"),
                 "asr": "asr",
+                "gold": row.get("case") if (row.get("quantity"), row.get("baseline")) == (SELF, BOTH) else "",
                 "choices": row.get("quantity") if row.get("draws") == MAIN.get(row.get("quantity")) else "",
             }[table]
             estimates[table, quantity, *(row.get(name, row.get("term")) for name in TABLES[table][0])] = row
@@ -126,6 +129,8 @@ def recovery_of_biases(planted: Iterable[Row], **tables: Sequence[Row]) -> Itera
             table = "cognitive_biases"
         elif quantity in MAIN:
             table = "choices"
+        elif quantity in CASES_OF_PAIRS:
+            table = "gold"
         else:
             table = "verbosity" if quantity.startswith("verbosity_bias") else "position"
         names, column = TABLES[table]

@@ -10,6 +10,7 @@ from recuse.config.declared.sections import (
     Key,
     Name,
     Names,
+    Proportion,
     Section,
     Share,
     Some,
@@ -203,6 +204,7 @@ class Inference(Section):
     identifiability: Names = required("Specs for which the cells that identify each bias are listed.")
     measurement_error: Names = required("Specs that are corrected for measurement error in the human scores.")
     raters: int = required("Human raters per completion where only their published agreement is known.", ge=1)
+    pass_mark: Proportion = required("With gold labels: share of the scale from which on a rating passes an answer as right.")
     sensitivity: Names = required("Specs that are tested for sensitivity to an omitted variable.")
     bounds: Names = required("Specs that are refitted to complete blocks, with bounds for missing ratings.")
     leaderboard: Names = required("Specs whose biases are subtracted from the models' scores.")

@@ -40,6 +40,7 @@ from recuse.data.registry import (
     possible_steps,
     refused_key,
 )
+from recuse.simulate.gold import declared_key_world
 from recuse.simulate.pairwise import declared_comparisons
 
 
@@ -102,6 +103,8 @@ class ColumnsOfJudgments(SomeKeys):
     vote: Name = optional("Verdicts: a number, if a judge was asked more than once.")
     humans_a: Name = optional("Verdicts: how many humans chose the answer of model_a.")
     humans_b: Name = optional("Verdicts: how many humans chose the answer of model_b.")
+    right_a: Name = optional("Verdicts: whether the answer of model_a is right by a key (true or false, 1 or 0).")
+    right_b: Name = optional("Verdicts: whether the answer of model_b is right.")
 
 
 class ColumnsOfReferences(SomeKeys):
@@ -405,7 +408,7 @@ class Study(Section):
             raise ValueError(f"{of_scale} has {levels} levels, more than {MOST_LEVELS}; {advice}")
 
 
-ANALYSES = ("verbosity", "cognitive_biases", "attacks")
+ANALYSES = ("verbosity", "cognitive_biases", "attacks", "gold")
 ANALYSIS_OF = {"pools": "verbosity", "worsening": "attacks"}  # key -> the only analysis that reads it
 
 
@@ -432,18 +435,32 @@ class PlantedInJudge(Habits):
     control_perturbed: Proportion = optional("Share of unperturbed samples in which it prefers the answer perturbed later.")
     votes_first: Proportion = optional("Share of votes for the first place, whatever is there.")
     votes_second: Proportion = optional("Share of votes for the second place, whatever is there.")
+    mistake: Proportion = optional("With `accuracy`: probability of choosing the wrong of two answers; default: 0.2.")
+    struggle: float = optional("With `accuracy`: what is added to it for questions that the judge itself answered wrong.")
+    legitimate: float = optional("With `accuracy`: what is added to the probability of choosing its own right answer.")
+    harmful: float = optional("With `accuracy`: what is added to the probability of choosing its own wrong answer.")
 
     def _check(self) -> None:
         if CONTROL in (self.attacks or {}):
             raise ValueError(f"attacks: {CONTROL}: this name is not an attack's; choose another")
 
 
+KEY_JUDGE = {"mistake", "struggle", "legitimate", "harmful"}  # of a judge of answers with a key
+
+
 class SimulatedVerdicts(Section):
-    """A simulated study: a world of your own, or the published votes."""
+    """A simulated study: a world of your own, with human labels or a key, or the published votes."""
 
     votes: Literal["published"] = optional("`published`: votes as in Chen et al., Tables 1, 3 and 4.")
     questions: int = optional("Number of questions; default: 80.", ge=2)
     models: Names = optional("Models whose answers are compared.", min_length=2)
+    accuracy: dict[Name, Proportion] = optional(
+        "In place of `models`: share of right answers of each model, by a key.", min_length=2
+    )
+    convincing: dict[Name, float] = optional(
+        "With `accuracy`: what is added, for some models, to the probability that a judge chooses their wrong answers."
+    )
+    first: Proportion = optional("With `accuracy`: share of comparisons in which a judge prefers the first place both times.")
     human_tie: Proportion = optional("Share of pairs that the humans call a tie.")
     human_longer: Proportion = optional("Share of the other pairs in which the humans prefer the longer answer.")
     difficulty: Proportion = optional("How far questions move a probability from its mean.")
@@ -451,9 +468,18 @@ class SimulatedVerdicts(Section):
 
     def _check(self) -> None:
         keys = self.model_fields_set
+        if "accuracy" in keys:
+            self._check_world_with_key()
+            return
         if ("votes" in keys) == ({"models", "judges"} <= keys):
             named = ", ".join(sorted(keys & {"votes", "models", "judges"})) or "none"
             raise ValueError(f"found {named} of votes, models, judges; write `votes: published`, or `models` with `judges`")
+        for key in ("convincing", "first"):
+            if key in keys:
+                raise ValueError(f"{key}: needs `accuracy`, the share of right answers of each model; leave `{key}` out")
+        for name, judge in (self.judges or {}).items():
+            if of_key := sorted(judge.model_fields_set & KEY_JUDGE):
+                raise ValueError(f"judges: {name}: {of_key[0]}: needs `accuracy`; leave `{of_key[0]}` out")
         for name, judge in (self.judges or {}).items():
             if judge.own is not None and name not in (self.models or ()):
                 raise ValueError(f"judges: {name}: own: this judge is not one of `models`; leave `own` out")
@@ -462,6 +488,20 @@ class SimulatedVerdicts(Section):
                 declared_comparisons(self.as_written())
             except ConfigError as error:
                 raise ValueError(str(error).removeprefix("simulate: ")) from None
+
+    def _check_world_with_key(self) -> None:
+        if others := self.model_fields_set - {"accuracy", "convincing", "first", "difficulty", "questions", "judges"}:
+            raise ValueError(f"found accuracy with {min(others)}, which cannot be combined; keep one")
+        if self.judges is None:
+            raise ValueError("found accuracy without judges; add `judges`")
+        refuse_unknown("convincing", self.convincing or (), self.accuracy, "`accuracy`")
+        for name, judge in self.judges.items():
+            if others := sorted(judge.model_fields_set - KEY_JUDGE):
+                raise ValueError(f"judges: {name}: {others[0]}: answers with a key have none; leave it out")
+        try:
+            declared_key_world(self.as_written())
+        except ConfigError as error:
+            raise ValueError(str(error).removeprefix("simulate: ")) from None
 
 
 class Comparisons(Section):
@@ -475,7 +515,7 @@ class Comparisons(Section):
     source: str = optional("A key of `sources`.")
     files: Files = optional(
         "Your own verdicts: one or more CSV or parquet files with columns judge, item, model_a, model_b, order, outcome "
-        "and, if known, human, length_a, length_b, condition, experiment, favoured, vote."
+        "and, if known, human, length_a, length_b, condition, experiment, favoured, vote, right_a, right_b."
     )
     import_: ImportOfVerdicts = optional("Verdicts in another tool's format or with other column names.", alias="import")
     families: dict[Name, Names] = optional(
@@ -485,7 +525,7 @@ class Comparisons(Section):
     verify: Verified = optional(VERIFY)
     analyses: Some[Literal[*ANALYSES]] = optional(
         "What to compute from the verdicts: `verbosity` (with position and human agreement; the default), `cognitive_biases` "
-        "(the six of CoBBLEr), `attacks` (success rates of perturbations)."
+        "(the six of CoBBLEr), `attacks` (success rates of perturbations), `gold` (preference for own right and wrong answers)."
     )
     pools: dict[Name, Names] = optional("Conditions that are also pooled, by the name of the pool.", min_length=1)
     both_orders: bool = optional(
@@ -517,3 +557,8 @@ class Comparisons(Section):
                 raise ValueError(f"{key}: only the analysis {analysis} reads it; leave it out, or add {analysis}")
         if self.simulate is not None and self.simulate.votes is not None and set(analyses) != {"attacks"}:
             raise ValueError("simulate: votes: these votes are on attacks only; write `analyses: [attacks]`")
+        has_key = self.simulate is not None and self.simulate.accuracy is not None
+        if has_key and set(analyses) != {"gold"}:
+            raise ValueError("simulate: accuracy: these verdicts have a key alone; write `analyses: [gold]`")
+        if self.simulate is not None and not has_key and "gold" in analyses:
+            raise ValueError("analyses: gold: needs answers with a key; write `accuracy` under `simulate`, or leave gold out")

@@ -1,0 +1,286 @@
+"""Self-preference by a key: every contrast against a loop over verdicts, planted values recovered, what cannot be told."""
+
+import itertools
+import math
+from collections import defaultdict
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from scipy.stats import t
+
+from recuse.base.database import connect
+from recuse.base.errors import ConfigError, DataError
+from recuse.base.tables import GOLD
+from recuse.inference.gold import (
+    BASELINES,
+    BOTH,
+    CASES_OF_PAIRS,
+    FEW,
+    HARMFUL,
+    LEGITIMATE,
+    NO_ANSWERS,
+    NO_JUDGES,
+    NO_OWN,
+    OTHER_ANSWERS,
+    OTHER_JUDGES,
+    SAME_QUESTIONS,
+    gold,
+)
+from recuse.inference.verdict import CANNOT_BE_TOLD, ESTABLISHED, NO_CLEAR_BIAS, SUGGESTIVE
+from recuse.pairwise.gold import create_marks_of_pairs
+from recuse.simulate.gold import declared_key_world, planted_by_key, simulate_keyed
+
+CONFIDENCE = 0.9
+WORLD = {
+    "questions": 150,
+    "accuracy": {"A": 0.85, "B": 0.6, "C": 0.5, "D": 0.7, "E": 0.4, "F": 0.6},
+    "first": 0.1,
+    "convincing": {"A": 0.1},
+    "judges": {
+        "A": {"mistake": 0.15, "harmful": 0.2, "legitimate": 0.05},
+        "B": {"mistake": 0.3, "struggle": 0.2},
+        "C": {"mistake": 0.35, "harmful": 0.1, "legitimate": 0.1, "struggle": 0.1},
+        "D": {"mistake": 0.2},
+        "E": {"mistake": 0.45, "struggle": 0.1, "harmful": 0.1},
+        "F": {"mistake": 0.25, "harmful": 0.15, "legitimate": 0.1},
+    },
+}
+FAMILIES = {"A": "one", "B": "one", "C": "two", "D": "two", "E": "two"}
+
+
+def rows_of(columns, families=()):
+    """The table of gold references, of verdicts in columns of COMPARISONS."""
+    connection = connect()
+    connection.register("given", pd.DataFrame(columns))
+    connection.execute("""
+        create temp table keyed_verdicts as
+        select * replace (right_a = 'true' as right_a, right_b = 'true' as right_b) from given""")
+    judges = create_marks_of_pairs(connection, "keyed_verdicts")
+    rows = list(gold(connection, families=dict(families), judges=judges, cases=CASES_OF_PAIRS, confidence=CONFIDENCE))
+    assert not {name for row in rows for name in row} - set(GOLD)
+    return rows
+
+
+def drawn(seed=1, **changes):
+    return simulate_keyed(declared_key_world(WORLD | changes), seed=seed)
+
+
+def thinned(columns, share, seed=0):
+    """A random part of the verdicts: pairs in one order, judges that did not see every pair."""
+    kept = np.random.default_rng(seed).random(len(columns["judge"])) < share
+    return {name: values[kept] for name, values in columns.items()}
+
+
+def naive(columns, families):
+    """(quantity, term, case, baseline) -> contrast and standard error, by loops over verdicts."""
+    points = defaultdict(list)
+    names = ("judge", "item", "model_a", "model_b", "outcome", "right_a", "right_b")
+    for judge, item, a, b, outcome, right_a, right_b in zip(*(columns[name] for name in names), strict=True):
+        for model, other, mine, right, other_right in ((a, b, "a", right_a, right_b), (b, a, "b", right_b, right_a)):
+            case = {"10": LEGITIMATE, "01": HARMFUL, "11": "both right", "00": "both wrong"}[
+                f"{int(right == 'true')}{int(other_right == 'true')}"
+            ]
+            won = {mine: 1.0, "tie": 0.5}.get(outcome, None if outcome == "error" else 0.0)
+            if won is not None:
+                points[case, item, judge, model, other].append(won)
+    marks = {key: float(np.mean(values)) for key, values in points.items()}
+    family = lambda name: families.get(name, name)  # noqa: E731
+    answers = defaultdict(list)  # of neither judge's family: case, item, judge -> pairs
+    for case, item, judge, model, other in marks:
+        if family(judge) not in (family(model), family(other)):
+            answers[case, item, judge].append((model, other))
+    judges = sorted({key[2] for key in marks})
+    own = defaultdict(list)
+    for case, item, judge, model, other in marks:
+        if judge == model:
+            own["self_bias", judge, case].append((item, judge, model, other))
+        elif family(judge) == family(model) != family(other):
+            own["family_bias", family(judge), case].append((item, judge, model, other))
+    result = {}
+    for (quantity, term, case), pairs in own.items():
+        contrasts = {baseline: defaultdict(list) for baseline in BASELINES if baseline != OTHER_ANSWERS}
+        for item, judge, model, other in pairs:
+            y = marks[case, item, judge, model, other]
+            judging = [
+                k for k in judges if (case, item, k, model, other) in marks
+                and family(k) not in (family(model), family(other), family(judge))
+            ]  # fmt: skip
+            if judging:
+                contrasts[OTHER_JUDGES][item].append(y - np.mean([marks[case, item, k, model, other] for k in judging]))
+            if answers[case, item, judge]:
+                mean = np.mean([marks[case, item, judge, *pair] for pair in answers[case, item, judge]])
+                contrasts[SAME_QUESTIONS][item].append(y - mean)
+            differences = []
+            for k in judging:
+                common = [pair for pair in answers[case, item, judge] if pair in answers[case, item, k]]
+                if common:
+                    expected = np.mean([marks[case, item, judge, *p] - marks[case, item, k, *p] for p in common])
+                    differences.append(y - marks[case, item, k, model, other] - expected)
+            if differences:
+                contrasts[BOTH][item].append(float(np.mean(differences)))
+        for baseline, by_item in contrasts.items():
+            if by_item:
+                result[quantity, term, case, baseline] = by_item
+    return result
+
+
+@pytest.mark.parametrize(("share", "families"), [(1, {}), (0.5, {}), (0.7, FAMILIES)])
+def test_every_contrast_equals_a_loop_over_verdicts(share, families):
+    """Estimates to 1e-9; errors and intervals those of statsmodels' cluster-robust mean."""
+    columns = thinned(drawn(questions=40), share)
+    expected = naive(columns, families)
+    rows = {
+        tuple(row[key] for key in ("quantity", "term", "case", "baseline")): row
+        for row in rows_of(columns, families)
+        if "n" in row
+    }
+    compared = {key for key in rows if key[3] != OTHER_ANSWERS}
+    assert compared == set(expected)
+    assert len(compared) > 60
+    for key, by_item in expected.items():
+        values = np.concatenate([np.array(each) for each in by_item.values()])
+        row = rows[key]
+        assert row["estimate"] == pytest.approx(values.mean(), abs=1e-9)
+        assert row["share"] - row["baseline_share"] == pytest.approx(row["estimate"], abs=1e-9)
+        assert (row["n"], row["questions"]) == (len(values), len(by_item))
+        groups = np.repeat(np.arange(len(by_item)), [len(each) for each in by_item.values()])
+        if len(by_item) < 2 or row["std_error"] == 0:
+            continue
+        fit = sm.OLS(values, np.ones(len(values))).fit()
+        meat = sum(fit.resid[groups == group].sum() ** 2 for group in range(len(by_item)))
+        error = math.sqrt(len(by_item) / (len(by_item) - 1) * meat) / len(values)
+        robust = fit.get_robustcov_results("cluster", groups=groups, use_correction=False)
+        assert robust.bse[0] * math.sqrt(len(by_item) / (len(by_item) - 1)) == pytest.approx(error, rel=1e-9)
+        assert row["std_error"] == pytest.approx(error, rel=1e-9)
+        reach = t.ppf((1 + CONFIDENCE) / 2, len(by_item) - 1) * error
+        assert (row["ci_low"], row["ci_high"]) == pytest.approx((values.mean() - reach, values.mean() + reach), abs=1e-9)
+
+
+def test_all_other_answers_are_two_clustered_means():
+    """Against an OLS of marks on a dummy of own answers, clustered by question."""
+    columns = drawn(questions=60)
+    row = next(
+        row for row in rows_of(columns) if (row["term"], row["case"], row.get("baseline")) == ("C", HARMFUL, OTHER_ANSWERS)
+    )
+    marks = defaultdict(list)
+    names = ("judge", "item", "model_a", "model_b", "outcome", "right_a", "right_b")
+    for judge, item, a, b, outcome, right_a, right_b in zip(*(columns[name] for name in names), strict=True):
+        if judge == "C" and right_a != right_b:
+            wrong, right, side = (a, b, "a") if right_a == "false" else (b, a, "b")
+            if wrong == "C" or right != "C":
+                marks[item, wrong, right].append(float(outcome == side))
+    y, own, groups = zip(*((np.mean(values), wrong == "C", item) for (item, wrong, _), values in marks.items()), strict=True)
+    y, own = np.array(y), np.array(own)
+    groups = np.unique(groups, return_inverse=True)[1]
+    fit = sm.OLS(y, sm.add_constant(own.astype(float))).fit()
+    robust = fit.get_robustcov_results("cluster", groups=groups, use_correction=False)
+    questions = len(set(groups[own]))
+    assert row["estimate"] == pytest.approx(robust.params[1], abs=1e-9)
+    assert row["std_error"] == pytest.approx(robust.bse[1] * math.sqrt(questions / (questions - 1)), rel=1e-9)
+
+
+def test_planted_preferences_are_recovered():
+    """Mean over 40 studies within 4 standard errors of what is planted, and 90 % intervals in their place, judge by judge."""
+    planted = {(row["judge"], row["quantity"]): row["planted"] for row in planted_by_key(declared_key_world(WORLD))}
+    estimates, inside = defaultdict(list), defaultdict(list)
+    for seed in range(40):
+        for row in rows_of(drawn(seed)):
+            if row.get("baseline") == BOTH:
+                key = row["term"], row["case"]
+                estimates[key].append(row["estimate"])
+                inside[key].append(row["ci_low"] <= planted[key] <= row["ci_high"])
+    assert estimates.keys() == planted.keys()
+    for key, values in estimates.items():
+        assert abs(np.mean(values) - planted[key]) < 4 * np.std(values) / math.sqrt(len(values)), key
+        assert sum(inside[key]) >= 29, key  # fewer has a probability of 0.1 % at 90 %
+    assert 0.85 < np.mean([each for of in inside.values() for each in of]) < 0.95
+
+
+def test_inaccurate_judges_seem_biased_by_the_simple_baselines_alone():
+    """With nothing planted, other judges and other answers are excluded in most studies, the baseline of both in a tenth."""
+    judges = {
+        name: {key: judge[key] for key in ("mistake", "struggle") if key in judge} for name, judge in WORLD["judges"].items()
+    }
+    excluded, seeds, claims = defaultdict(int), 30, 0
+    for seed in range(seeds):
+        rows = [row for row in rows_of(drawn(seed, judges=judges)) if row["case"] == HARMFUL and "n" in row]
+        for row in rows:
+            excluded[row["term"], row["baseline"]] += row["ci_low"] > 0
+        claims += any(row.get("verdict") == ESTABLISHED and row["favours"] == "yes" for row in rows)
+    assert excluded["E", OTHER_JUDGES] == seeds
+    assert excluded["B", OTHER_ANSWERS] > seeds / 2
+    assert max(count for (_, baseline), count in excluded.items() if baseline == BOTH) <= 6
+    assert claims <= 6
+
+
+def test_the_same_verdicts_in_another_order_give_the_same_rows():
+    columns = drawn(questions=30)
+    turned = {name: values[::-1] for name, values in columns.items()}
+    assert [*map(repr, rows_of(columns))] == [*map(repr, rows_of(turned))]
+
+
+def test_a_preference_for_a_place_cancels():
+    """Judges that always choose the first answer have a share of one half everywhere."""
+    columns = drawn(questions=30, first=1.0)
+    for row in rows_of(columns):
+        if "n" in row and row["baseline"] != OTHER_ANSWERS:
+            assert (row["share"], row["estimate"], row["std_error"]) == (0.5, 0.0, 0.0)
+            assert row["ci_low"] < 0 < row["ci_high"]
+            assert row.get("verdict", NO_CLEAR_BIAS) in (NO_CLEAR_BIAS, CANNOT_BE_TOLD)
+
+
+def test_reasons_why_it_cannot_be_told():
+    columns = drawn(questions=40)
+
+    def reasons(**parts):
+        kept = np.ones(len(columns["judge"]), bool)
+        for name, values in parts.items():
+            kept &= np.isin(columns[name].astype(str), values)
+        rows = rows_of({name: values[kept] for name, values in columns.items()})
+        return {row["reason"] for row in rows if row.get("verdict") == CANNOT_BE_TOLD and row["case"] == HARMFUL}
+
+    assert any(reason.startswith(NO_JUDGES) for reason in reasons(judge=["A"]))
+    assert any(reason.startswith(NO_ANSWERS) for reason in reasons(model_a=["A"], judge=["A", "B", "C"]))
+    assert NO_OWN in reasons(model_a=["A", "B"], model_b=["B", "C"], judge=["A", "F"])
+    few = [f"Question {number:02}" for number in range(1, FEW)]
+    assert any(reason.endswith(f"fewer than {FEW}") for reason in reasons(item=few))
+
+
+def test_verdicts_follow_the_intervals():
+    rows = [row for row in rows_of(drawn()) if row.get("baseline") == BOTH]
+    assert {row["verdict"] for row in rows} >= {ESTABLISHED, NO_CLEAR_BIAS}
+    for row in rows:
+        excludes = row["ci_low"] > 0 or row["ci_high"] < 0
+        by_odds = row["log_odds_ci_low"] > 0 or row["log_odds_ci_high"] < 0
+        if row["verdict"] in (ESTABLISHED, SUGGESTIVE):
+            assert (excludes, by_odds) == (True, True)
+            assert row["favours"] == ("yes" if row["estimate"] > 0 else "no")
+        elif row["verdict"] == NO_CLEAR_BIAS:
+            assert (excludes, by_odds) == (False, False)
+
+
+def test_comparisons_without_a_key_are_refused():
+    columns = drawn(questions=2)
+    columns["right_a"] = np.full(len(columns["judge"]), None)
+    with pytest.raises(DataError, match="no comparison has a key; write columns right_a and right_b"):
+        rows_of(columns)
+
+
+@pytest.mark.parametrize(
+    ("judge", "message"),
+    [
+        ({"mistake": 0.1, "harmful": 0.95}, "probabilities from"),
+        ({"mistake": 0.05, "legitimate": 0.2}, "probabilities from -0.175"),
+    ],
+)
+def test_worlds_that_are_none(judge, message):
+    with pytest.raises(ConfigError, match=message):
+        declared_key_world({"accuracy": {"A": 0.5, "B": 0.5}, "judges": {"A": judge}})
+
+
+def test_planted_rows_are_of_judges_that_are_models():
+    planted = planted_by_key(declared_key_world(WORLD | {"judges": {**WORLD["judges"], "Z": {}}}))
+    assert {row["judge"] for row in planted} == set(WORLD["accuracy"])
+    assert len(planted) == len(list(itertools.product(WORLD["accuracy"], CASES_OF_PAIRS)))

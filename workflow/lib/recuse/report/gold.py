@@ -1,0 +1,90 @@
+"""What a report says of own answers that are right or wrong by a key."""
+
+import math
+from collections.abc import Iterator, Mapping
+
+from recuse.base.words import capitalised, enumerated, number, signed
+from recuse.inference.gold import BOTH, FAMILY, HARMFUL, LEGITIMATE, LOG_RATIO, OVER_MARKING, UNDER_MARKING
+from recuse.inference.verdict import CANNOT_BE_TOLD, ESTABLISHED, NO_CLEAR_BIAS, SUGGESTIVE
+from recuse.report.verdict import MOST, Point, Rows
+
+HEADINGS = {
+    HARMFUL: "Harmful self-preference: its own wrong answer rather than a right one",
+    LEGITIMATE: "Legitimate self-preference: its own right answer rather than a wrong one",
+    OVER_MARKING: "Over-marking: its own wrong answers passed",
+    UNDER_MARKING: "Under-marking: its own right answers failed",
+}
+DOES = {  # of one judge and several: more often than expected, and less
+    HARMFUL: ("prefers its own wrong answers to right ones", "prefer their own wrong answers to right ones"),
+    OVER_MARKING: ("passes its own wrong answers", "pass their own wrong answers"),
+}
+EXPECTED = (
+    "The share, what is expected, and the contrast with its interval. Expected is what the other judges make of the same "
+    "answers, and judge and others of other answers to the same questions."
+)
+OVERTURNED = (
+    "What is expected of own wrong answers takes for granted that a judge's inaccuracy and an answer's power to convince add "
+    "up, in shares and in log odds. A wrong key, or a judge that prefers any answer with its own conclusion, would look the "
+    "same as self-preference."
+)
+
+
+def sentences_on_gold(rows: Rows) -> Iterator[str]:
+    """On own wrong answers: which judges favour them, for which there is no clear bias, and what cannot be told."""
+    of_wrong = [row for row in rows if row["case"] in DOES and row["verdict"]]
+    for verdict in (ESTABLISHED, SUGGESTIVE):
+        for favours, often in (("yes", "more"), ("no", "less")):
+            group = [row for row in of_wrong if (row["verdict"], row["favours"]) == (verdict, favours)]
+            if group:
+                group.sort(key=lambda row: -abs(float(row["estimate"])))
+                names = enumerated([f"{_name(row)} ({_size(row)})" for row in group], MOST)
+                verb = DOES[group[0]["case"]][len(group) > 1]
+                yield f"{capitalised(verdict)}: {names} {verb} {often} often than expected."
+    unclear = [_name(row) for row in of_wrong if row["verdict"] == NO_CLEAR_BIAS]
+    if unclear:
+        yield f"No clear bias for own wrong answers: {enumerated(unclear, MOST)}."
+    reasons: dict[str, list[str]] = {}
+    for row in of_wrong:
+        if row["verdict"] == CANNOT_BE_TOLD:
+            reasons.setdefault(row["reason"], []).append(_name(row))
+    for reason, names in reasons.items():
+        yield f"Cannot be told for {enumerated(names, MOST)}: {reason}."
+
+
+def points_on_gold(rows: Rows) -> Iterator[Point]:
+    """Each kind of own answer, with the numbers of each judge."""
+    for case, heading in HEADINGS.items():
+        items = [(capitalised(_name(row)), _numbers(row)) for row in rows if row["case"] == case and row["baseline"] == BOTH]
+        if items:
+            yield Point(heading, EXPECTED, items)
+
+
+def caveats_on_gold(rows: Rows) -> Iterator[str]:
+    """What would overturn a finding on own wrong answers, if there is one."""
+    if any(row["verdict"] in (ESTABLISHED, SUGGESTIVE) and row["case"] in DOES for row in rows):
+        yield OVERTURNED
+
+
+def _name(row: Mapping[str, str]) -> str:
+    return f"the {row['term']} family" if row["quantity"] == FAMILY else row["term"]
+
+
+def _size(row: Mapping[str, str]) -> str:
+    """The contrast with its interval: percentage points, or a ratio."""
+    values = [float(row[column]) for column in ("estimate", "ci_low", "ci_high") if row[column]]
+    if row["measure"] == LOG_RATIO:
+        shown = [f"{math.exp(value):.2f}" for value in values]
+        shown[0] = f"{shown[0]} times"
+    else:
+        shown = [signed(100 * values[0], 1), *(number(100 * value, 1) for value in values[1:])]
+        shown[0] = f"{shown[0]} points"
+    return f"{shown[0]}, {shown[1]} to {shown[2]}" if len(shown) == 3 else shown[0]
+
+
+def _numbers(row: Mapping[str, str]) -> str:
+    shares = " against ".join(
+        f"{100 * float(row[column]):.0f}\N{NO-BREAK SPACE}%" for column in ("share", "baseline_share") if row[column]
+    )
+    contrast = f": {_size(row)}" if row["estimate"] else ""
+    because = f" ({row['reason']})" if row["reason"] else ""
+    return f"{shares}{contrast}; {row['verdict']}{because}"

@@ -1,0 +1,148 @@
+"""Verdicts on answers that are right or wrong by a key, with planted legitimate and harmful self-preference.
+
+The process, for question q, pair of models (m, n) and judge j. u_q and v_q, one of each for a question, are uniform on [-1, 1];
+"moved by u_q" is p + difficulty min(p, 1 - p) u_q in place of a probability p.
+
+    key: the answer of m is right with probability accuracy_m, moved by u_q
+    in both orders alike, with probability first, the judge chooses the answer shown first; else it decides by the answers:
+    one right, one wrong answer: it chooses the wrong one, of m, with probability mistake_j, moved by v_q, + convincing_m;
+        + struggle_j if it answered the question wrong itself; + harmful_j if the wrong answer is its own; - legitimate_j if
+        the right one is
+    both right, or both wrong: either answer with probability 1/2; its own with 1/2 + legitimate_j if both are right,
+        1/2 + harmful_j if both are wrong
+
+An inaccurate judge (mistake), one that cannot judge what it cannot answer (struggle), and a model whose wrong answers deceive
+everyone (convincing) look like self-preference to simple comparisons, and are none.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import numpy as np
+
+from recuse.base.errors import ConfigError
+from recuse.base.tables import ORDERS, OUTCOMES
+from recuse.inference.gold import BOTH_RIGHT, BOTH_WRONG, HARMFUL, LEGITIMATE
+from recuse.simulate.votes import A, B, item_names, join, named
+
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyJudge:
+    """A judge of answers with a key: probabilities, or what is added to them."""
+
+    name: str
+    mistake: float = 0.2
+    struggle: float = 0.0
+    legitimate: float = 0.0
+    harmful: float = 0.0
+
+
+@dataclass(frozen=True)
+class KeyWorld:
+    """Everything that verdicts on answers with a key are drawn from."""
+
+    accuracy: Mapping[str, float]  # of each model
+    judges: tuple[KeyJudge, ...]
+    questions: int = 80
+    convincing: Mapping[str, float] = field(default_factory=dict)  # of a model's wrong answers
+    first: float = 0.0
+    difficulty: float = 0.5
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models, in order."""
+        return tuple(self.accuracy)
+
+
+def declared_key_world(settings: Mapping) -> KeyWorld:
+    """Return the world that a study's `simulate` with `accuracy` declares; ConfigError for what gives no probabilities."""
+    judges = tuple(KeyJudge(name=name, **judge) for name, judge in settings["judges"].items())
+    world = KeyWorld(**{**settings, "judges": judges})
+    if len(world.models) < 2:
+        raise ConfigError(f"simulate: accuracy: found {', '.join(world.models)}; write two models or more")
+    deceiving = [world.convincing.get(name, 0.0) for name in world.models]
+    for judge in judges:
+        moved = world.difficulty * min(judge.mistake, 1 - judge.mistake)
+        harmful, legitimate = (max(value, 0.0) for value in (judge.harmful, judge.legitimate))
+        highest = judge.mistake + moved + max(deceiving) + judge.struggle + max(harmful, -min(judge.legitimate, 0.0))
+        lowest = judge.mistake - moved + min(deceiving) - max(legitimate, -min(judge.harmful, 0.0))
+        if lowest < -ROUNDING or highest > 1 + ROUNDING or max(harmful, legitimate) > 0.5:
+            raise ConfigError(
+                f"simulate: judges: {judge.name}: it would choose wrong answers with probabilities from {lowest:.3g} to "
+                f"{highest:.3g}; write another mistake, struggle, legitimate or harmful, so that they are from 0 to 1"
+            )
+    return world
+
+
+def simulate_keyed(world: KeyWorld, *, seed: int) -> dict[str, np.ndarray]:
+    """Draw verdicts from `world`, columns as in COMPARISONS; the same seed gives the same ones."""
+    for_key, *for_judges = np.random.SeedSequence(seed).spawn(1 + len(world.judges))
+    generator = np.random.default_rng(for_key)
+    u, v = generator.uniform(-1, 1, (2, world.questions, 1))
+    accuracy = np.array([*world.accuracy.values()])
+    moved = accuracy + world.difficulty * np.minimum(accuracy, 1 - accuracy) * u
+    right = generator.random((world.questions, len(accuracy))) < moved
+    pair = np.array(list(combinations(range(len(world.models)), 2)))  # (pairs, 2)
+    parts = []
+    for judge, stream in zip(world.judges, for_judges, strict=True):
+        generator = np.random.default_rng(stream)
+        chosen = generator.random((world.questions, len(pair))) >= _first_wins(world, judge, right, pair, v)  # 1: model_b
+        by_place = generator.random(chosen.shape) < world.first
+        outcome = np.where(by_place[..., None], [A, B], chosen[..., None].astype(int))  # (questions, pairs, orders)
+        question, place, order = np.indices(outcome.shape).reshape(3, -1)
+        marks = {
+            f"right_{side}": named(("false", "true"), right[question, pair[place, column]].astype(int))
+            for side, column in (("a", A), ("b", B))
+        }
+        parts.append(
+            {
+                "experiment": "",
+                "condition": "",
+                "judge": judge.name,
+                "item": named(item_names(world.questions), question),
+                "model_a": named(world.models, pair[place, A]),
+                "model_b": named(world.models, pair[place, B]),
+                "order": named(ORDERS, order),
+                "outcome": named(OUTCOMES, outcome.ravel()),
+                "vote": 1,
+                **marks,
+            }
+        )
+    return join(parts)
+
+
+def _first_wins(world: KeyWorld, judge: KeyJudge, right: np.ndarray, pair: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Probabilities (questions, pairs) that a judge that decides by the answers chooses that of model_a."""
+    own = world.models.index(judge.name) if judge.name in world.models else -1
+    deceiving = np.array([world.convincing.get(name, 0.0) for name in world.models])[pair]  # (pairs, 2)
+    of_own, marks = pair == own, right[:, pair]  # (pairs, 2), (questions, pairs, 2)
+    mistake = judge.mistake + world.difficulty * min(judge.mistake, 1 - judge.mistake) * v
+    if own >= 0:
+        mistake = mistake + judge.struggle * ~right[:, [own]]
+    # What is added to the probability of the answer of each side, if it is the judge's own.
+    favour = np.where(of_own, np.where(marks, judge.legitimate, judge.harmful), 0.0)
+    added = favour[..., A] - favour[..., B]
+    wrong_a, wrong_b = ~marks[..., A] & marks[..., B], marks[..., A] & ~marks[..., B]
+    base = np.where(wrong_a, mistake + deceiving[:, A], np.where(wrong_b, 1 - mistake - deceiving[:, B], 0.5))
+    return base + added
+
+
+def planted_by_key(world: KeyWorld) -> list[dict]:
+    """What is planted, rows of PAIRWISE_PLANTED: in each case (1 - first) times what is added for an own answer.
+
+    That is the contrast with both baselines, other judges and other answers to the same questions, as all else cancels.
+    """
+    return [
+        {"experiment": "", "condition": "", "judge": judge.name, "quantity": case, "planted": (1 - world.first) * value}
+        for judge in world.judges
+        if judge.name in world.models
+        for case, value in (
+            (LEGITIMATE, judge.legitimate),
+            (HARMFUL, judge.harmful),
+            (BOTH_RIGHT, judge.legitimate),
+            (BOTH_WRONG, judge.harmful),
+        )
+    ]

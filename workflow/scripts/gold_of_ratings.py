@@ -1,0 +1,20 @@
+"""Compare which own answers, right and wrong by gold labels, a judge passes with four baselines."""
+
+from collections.abc import Sequence
+
+from recuse.base.database import connect
+from recuse.base.runner import run
+from recuse.base.tables import GOLD, write_table
+from recuse.inference.gold import CASES_OF_RATINGS, create_marks_of_ratings
+from recuse.inference.gold import gold as gold_rows
+
+
+def tabulate(*, study: str, ratings: Sequence[str], pass_mark: float, confidence: float, gold: str) -> None:
+    connection = connect()
+    judges, families = create_marks_of_ratings(connection, ratings, pass_mark=pass_mark)
+    rows = gold_rows(connection, families=families, judges=judges, cases=CASES_OF_RATINGS, confidence=confidence)
+    write_table(gold, GOLD, rows, study=study)
+
+
+if __name__ == "__main__":
+    run(tabulate, snakemake)

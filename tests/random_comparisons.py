@@ -13,7 +13,7 @@ from recuse.pairwise.questions import percentile_intervals
 POOLS = {"one and two": ["one", "two"]}
 SETTINGS = {"confidence": 0.9, "seed": 7}
 TYPES = dict.fromkeys(COMPARISONS, "varchar") | {"length_a": "double", "length_b": "double", "vote": "integer"}
-TYPES |= {"humans_a": "integer", "humans_b": "integer"}
+TYPES |= {"humans_a": "integer", "humans_b": "integer", "right_a": "boolean", "right_b": "boolean"}
 
 
 def random_rows(seed, *, questions=7):
@@ -32,7 +32,7 @@ def random_rows(seed, *, questions=7):
             if draw.random() < (0.1 if judge == "Careful" else 0.3):
                 continue
             outcome = "error" if judge == "Blind" else draw.choice(["a", "b", "tie", "error"], p=[0.4, 0.4, 0.15, 0.05])
-            values = (judge, f"q{item}", a, b, order, outcome, human, *lengths, condition, experiment, None, vote, None, None)
+            values = (judge, f"q{item}", a, b, order, outcome, human, *lengths, condition, experiment, None, vote, *[None] * 4)
             rows.append(dict(zip(COMPARISONS, (None if value is None else value for value in values), strict=True)))
     return rows
 

@@ -1,0 +1,177 @@
+"""Over- and under-marking of ratings with gold labels: against a loop over rows, planted ratios recovered."""
+
+import math
+from collections import defaultdict
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recuse.base.database import connect, text
+from recuse.inference.gold import (
+    BASELINES,
+    BOTH,
+    CASES_OF_RATINGS,
+    DIFFERENCE,
+    NO_VARIATION,
+    OTHER_ANSWERS,
+    OTHER_JUDGES,
+    OVER_MARKING,
+    SAME_QUESTIONS,
+    UNDER_MARKING,
+    Part,
+    contrast,
+    create_marks_of_ratings,
+    gold,
+)
+from recuse.inference.verdict import CANNOT_BE_TOLD
+
+CONFIDENCE = 0.9
+FAMILIES = {"A": "one", "B": "one", "C": "two", "D": "three", "E": "four", "F": "five"}
+MODELS = tuple(FAMILIES)
+# Probability that a judge passes a wrong answer, and the factor for its own, its family's, and a model's answers for everyone.
+LENIENT = {"A": 0.1, "B": 0.2, "C": 0.3, "D": 0.15, "E": 0.25, "F": 0.2}
+OWN = {"A": 1.6, "B": 1.0, "C": 1.4, "D": 1.0, "E": 1.0, "F": 1.3}
+SIBLING = {"one": 1.5}
+DECEIVING = {"A": 1.3, "E": 0.8}
+
+
+def drawn(seed, *, prompts=200, own=OWN, sibling=SIBLING, share=1.0):
+    """Rows of canonical ratings on the scale from 0 to 1: a prompt multiplies all probabilities to pass a wrong answer."""
+    draw = np.random.default_rng(seed)
+    rows = []
+    for prompt in range(prompts):
+        hard, factor = draw.uniform(-0.3, 0.3), draw.uniform(0.6, 1.4)
+        for model in MODELS:
+            right = draw.random() < 0.5 + hard
+            for judge in MODELS:
+                chance = LENIENT[judge] * factor * DECEIVING.get(model, 1.0)
+                if judge == model:
+                    chance *= own.get(judge, 1.0)
+                elif FAMILIES[judge] == FAMILIES[model]:
+                    chance *= sibling.get(FAMILIES[judge], 1.0)
+                passed = draw.random() < (0.9 if right else chance)
+                rating = draw.choice([0.5, 0.75, 1.0]) if passed else draw.choice([0.0, 0.25])
+                if draw.random() < share:
+                    rows.append((prompt, "d", judge, model, FAMILIES[judge], FAMILIES[model], rating, float(right), None))
+    names = ("prompt", "dimension", "judge", "model", "judge_family", "model_family", "rating_unit", "gt_unit", "occasion")
+    return pd.DataFrame(rows, columns=names)
+
+
+def rows_of(table, folder):
+    path, connection = str(folder / "ratings.parquet"), connect()
+    connection.register("given", table)
+    connection.execute(f"copy (select * replace (occasion::varchar as occasion) from given) to {text(path)} (format parquet)")
+    judges, families = create_marks_of_ratings(connection, [path], pass_mark=0.5)
+    return list(gold(connection, families=families, judges=judges, cases=CASES_OF_RATINGS, confidence=CONFIDENCE))
+
+
+def naive(table, quantity, term, case):
+    """baseline -> log ratio, by loops over rows: the ratios of mean marks that each docstring states."""
+    wrong = case == OVER_MARKING
+    kept = table[(table["gt_unit"] < 1) == wrong]
+    y = {(row.prompt, row.judge, row.model): float((row.rating_unit >= 0.5) == wrong) for row in kept.itertuples()}
+    prompts = defaultdict(set)
+    for prompt, judge, model in y:
+        prompts[prompt].add((judge, model))
+    if quantity == "self_bias":
+        own = [key for key in y if key[1] == key[2] == term]
+    else:
+        own = [key for key in y if key[1] != key[2] and FAMILIES[key[1]] == FAMILIES[key[2]] == term]
+    of_judges = {key[1] for key in own}
+    sums = {baseline: np.zeros((2, 2)) for baseline in (OTHER_JUDGES, OTHER_ANSWERS, SAME_QUESTIONS)} | {BOTH: np.zeros((4, 2))}
+
+    def add(baseline, *values):
+        sums[baseline] += [[value, 1] for value in values]
+
+    for prompt, judge, model in own:
+        mine = y[prompt, judge, model]
+        families = (FAMILIES[judge], FAMILIES[model])
+        others = [k for k in MODELS if FAMILIES[k] not in families and (prompt, k, model) in y]
+        third = [m for m in MODELS if FAMILIES[m] != FAMILIES[judge] and (prompt, judge, m) in y]
+        if others:
+            add(OTHER_JUDGES, mine, np.mean([y[prompt, k, model] for k in others]))
+        if third:
+            add(SAME_QUESTIONS, mine, np.mean([y[prompt, judge, m] for m in third]))
+        matched = []
+        for k in others:
+            common = [m for m in third if FAMILIES[m] != FAMILIES[k] and (prompt, k, m) in y]
+            if common:
+                means = [np.mean([y[prompt, who, m] for m in common]) for who in (judge, k)]
+                matched.append((y[prompt, k, model], *means))
+        if matched:
+            add(BOTH, mine, *np.mean(matched, axis=0))
+    theirs = [value for (_, judge, model), value in y.items() if judge in of_judges and FAMILIES[judge] != FAMILIES[model]]
+    sums[OTHER_ANSWERS][:] = [[sum(y[key] for key in own), len(own)], [sum(theirs), len(theirs)]]
+    shares = {baseline: values[:, 0] / values[:, 1] for baseline, values in sums.items() if values[:, 1].all()}
+    signs = np.array([1, -1, -1, 1])
+    with np.errstate(divide="ignore"):
+        return {baseline: float(signs[: len(of)] @ np.log(of)) for baseline, of in shares.items()}
+
+
+@pytest.mark.parametrize("share", [1.0, 0.6])
+def test_every_ratio_equals_a_loop_over_rows(tmp_path, share):
+    table = drawn(1, prompts=80, share=share)
+    rows = [row for row in rows_of(table, tmp_path) if "n" in row]
+    assert {row["baseline"] for row in rows} == {*BASELINES}
+    assert {row["quantity"] for row in rows} == {"self_bias", "family_bias"}
+    for row in rows:
+        expected = naive(table, row["quantity"], row["term"], row["case"])[row["baseline"]]
+        if not math.isfinite(expected):
+            assert math.isnan(row["estimate"])
+            continue
+        assert row["estimate"] == pytest.approx(expected, abs=1e-9)
+        assert math.log(row["share"] / row["baseline_share"]) == pytest.approx(expected, abs=1e-9)
+
+
+def test_errors_are_near_those_of_resampled_prompts(tmp_path):
+    """The delta method against the standard deviation over 200 resamples of whole prompts, within a quarter."""
+    table = drawn(3, prompts=150)
+    row = next(
+        row for row in rows_of(table, tmp_path) if (row["term"], row["case"], row.get("baseline")) == ("C", OVER_MARKING, BOTH)
+    )
+    of_prompt = [rows for _, rows in table.groupby("prompt")]
+    draw, values = np.random.default_rng(0), []
+    for _ in range(200):
+        chosen = draw.integers(len(of_prompt), size=len(of_prompt))
+        resampled = pd.concat([of_prompt[place].assign(prompt=number) for number, place in enumerate(chosen)])
+        values.append(naive(resampled, "self_bias", "C", OVER_MARKING)[BOTH])
+    assert row["std_error"] == pytest.approx(np.std(values), rel=0.25)
+
+
+def test_planted_ratios_are_recovered(tmp_path):
+    """Multiplied probabilities are ratios: means over 40 studies within 4 standard errors, intervals in their place."""
+    planted = {("self_bias", judge): math.log(value) for judge, value in OWN.items()} | {("family_bias", "one"): math.log(1.5)}
+    estimates, inside = defaultdict(list), defaultdict(list)
+    for seed in range(40):
+        for row in rows_of(drawn(seed), tmp_path):
+            if row["case"] == OVER_MARKING and row.get("baseline") == BOTH:
+                key = row["quantity"], row["term"]
+                estimates[key].append(row["estimate"])
+                inside[key].append(row["ci_low"] <= planted[key] <= row["ci_high"])
+    assert estimates.keys() == planted.keys()
+    for key, values in estimates.items():
+        assert abs(np.mean(values) - planted[key]) < 4 * np.std(values) / math.sqrt(len(values)), key
+        assert sum(inside[key]) >= 29, key
+    assert 0.85 < np.mean([each for of in inside.values() for each in of]) < 0.95
+
+
+def test_right_answers_are_failed_as_often_by_everyone(tmp_path):
+    rows = [row for row in rows_of(drawn(5), tmp_path) if row["case"] == UNDER_MARKING and row.get("baseline") == BOTH]
+    assert len(rows) == 7  # six judges, and the family with two models
+    assert np.mean([row["ci_low"] <= 0 <= row["ci_high"] for row in rows]) > 0.6
+
+
+def test_judges_that_pass_no_wrong_answer_have_no_ratio(tmp_path):
+    table = drawn(1, prompts=30)
+    table.loc[(table["gt_unit"] < 1) & (table["judge"] == "A"), "rating_unit"] = 0.0
+    row = next(
+        row for row in rows_of(table, tmp_path) if (row["term"], row["case"], row.get("baseline")) == ("A", OVER_MARKING, BOTH)
+    )
+    assert math.isnan(row["estimate"])
+    assert (row["verdict"], row["reason"]) == (CANNOT_BE_TOLD, NO_VARIATION)
+
+
+def test_one_question_has_no_interval():
+    part = Part(np.array([1.0]), np.array([2.0]), 1)
+    assert set(contrast([part], DIFFERENCE, confidence=0.9)) == {"estimate", "df"}

@@ -276,6 +276,33 @@ rule leaderboard:
         "../scripts/leaderboard.py"
 
 
+rule panel:
+    input:
+        **STUDY,
+        reliability=rules.sensitivity.output.reliability,
+    output:
+        **tables("panel", "round_robin"),
+    log:
+        "results/{study}/logs/panel.log",
+    benchmark:
+        "results/{study}/benchmarks/panel.tsv"
+    group:
+        "tables_{study}"
+    conda:
+        "../../envs/recuse.yaml"
+    resources:
+        **asks_by_rows(mem_mb=1000, runtime=20),
+    params:
+        code=code_of("panel.py"),
+        settings=config["inference"]["panel"],
+        prices=setting("prices", {}),
+        confidence=config["confidence"],
+    message:
+        "Say which judges of {wildcards.study} to combine."
+    script:
+        "../scripts/panel.py"
+
+
 rule conclusions:
     input:
         **tables(*studies.tables_of_checks(config)),

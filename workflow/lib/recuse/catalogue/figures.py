@@ -386,6 +386,7 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
         "leaderboard": of_table(
             "leaderboard:leaderboard", "Models ranked before and after the biases are removed", "leaderboard", level
         ),
+        "panel": of_table("panel:panel", "Which judges to combine", "panel", level),
         "ppi": of_table("power:ppi", "Human means of models from few human labels", "ppi", level),
         "power": of_table(
             "power:power",

@@ -62,6 +62,7 @@ TABLES: dict[str, Applies] = {
     **dict.fromkeys(
         ("sensitivity", "bounds", "leaderboard", "judgments", "ppi", "power", "conclusions", "verdicts"), of_ratings
     ),
+    **dict.fromkeys(("panel", "round_robin"), of_ratings),
 }
 # Of a study of comparisons.
 TABLES_OF_COMPARISONS: dict[str, Applies] = {

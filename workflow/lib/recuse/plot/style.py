@@ -74,7 +74,7 @@ RC = {
 }
 NAMES = (
     *("bias", "condition", "dimension", "draws", "experiment", "judge", "level", "model", "model_a", "model_b"),
-    *("order", "perturbation", "quantity", "slice", "spec", "statistic", "study", "term"),
+    *("order", "panel", "perturbation", "quantity", "slice", "spec", "statistic", "study", "term", "worst_model"),
 )
 # Bold and wide as DejaVu Sans are the fonts after it, for machines without it; no blank of a text is lost.
 FONTS = (

@@ -11,6 +11,7 @@ from recuse.data.registry import HUMAN, NO_HUMAN_SCORE
 from recuse.inference.verdict import BEYOND, ESTABLISHED, NO_OWN_ANSWERS, SUGGESTIVE
 from recuse.model.spec import BIASES
 from recuse.report.gold import points_on_gold
+from recuse.report.panel import panel_section
 from recuse.report.verdict import Answer, Rows, Section, Unit, headline, shown, unit_of
 
 SELF, FAMILY = BIASES
@@ -34,8 +35,8 @@ def answer_of_ratings(
     """Say what the tables of a study of ratings answer.
 
     tables: rows, as texts, of `verdicts` and, where they exist, of `pooled`, `correlations`, `main` (the estimates of the first
-    spec), `mean_scores`, `leaderboard` and `check`. scales: of each dimension, [lowest, highest] or `observed`. first: the spec
-    whose leaderboard counts; relative: no row has a human score.
+    spec), `mean_scores`, `leaderboard`, `panel`, `round_robin` and `check`. scales: of each dimension, [lowest, highest] or
+    `observed`. first: the spec whose leaderboard counts; relative: no row has a human score.
     """
     unit, verdicts = unit_of(scales), tables["verdicts"]
     of_judges, of_families = ([row for row in verdicts if row["quantity"] == quantity] for quantity in BIASES)
@@ -48,6 +49,7 @@ def answer_of_ratings(
         pooled=next(_pooled(tables.get("pooled", ()), unit, confidence), ""),
         tracking=None if relative else _tracking(tables, confidence),
         leaderboard=_leaderboard(tables, first, confidence),
+        panel=panel_section(tables.get("panel", ()), tables.get("round_robin", ()), unit, confidence),
         caveats=[
             *([NO_TRUTH] if relative else []),
             *([WEAK] if any(row["verdict"] == SUGGESTIVE for row in verdicts) else []),

@@ -60,6 +60,20 @@ EXCERPTS = {
         f"{BIAS} check estimate {INTERVAL} p_value first conclusion verdict words",
         of_whole,
     ),
+    "panel": Excerpt(
+        "Which judges to combine",
+        "Of each size, the panel with the least bias between models, and that with the least error of single answers, with "
+        "ratings of the judges' own families or without. “effective”: the independent judges that it is worth.",
+        "family_ratings size best recommended panel bias_left bias_left_ci_low bias_left_ci_high held_out_bias_left "
+        "error error_ci_low error_ci_high held_out_error effective cost note",
+        lambda row: bool(row["best"] or not row["place"]),
+    ),
+    "round_robin": Excerpt(
+        "One judge for each answer",
+        "What it costs in precision if one judge from outside its family rates each answer. “factor”: of the variance of a "
+        "model's score less the mean score.",
+        "panel judges scheme ratings saved std_error factor bias_left total_error note",
+    ),
     "judgments": Excerpt(
         "The judgments that carry each self-bias most",
         "Up to twenty ratings of a judge's own answers, those with the largest gap to what the model expects, on the scale "

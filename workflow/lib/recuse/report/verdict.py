@@ -114,6 +114,7 @@ class Answer:
     pooled: str = ""
     tracking: Section | None = None
     leaderboard: Section | None = None
+    panel: Section | None = None
     caveats: Sequence[str] = ()  # at most three, the largest first
     next_steps: Sequence[str] = ()
     points: Sequence[Point] = ()

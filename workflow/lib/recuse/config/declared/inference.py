@@ -151,6 +151,15 @@ class PowerSettings(Section):
     copies: Numbers = required("Multiples of the number of models, and of judges, in the same families.")
 
 
+class PanelSettings(Section):
+    """Which judges to combine."""
+
+    judges: int = required("Judges of the largest panel that is tried, beside that of all.", ge=1)
+    least: int = required(
+        "Ratings of a model by a judge, and answers that two judges share, below which a panel cannot be told.", ge=2
+    )
+
+
 class RobustnessCheckSettings(Section):
     """One robustness check."""
 
@@ -211,6 +220,7 @@ class Inference(Section):
     replicates: int = required("Bootstrap replicates, over prompts, of the leaderboard.", ge=100)
     ppi: PpiSettings = required("Prediction-powered estimates of the human means.")
     power: PowerSettings = required("Power of studies like this one.")
+    panel: PanelSettings = required("Which judges to combine.")
     robustness_checks: dict[Key, RobustnessCheckSettings] = required(
         "Tests of each bias, each from rows of a table. The first is the baseline of the others.", min_length=1
     )

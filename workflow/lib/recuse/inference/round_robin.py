@@ -1,0 +1,167 @@
+"""A round-robin plan, in which one judge from outside its model's family rates each answer, and what it costs in precision.
+
+Source of the idea: Zhu et al. (2026), CyclicJudge, arXiv 2603.01865. An answer is here a model's to a prompt, rated in all
+dimensions by the same judge.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from recuse.data.study import Study
+from recuse.inference.judge_errors import Crossing, JudgeErrors
+from recuse.inference.panel import KEPT, LEFT_OUT
+from recuse.inference.panel_choice import BETWEEN, BIAS
+
+FULL, BY_PROMPT, BY_ANSWER, ALONE = "all judges", "one judge a prompt", "one judge an answer", "the same judge throughout"
+NO_OTHER = "cannot be told: some model has no judge outside its family"
+
+
+def plan(prompts: int, related: np.ndarray, *, seed: int, by_prompt: bool = True) -> np.ndarray:
+    """The judge of each answer, (prompts, M) of places among the judges, each of which rates a model about equally often.
+
+    related: (M, J) of bool, the model is the judge's or of its family. Prompts and judges are in a random order by the seed.
+    by_prompt: one judge rates all answers to a prompt, but for those of its family, which go to the others in turn; else the
+    judges of a model take turns, so that answers to a prompt have different judges. Raises ValueError about a model without
+    another family's judge.
+    """
+    models, judges = related.shape
+    if not models or related.all(axis=1).any():
+        raise ValueError("found a model without a judge outside its family; add a judge")
+    random = np.random.default_rng(seed)
+    turn, order = random.permutation(prompts), random.permutation(judges)
+    judge = np.empty((prompts, models), dtype=np.int64)
+    for model in range(models):
+        others = order[~related[model, order]]
+        if by_prompt:
+            judge[:, model] = order[turn % judges]
+            replaced = related[model, judge[:, model]]
+            # Prompts of a replaced judge are dealt to the others one after another.
+            judge[replaced, model] = others[np.argsort(np.argsort(turn[replaced])) % len(others)]
+        else:
+            judge[:, model] = others[(turn + model) % len(others)]
+    return judge
+
+
+class PlanSums:
+    """Sums over prompts for the variance of models' scores, by some judges, and of what a plan with one of them adds.
+
+    z_pmj is the mean over dimensions of a judge's rating, less its level, of the answer to prompt p by model m; z_pm its mean
+    over the n_pm judges that count, and d_pmj = z_pmj - z_pm.
+    """
+
+    def __init__(self, crossing: Crossing, levels: np.ndarray, counted: np.ndarray) -> None:
+        """levels: (D, J), with the dimensions' means; counted: (M, J) of bool, ratings of the model that count."""
+        _, models, judges = crossing.shape
+        self._crossing, self._levels, self._counted = crossing, levels, counted
+        self.prompts = self.ratings = self.rated = 0  # rated: by any judge
+        self.answers, self.scores, self.squares = np.zeros((3, models, models))  # sums of 1 1', z 1', z z' over prompts
+        self.alone = np.zeros((3, models, judges))  # of 1, d, d^2, each over n_pm
+        self.both = np.zeros((3, judges, models, models))  # of 1 1', d 1', d d', each over the judges of the prompt
+
+    def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
+        """Add the next prompts, with their codes and sums as by `sum_by_prompt`."""
+        present, rating, _ = self._crossing.arrays(sums)
+        present = present & self._counted
+        dimensions = present.sum(axis=1)  # (prompts, M, J)
+        z = ((rating - self._levels[:, None]) * present).sum(axis=1) / np.maximum(dimensions, 1)
+        got = (dimensions > 0).astype(float)
+        number = got.sum(axis=-1)
+        score, answered = z.sum(axis=-1) / np.maximum(number, 1), (number > 0).astype(float)
+        d = got * (z - score[..., None])
+        self.prompts += int(answered.any(axis=1).sum())
+        self.ratings += int(dimensions.sum())
+        self.rated += int(present.any(axis=-1).sum())
+        self.answers += answered.T @ answered
+        self.scores += (score * answered).T @ answered
+        self.squares += (score * answered).T @ (score * answered)
+        weight = 1 / np.maximum(number, 1)[..., None]
+        self.alone += np.stack([(got * weight * d**power).sum(axis=0) for power in range(3)])
+        share = 1 / np.maximum(got.any(axis=1).sum(axis=-1), 1)[:, None, None]  # of the judges of the prompt
+        ones, plain, weighted = (np.moveaxis(values, 2, 0) for values in (got, d, d * share))  # (J, prompts, M)
+        shared = np.moveaxis(got * share, 2, 0).swapaxes(1, 2)
+        self.both[0] += shared @ ones
+        self.both[1] += weighted.swapaxes(1, 2) @ ones
+        self.both[2] += weighted.swapaxes(1, 2) @ plain
+
+    def covariance(self) -> np.ndarray:
+        """Covariance of the models' scores, means over their answers of z_pm, by sampling of prompts: (M, M)."""
+        number = np.maximum(self.answers.diagonal(), 1)
+        mean = self.scores.diagonal() / number
+        about = self.squares - self.scores * mean - (self.scores * mean).T + np.outer(mean, mean) * self.answers
+        return about / np.outer(number, number) * self.prompts / max(1, self.prompts - 1)
+
+    def added(self, *, by_prompt: bool) -> np.ndarray:
+        """Covariance of the scores by one judge an answer around those by all, over balanced plans: (M, M).
+
+        With n answers of a model, of which each of its judges rates as many, and d_mj the mean of d_pmj over its answers, the
+        variance is sum_p mean_j (d_pmj - d_mj)^2 / (n (n - 1)) (Hoeffding, 1951, on random permutations). by_prompt: the
+        covariance of two models is the same sum of products, over the judges of both; else 0.
+        """
+        number = np.maximum(self.answers.diagonal(), 1)
+        ones, linear, square = self.alone
+        mean = np.divide(linear, ones, out=np.zeros_like(linear), where=ones > 0)
+        variance = (square - 2 * mean * linear + mean**2 * ones).sum(axis=1) / (number * np.maximum(number - 1, 1))
+        covariance = np.zeros((len(number), len(number)))
+        if by_prompt:
+            ones, linear, product = self.both
+            by_judge = mean.T  # (J, M)
+            crossed = linear * by_judge[:, None]
+            about = product - crossed - crossed.swapaxes(1, 2) + ones * by_judge[:, :, None] * by_judge[:, None]
+            covariance = about.sum(axis=0) / np.outer(number, number)
+        np.fill_diagonal(covariance, variance)
+        return covariance
+
+
+def contrast_variance(covariance: np.ndarray) -> float:
+    """Mean over models of the variance of a score less the mean score, of the covariance of scores, (M, M)."""
+    centred = covariance - covariance.mean(axis=0)
+    return float((centred - centred.mean(axis=1, keepdims=True)).trace() / len(covariance))
+
+
+def round_robin_rows(errors: JudgeErrors | None, study: Study, panels: Sequence[Mapping]) -> Iterator[dict]:
+    """Yield the rows of the round-robin table: of all judges and of the recommended panels, by every judge or one an answer.
+
+    std_error: root mean square over models of the standard error of a score less the mean score; factor: its square over that
+    of every judge of the panel; score_std_error, score_factor: the same of the scores. Family ratings are left out. saved:
+    share of the panel's ratings that the plan does without. bias_left: of the panel; total_error: root of bias_left^2 +
+    std_error^2. The last row is of the single judge with the least bias, which rates its family too. panels: rows of the table
+    of panels.
+    """
+    if errors is None:
+        return
+    crossing, everyone = errors.crossing, BETWEEN.join(errors.crossing.judges)
+    bias = {(row["family_ratings"], row["panel"]): row.get(BIAS) for row in panels if "place" in row}
+    names = dict.fromkeys([everyone, *(row["panel"] for row in panels if "recommended" in row and row["size"] > 1)])
+    chosen = [(LEFT_OUT, each) for each in names]
+    chosen += [(KEPT, row["panel"]) for row in panels if row["size"] == 1 and BIAS in row.get("best", "").split()]
+    counted = [np.isin(crossing.judges, each.split(BETWEEN)) & (~crossing.related | (kept == KEPT)) for kept, each in chosen]
+    levels = errors.levels + errors.level_sums.means(errors.levels)[:, None]
+    takers = [PlanSums(crossing, levels, each) for each in counted]
+    crossing.passed(study, *takers)
+    for panel, sums in zip(chosen, takers, strict=True):
+        yield from _schemes(panel, sums, bias.get(panel))
+
+
+def _schemes(panel: tuple[str, str], sums: PlanSums, bias: float | None) -> Iterator[dict]:
+    """Yield the rows of one panel: whether family ratings are kept, and its judges."""
+    kept, names = panel
+    shared = {"panel": names, "judges": names.count(BETWEEN) + 1, "answers": int(sums.answers.diagonal().sum())}
+    if (sums.answers.diagonal() == 0).any():
+        yield shared | {"note": NO_OTHER}
+        return
+    whole = sums.covariance()
+    schemes = {ALONE if kept == KEPT else FULL: (whole, sums.ratings)}
+    if kept == LEFT_OUT:
+        schemes |= {
+            scheme: (whole + sums.added(by_prompt=scheme == BY_PROMPT), sums.rated) for scheme in (BY_PROMPT, BY_ANSWER)
+        }
+    base = contrast_variance(whole), float(np.trace(whole)) / len(whole)
+    for scheme, (covariance, ratings) in schemes.items():
+        variances = contrast_variance(covariance), float(np.trace(covariance)) / len(covariance)
+        row = shared | {"scheme": scheme, "ratings": ratings, "saved": 1 - ratings / sums.ratings, BIAS: bias}
+        row |= dict(zip(("std_error", "score_std_error"), map(math.sqrt, variances), strict=True))
+        if min(base) > 0:
+            row |= {"factor": variances[0] / base[0], "score_factor": variances[1] / base[1]}
+        yield row | ({} if bias is None else {"total_error": math.hypot(bias, math.sqrt(variances[0]))})

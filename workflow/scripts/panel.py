@@ -1,0 +1,32 @@
+"""Tabulate every panel of judges, and what a round-robin plan costs."""
+
+from collections.abc import Mapping, Sequence
+
+from recuse.base.runner import run
+from recuse.base.tables import PANEL, ROUND_ROBIN, read_table, write_table
+from recuse.data.study import Study
+from recuse.inference.judge_errors import judge_errors
+from recuse.inference.panel_choice import panel_rows
+from recuse.inference.round_robin import round_robin_rows
+
+
+def panel(
+    *,
+    study: str,
+    cells: str,
+    ratings: Sequence[str],
+    reliability: str,
+    settings: Mapping,
+    prices: Mapping[str, float],
+    confidence: float,
+    outputs: Mapping[str, str],
+) -> None:
+    tables = Study(study, cells, ratings)
+    errors = judge_errors(tables, {row["dimension"]: float(row["mean"]) for row in read_table(reliability)})
+    rows = panel_rows(errors, **settings, confidence=confidence, prices=prices)
+    write_table(outputs["panel"], PANEL, rows, study=study)
+    write_table(outputs["round_robin"], ROUND_ROBIN, round_robin_rows(errors, tables, rows), study=study)
+
+
+if __name__ == "__main__":
+    run(panel, snakemake)

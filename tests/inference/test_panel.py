@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rated_tables import rated, study_of_rows, unscored
+from rated_tables import rated, study_of_query, study_of_rows, unscored, write_rows
 from recuse.base.errors import ConfigError
 from recuse.inference import panel_choice
 from recuse.inference.judge_errors import FOLDS, judge_errors
@@ -122,6 +122,23 @@ def test_the_error_of_a_panel_is_that_of_the_mean_of_its_ratings(tmp_path):
         assert Panels(errors, kept, 1).error(one)[0] == pytest.approx(direct, abs=1e-12)
 
 
+def test_answers_on_two_occasions_are_two_answers(tmp_path):
+    """Every second prompt is made the second occasion of the one before: sums over answers are the same."""
+    write_rows(tmp_path / "rows.csv", rated(dimensions=("Tone", "Use")))
+    number, errors = "substr(prompt_id, 2)::integer", []
+    for name, columns in {
+        "prompts": "",
+        "occasions": f"replace (concat('p', {number} // 2) as prompt_id), concat('o', {number} % 2) as occasion",
+    }.items():
+        (folder := tmp_path / name).mkdir()
+        query = f"select * {columns} from read_csv('{tmp_path}/rows.csv', types={{'gt': 'double', 'rating': 'integer'}})"
+        errors.append(judge_errors(study_of_query(folder, query, scale=(1, 5)), {}))
+    one, other = errors
+    assert other.biases()[0] == pytest.approx(one.biases()[0], abs=1e-12)
+    for sums, others in zip(one.products(), other.products(), strict=True):
+        assert others == pytest.approx(sums, abs=1e-12)
+
+
 def world(**dials):
     settings = {"dimensions": 2, "prompts": 200, "intercept": [0.1, 0.0], "slope": 1.0, "noise": 0.2, "families": [2, 1, 1, 1]}
     return MonteCarloWorld(**settings | dials).draw(np.random.default_rng(5))
@@ -151,7 +168,8 @@ def test_planted_self_bias_is_left_by_the_kept_ratings_alone(humans):
     kept, left_out = sets[KEPT, three], sets[LEFT_OUT, three]
     planted = np.array([0.2 / 3, 0, 0, 0, 0]) - 0.2 / 15
     assert kept[BIAS] == pytest.approx(np.sqrt((planted**2).mean()), abs=0.006)
-    assert kept["worst_model"] == "Model 1" and kept["worst_bias"] == pytest.approx(0.2 * 4 / 15, abs=0.012)
+    assert kept["worst_model"] == "Model 1"
+    assert kept["worst_bias"] == pytest.approx(0.2 * 4 / 15, abs=0.012)
     assert left_out[BIAS] < 0.008
     assert kept[ERROR] == pytest.approx(np.sqrt(0.2**2 / 3 + (0.2 / 3) ** 2 / 5), abs=0.006)
     assert sets[LEFT_OUT, BETWEEN.join(errors.crossing.judges)]["reference"] == ("humans" if humans else JUDGES)

@@ -1,20 +1,22 @@
 """The errors of judges: how far each is from the reference on each model, and how the errors of two judges go together.
 
 All comes from sums over prompts, kept in FOLDS parts of the prompts: leaving a part out gives standard errors, and halves of
-them show what a choice made on some prompts is worth on others. Ratings are on the unit scale. An answer is a prompt's in one
-dimension, by one model.
+them show what a choice made on some prompts is worth on others. Ratings are on the unit scale. An answer is a model's to a
+prompt, on one occasion, rated in one dimension.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
+from recuse.data.moments import RowBlock
 from recuse.data.selection import EVERY_ROW
 from recuse.data.study import Study
 from recuse.model.prompt_sums import SliceCells, add_prompts, products
 
+OCCASIONS = 2**24  # above the number of occasions of a prompt
 FOLDS = 20  # parts of the prompts, by their codes in turn, so that each dataset is in each part
 FEW_IN_REFERENCE = 0.34  # 1 / n from which the variances of judges, of n or fewer, are taken as equal
 NOTHING = 1e-10  # share of the largest eigenvalue, below which a direction holds no information
@@ -69,7 +71,22 @@ class Crossing:
         """Pass once over the rows of the study; each taker adds the sums of prompts."""
         factors = study.moments().factors
         design = SliceCells(self.groups, self.cells, int(np.prod(self.shape)))
-        add_prompts([(design, takers)], study.row_blocks(EVERY_ROW, factors), len(factors["judge"]))
+        add_prompts([(design, takers)], map(by_occasion, study.row_blocks(EVERY_ROW, factors)), len(factors["judge"]))
+
+    def fold_of(self, codes: np.ndarray) -> np.ndarray:
+        """The fold of each code of a prompt and occasion, as `add` of a taker is given: occasions of a prompt are in one."""
+        return codes // OCCASIONS % self.folds
+
+
+def by_occasion(block: RowBlock) -> RowBlock:
+    """The rows of a block with OCCASIONS x prompt + occasion in place of the prompt, in its order: an answer has one code."""
+    code = block.prompt.astype(np.int64) * OCCASIONS
+    if block.occasion is None or not block.occasion.any():
+        return replace(block, prompt=code)
+    code += block.occasion
+    order = np.argsort(code, kind="stable")
+    columns = [values[order] for values in block.covariates]
+    return RowBlock(code[order], block.group[order], block.rating[order], columns)
 
 
 class LevelSums:
@@ -94,7 +111,7 @@ class LevelSums:
         number = np.maximum(counted.sum(axis=-1, keepdims=True), 1)
         share = counted / number
         within = counted * (rating - (share * rating).sum(axis=-1, keepdims=True))
-        fold = prompts % self.crossing.folds
+        fold = self.crossing.fold_of(prompts)
         for place in np.unique(fold):
             mask, part = (_by_dimension(values[fold == place]) for values in (counted, share))
             self.gram[place] += np.eye(mask.shape[-1]) * mask.sum(axis=1)[:, None] - mask.swapaxes(1, 2) @ part
@@ -157,7 +174,7 @@ class ErrorSums:
             error -= (error * unrelated).sum(axis=-1, keepdims=True) / np.maximum(number, 1)[..., None]
         else:
             error -= human
-        error, mask, fold = error * present, present.astype(float), prompts % crossing.folds
+        error, mask, fold = error * present, present.astype(float), crossing.fold_of(prompts)
         rated = present.any(axis=-1)
         for family in range(len(self.answers)):
             models = crossing.families == family

@@ -48,7 +48,8 @@ class PlanSums:
     """Sums over prompts for the variance of models' scores, by some judges, and of what a plan with one of them adds.
 
     z_pmj is the mean over dimensions of a judge's rating, less its level, of the answer to prompt p by model m; z_pm its mean
-    over the n_pm judges that count, and d_pmj = z_pmj - z_pm.
+    over the n_pm judges that count, and d_pmj = z_pmj - z_pm. Occasions of a prompt count as
+    prompts.
     """
 
     def __init__(self, crossing: Crossing, levels: np.ndarray, counted: np.ndarray) -> None:

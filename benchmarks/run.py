@@ -3,7 +3,8 @@
     python benchmarks/run.py [--environments <folder>] [script ...]
 
 A block of RESULTS.md that begins with `$ python benchmarks/...` is run as it says; with names of scripts, such as `growth`, the
-blocks of these alone. In the folder of environments are those of pyfixest and duckreg, made if they are not there.
+blocks of these alone. In the folder of environments are those of pyfixest, duckreg and packages for rankings, made if they are
+not there.
 """
 
 import argparse
@@ -42,6 +43,8 @@ def main() -> None:
         if script == "equation1" and given.environments:
             for engine in ENGINES:
                 arguments += ["--python", environment(engine, given.environments.absolute())]
+        if script == "pairs" and "times" in arguments and given.environments:
+            arguments += ["--python", environment("rankings", given.environments.absolute()).partition("=")[2]]
         run = subprocess.run([sys.executable, *arguments], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
         first = f"$ python {command}\n"
         text = RESULTS.read_text("utf-8")

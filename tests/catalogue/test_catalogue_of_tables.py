@@ -45,6 +45,7 @@ VERBOSITY = {
     "score_curves",
     "alignment_curves",
 }
+REGRESSION = {"regression_verdicts", "regression", "strengths"}
 BIASES = {"cognitive_biases", "random_thresholds"}
 ATTACKS = {"asr", "ranks", "votes_by_position", "length_curve", "vote_shares"}
 
@@ -52,12 +53,12 @@ ATTACKS = {"asr", "ranks", "votes_by_position", "length_curve", "vote_shares"}
 @pytest.mark.parametrize(
     ("study", "names", "compared", "recovered"),
     [
-        ("annotations", VERBOSITY | {"imported"}, set(), set()),
+        ("annotations", VERBOSITY | REGRESSION | {"imported"}, set(), set()),
         ("llmbar", VERBOSITY | {"scorecard"}, {"verbosity", "agreement"}, set()),
         ("cobbler", BIASES | {"rbo", "valid_rates", "scorecard"}, {"rbo"}, set()),
         (
             "comparisons_twin",
-            VERBOSITY | BIASES | ATTACKS | {"recovery"},
+            VERBOSITY | REGRESSION | BIASES | ATTACKS | {"recovery"},
             set(),
             {"choices", "verbosity", "position", "cognitive_biases", "asr"},
         ),

@@ -179,6 +179,34 @@ rule gold:
         "../scripts/gold.py"
 
 
+rule regression:
+    input:
+        comparisons="results/{study}/comparisons.parquet",
+    output:
+        **tables("regression", "regression_verdicts", "strengths"),
+    log:
+        "results/{study}/logs/regression.log",
+    benchmark:
+        "results/{study}/benchmarks/regression.tsv"
+    wildcard_constraints:
+        study=compared(with_analysis("regression")),
+    group:
+        "tables_{study}"
+    conda:
+        "../../envs/recuse.yaml"
+    resources:
+        **asks_by_rows(mem_mb=1000, runtime=20),
+    params:
+        **SAMPLING,
+        code=code_of("regression.py"),
+        families=of_study(studies.families_of),
+        power=config["inference"]["power"]["power"],
+    message:
+        "Regress the verdicts of {wildcards.study} on strengths, own answers and places."
+    script:
+        "../scripts/regression.py"
+
+
 rule cognitive_biases:
     input:
         comparisons="results/{study}/comparisons.parquet",

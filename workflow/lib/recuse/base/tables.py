@@ -164,6 +164,18 @@ GOLD = columns(
     "n questions verdict favours reason",
 )
 LABEL_NOISE = columns("study quantity term origin flip_rate agreement vote_pairs estimate ci_low ci_high changes_at")
+REGRESSION = columns(
+    "study question quantity term estimate std_error ci_low ci_high p_value df",
+    "probability probability_low probability_high n questions reason",
+)
+REGRESSION_VERDICTS = columns(
+    "study quantity term verdict favours question estimate ci_low ci_high p_value adjusted_p_value",
+    "probability probability_low probability_high rests_on missed overturned_at reason words",
+)
+STRENGTHS = columns(
+    "study scores model strength std_error ci_low ci_high win_rate win_rate_low win_rate_high",
+    "rank rank_low rank_high change change_ci_low change_ci_high note",
+)
 POSITION = columns("study experiment condition judge statistic value ci_low ci_high n questions")
 PAIRWISE_AGREEMENT = columns(
     "study experiment condition judge order value ci_low ci_high agree n errors",

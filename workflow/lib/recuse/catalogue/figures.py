@@ -412,7 +412,7 @@ def figures_of_comparisons(config: Mapping) -> dict[str, Figure]:
     """Figures of comparisons, and the scorecard, of comparisons or of ratings."""
     level = {"confidence": config["confidence"]}
     verbosity, attacks = {"applies": with_analysis("verbosity")}, {"applies": with_analysis("attacks")}
-    biases = {"applies": with_cognitive_biases}
+    biases, regression = {"applies": with_cognitive_biases}, {"applies": with_analysis("regression")}
     return {
         "choices": Figure(
             "verbosity:choices",
@@ -422,6 +422,16 @@ def figures_of_comparisons(config: Mapping) -> dict[str, Figure]:
             **verbosity,
         ),
         "gold": of_table("gold:gold", "Own right and wrong answers", "gold", level, applies=with_key),
+        "own_terms": Figure(
+            "regression:own_terms",
+            "Own and family answers chosen over equally strong ones",
+            {"table": "tables/regression", "verdicts": "tables/regression_verdicts"},
+            level,
+            **regression,
+        ),
+        "strengths": of_table(
+            "regression:strengths", "Models ranked by the judges' verdicts", "strengths", level, **regression
+        ),
         "verbosity_bias": of_table(
             "verbosity:verbosity_bias",
             "Verbosity bias of each judge",

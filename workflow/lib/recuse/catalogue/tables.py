@@ -69,6 +69,7 @@ TABLES_OF_COMPARISONS: dict[str, Applies] = {
     "completeness": analyses,
     "imported": is_imported,
     **dict.fromkeys(("verdicts", "choices", "label_noise", "check"), with_analysis("verbosity")),
+    **dict.fromkeys(("regression_verdicts", "regression", "strengths"), with_analysis("regression")),
     **dict.fromkeys(("verbosity", "position", "agreement", "score_curves", "alignment_curves"), with_analysis("verbosity")),
     "gold": with_key,
     **dict.fromkeys(("cognitive_biases", "random_thresholds"), with_cognitive_biases),

@@ -24,6 +24,7 @@ PLACEHOLDER = {"files", "simulate"}  # keys of a study that is simulated for as 
 # Published sources with a manifest -> their contents: ratings, single verdicts, rankings made from verdicts, or texts.
 RATINGS, VERDICTS, RANKINGS, TEXTS = "ratings", "verdicts", "rankings", "texts"
 SOURCES = {"multivac": RATINGS, "prd": VERDICTS, "llmbar": VERDICTS, "cobbler": RANKINGS, "judgement_bias": TEXTS}
+DEFAULT_ANALYSES = ("verbosity", "regression")  # of verdicts
 
 
 def with_placeholders(studies: Mapping[str, Mapping], exists: Callable[[str], bool]) -> dict[str, dict]:
@@ -48,7 +49,7 @@ def origin_of_verdicts(settings: Mapping) -> str | None:
 
 def analyses_of(settings: Mapping) -> list[str]:
     """What is computed from a study's verdicts; nothing if it has none."""
-    return list(settings.get("analyses", ["verbosity"])) if origin_of_verdicts(settings) else []
+    return list(settings.get("analyses", DEFAULT_ANALYSES)) if origin_of_verdicts(settings) else []
 
 
 def has_gold_labels(settings: Mapping) -> bool:

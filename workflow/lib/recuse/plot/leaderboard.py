@@ -1,6 +1,7 @@
 """Models ranked by the judges' scores, with and without the estimated biases, and by the human scores."""
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,6 @@ KINDS = {
     WITHOUT_FAMILY: "without judges' ratings of their family",
     HUMAN: "human scores (grey)",
 }
-MARKS = dict(zip(KINDS, POINTS, strict=False))
 GUTTER = 0.3  # inches between the panels
 BELOW = 0.46
 ABOVE = 0.28
@@ -44,26 +44,43 @@ def leaderboard(table: pd.DataFrame, subject: Subject, *, confidence: float) -> 
     whole = whole[whole["spec"] == whole["spec"].iloc[0]] if len(whole) else whole
     if not len(whole):
         return page_of_words(subject, NONE)
-    kinds = [kind for kind in KINDS if (whole["scores"] == kind).any()]
-    models = whole[whole["scores"] == RAW].sort_values(["rank", "model"])["model"].tolist()
-    row = row_within(len(models), BETWEEN + PITCH * len(kinds))
-    label = widest(models) + 0.1
-    across = max(DOUBLE_COLUMN, 2 * EDGE + label + GUTTER + 0.1 + 2 * LEAST_PANEL)
-    width = (across - 2 * EDGE - label - GUTTER - 0.1) / 2
-    marks = {kind: {"color": NEUTRAL if kind == HUMAN else FAINT, "lw": STROKE, **MARKS[kind]} for kind in kinds}
-    legend = [
-        family_entries(subject.palette, models),
-        [Entry(ORDER), *(Entry(KINDS[kind], line=mark) for kind, mark in marks.items())],
-    ]
     head = Head(finding(whole), f"{UNIT}; {percent(confidence)} intervals of scores, rank sets for all models at once")
     absent = table[table["slice"].isna() & (table["spec"] == whole["spec"].iloc[0]) & table["score"].isna()]
     reasons = {KINDS[kind]: note for kind, note in absent.groupby("scores")["note"].first().dropna().items()}
     note = joined(sentence(reasons), *(f"{text}." for text in whole["note"].dropna().unique() if text))
+    return page_of_ranks(whole, subject, head, KINDS, axis=("Scores", "mean score", "the ratings as they are"), note=note)
+
+
+def page_of_ranks(
+    whole: pd.DataFrame,
+    subject: Subject,
+    head: Head,
+    words: Mapping[str, str],
+    *,
+    axis: tuple[str, str, str],
+    note: str = "",
+) -> Figure:
+    """Draw scores with intervals, and ranks with rank sets, of each model by each kind of score.
+
+    whole: scores (the kind), model, score, ci_low, ci_high, rank, rank_low, rank_high. words: of the kinds, in the order drawn.
+    axis: title of the scores, the words under them, and what the kind raw is.
+    """
+    kinds = [kind for kind in words if (whole["scores"] == kind).any()]
+    models = whole[whole["scores"] == RAW].sort_values(["rank", "model"])["model"].tolist()
+    row = row_within(len(models), BETWEEN + PITCH * len(kinds))
+    label, marks_of = widest(models) + 0.1, dict(zip(words, POINTS, strict=False))
+    across = max(DOUBLE_COLUMN, 2 * EDGE + label + GUTTER + 0.1 + 2 * LEAST_PANEL)
+    width = (across - 2 * EDGE - label - GUTTER - 0.1) / 2
+    marks = {kind: {"color": NEUTRAL if kind == HUMAN else FAINT, "lw": STROKE, **marks_of[kind]} for kind in kinds}
+    legend = [
+        family_entries(subject.palette, models),
+        [Entry(ORDER), *(Entry(words[kind], line=mark) for kind, mark in marks.items())],
+    ]
     body = row * len(models) + BELOW + ABOVE
     page = Page(subject=subject, head=head, width=across, body=body, legend=legend, note=note)
     left, right = EDGE + label, EDGE + label + width + GUTTER
     scores, ranks = (page.axes(x, BELOW, width, row * len(models)) for x in (left, right))
-    for axes, title, names in ((scores, "Scores", models), (ranks, "Ranks", [""] * len(models))):
+    for axes, title, names in ((scores, axis[0], models), (ranks, "Ranks", [""] * len(models))):
         plain_rows(axes, names)
         axes.set_title(title)
         for place in range(1, len(names)):
@@ -76,8 +93,8 @@ def leaderboard(table: pd.DataFrame, subject: Subject, *, confidence: float) -> 
     for each in whole[whole["scores"] == RAW].to_dict("records"):
         ends = np.array([-0.5, 0.5]) + models.index(each["model"])
         put(ranks, [each["rank"]] * 2, ends, color=RULE, lw=2.4, solid_capstyle="butt", zorder=1, gid="raw rank")
-    page.centred(left + width / 2, 0.08, "mean score")
-    page.centred(right + width / 2, 0.08, "rank, 1 is best; grey line: by the ratings as they are")
+    page.centred(left + width / 2, 0.08, axis[1])
+    page.centred(right + width / 2, 0.08, f"rank, 1 is best; grey line: by {axis[2]}")
     for number, kind in enumerate(kinds):
         shift = (number - (len(kinds) - 1) / 2) * PITCH / row
         for each in whole[whole["scores"] == kind].to_dict("records"):
@@ -88,7 +105,7 @@ def leaderboard(table: pd.DataFrame, subject: Subject, *, confidence: float) -> 
                 ends = [each["rank_low"] - 0.2, each["rank_high"] + 0.2]
                 put(ranks, ends, [place] * 2, color=colour, zorder=3, gid="set", lw=4.0, alpha=0.4, solid_capstyle="butt")
             for axes, value in ((scores, each["score"]), (ranks, each["rank"])):
-                draw_point(axes, place, value, colour, mark=MARKS[kind], gid=kind)
+                draw_point(axes, place, value, colour, mark=marks_of[kind], gid=kind)
     return page.figure
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from recuse.base.words import capitalised, counted, enumerated, level, percent
 from recuse.data.registry import HUMAN
-from recuse.inference.verdict import AGAINST_HUMANS, CANNOT_BE_TOLD, NO_CLEAR_BIAS, SUGGESTIVE
+from recuse.inference.verdict import AGAINST_HUMANS, CANNOT_BE_TOLD, ESTABLISHED, NO_CLEAR_BIAS, SUGGESTIVE
 from recuse.pairwise.choices import (
     ABSENT,
     ADVICE,
@@ -63,6 +63,11 @@ BIASES = {
     "attentional": "Following an irrelevant sentence",
 }
 BY_QUALITY = ("egocentric_order", "salience")  # the humans' choices say more about these, where there are any
+SIDES = {"yes": ("favours itself", "favour themselves"), "no": ("is harsher on itself", "are harsher on themselves")}
+REGRESSED = (
+    "The regression of verdicts holds fixed the strengths of models, and the places and lengths of answers. The shares above "
+    "hold fixed what humans choose in the same comparisons, but neither place nor length."
+)
 CHANCE = "Share of comparisons, beside that of a judge that chooses at random. The quality of the answers is not held fixed."
 
 
@@ -71,6 +76,7 @@ def answer_of_comparisons(tables: Mapping[str, Rows], *, confidence: float) -> A
     verdicts = tables.get("verdicts", ())
     humans = any(row["question"] == AGAINST_HUMANS for row in (*verdicts, *tables.get("choices", ())))
     points = [
+        *_regression(tables.get("regression_verdicts", ())),
         *_cognitive([row for row in tables.get("cognitive_biases", ()) if not (humans and row["bias"] in BY_QUALITY)]),
         *_attacks(tables.get("asr", ())),
         *_overlap(tables.get("rbo", ())),
@@ -224,6 +230,21 @@ def _grouped(rows: Rows, *columns: str) -> dict[str, list[Mapping[str, str]]]:
     for row in rows:
         groups.setdefault(": ".join(filter(None, (row[column] for column in columns))), []).append(row)
     return groups
+
+
+def _regression(rows: Rows) -> Iterator[Point]:
+    """What the regression says of each judge and family, those with a bias beyond ordinary preference in the heading."""
+    established = [row for row in rows if row["verdict"] == ESTABLISHED and row["quantity"] == SELF]
+    parts = [
+        f"{enumerated(names, MOST)} {words[len(names) > 1]}"
+        for side, words in SIDES.items()
+        if (names := [row["term"] for row in established if row["favours"] == side])
+    ]
+    if rows:
+        items = [(row["term"], row["words"]) for row in rows]
+        yield Point(
+            f"By regression, {'; '.join(parts) or 'no judge favours itself'} beyond ordinary preference", REGRESSED, items
+        )
 
 
 def _cognitive(rows: Rows) -> Iterator[Point]:

@@ -30,6 +30,8 @@ def of_whole(row: Row) -> bool:
 HEADINGS = {
     "quantity": "bias", "term": "judge or family", "estimate": "gap", "ci_low": "from", "ci_high": "to", "p_value": "p",
     "n": "of", "n_term": "own rows", "first": "first check", "conclusion": "this check", "words": "in words",
+    "probability": "share", "probability_low": "from", "probability_high": "to", "win_rate": "share",
+    "win_rate_low": "from", "win_rate_high": "to",
     "rank_low": "rank from", "rank_high": "rank to", "change": "change from raw", "reason": "why not",
     "inside": "in the interval", "verbosity_bias": "bias", "draws": "draws", "n_shorter": "shorter preferred",
     "n_longer": "longer preferred", "order": "order rule", "random": "random choices",
@@ -140,6 +142,18 @@ EXCERPTS = {
         "How often a judge prefers (or passes, or fails) its own answers, what each baseline expects, and the contrast: a "
         "difference of shares, or the log of a ratio. The verdict is in the row of the baseline “both”.",
         f"case quantity term baseline share baseline_share estimate {INTERVAL} p_value log_odds n questions verdict reason",
+    ),
+    "regression_verdicts": Excerpt(
+        "Own and family answers, by regression",
+        "How often a judge chooses its own, or its family's, answers over equally strong ones, among the verdicts that choose: "
+        "the question that finds a bias, or beyond ordinary preference (C).",
+        f"{BIAS} verdict question probability probability_low probability_high adjusted_p_value rests_on words",
+    ),
+    "strengths": Excerpt(
+        "Models ranked by the verdicts",
+        "Share of verdicts that would choose a model over an average one: as the verdicts are; without own, family and "
+        "position terms; and at equal length. All true ranks lie in “rank from” to “rank to” at once.",
+        "scores model win_rate win_rate_low win_rate_high rank rank_low rank_high note",
     ),
     "label_noise": Excerpt(
         "If human labels are wrong",

@@ -411,7 +411,7 @@ class Study(Section):
             raise ValueError(f"{of_scale} has {levels} levels, more than {MOST_LEVELS}; {advice}")
 
 
-ANALYSES = ("verbosity", "cognitive_biases", "attacks", "gold")
+ANALYSES = ("verbosity", "regression", "cognitive_biases", "attacks", "gold")
 ANALYSIS_OF = {"pools": "verbosity", "worsening": "attacks"}  # key -> the only analysis that reads it
 
 
@@ -527,8 +527,9 @@ class Comparisons(Section):
     )
     verify: Verified = optional(VERIFY)
     analyses: Some[Literal[*ANALYSES]] = optional(
-        "What to compute from the verdicts: `verbosity` (with position and human agreement; the default), `cognitive_biases` "
-        "(the six of CoBBLEr), `attacks` (success rates of perturbations), `gold` (preference for own right and wrong answers)."
+        "What to compute from the verdicts: `verbosity` (with position and human agreement), `regression` (own and family "
+        "terms, strengths of models), `cognitive_biases` (the six of CoBBLEr), `attacks` (success rates of perturbations), "
+        "`gold` (preference for own right and wrong answers); the first two by default."
     )
     pools: dict[Name, Names] = optional("Conditions that are also pooled, by the name of the pool.", min_length=1)
     both_orders: bool = optional(

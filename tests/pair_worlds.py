@@ -1,0 +1,94 @@
+"""Verdicts on pairs of answers drawn from worlds whose self- and family-biases are known, for size and power."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from recuse.pairwise.davidson import Verdicts
+from recuse.pairwise.regression import Compared
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairWorld:
+    """What verdicts are drawn from. Log odds: of a judge's choice between two answers, if it chooses.
+
+    quality of an answer = strength of its model + question_sd N(0, 1); judge's log odds = its sensitivity times the difference
+    of qualities + preferences (preference_sd N(0, 1) of each judge for each model, drawn anew in each replicate; a share
+    `common` of its variance is the same for models of one family) + self_bias and family_bias + its position effect + length
+    times x. Humans: log odds of the qualities alone, and of length_human times x; a share `flipped` of their labels is
+    exchanged. Models 0 and 1, 2 and 3 ... are of one family; the first `judges` models judge.
+    """
+
+    judges: int = 6
+    models: int = 8
+    questions: int = 40
+    strength_sd: float = 0.7
+    question_sd: float = 0.0
+    preference_sd: float = 0.0
+    common: float = 0.0
+    self_bias: float = 0.0
+    family_bias: float = 0.0
+    sensitivities: tuple[float, float] = (1.0, 1.0)  # of the first and the last judge, others between
+    positions: tuple[float, float] = (0.0, 0.0)
+    length: float = 0.0
+    length_human: float = 0.0
+    ties: float = 0.0  # nu
+    flipped: float = 0.0
+    both_orders: bool = False
+    baseline: bool = False  # each answer against that of the last model alone, which is shown second
+    alone: bool = False  # each model is a family of its own
+    extra: dict = field(default_factory=dict)
+
+
+def draw(world: PairWorld, seed: int) -> Compared:
+    """Draw the verdicts of a world, and one human label for each pair of answers."""
+    generator = np.random.default_rng(seed)
+    models = [f"model {number}" for number in range(world.models)]
+    family = np.arange(world.models) // (1 if world.alone else 2)
+    strength = np.linspace(-1, 1, world.models)[generator.permutation(world.models)] * world.strength_sd * np.sqrt(3)
+    answer = strength + world.question_sd * generator.standard_normal((world.questions, world.models))
+    shared = generator.standard_normal((world.judges, family.max() + 1))[:, family] * np.sqrt(world.common)
+    single = generator.standard_normal((world.judges, world.models)) * np.sqrt(1 - world.common)
+    bias = world.preference_sd * (shared + single)
+    of_judge = family[: world.judges]
+    own = np.arange(world.models) == np.arange(world.judges)[:, None]
+    bias = bias + world.self_bias * own + world.family_bias * ((of_judge[:, None] == family) & ~own)
+    pairs = np.array([(a, b) for a in range(world.models) for b in range(a + 1, world.models)])
+    if world.baseline:
+        pairs = np.stack([np.arange(world.models - 1), np.full(world.models - 1, world.models - 1)], axis=1)
+    length = generator.standard_normal((world.questions, world.models)) + 0.5 * np.linspace(-1, 1, world.models)
+    judge, item, pair = (each.ravel() for each in np.indices((world.judges, world.questions, len(pairs))))
+    if world.both_orders:
+        judge, item, pair = (np.repeat(each, 2) for each in (judge, item, pair))
+    first, second = pairs[pair].T
+    sign = generator.choice([-1.0, 1.0], len(judge))
+    if world.both_orders:
+        sign = np.tile([1.0, -1.0], len(judge) // 2)
+    if world.baseline:
+        sign = np.ones(len(judge))
+    x = np.tanh(length[item, first] - length[item, second]) * bool(world.length or world.length_human)
+    slope, position = (np.linspace(*ends, world.judges)[judge] for ends in (world.sensitivities, world.positions))
+    odds = slope * (answer[item, first] - answer[item, second]) + bias[judge, first] - bias[judge, second]
+    outcome = _chosen(odds + position * sign + world.length * x, world.ties, generator)
+    of_item, of_pair = (each.ravel() for each in np.indices((world.questions, len(pairs))))
+    a, b = pairs[of_pair].T
+    human_x = np.tanh(length[of_item, a] - length[of_item, b]) * bool(world.length or world.length_human)
+    label = _chosen(answer[of_item, a] - answer[of_item, b] + world.length_human * human_x, world.ties, generator)
+    label = np.where((generator.random(len(label)) < world.flipped) & (label < 2), 1 - label, label)
+    shared = {"models": models, "families": [f"family {number}" for number in range(family.max() + 1)]}
+    shared |= {"family_of_model": family, "items": world.questions}
+    verdicts = Verdicts(
+        models[: world.judges], family_of_judge=of_judge, judge=judge, first=first, second=second, sign=sign, outcome=outcome,
+        item=item, x=x, **shared,
+    )  # fmt: skip
+    nobody = {"judge": np.zeros(len(a), dtype=np.int64), "sign": np.ones(len(a))}
+    humans = Verdicts(
+        ["Human"], family_of_judge=np.array([-1]), first=a, second=b, outcome=label, item=of_item, x=human_x, **nobody, **shared
+    )
+    return Compared(verdicts, np.ones(len(judge), dtype=bool), humans, {})
+
+
+def _chosen(odds: np.ndarray, ties: float, generator: np.random.Generator) -> np.ndarray:
+    weights = np.stack([np.exp(odds / 2), np.exp(-odds / 2), np.full(len(odds), ties)])
+    ends = np.cumsum(weights / weights.sum(axis=0), axis=0)
+    return (generator.random(len(odds)) > ends[:2]).sum(axis=0)

@@ -1,0 +1,178 @@
+"""The three questions of the regression of verdicts: planted biases, errors, size, and what cannot be told."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pair_worlds import PairWorld, draw
+from random_comparisons import write
+from recuse.model.design import ALL_JUDGES
+from recuse.pairwise.davidson import FAMILY, LENGTH, POSITION, SELF, SENSITIVITY, STRENGTH, TIE, Cells
+from recuse.pairwise.maximum import fit
+from recuse.pairwise.regression import (
+    ASTRAY,
+    FEW_QUESTIONS,
+    NEAR_ONE,
+    NO_OTHERS,
+    ONE_JUDGE,
+    Compared,
+    Regression,
+    preference_table,
+    read_compared,
+    regression_rows,
+)
+
+BIASED = PairWorld(questions=150, self_bias=0.5, family_bias=0.3, ties=0.3, length=0.5, length_human=0.3, positions=(-0.4, 0.6))
+
+
+def rows_of(compared):
+    return list(regression_rows(Regression(compared), confidence=0.9))
+
+
+def keyed(rows):
+    return {(row["question"], row["quantity"], row["term"]): row for row in rows}
+
+
+def test_planted_biases_are_recovered_by_each_question():
+    rows = [row for row in rows_of(draw(BIASED, 11)) if row["quantity"] in (SELF, FAMILY)]
+    assert {row["question"] for row in rows} == {"A", "B", "C"}
+    for row in rows:
+        truth = 0.5 if row["quantity"] == SELF else 0.3
+        assert abs(row["estimate"] - truth) < 3.5 * row["std_error"], row
+        assert row["probability_low"] < row["probability"] < row["probability_high"]
+    mean = keyed(rows)["B", SELF, ALL_JUDGES]
+    assert mean["estimate"] == pytest.approx(0.5, abs=4 * mean["std_error"])
+    assert mean["std_error"] < 0.06
+
+
+def test_a_judge_that_errs_or_follows_places_is_not_taken_for_one_that_favours_itself():
+    """Sensitivity and position are its own: shares alone would move towards one half."""
+    world = replace(BIASED, self_bias=0.0, family_bias=0.0, sensitivities=(0.2, 1.8), positions=(2.0, -2.0), strength_sd=1.2)
+    for row in rows_of(draw(world, 5)):
+        if row["quantity"] == SELF and row["term"] != ALL_JUDGES:
+            assert abs(row["estimate"]) < 3.5 * row["std_error"], row
+
+
+def test_errors_of_a_include_those_of_the_humans_strengths():
+    """Against refits of both steps without each question."""
+    compared = draw(PairWorld(judges=3, models=6, questions=50, ties=0.3), 2)
+    whole = Regression(compared).against_humans
+    drawn = []
+    for item in range(50):
+        kept = compared.judges.item != item
+        humans = compared.humans.among(compared.humans.item != item)
+        part = Compared(compared.judges.among(kept), compared.labelled[kept], humans, {})
+        drawn.append(Regression(part).against_humans.fit.coefficients)
+    jackknife = np.sqrt(49 / 50 * ((drawn - np.mean(drawn, axis=0)) ** 2).sum(axis=0))
+    known = whole.fit.identified
+    np.testing.assert_allclose(whole.std_error[known], jackknife[known], rtol=0.12)
+    places = whole.fit.cells.terms.places(SELF)
+    alone = np.sqrt(whole.fit.covariance(whole.fit.influence).diagonal())[places]
+    assert (alone < whole.std_error[places]).all()  # as if the humans' strengths were known
+
+
+def test_cells_of_c_are_strengths_by_each_judge_alone_with_variances_of_their_differences():
+    """A contrast of cells has the variance that the judge's own fit gives it, as judges are drawn independently here."""
+    verdicts = draw(PairWorld(judges=5, models=6, questions=200, alone=True), 4).judges
+    table = preference_table(verdicts)
+    assert len(table.mean) == 30
+    for code, judge in enumerate(verdicts.judges):
+        rows = verdicts.judge == code
+        alone = fit(Cells(verdicts.among(rows)), (STRENGTH, POSITION, LENGTH, TIE))
+        mine = table.judge == judge
+        places = alone.cells.terms.places(STRENGTH)
+        np.testing.assert_allclose(table.mean[mine], alone.coefficients[places], atol=0.01)
+        contrast = np.array([1, -1, 0, 0, 0, 0.0])
+        variance = contrast @ alone.covariance(alone.influence[:, places]) @ contrast
+        assert table.variance[mine][:2].sum() == pytest.approx(variance, rel=0.35)
+    assert (table.prompts == 200).all()
+
+
+@pytest.mark.parametrize(
+    ("world", "least", "most"),
+    [
+        (PairWorld(judges=5, models=6, questions=30, ties=0.3, positions=(-0.5, 0.5)), 0.04, 0.17),
+        (PairWorld(judges=5, models=6, questions=30, ties=0.3, preference_sd=0.5), 0.35, 0.8),
+    ],
+)
+def test_a_and_b_find_ordinary_preferences_and_c_does_not(world, least, most):
+    found = {"A": [], "B": [], "C": []}
+    for seed in range(40):
+        for row in rows_of(draw(world, seed)):
+            if row["quantity"] == SELF and row["term"] != ALL_JUDGES and "ci_low" in row:
+                found[row["question"]].append(row["ci_low"] > 0 or row["ci_high"] < 0)
+    for letter in "AB":
+        assert least < np.mean(found[letter]) < most, letter
+    assert np.mean(found["C"]) < 0.15
+
+
+def test_what_cannot_be_told_has_its_reason():
+    world = PairWorld(judges=3, models=6, questions=20, alone=True)
+    compared = draw(world, 1)
+    judges = compared.judges
+    assert keyed(rows_of(replace(compared, humans=None)))["B", SELF, "model 0"]["reason"] == ""
+    assert not [row for row in rows_of(replace(compared, humans=None)) if row["question"] == "A"]
+    kept = (judges.judge == 0) | ((judges.first != 0) & (judges.second != 0))
+    rows = keyed(rows_of(Compared(judges.among(kept), compared.labelled[kept], compared.humans, {})))
+    assert rows["B", SELF, "model 0"]["reason"] == NO_OTHERS
+    assert "estimate" not in rows["B", SELF, "model 0"]
+    one = replace(judges.among(judges.judge == 0), judges=["model 0"], family_of_judge=judges.family_of_judge[:1])
+    rows = keyed(rows_of(Compared(one, np.ones(len(one.judge), dtype=bool), compared.humans, {})))
+    assert rows["C", SELF, "model 0"]["reason"] == ONE_JUDGE
+    assert rows["B", SELF, "model 0"]["reason"] == NO_OTHERS
+    assert rows["A", SELF, "model 0"]["reason"] == ""
+    few = judges.among(judges.item < 5)
+    rows = keyed(rows_of(Compared(few, np.ones(len(few.judge), dtype=bool), compared.humans, {})))
+    assert rows["B", SELF, "model 0"]["reason"] == FEW_QUESTIONS.format(words="5 questions", least=10)
+    always = (judges.judge == 0) & (judges.first == 0)
+    never = (judges.judge == 0) & (judges.second == 0)
+    chosen = replace(judges, outcome=np.where(always, 0, np.where(never, 1, judges.outcome)))
+    rows = keyed(rows_of(replace(compared, judges=chosen)))
+    for letter in "AB":
+        assert rows[letter, SELF, "model 0"]["reason"].startswith("no finite size: it chooses its own answer")
+    assert rows["B", SELF, "model 1"]["reason"] == ""
+
+
+def test_a_judge_that_does_not_follow_the_humans_is_not_held_against_them():
+    compared = draw(PairWorld(judges=4, models=6, questions=60, sensitivities=(-0.3, 1.5)), 3)
+    rows = keyed(rows_of(compared))
+    assert rows["A", SELF, "model 0"]["reason"] == ASTRAY
+    assert rows["A", SENSITIVITY, "model 0"]["reason"] == ""
+    assert rows["A", SELF, "model 3"]["reason"] == ""
+
+
+def test_the_weak_prior_of_sensitivities_hardly_moves_them():
+    cells = Cells(draw(BIASED, 1).judges)
+    with_prior = fit(cells, (STRENGTH, SENSITIVITY, SELF), precision=NEAR_ONE)
+    without = fit(cells, (STRENGTH, SENSITIVITY, SELF))
+    moved = np.abs(with_prior.coefficients - without.coefficients)
+    error = np.sqrt(without.covariance(without.influence).diagonal())
+    assert (moved[without.identified] < 0.05 * error[without.identified]).all()
+
+
+def test_comparisons_are_read_as_they_are_written(tmp_path):
+    row = {"judge": "j", "item": "q1", "model_a": "m", "model_b": "j", "order": "ab", "outcome": "a", "human": "b"}
+    row |= {"length_a": 30, "length_b": 10, "condition": "", "experiment": "", "vote": 1}
+    rows = [
+        row,
+        row | {"order": "ba", "outcome": "tie"},
+        row | {"item": "q2", "outcome": "error"},
+        row | {"item": "q4", "length_a": 10},
+        row | {"item": "q3", "outcome": "b", "human": None, "length_a": None},
+        row | {"condition": "bandwagon"},
+        row | {"experiment": "attacks", "condition": "control"},
+        row | {"experiment": "attacks", "condition": "worse"},
+    ]
+    compared = read_compared(write(rows, tmp_path / "comparisons.parquet"), {"m": "F", "j": "F"})
+    judges = compared.judges
+    assert (judges.judges, judges.models, judges.families, judges.items) == (["j"], ["j", "m"], ["F"], 4)
+    assert judges.outcome.tolist() == [2, 0, 1, 0]
+    assert judges.sign.tolist() == [-1, 1, 1, 1]
+    assert judges.item.tolist() == [0, 0, 2, 3]
+    assert (judges.first.tolist(), judges.second.tolist()) == ([1] * 4, [0] * 4)
+    spread = np.std([20, 20, 0])
+    np.testing.assert_allclose(judges.x, np.tanh(np.array([20, 20, 0, 0]) / spread))
+    assert compared.labelled.tolist() == [True, True, False, True]
+    assert (compared.humans.item.tolist(), compared.humans.outcome.tolist()) == ([0, 1, 3], [1, 1, 1])
+    assert compared.left_out == {"errors": 1, "no_length": 1}

@@ -1,0 +1,100 @@
+"""Strengths of models: as they are, against statsmodels; without biases, against what is planted; rank sets."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pair_worlds import PairWorld, draw
+from recuse.pairwise.davidson import Cells
+from recuse.pairwise.maximum import fit
+from recuse.pairwise.regression import Regression
+from recuse.pairwise.strengths import strength_rows
+
+WORLD = PairWorld(judges=4, models=6, questions=100, alone=True, both_orders=True, strength_sd=0.5)
+
+
+def table_of(compared):
+    rows = strength_rows(Regression(compared), confidence=0.9, seed=1)
+    return {(row["scores"], row["model"]): row for row in rows}
+
+
+def test_raw_strengths_equal_statsmodels():
+    import statsmodels.api as sm
+
+    compared = draw(WORLD, 3)
+    judges = compared.judges
+    table = table_of(compared)
+    eye = np.eye(6)[:, :5]
+    design = eye[judges.first] - eye[judges.second]
+    model = sm.GLM(judges.outcome == 0, design, family=sm.families.Binomial())
+    theirs = model.fit(tol=1e-14, cov_type="cluster", cov_kwds={"groups": judges.item, "use_correction": False})
+    turned = np.eye(6, 5) - np.eye(6, 5).mean(axis=0)
+    ours = [table["raw", name] for name in judges.models]
+    np.testing.assert_allclose([row["strength"] for row in ours], turned @ theirs.params, atol=1e-9)
+    errors = np.sqrt((turned @ theirs.cov_params() @ turned.T).diagonal() * 100 / 99)
+    np.testing.assert_allclose([row["std_error"] for row in ours], errors, atol=1e-9)
+
+
+def test_a_model_that_gains_by_its_own_verdicts_loses_them():
+    """Judges of two models favour themselves strongly: without their terms, all models are as strong as others judge them."""
+    world = replace(WORLD, strength_sd=0.0, questions=300)
+    biased = replace(world, self_bias=1.5)
+    table = table_of(draw(biased, 2))
+    judges = [f"model {number}" for number in range(4)]
+    others = ["model 4", "model 5"]
+    raw = np.mean([table["raw", name]["strength"] for name in judges]) - np.mean(
+        [table["raw", name]["strength"] for name in others]
+    )
+    rows = [table["debiased", name] for name in judges + others]
+    assert raw > 0.2
+    for row in rows:
+        assert abs(row["strength"]) < 4 * row["std_error"]
+    assert table["debiased", "model 0"]["change_ci_high"] < 0
+
+
+def test_without_any_bias_debiased_strengths_are_the_raw_ones_but_for_error():
+    """Positions, lengths and sensitivities leave the scale of an average verdict as it is."""
+    world = replace(
+        WORLD, strength_sd=0.8, positions=(-1.0, 1.5), length=1.5, sensitivities=(0.5, 1.5), ties=0.3, questions=400
+    )
+    table = table_of(draw(world, 4))
+    for number in range(6):
+        raw, debiased = (table[kind, f"model {number}"] for kind in ("raw", "debiased"))
+        assert debiased["strength"] == pytest.approx(raw["strength"], abs=0.12)
+
+
+def test_errors_of_debiased_strengths_are_those_of_refits():
+    world = replace(WORLD, questions=20, positions=(-0.5, 0.8), length=0.8, sensitivities=(0.5, 1.5))
+    compared = draw(world, 6)
+    table, drawn = table_of(compared), []
+    for item in range(20):
+        kept = compared.judges.item != item
+        part = replace(compared, judges=compared.judges.among(kept), labelled=compared.labelled[kept])
+        drawn.append([table_of(part)["debiased", f"model {number}"]["strength"] for number in range(6)])
+    jackknife = np.sqrt(19 / 20 * ((drawn - np.mean(drawn, axis=0)) ** 2).sum(axis=0))
+    ours = [table["debiased", f"model {number}"]["std_error"] for number in range(6)]
+    np.testing.assert_allclose(ours, jackknife, rtol=0.2)
+
+
+def test_rank_sets_hold_the_true_ranks():
+    inside = []
+    for seed in range(40):
+        world = replace(WORLD, questions=40, strength_sd=0.3)
+        generator = np.random.default_rng(seed)
+        place = generator.permutation(6)
+        table = table_of(draw(world, seed))
+        order = np.argsort(-np.linspace(-1, 1, 6)[place], kind="stable")
+        rank = {f"model {model}": number + 1 for number, model in enumerate(order)}
+        rows = [row for (kind, _), row in table.items() if kind == "debiased"]
+        inside.append(all(row["rank_low"] <= rank[row["model"]] <= row["rank_high"] for row in rows))
+    assert np.mean(inside) > 0.8
+
+
+def test_models_that_no_verdict_links_have_no_strength():
+    compared = draw(WORLD, 1)
+    judges = compared.judges
+    apart = (judges.first < 3) == (judges.second < 3)
+    part = replace(compared, judges=judges.among(apart), labelled=compared.labelled[apart], humans=None)
+    assert all("strength" not in row and row["note"] for row in table_of(part).values())
+    assert not fit(Cells(part.judges), ["strength"]).identified.any()

@@ -1,0 +1,224 @@
+"""The maximum of the likelihood of verdicts by Newton's method, its errors clustered by question, and whether it exists.
+
+There is none where verdicts separate: where the likelihood rises for ever along some direction, so that coefficients are
+infinite (Albert and Anderson 1984; Konis 2007). With dlog_k the change of the logarithm of outcome k's weight,
+
+    dlog_observed - dlog_k >= 0 for all verdicts and outcomes k, with > for some
+
+A linear program finds the direction with the largest sum of these differences; the sum is 0 if and only if there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from recuse.base.errors import DataError
+from recuse.model.least_squares import IDENTIFIED, RANK_TOLERANCE
+from recuse.pairwise.davidson import A_WINS, B_WINS, LINEAR, OUTCOMES, POSITION, SENSITIVITY, STRENGTH, TIED, Cells, State
+
+STEPS, HALVINGS = 100, 30
+CONVERGED = 1e-14  # log-likelihood that a step promises to gain: what the step leaves is below rounding
+UNCERTAIN = 1e-5  # of a verdict: less probable ones are reached, as a rule, only on the way to infinity
+SMALL = 1e-7  # a difference below it is rounding of the linear program
+NOT_CONVERGED = "the regression of verdicts has not converged; leave `regression` out of `analyses`"
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Coefficients at the maximum, and what their errors are made of."""
+
+    cells: Cells
+    coefficients: np.ndarray  # (terms,)
+    free: np.ndarray  # (terms,) of bool: estimated
+    identified: np.ndarray  # (terms,) of bool: estimated, and determined by the verdicts
+    separated: np.ndarray  # (terms,) of bool: would be infinite
+    information: np.ndarray  # (terms, terms) observed, without priors
+    inverse: np.ndarray  # (terms, terms) of the information with priors, on the free directions that hold information
+    rank: int
+
+    @cached_property
+    def influence(self) -> np.ndarray:
+        """By how much each question moves each coefficient, (items, terms): scores times inverse."""
+        return self.cells.at(self.coefficients).scores() @ self.inverse
+
+    def moved_by(self, influence: np.ndarray) -> np.ndarray:
+        """Influence of each question if it also moves the strengths, which were given: (items, terms).
+
+        influence: (items, models) on the strengths. Source: Newey and McFadden (1994), section 6, two-step estimators.
+        """
+        strengths = self.cells.terms.places(STRENGTH)
+        return self.influence - influence @ self.information[strengths] @ self.inverse
+
+    @property
+    def questions(self) -> int:
+        """How many questions have a verdict."""
+        return len(np.unique(self.cells.verdicts.item))
+
+    def covariance(self, influence: np.ndarray) -> np.ndarray:
+        """Covariance (k, k) of what has this influence, (items, k): G / (G - 1) (n - 1) / (n - rank) sum_g d_g d_g' (CR1)."""
+        questions, n = self.questions, len(self.cells.verdicts.item)
+        factor = questions / (questions - 1) * (n - 1) / (n - self.rank) if questions > 1 and n > self.rank else np.nan
+        return factor * influence.T @ influence
+
+
+def fit(
+    cells: Cells,
+    free: Collection[str],
+    *,
+    given: np.ndarray | None = None,
+    precision: Mapping[str, float] | None = None,
+) -> Fit:
+    """Maximise the likelihood over the terms of the kinds in `free` by Newton's method.
+
+    given: coefficients (terms,) to start from, at which all other terms stay; by default the defaults. precision: of weak
+    normal priors about the defaults, by kind. Strengths sum to 0; sensitivities, if strengths are free too, have the mean 1;
+    positions sum to 0 where places that never vary do not tell them from strengths. A coefficient that the verdicts do not
+    determine, or that would be infinite because they separate (see `recuse.pairwise.separation`), is not identified; the others
+    are estimated without the verdicts that separate. DataError if it does not converge.
+    """
+    terms, separated = cells.terms, np.zeros(cells.terms.count, dtype=bool)
+    start = terms.defaults() if given is None else given
+    prior = np.zeros(terms.count)
+    for kind, value in (precision or {}).items():
+        prior[terms.places(kind)] = value
+    start = terms.defaults() if given is None else given
+    bilinear = {STRENGTH, SENSITIVITY} <= {*free}
+    while True:
+        estimated = terms.of_kinds(free) & cells.present
+        fitted = None
+        if bilinear:  # from the fit without sensitivities: where strengths are alike, there are none to find
+            fitted = _maximised(cells, estimated & ~terms.of_kinds([SENSITIVITY]), start, prior, bilinear=False)
+        fitted = _maximised(cells, estimated, fitted.coefficients if fitted else start, prior, bilinear=bilinear)
+        bounded = {*free} <= {*(precision or {})}
+        certain = None if bounded or not is_suspect(fitted) else separation(fitted)
+        if certain is None or not certain.any():
+            return replace(fitted, separated=separated & ~fitted.identified)
+        separated |= estimated
+        cells = Cells(cells.verdicts.among(~certain))
+
+
+def _maximised(cells: Cells, free: np.ndarray, start: np.ndarray, prior: np.ndarray, *, bilinear: bool) -> Fit:
+    """The fit of the terms `free`, (terms,) of bool, from some coefficients; prior: (terms,) precisions."""
+    coefficients, default = start.copy(), cells.terms.defaults()
+    state = cells.at(coefficients)
+    basis = _basis(cells, free, state.information(observed=False), bilinear=bilinear)
+
+    def objective(state: State, coefficients: np.ndarray) -> float:
+        return state.log_likelihood - float(prior @ (coefficients - default) ** 2) / 2
+
+    for _ in range(STEPS):
+        gradient = basis.T @ (state.gradient - prior * (coefficients - default))
+        inverse, _, definite = inverted(basis.T @ (state.information() + np.diag(prior)) @ basis)
+        if not definite:
+            inverse, _, _ = inverted(basis.T @ (state.information(observed=False) + np.diag(prior)) @ basis)
+        step = inverse @ gradient
+        gain, before = float(gradient @ step), objective(state, coefficients)
+        for _ in range(HALVINGS):
+            tried = coefficients + basis @ step
+            state = cells.at(tried)
+            if objective(state, tried) >= before - 1e-12 * abs(before):
+                break
+            step /= 2
+        coefficients = tried
+        if gain < CONVERGED:
+            break
+    else:
+        raise DataError(NOT_CONVERGED)
+    information = state.information()
+    inverse, _, _ = inverted(basis.T @ (information + np.diag(prior)) @ basis)
+    _, null, _ = inverted(basis.T @ state.information(observed=False) @ basis)
+    identified = free & (np.abs(basis @ null) < IDENTIFIED).all(axis=1)
+    rank = basis.shape[1] - null.shape[1]
+    never = np.zeros(len(free), dtype=bool)
+    return Fit(cells, coefficients, free, identified, never, information, basis @ inverse @ basis.T, rank)
+
+
+def _basis(cells: Cells, free: np.ndarray, information: np.ndarray, *, bilinear: bool) -> np.ndarray:
+    """Orthonormal directions, (terms, k), in which the free terms may move."""
+    strengths, sensitivities, positions = (free & cells.terms.of_kinds([of]) for of in (STRENGTH, SENSITIVITY, POSITION))
+    constraints = [kind for kind in (strengths, sensitivities & bilinear) if kind.any()]
+    basis = _orthogonal(free, constraints)
+    others = basis.T @ information @ basis
+    _, null, _ = inverted(others)
+    moved = np.abs(basis @ null) > IDENTIFIED
+    shared = moved[strengths].any(axis=0) & moved[positions].any(axis=0)
+    if shared.any():  # each model has its place: an effect of places common to all judges is one of strengths
+        basis = _orthogonal(free, [*constraints, positions & moved[:, shared].any(axis=1)])
+    return basis
+
+
+def _orthogonal(free: np.ndarray, constraints: Sequence[np.ndarray]) -> np.ndarray:
+    """Directions of the free terms that keep the sum of each set of terms, (terms,) of bool: (terms, k)."""
+    basis = np.eye(len(free))[:, free]
+    if not constraints:
+        return basis
+    rows = np.array(constraints, dtype=float)[:, free]
+    return basis @ np.linalg.qr(rows.T, mode="complete")[0][:, len(rows) :]
+
+
+def inverted(information: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Inverse on the directions that hold information, those that hold none, (k, directions), and if none is negative."""
+    diagonal = information.diagonal()
+    scale = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    values, vectors = np.linalg.eigh(information * np.outer(scale, scale))
+    least = RANK_TOLERANCE * np.abs(values).max(initial=0.0)
+    informed = values > least
+    kept = vectors[:, informed] / np.sqrt(values[informed]) * scale[:, None]
+    null = vectors[:, ~informed] * scale[:, None]
+    return kept @ kept.T, null / np.abs(null).max(axis=0, initial=1e-300), bool((values >= -least).all())
+
+
+def is_suspect(fitted: Fit) -> bool:
+    """Whether log odds of some verdict, or of a tie, are so large that coefficients may be infinite."""
+    probability = fitted.cells.at(fitted.coefficients).probability
+    return bool(probability[probability > 0].min(initial=1.0) < UNCERTAIN)
+
+
+def separation(fitted: Fit) -> np.ndarray:
+    """Verdicts that become certain along the direction that separates most, (verdicts,) of bool.
+
+    Sensitivities that are estimated together with strengths stay as they are.
+    """
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_array
+
+    cells, terms = fitted.cells, fitted.cells.terms
+    verdicts, entries = cells.verdicts, cells.entries(fitted.coefficients)
+    moving = fitted.free & ~(terms.of_kinds([SENSITIVITY]) & fitted.free[terms.places(STRENGTH)].any())
+    rows, places, values, of = [], [], [], []
+    count = 0
+    for outcome in OUTCOMES:
+        for end in (np.minimum, np.maximum) if cells.has_lengths else (np.minimum,):
+            seen = verdicts.outcome == outcome
+            x = np.full(len(cells.judge), np.inf if end is np.minimum else -np.inf)
+            end.at(x, cells.group[seen], verdicts.x[seen])
+            groups = np.flatnonzero(np.isfinite(x))
+            has_ties = cells.has_ties[cells.judge[groups]]
+            for other in OUTCOMES:
+                if other == outcome:
+                    continue
+                chosen = groups[has_ties] if TIED in (outcome, other) else groups
+                of_eta, of_tie = (_weights(outcome)[at] - _weights(other)[at] for at in range(2))
+                multiples = [*[np.full(len(chosen), of_eta)] * LINEAR, of_eta * x[chosen], np.full(len(chosen), of_tie)]
+                for place, entry, multiple in zip(cells.places, entries, multiples, strict=True):
+                    rows.append(count + np.arange(len(chosen)))
+                    places.append(place[chosen])
+                    values.append(entry[chosen] * multiple)
+                of.append(np.stack([chosen, np.full(len(chosen), outcome)]))
+                count += len(chosen)
+    shape = (count, terms.count)
+    matrix = csr_array((np.concatenate(values), (np.concatenate(rows), np.concatenate(places))), shape=shape)[:, moving]
+    gain = np.asarray(matrix.sum(axis=0)).ravel()
+    found = linprog(-gain, A_ub=-matrix, b_ub=np.zeros(count), bounds=(-1, 1), method="highs")
+    slack = matrix @ found.x
+    groups, outcomes = np.concatenate(of, axis=1)[:, slack > SMALL]
+    return np.isin(cells.group * len(OUTCOMES) + verdicts.outcome, groups * len(OUTCOMES) + outcomes)
+
+
+def _weights(outcome: int) -> tuple[float, float]:
+    """Change of the logarithm of an outcome's weight by eta and by log nu."""
+    return {A_WINS: (0.5, 0.0), B_WINS: (-0.5, 0.0), TIED: (0.0, 1.0)}[outcome]

@@ -1,0 +1,383 @@
+"""Three questions about a judge's own and its family's answers, by regression of its verdicts on pairs of answers.
+
+All models are those of `recuse.pairwise.davidson`; all errors are clustered by question, with the factor of CR1, and t has the
+number of questions that carry a term, less one, as degrees of freedom.
+
+A, against humans: strengths are those of the humans' labels, by a fit of their own (with length), and a judge's sensitivity is
+   its slope on them. A single label measures the quality of a pair with much error; as a regressor it would have too small a
+   slope, and the rest of the quality would go to the self-bias of a judge with strong answers. Strengths are means over all
+   labels of a model: wrong labels shrink them all alike, which the slope takes up. Their own error is in the standard errors
+   (two-step estimation). What is held fixed is the mean quality of a model, not that of an answer.
+B, against other judges: strengths and sensitivities of all judges together, in which no judge's bias counts as strength. A weak
+   normal prior N(1, 1) keeps sensitivities finite where strengths hardly differ.
+C, beyond ordinary preference: strengths by each judge alone, a table of judges by models; a judge's own cell against what the
+   cells of other families predict, by the mixed model of `recuse.inference.mixed`. Weak priors N(0, 3^2) keep strengths finite
+   where a judge never, or always, chooses a model. The estimate is the judge's preference for itself in its own log odds.
+
+A and B also find ordinary preferences of judges for models, of which C holds the size.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recuse.base.database import connect, create_table, files, text
+from recuse.base.tables import CONTROL
+from recuse.base.words import counted
+from recuse.data.registry import HUMAN
+from recuse.model.design import ALL_JUDGES
+from recuse.model.least_squares import quantile, wald_columns
+from recuse.pairwise.choices import ABSENT, FEW, SWAYING
+from recuse.pairwise.davidson import FAMILY, KINDS, LENGTH, POSITION, SELF, SENSITIVITY, STRENGTH, TIE, Cells, Verdicts
+from recuse.pairwise.maximum import Fit, fit, inverted
+
+if TYPE_CHECKING:
+    from recuse.inference.idiosyncrasy import Idiosyncrasy
+    from recuse.inference.judge_model import CellMeans
+
+A, B, C = "A", "B", "C"
+BIASES = (SELF, FAMILY)
+OF_JUDGES = (SELF, FAMILY, POSITION, LENGTH, TIE, SENSITIVITY)
+NEAR_ONE = {SENSITIVITY: 1.0}  # precision of the prior of B
+WEAK = dict.fromkeys((STRENGTH, POSITION, LENGTH, TIE), 1 / 9)  # of C
+AT_ONCE = 256  # questions whose influence is taken in at a time, which bounds memory
+NO_LABELS = "no human labels"
+NO_VERDICTS = "no verdict on the family's other models against models of other families"
+NO_SLOPE = "its comparisons of other models do not tell how it follows the humans: compare more models"
+NO_OTHERS = "no other judge compares these answers"
+NOT_TOLD = "the other judges' verdicts do not tell it from strengths: add judges or models of other families"
+ASTRAY = "its verdicts do not follow the humans' strengths of models"
+CHOSEN = "no finite size: it chooses {} whenever it chooses; choices.csv has the share"
+ONE_JUDGE = "a single judge: nothing tells its preferences from strengths"
+FEW_QUESTIONS = "{words}, fewer than {least}"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The verdicts of a study that a regression reads, and what it leaves out."""
+
+    judges: Verdicts
+    labelled: np.ndarray  # (verdicts of the judges,) of bool: the humans have a label on the pair
+    humans: Verdicts | None  # the labels, one for each pair of answers
+    left_out: Mapping[str, int]  # errors; verdicts without lengths
+
+
+def read_compared(comparisons: str, families: Mapping[str, str]) -> Compared:
+    """Read the canonical comparisons, a parquet file.
+
+    Left out are errors, conditions made to sway a judge, and experiments with a control group. families: family of each model;
+    others are alone. x is tanh((length_a - length_b) / sd), with the standard deviation of the differences over the verdicts;
+    0 where a length is missing.
+    """
+    connection = connect()
+    create_table(connection, "families", "name varchar, family varchar", list(families.items()))
+    connection.execute(f"""
+        create temp table chosen as
+        select * from {files([comparisons])}
+        where condition not in ({", ".join(map(text, SWAYING))})
+          and experiment not in (select experiment from {files([comparisons])} where condition = {text(CONTROL)})""")
+    names = {
+        "judges": "select distinct judge from chosen",
+        "models": "select model_a from chosen union select model_b from chosen",
+        "items": "select distinct item from chosen",
+    }
+    coded = {}
+    for kind, query in names.items():
+        connection.execute(
+            f"create temp table {kind}_coded as "
+            f"select name, row_number() over (order by name) - 1 as code from ({query}) as names(name)"
+        )
+        coded[kind] = [name for (name,) in connection.execute(f"select name from {kind}_coded order by code").fetchall()]
+    of = {name: families.get(name, name) for name in (*coded["judges"], *coded["models"])}
+    family = {name: code for code, name in enumerate(sorted(set(of.values())))}
+    connection.execute("""
+        create temp table rows_coded as
+        select j.code as judge, a.code as first, b.code as second, i.code as item, experiment, human, outcome,
+               if("order" = 'ab', 1.0, -1.0) as sign, length_a - length_b as longer
+        from chosen join judges_coded j on judge = j.name join models_coded a on model_a = a.name
+        join models_coded b on model_b = b.name join items_coded i on item = i.name""")
+    code = "case {} when 'a' then 0 when 'b' then 1 else 2 end::tinyint"
+    rows = connection.execute(f"""
+        select judge, first, second, item, sign, {code.format("outcome")} as outcome, human is not null as labelled,
+               coalesce(longer, 0) as longer
+        from rows_coded where outcome <> 'error' order by judge, item, first, second, sign, outcome, longer""").fetchnumpy()
+    labels = connection.execute(f"""
+        select distinct experiment, item, first, second, {code.format("human")} as outcome, coalesce(longer, 0) as longer
+        from rows_coded where human is not null order by all""").fetchnumpy()
+    errors, lengthless, spread = connection.execute("""
+        select count(*) filter (outcome = 'error'), count(*) filter (outcome <> 'error' and longer is null),
+               coalesce(stddev_pop(longer) filter (outcome <> 'error'), 0) from rows_coded""").fetchone()
+    judges, models, items = coded.values()
+    shared = {"models": models, "families": list(family), "items": len(items)}
+    shared |= {"family_of_model": np.array([family[of[name]] for name in models], dtype=np.int64)}
+
+    def verdicts(names: Sequence[str], families: Sequence[int], columns: Mapping[str, np.ndarray], **others) -> Verdicts:
+        codes = {key: np.asarray(columns[key]).astype(np.int64) for key in ("first", "second", "outcome", "item")}
+        x = np.tanh(np.asarray(columns["longer"], dtype=float) / (spread or 1.0))
+        return Verdicts(names, family_of_judge=np.array(families, dtype=np.int64), x=x, **codes, **others, **shared)
+
+    of_judges = {"judge": np.asarray(rows["judge"]).astype(np.int64), "sign": np.asarray(rows["sign"], dtype=float)}
+    count = len(labels["item"])
+    of_humans = {"judge": np.zeros(count, dtype=np.int64), "sign": np.ones(count)}
+    return Compared(
+        verdicts(judges, [family[of[name]] for name in judges], rows, **of_judges),
+        np.asarray(rows["labelled"]).astype(bool),
+        verdicts([HUMAN], [-1], labels, **of_humans) if count else None,
+        {"errors": errors, "no_length": lengthless},
+    )
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A fit that answers a question, with the influence of the questions on its coefficients."""
+
+    question: str
+    fit: Fit
+    influence: np.ndarray  # (items, terms)
+    p_value: float = math.nan  # of the humans' strengths, that all are alike
+
+    @cached_property
+    def std_error(self) -> np.ndarray:
+        """Standard errors, (terms,)."""
+        return np.sqrt(self.fit.covariance(self.influence).diagonal())
+
+
+class Regression:
+    """The fits of a study's verdicts, each when it is first asked for."""
+
+    def __init__(self, compared: Compared) -> None:
+        """Sum the verdicts."""
+        self.compared, self.verdicts = compared, compared.judges
+        self.cells = Cells(self.verdicts)
+
+    @cached_property
+    def against_judges(self) -> Answered:
+        """B."""
+        fitted = fit(self.cells, KINDS, precision=NEAR_ONE)
+        return Answered(B, fitted, fitted.influence)
+
+    @cached_property
+    def humans(self) -> Fit | None:
+        """The strengths of the humans' labels; None without any."""
+        return None if self.compared.humans is None else fit(Cells(self.compared.humans), (STRENGTH, LENGTH, TIE))
+
+    @cached_property
+    def against_humans(self) -> Answered | None:
+        """A; None without human labels."""
+        return None if self.humans is None else self._on_strengths(self.humans)
+
+    @cached_property
+    def preferences(self) -> Idiosyncrasy | None:
+        """C: the mixed model of the table of preferences; None of a single judge."""
+        from recuse.inference.idiosyncrasy import Idiosyncrasy
+
+        return Idiosyncrasy({}, preference_table(self.verdicts), draws=0) if len(self.verdicts.judges) > 1 else None
+
+    def _on_strengths(self, humans: Fit) -> Answered:
+        """A: the judges' verdicts on the humans' strengths."""
+        of_humans = humans.cells.terms.places(STRENGTH)
+        known = humans.identified[of_humans]
+        rows = self.compared.labelled & known[self.verdicts.first] & known[self.verdicts.second]
+        cells = Cells(self.verdicts.among(rows))
+        given = cells.terms.defaults()
+        given[cells.terms.places(STRENGTH)] = np.where(known, humans.coefficients[of_humans], 0.0)
+        fitted = fit(cells, [kind for kind in KINDS if kind != STRENGTH], given=given)
+        influence = humans.influence[:, of_humans[known]]
+        p_value = _p_value_of_all(humans.coefficients[of_humans[known]], influence, humans.questions)
+        return Answered(A, fitted, fitted.moved_by(humans.influence[:, of_humans] * known), p_value)
+
+
+def _p_value_of_all(strengths: np.ndarray, influence: np.ndarray, questions: int) -> float:
+    """That strengths which sum to 0 are all 0: F = (G - k) / (G k) s' V^-1 s, with k and G - k df (Hotelling)."""
+    from scipy.special import fdtrc
+
+    inverse, null, _ = inverted(influence.T @ influence)
+    k = len(strengths) - null.shape[1]
+    if not 0 < k < questions:
+        return math.nan
+    return float(fdtrc(k, questions - k, (questions - k) / (questions * k) * strengths @ inverse @ strengths))
+
+
+def preference_table(verdicts: Verdicts) -> CellMeans:
+    """Strengths of the models by each judge alone as the cells of a judge x model table, with sampling variances.
+
+    The influence of a question on a strength, times the judge's number of questions, and the strength are a pseudo-value, whose
+    mean over questions is the strength: so `CellVariances` finds the variances as from ratings.
+    """
+    from recuse.inference.judge_model import CellMeans, CellVariances
+
+    names, means, moved, asked, counts = [], [], [], [], []
+    for code, judge in enumerate(verdicts.judges):
+        rows = verdicts.judge == code
+        own = {"judges": [judge], "family_of_judge": verdicts.family_of_judge[[code]]}
+        alone = Cells(replace(verdicts.among(rows), judge=np.zeros(rows.sum(), dtype=np.int64), **own))
+        fitted = fit(alone, WEAK, precision=WEAK)
+        strengths = alone.terms.places(STRENGTH)
+        models = np.flatnonzero(fitted.identified[strengths])
+        names += [(code, model) for model in models]
+        means.append(fitted.coefficients[strengths[models]])
+        moved.append(fitted.influence[:, strengths[models]])
+        asked.append(np.bincount(alone.verdicts.item, minlength=verdicts.items) > 0)
+        sides = np.concatenate([alone.verdicts.first, alone.verdicts.second]), np.tile(alone.verdicts.item, 2)
+        pairs = np.unique(sides[0] * verdicts.items + sides[1])
+        counts.append(np.bincount(pairs // verdicts.items, minlength=len(verdicts.models))[models])
+    judge, model = np.array(names, dtype=np.int64).reshape(-1, 2).T
+    of = {"judge": np.array(verdicts.judges)[judge], "model": np.array(verdicts.models)[model]}
+    of |= {"judge_family": np.array(verdicts.families)[verdicts.family_of_judge[judge]]}
+    of |= {"model_family": np.array(verdicts.families)[verdicts.family_of_model[model]]}
+    mean, questions, cells = np.concatenate(means), np.array([each.sum() for each in asked])[judge], np.arange(len(judge))
+    kinds = {"cell_of_kind": cells, "level": mean, "slopes": np.zeros((len(cells), 0)), "kind_of_group": cells}
+    variances = CellVariances(CellMeans(**of, mean=mean, n=questions * 1.0, **kinds))
+    width = [len(each) for each in means]
+    for start in range(0, verdicts.items, AT_ONCE):
+        at = np.arange(start, min(start + AT_ONCE, verdicts.items))
+        present = np.repeat(np.array(asked)[:, at], width, axis=0).T * 1.0  # (items, cells)
+        values = np.concatenate([each[at] for each in moved], axis=1) * questions + mean
+        variances.add(at, np.stack([present, present * values], axis=1))
+    return replace(variances.result(), prompts=np.concatenate(counts).astype(float))
+
+
+def probability(log_odds: float) -> float:
+    """Chance of an answer among verdicts that choose, if the other is equally strong.
+
+    >>> round(probability(0.4), 3)
+    0.599
+    """
+    return 1 / (1 + math.exp(-log_odds))
+
+
+def regression_rows(of: Regression, *, confidence: float) -> Iterator[dict]:
+    """Yield the coefficients that each question gives: rows of the table of the regression, by question.
+
+    Biases in the log odds of the judge's own verdicts. probability: of its own (its family's) answer against an equally strong
+    one, among verdicts that choose, with its interval. `reason`: why there is no estimate, or why nothing is concluded from it.
+    """
+    for answered in (of.against_humans, of.against_judges):
+        if answered is not None:
+            yield from _of_fit(of, answered, confidence)
+    yield from _of_table(of, confidence)
+
+
+def _of_fit(of: Regression, answered: Answered, confidence: float) -> Iterator[dict]:
+    cells, terms = answered.fit.cells, answered.fit.cells.terms
+    verdicts = cells.verdicts
+    for quantity in OF_JUDGES:
+        names = verdicts.families if quantity == FAMILY else verdicts.judges
+        wanted = range(len(names)) if quantity != FAMILY else _families_of_judges(verdicts)
+        told = []
+        for code in wanted:
+            place = terms.start[quantity] + code
+            n, questions = carrying(cells, quantity, code)
+            row = {"question": answered.question, "quantity": quantity, "term": names[code], "n": n, "questions": questions}
+            reason = _reason(answered, quantity, code, n)
+            if not reason:
+                row |= _numbers(
+                    answered.fit.coefficients[place], answered.std_error[place], questions - 1, quantity, confidence
+                )
+                told.append(place)
+                reason = _refusal(answered, quantity, code, questions, confidence)
+            yield row | {"reason": reason}
+        if quantity == SELF and len(told) > 1:
+            yield {"question": answered.question, "quantity": SELF, "term": ALL_JUDGES} | _mean(answered, told, confidence)
+
+
+def _families_of_judges(verdicts: Verdicts) -> list[int]:
+    """Codes of the families that have a judge and another model."""
+    return [
+        code
+        for code in sorted(set(verdicts.family_of_judge.tolist()))
+        for judges in [np.array(verdicts.judges)[verdicts.family_of_judge == code]]
+        for models in [np.array(verdicts.models)[verdicts.family_of_model == code]]
+        if any(model != judge for model in models for judge in judges)
+    ]
+
+
+def carrying(cells: Cells, quantity: str, code: int) -> tuple[int, int]:
+    """How many verdicts, and of how many questions, carry a term."""
+    kind = 1 + KINDS.index(quantity)
+    entry = {SELF: cells.own, FAMILY: cells.of_family}.get(quantity, np.ones(len(cells.judge)))
+    rows = ((cells.places[kind] == cells.terms.start[quantity] + code) & (entry != 0))[cells.group]
+    return int(rows.sum()), len(np.unique(cells.verdicts.item[rows]))
+
+
+def _numbers(estimate: float, std_error: float, df: int, quantity: str, confidence: float) -> dict[str, float]:
+    if df < 1:
+        return {"estimate": float(estimate)}
+    columns = wald_columns(estimate, std_error, df=df, confidence=confidence)
+    if quantity in BIASES and "ci_low" in columns:
+        ends = {"probability": "estimate", "probability_low": "ci_low", "probability_high": "ci_high"}
+        columns |= {name: probability(columns[end]) for name, end in ends.items()}
+    return columns
+
+
+def _mean(answered: Answered, places: Sequence[int], confidence: float) -> dict:
+    """The mean of some coefficients."""
+    influence = answered.influence[:, places].mean(axis=1, keepdims=True)
+    error = math.sqrt(answered.fit.covariance(influence)[0, 0])
+    questions = answered.fit.questions
+    estimate = answered.fit.coefficients[places].mean()
+    return _numbers(estimate, error, questions - 1, SELF, confidence) | {"n": len(places), "questions": questions}
+
+
+def _reason(answered: Answered, quantity: str, code: int, n: int) -> str:
+    """Why a coefficient has no estimate, or ""."""
+    fitted, place = answered.fit, answered.fit.cells.terms.start[quantity] + code
+    if fitted.separated[place]:
+        whose = {SELF: "its own answer, or never does,", FAMILY: "its family's answer, or never does,"}
+        return CHOSEN.format(whose.get(quantity, "one of the two"))
+    if fitted.identified[place]:
+        return ""
+    if not n:
+        return {SELF: ABSENT[SELF][0], FAMILY: NO_VERDICTS}.get(quantity, "no verdicts")
+    if answered.question == A:
+        return NO_SLOPE
+    verdicts = answered.fit.cells.verdicts
+    model = verdicts.model_of_judge[code]
+    compared = np.unique(verdicts.judge[(verdicts.first == model) | (verdicts.second == model)])
+    return NO_OTHERS if quantity == SELF and len(compared) == 1 else NOT_TOLD
+
+
+def _refusal(answered: Answered, quantity: str, code: int, questions: int, confidence: float) -> str:
+    """Why nothing is concluded from an estimate, or ""."""
+    if questions < FEW:
+        return FEW_QUESTIONS.format(words=counted(questions, "question"), least=FEW)
+    if answered.p_value <= 1 - confidence and quantity in BIASES:  # else there are no strengths to follow
+        verdicts, terms = answered.fit.cells.verdicts, answered.fit.cells.terms
+        judges = [code] if quantity == SELF else np.flatnonzero(verdicts.family_of_judge == code)
+        slopes = [terms.start[SENSITIVITY] + judge for judge in judges]
+        half = quantile(confidence, answered.fit.questions - 1)
+        if any(answered.fit.coefficients[at] <= half * answered.std_error[at] for at in slopes if answered.fit.identified[at]):
+            return ASTRAY
+    return ""
+
+
+def _of_table(of: Regression, confidence: float) -> Iterator[dict]:
+    """The rows of C."""
+    verdicts, cells = of.verdicts, of.cells
+    tests = {} if of.preferences is None else {(test.quantity, test.term): test for test in of.preferences.tests()}
+    terms = [(SELF, code, judge) for code, judge in enumerate(verdicts.judges)]
+    terms += [(FAMILY, code, verdicts.families[code]) for code in _families_of_judges(verdicts)]
+    for quantity, code, term in terms:
+        n, questions = carrying(cells, quantity, code)
+        row = {"question": C, "quantity": quantity, "term": term, "n": n, "questions": questions}
+        test = tests.get((quantity, term))
+        if test is None or not n:
+            yield row | {"reason": _absent(quantity) if not n else ONE_JUDGE}
+            continue
+        if not math.isnan(test.estimate) and test.std_error > 0:
+            row |= _numbers(test.estimate, test.std_error, test.df, quantity, confidence)
+        yield row | {"reason": test.reason}
+    whole = tests.get((SELF, ALL_JUDGES))
+    if whole is not None and not whole.reason:
+        numbers = _numbers(whole.estimate, whole.std_error, whole.df, SELF, confidence)
+        yield {"question": C, "quantity": SELF, "term": ALL_JUDGES, "n": whole.cells, **numbers}
+
+
+def _absent(quantity: str) -> str:
+    return ABSENT[SELF][0] if quantity == SELF else NO_VERDICTS

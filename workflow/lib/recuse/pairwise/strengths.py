@@ -1,0 +1,135 @@
+"""Strengths of the models by all judges' verdicts, as they are and without the judges' biases, with sets of their ranks."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from recuse.inference.leaderboard import DEBIASED, HUMAN, NO_CHAIN, RAW, rank_sets, ranks
+from recuse.model.least_squares import quantile
+from recuse.pairwise.davidson import LENGTH, POSITION, SENSITIVITY, STRENGTH, TIE, Cells
+from recuse.pairwise.maximum import Fit, fit
+from recuse.pairwise.regression import Regression, probability
+
+EQUAL_LENGTH = "equal_length"
+DRAWS = 1000
+QUANTILES = tuple((2 * place + 1) / 18 for place in range(9))
+JUDGED = (SENSITIVITY, POSITION, LENGTH)
+
+
+class Strengths(NamedTuple):
+    """Strengths of some models, log odds against an average answer, and the influence of the questions on them."""
+
+    models: np.ndarray  # (models,) of bool: which have one
+    values: np.ndarray  # (models,)
+    influence: np.ndarray  # (items, models)
+
+
+def strength_rows(of: Regression, *, confidence: float, seed: int) -> Iterator[dict]:
+    """Yield the rows of the table of strengths, for each kind of score and model.
+
+    Strengths are the log odds of a model's answer against an average one, by Bradley-Terry models with ties for each judge:
+
+    * raw: of the verdicts as they are;
+    * debiased: of B, without the terms self_bias and family_bias and in both orders alike, as an average verdict shows them
+      (see `_standardised`): a model with its terms has more extreme log odds than the verdicts as they are;
+    * equal_length: the same, if the models' answers were on average of equal length;
+    * human: of the human labels.
+
+    win_rate = 1 / (1 + exp(-strength)). Errors are clustered by question; rank sets are those of `rank_sets`, from draws of a
+    normal distribution with the covariance of the strengths. change: strength less that of the kind raw.
+    """
+    both = of.against_judges.fit
+    kinds = {RAW: _raw(of), DEBIASED: _standardised(both, lengths=True)}
+    if both.cells.has_lengths:
+        kinds[EQUAL_LENGTH] = _standardised(both, lengths=False)
+    if of.humans is not None:
+        kinds[HUMAN] = _of(of.humans)
+    for kind, strengths in kinds.items():
+        questions = of.humans.questions if kind == HUMAN else both.questions
+        for model, row in zip(of.verdicts.models, _rows(kinds[RAW], strengths, questions, confidence, seed), strict=True):
+            yield {"scores": kind, "model": model} | (
+                row if kind != RAW else {key: row[key] for key in row if "change" not in key}
+            )
+
+
+def _raw(of: Regression) -> Strengths:
+    return _of(fit(Cells(replace(of.verdicts, x=np.zeros(len(of.verdicts.x)))), (STRENGTH, TIE)))
+
+
+def _of(fitted: Fit) -> Strengths:
+    places = fitted.cells.terms.places(STRENGTH)
+    return Strengths(fitted.identified[places], fitted.coefficients[places], fitted.influence[:, places])
+
+
+def _standardised(fitted: Fit, *, lengths: bool) -> Strengths:
+    """Strengths of B as an average verdict shows them, with the error of all that they are made of.
+
+    win_rate_m = mean over the judges of verdicts, both orders and QUANTILES of e of
+
+        1 / (1 + exp(-(sensitivity_j strength_m +- position_j + length_j (x_m + e))))
+
+    with x_m the mean of x over the model's verdicts, turned to its side (0 unless `lengths`), and e what is left of x: without
+    e, and without both orders, models would be further apart than in the verdicts as they are.
+    """
+    terms, verdicts, plain = fitted.cells.terms, fitted.cells.verdicts, _of(fitted)
+    known = fitted.identified
+    values = np.where(known, fitted.coefficients, terms.defaults())
+    sensitivity, position, length = (values[terms.places(of)] for of in JUDGED)  # (judges,) each
+    moved = [np.where(known, fitted.influence, 0.0)[:, terms.places(of)] for of in JUDGED]  # (items, judges) each
+    sides = np.concatenate([verdicts.first, verdicts.second]), np.concatenate([verdicts.x, -verdicts.x])
+    count = np.maximum(np.bincount(sides[0], minlength=len(verdicts.models)), 1)
+    mean = np.bincount(*sides, len(verdicts.models)) / count
+    by_item = (
+        np.bincount(np.tile(verdicts.item, 2) * len(mean) + sides[0], each, verdicts.items * len(mean))
+        for each in (sides[1], None)
+    )
+    sums, counts = (each.reshape(verdicts.items, -1) for each in by_item)
+    moved_mean = lengths * (sums - counts * mean) / count  # (items, models)
+    left = verdicts.x - mean[verdicts.first] + mean[verdicts.second]
+    of_judges = np.bincount(verdicts.judge, minlength=len(verdicts.judges)) / len(verdicts.judge)
+    share, influence = np.zeros(len(mean)), np.zeros_like(plain.influence)
+    for e, sign in product(np.quantile(np.concatenate([left, -left]), QUANTILES), (-1, 1)):
+        x = mean * lengths + e
+        odds = np.outer(plain.values, sensitivity) + sign * position + np.outer(x, length)  # (models, judges)
+        chance = 1 / (1 + np.exp(-odds))
+        weights = of_judges / (2 * len(QUANTILES))
+        slopes = chance * (1 - chance) * weights
+        share += chance @ weights
+        influence += plain.influence * (slopes @ sensitivity) + sign * moved[1] @ slopes.T
+        influence += (
+            moved[0] @ (slopes * plain.values[:, None]).T + moved[2] @ (slopes * x[:, None]).T + moved_mean * (slopes @ length)
+        )
+    return Strengths(plain.models, np.log(share / (1 - share)), influence / (share * (1 - share)))
+
+
+def _rows(raw: Strengths, strengths: Strengths, questions: int, confidence: float, seed: int) -> Iterator[dict]:
+    """Yield the columns of each model."""
+    models, values, influence = strengths
+    change, moved = values - raw.values, influence - raw.influence
+    half = quantile(confidence, questions - 1) * np.sqrt(questions / (questions - 1)) if questions > 1 else np.nan
+    sets = None
+    if questions > 1 and models.sum() > 1:
+        root = np.linalg.qr(influence[:, models], mode="r")  # whose square is the covariance
+        normal = np.random.default_rng(np.random.SeedSequence(seed)).standard_normal((DRAWS, len(root)))
+        sets = rank_sets(values[models], values[models] + normal @ root, prompts=questions, confidence=confidence)
+    place, rank = np.cumsum(models) - 1, ranks(values[models])
+    for model in range(len(models)):
+        if not models[model]:
+            yield {"note": NO_CHAIN}
+            continue
+        row = {"strength": values[model], "win_rate": probability(values[model]), "rank": int(rank[place[model]])}
+        if raw.models[model]:
+            row["change"] = change[model]
+        if sets is None:
+            yield row
+            continue
+        for prefix, value, each in (("", values[model], influence[:, model]), ("change_", change[model], moved[:, model])):
+            error = float(np.linalg.norm(each))
+            row |= {f"{prefix}ci_low": value - half * error, f"{prefix}ci_high": value + half * error}
+        row["std_error"] = float(np.linalg.norm(influence[:, model])) * np.sqrt(questions / (questions - 1))
+        ends = zip(("win_rate_low", "win_rate_high"), ("ci_low", "ci_high"), strict=True)
+        row |= {name: probability(row[end]) for name, end in ends}
+        yield row | {"rank_low": int(sets[0][place[model]]), "rank_high": int(sets[1][place[model]])}

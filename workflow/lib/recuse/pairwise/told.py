@@ -1,0 +1,118 @@
+"""What the three questions of the regression say together of each judge and family, in a verdict and in words."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from recuse.base.words import level, percent
+from recuse.inference.verdict import BEYOND, CANNOT_BE_TOLD, NO_CLEAR_BIAS, QUESTIONS, Reply, verdict_on
+from recuse.model.design import ALL_JUDGES
+from recuse.model.least_squares import holm, quantile
+from recuse.pairwise.regression import BIASES, FAMILY, SELF, A, probability
+
+CHOOSES = {
+    SELF: "{term} chooses its own answers over equally strong ones in {share} of the verdicts that choose",
+    FAMILY: "Judges of {term} choose answers of the family's other models over equally strong ones in {share} of the verdicts "
+    "that choose",
+}
+INTERVAL = "({level} interval {low} to {high}; {question})"
+WHETHER = {SELF: "{term} favours its own answers", FAMILY: "judges of {term} favour the family's other models"}
+UNTOLD = "It cannot be told whether {whether}: {reason}."
+MISSED = "A share of {missed} would be found with a probability of {power}."
+ORDINARY = "It may be an ordinary preference for one model: beyond such preferences the share is {share} ({low} to {high})."
+UNKNOWN = "Whether it is more than an ordinary preference for one model cannot be told: {reason}."
+OVERTURNED = {
+    True: "This would be overturned if an unbiased judge chose these answers in {share} of the verdicts against answers that "
+    "{whose} hold equal.",
+    False: "This would be overturned if ordinary preferences for single models as large as {share} were usual.",
+}
+WHOSE = {True: "the humans", False: "the other judges"}
+
+
+def verdict_rows(rows: Sequence[Mapping], *, order: Sequence[str], confidence: float, power: float) -> Iterator[dict]:
+    """Yield a verdict on each judge and family, judges first, in the order of `order`, then by name.
+
+    rows: of the table of the regression. The verdict is that of `recuse.inference.verdict.verdict_on`, with p-values of C
+    adjusted over judges, or families (Holm). The numbers are those of C, or of the first question with a bias if C has none.
+    missed: the preference, in log odds, that C would find with probability `power`. overturned_at: the share that an unbiased
+    judge would have to give these answers, against those that the strengths hold equal, for the interval to reach one half.
+    """
+    place = {name: number for number, name in enumerate(order)}
+    for quantity in BIASES:
+        replies: dict[str, dict[str, Reply]] = {}
+        for row in rows:
+            if row["quantity"] == quantity and row["term"] != ALL_JUDGES:
+                replies.setdefault(row["term"], {})[row["question"]] = _reply(row, confidence, power)
+        terms = sorted(replies, key=lambda term: (place.get(term, len(place)), term))
+        adjusted = holm([replies[term][BEYOND].p_value for term in terms])
+        for term, adjusted_p in zip(terms, adjusted, strict=True):
+            yield _row(quantity, term, replies[term], adjusted_p, confidence, power)
+
+
+def _reply(row: Mapping, confidence: float, power: float) -> Reply:
+    """What one question says; nothing, with the reason, if nothing is concluded from its estimate."""
+    if row.get("reason") or "ci_low" not in row:
+        return Reply(reason=row.get("reason") or "no error of the estimate")
+    df = row.get("df", float("inf"))
+    detectable = (quantile(confidence, df) + quantile(2 * power - 1, df)) * row["std_error"]
+    return Reply(row["estimate"], row["ci_low"], row["ci_high"], row["p_value"], detectable)
+
+
+def _row(quantity: str, term: str, replies: Mapping[str, Reply], adjusted_p: float, confidence: float, power: float) -> dict:
+    verdict, side = verdict_on(replies, adjusted_p, confidence=confidence)
+    finding = [letter for letter, reply in replies.items() if side and reply.side == side]
+    answering = [letter for letter in (BEYOND, *replies) if letter in replies and replies[letter].is_known]
+    shown = BEYOND if BEYOND in finding or not finding else finding[0]
+    if not replies[shown].is_known and answering:
+        shown = answering[0]
+    reply, beyond, reason = replies[shown], replies[BEYOND], ""
+    if verdict == CANNOT_BE_TOLD:
+        reasons = [each.reason for each in (beyond, *replies.values()) if each.reason]
+        reason = (reasons or ["the questions contradict each other"])[0].removeprefix(f"{CANNOT_BE_TOLD}: ")
+        reason = reason.removeprefix("not estimable: ")
+    columns = {
+        "quantity": quantity,
+        "term": term,
+        "verdict": verdict,
+        "favours": {1: "yes", -1: "no", 0: ""}[side],
+        "question": shown if reply.is_known else "",
+        "estimate": reply.estimate,
+        "ci_low": reply.ci_low,
+        "ci_high": reply.ci_high,
+        "p_value": reply.p_value,
+        "adjusted_p_value": adjusted_p,
+        "rests_on": " ".join(finding),
+        "missed": beyond.detectable,
+        "reason": reason,
+    }
+    if reply.is_known:
+        ends = ("probability", reply.estimate), ("probability_low", reply.ci_low), ("probability_high", reply.ci_high)
+        columns |= {name: probability(value) for name, value in ends}
+        if side:
+            columns["overturned_at"] = probability(reply.ci_low if side > 0 else reply.ci_high)
+    words = _words(columns, shown, reply, beyond, confidence=confidence, power=power)
+    return columns | {"words": words}
+
+
+def _words(columns: Mapping, shown: str, reply: Reply, beyond: Reply, *, confidence: float, power: float) -> str:
+    """The verdict in sentences: what holds up, its size, how sure, and what would overturn it."""
+    quantity, verdict = columns["quantity"], columns["verdict"]
+    whether = WHETHER[quantity].format(term=columns["term"])
+    untold = UNTOLD.format(whether=whether, reason=columns["reason"])
+    if not reply.is_known:
+        return untold
+    shares = {name: percent(probability(getattr(reply, name))) for name in ("estimate", "ci_low", "ci_high")}
+    size = CHOOSES[quantity].format(term=columns["term"], share=shares["estimate"])
+    span = {"low": shares["ci_low"], "high": shares["ci_high"], "question": QUESTIONS[shown]}
+    sentences = [f"{size} {INTERVAL.format(level=level(confidence), **span)}: {verdict}."]
+    if verdict == CANNOT_BE_TOLD:
+        return f"{untold} {sentences[0].rpartition(':')[0]}."
+    if verdict == NO_CLEAR_BIAS:
+        sentences.append(MISSED.format(missed=percent(probability(beyond.detectable)), power=percent(power)))
+        return " ".join(sentences)
+    if shown != BEYOND and beyond.is_known:
+        span = {name: percent(probability(getattr(beyond, f"ci_{name}"))) for name in ("low", "high")}
+        sentences.append(ORDINARY.format(share=percent(probability(beyond.estimate)), **span))
+    elif shown != BEYOND:
+        sentences.append(UNKNOWN.format(reason=beyond.reason.removeprefix("not estimable: ")))
+    share = percent(columns["overturned_at"])
+    sentences.append(OVERTURNED[shown != BEYOND].format(share=share, whose=WHOSE[shown == A]))
+    return " ".join(sentences)

@@ -207,7 +207,7 @@ def main() -> None:
     parser.add_argument("--python")
     parser.add_argument("--replicates", type=int, default=260)
     given = parser.parse_args()
-    print_machine("numpy", "scipy", *(["statsmodels"] if given.what == "times" else []))
+    print_machine(("numpy", "scipy", "statsmodels"))
     if given.what == "times":
         times(given.python)
     elif given.what == "sizes":

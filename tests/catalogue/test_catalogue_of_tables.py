@@ -133,7 +133,7 @@ def test_what_the_report_of_ratings_needs_to_know():
 def test_what_the_report_of_comparisons_needs_to_know():
     about = report_params(CONFIG, "comparisons_twin", project=CONFIG)
     assert (about["specs"], about["scales"]) == ({}, {})
-    assert about["analyses"] == ["verbosity", "cognitive_biases", "attacks"]
+    assert about["analyses"] == ["verbosity", "regression", "cognitive_biases", "attacks"]
     assert "substitute" not in about
     own = {**CONFIG, "specs": {}, "comparisons": {"ours": {"title": "t", "files": "a.csv"}}}
     assert report_params(own, "ours", project=CONFIG)["settings"] == [("comparisons.ours", "{title: t, files: a.csv}")]

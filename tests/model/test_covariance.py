@@ -187,12 +187,13 @@ def test_few_prompts_that_carry_a_bias_have_a_remark(twin, tmp_path, spec):
     assert not remarks(twin, spec)
 
 
-def test_two_way_matrix_that_is_no_covariance_is_refused(twin):
+def test_two_way_matrix_that_is_no_covariance_leaves_the_terms_that_judges_share(twin):
     """Intercepts and slopes of judges absorb their scores, so that the variance of pairs is subtracted for nothing."""
     spec = MAIN.changed(covariance="two_way")
     rows = rows_of(twin, spec).values()
-    assert all(row["note"].startswith("no standard error") and "ci_low" not in row for row in rows)
-    assert any(remark.startswith("two_way: no standard errors, as the matrix") for remark in remarks(twin, spec))
+    shared = {row["quantity"] for row in rows if not row["note"].startswith("no standard error")}
+    assert shared == {"family_bias", "dimension"}
+    assert any(remark.startswith("two_way: no standard errors of terms of single judges") for remark in remarks(twin, spec))
     assert max(row["largest_difference"] for row in compared([spec], twin, confidence=0.9)) < 1e-9
     assert refused(np.array([[1.0, 2.0], [2.0, 1.0]]))
     assert not refused(np.array([[1.0, 1.0], [1.0, 1.0]]))

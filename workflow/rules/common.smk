@@ -23,10 +23,16 @@ from recuse.config.studies import DATA, with_placeholders
 
 
 @cache
+def config_of(study=None):
+    """The configuration, as this study has it."""
+    return config if study is None else studies.config_of(config, study)
+
+
+@cache
 def answer(function, *names):
     """The result of `function` for the configuration and these names; its ConfigError stops the workflow as one sentence."""
     try:
-        return function(config, *names)
+        return function(config_of(*names[:1]), *names)
     except ConfigError as error:
         raise WorkflowError(str(error)) from None
 
@@ -96,6 +102,21 @@ def estimates(specs):
     return [f"results/{{study}}/estimates/{spec}.csv" for spec in specs]
 
 
+def estimates_of_specs(function):
+    """An input: the estimates of the specs that `function` names, of the configuration as a study has it."""
+    return of_study(lambda config, study: [path.format(study=study) for path in estimates(function(config))])
+
+
+def params_of(function, *names):
+    """Name -> param, of a function that returns a mapping with these names, of the configuration as a study has it."""
+    return {name: of_study(lambda config, study, name=name: function(config)[name]) for name in names}
+
+
+def inference(*tables, keys, also=()):
+    """Params `settings` and `specs`: these tables and keys of `inference`, and the specs of the tables and of `also`."""
+    return params_of(lambda config: studies.inference_params(config, tables, *keys, also=also), "settings", "specs")
+
+
 def tables(*names):
     """Name -> path of these tables of a study."""
     return {name: f"results/{{study}}/tables/{name}.csv" for name in names}
@@ -114,8 +135,18 @@ def drawn(name, caption, title, study="{study}"):
     return [*files.values()]
 
 
-FIGURES = figures(config, PROJECT)
-drawings_of = partial(drawings, figures=FIGURES)
+@cache
+def figures_for(study):
+    """Name -> figure, of those that a study may have."""
+    return answer(lambda config, study: figures(config, PROJECT), study)
+
+
+def with_figures(function):
+    """A function of the catalogue, of a configuration and a study, with the figures that the study may have."""
+    return lambda config, study, *further, **named: function(config, study, *further, figures=figures_for(study), **named)
+
+
+drawings_of = with_figures(drawings)
 
 
 def of_drawings(function, *names):

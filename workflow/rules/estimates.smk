@@ -31,34 +31,40 @@ rule check:
         "../scripts/check.py"
 
 
-# One job for all specs: starting costs more than fitting.
-rule fit:
-    input:
-        **STUDY,
-    output:
-        **tables("remarks", "smooths", "not_estimable", "multiplicity"),
-        estimates=estimates(config["specs"]),
-    log:
-        "results/{study}/logs/fit.log",
-    benchmark:
-        "results/{study}/benchmarks/fit.tsv"
-    priority: 1  # the longest, and most of the rest waits for it
-    group:
-        "tables_{study}"
-    conda:
-        "../../envs/recuse.yaml"
-    resources:
-        **asks_by_rows(mem_mb=2000, runtime=20),
-    params:
-        code=code_of("fit.py"),
-        specs=lambda wildcards: config["specs"],
-        confidence=config["confidence"],
-        # Only a bootstrap draws: another seed reruns no other fit.
-        seed=config["seed"] if any({"bootstrap", "wild"} & set(spec) for spec in config["specs"].values()) else None,
-    message:
-        "Fit every spec to {wildcards.study}."
-    script:
-        "../scripts/fit.py"
+# One job for all specs: starting costs more than fitting. A study with specs of its own has a rule of its own.
+for rule_name, fitted_studies, specs in studies.fits_of(config):
+
+    rule:
+        name:
+            rule_name
+        input:
+            **STUDY,
+        output:
+            **tables("remarks", "smooths", "not_estimable", "multiplicity"),
+            estimates=estimates(specs),
+        log:
+            "results/{study}/logs/fit.log",
+        benchmark:
+            "results/{study}/benchmarks/fit.tsv"
+        wildcard_constraints:
+            study=one_of(fitted_studies),
+        priority: 1  # the longest, and most of the rest waits for it
+        group:
+            "tables_{study}"
+        conda:
+            "../../envs/recuse.yaml"
+        resources:
+            **asks_by_rows(mem_mb=2000, runtime=20),
+        params:
+            code=code_of("fit.py"),
+            specs=dict(specs),
+            confidence=config["confidence"],
+            # Only a bootstrap draws: another seed reruns no other fit.
+            seed=config["seed"] if any({"bootstrap", "wild"} & set(spec) for spec in specs.values()) else None,
+        message:
+            "Fit every spec to {wildcards.study}."
+        script:
+            "../scripts/fit.py"
 
 
 rule describe:
@@ -164,8 +170,8 @@ rule recovery:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
+        **params_of(dict, "specs"),
         code=code_of("recovery.py"),
-        specs=lambda wildcards: config["specs"],
     message:
         "Compare what was planted in {wildcards.study} with what the specs recover."
     script:
@@ -187,8 +193,8 @@ rule crosscheck:
     resources:
         **asks_by_rows(mem_mb=4000, runtime=60),
     params:
+        **params_of(dict, "specs"),
         code=code_of("crosscheck.py"),
-        specs=lambda wildcards: config["specs"],
         confidence=config["confidence"],
     message:
         "Refit every spec of {wildcards.study} by statsmodels and pygam on raw rows and compare."
@@ -212,7 +218,7 @@ rule estimands:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        **studies.inference_params(config, ["idiosyncrasy", "identifiability"], "assignments"),
+        **inference("idiosyncrasy", "identifiability", keys=["assignments"]),
         **SAMPLING,
         code=code_of("estimands.py"),
     message:
@@ -239,7 +245,7 @@ rule sensitivity:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        **studies.inference_params(config, ["measurement_error", "sensitivity", "bounds"], "raters", "without_human_scores"),
+        **inference("measurement_error", "sensitivity", "bounds", keys=["raters", "without_human_scores"]),
         code=code_of("sensitivity.py"),
         confidence=config["confidence"],
     message:
@@ -251,7 +257,7 @@ rule sensitivity:
 rule leaderboard:
     input:
         **STUDY,
-        estimates=estimates(["main", config["inference"]["without_human_scores"]["main"]]),
+        estimates=estimates_of_specs(lambda config: ["main", config["inference"]["without_human_scores"]["main"]]),
         reliability=rules.sensitivity.output.reliability,
     output:
         **tables("leaderboard", "judgments", "ppi", "power"),
@@ -267,7 +273,7 @@ rule leaderboard:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        **studies.inference_params(config, ["leaderboard"], "replicates", "ppi", "power", "without_human_scores", also=["main"]),
+        **inference("leaderboard", keys=["replicates", "ppi", "power", "without_human_scores"], also=["main"]),
         **SAMPLING,
         code=code_of("leaderboard.py"),
     message:
@@ -306,7 +312,7 @@ rule panel:
 rule conclusions:
     input:
         **tables(*studies.tables_of_checks(config)),
-        estimates=estimates(studies.specs_of_checks(config)),
+        estimates=estimates_of_specs(studies.specs_of_checks),
         not_estimable=rules.fit.output.not_estimable,
         # The paper's own ratings are compared with what it prints.
         scorecard=where(studies.source_of, "results/{study}/tables/scorecard.csv"),
@@ -325,11 +331,11 @@ rule conclusions:
     resources:
         **asks(mem_mb=600, runtime=5),
     params:
-        **studies.conclusions_params(config),
+        **params_of(studies.conclusions_params, "checks", "specs", "confidence", "power"),
         code=code_of("conclusions.py"),
-        instead=config["inference"]["without_human_scores"],
+        instead=of_study(lambda config, study: config["inference"]["without_human_scores"]),
         order=of_study(studies.order_of),  # as in the figures
-        verdict=config["inference"]["verdict"],
+        verdict=of_study(lambda config, study: config["inference"]["verdict"]),
     message:
         "Say which conclusions of {wildcards.study} hold in the robustness checks, and the verdict on each judge."
     script:

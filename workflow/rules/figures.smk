@@ -1,15 +1,20 @@
 # From tables to figures: two jobs draw all of a study; a figure asked for by its path is its own job.
 from recuse.catalogue.figures import captions_of, figures_by_job, inputs_of, pictures_of
 from recuse.catalogue.figures import files_of as files_with
+from recuse.catalogue.tables import estimates_of
 from recuse.config.declared.settings import FORMATS
 
 STUDIES = (*config["studies"], *config["comparisons"])
-files_of = partial(files_with, figures=FIGURES)  # every file of a study for a reader
+files_of = with_figures(files_with)  # every file of a study for a reader
 # Studies whose figures are drawn each by its own job.
 SINGLE = STUDIES if IS_MODULE else studies_by_figure(sys.argv, STUDIES)
 # Figures that show these alone are drawn while the rest is computed.
-OF_FITS = {*expand([*rules.fit.output, *rules.describe.output], study=config["studies"])}
-by_job = partial(figures_by_job, figures=FIGURES, of_fits=OF_FITS)
+OF_FITS = {
+    *expand([*rules.fit.output, *rules.describe.output], study=config["studies"]),
+    *(path for study in config["studies"] for path in answer(estimates_of, study)),
+}
+by_job = partial(with_figures(figures_by_job), of_fits=OF_FITS)
+FIGURES = {name: figure for study in STUDIES for name, figure in figures_for(study).items()}
 # (rule, name of its log, studies, figures)
 DRAWN = [
     *(

@@ -1,7 +1,7 @@
 # A study compared with the paper, and all of it on one page.
 from recuse.catalogue.tables import estimates_of, pages_of, report_params
 
-captions = of_study(partial(captions_of, figures=FIGURES))
+captions = of_study(with_figures(captions_of))
 
 # Estimates and mean scores of a user's ratings of HELM-Instruct; the placeholder is no evidence, as config declares its biases.
 HELM = [f"results/helm_instruct/{path}.csv" for path in ("estimates/main", "tables/mean_scores")]
@@ -69,7 +69,7 @@ rule compare_comparisons:
 
 rule page:
     input:
-        figures=of_study(partial(pictures_of, figures=FIGURES)),
+        figures=of_study(with_figures(pictures_of)),
         tables=of_study(lambda config, study: list(tables_of(config, study).values())),
         estimates=of_study(estimates_of),
         pages=of_study(pages_of),

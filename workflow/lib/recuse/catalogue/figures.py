@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from recuse.base.errors import check_known
+from recuse.base.errors import ConfigError, check_known, did_you_mean
 from recuse.base.places import WORKFLOW
 from recuse.base.words import with_gold_labels
 from recuse.catalogue.tables import (
@@ -20,10 +20,13 @@ from recuse.catalogue.tables import (
 from recuse.config.studies import (
     DATA,
     conclusions_params,
+    config_of,
+    every_spec,
     has_gold_labels,
     is_of_the_paper,
     kind,
     models_of,
+    section_of,
     settings_of,
     source_of,
 )
@@ -89,6 +92,12 @@ class Figure:
     subject: Callable[[Mapping, str], dict[str, object]] = subject_of
     published: str = ""
     beside: Applies | None = None
+
+    @property
+    def specs(self) -> set[str]:
+        """The specs whose estimates it shows."""
+        paths = [path for tables in self.tables.values() for path in ([tables] if isinstance(tables, str) else tables)]
+        return {path.removeprefix("estimates/") for path in paths if path.startswith("estimates/")}
 
     def files(self, config: Mapping, study: str) -> dict[str, str | list[str]]:
         """Paths of what it is drawn from, for a study, by argument."""
@@ -260,15 +269,27 @@ def measured(config: Mapping, *specs: str, further: Sequence[str] = ()) -> str:
 
 
 def figures(config: Mapping, project: Mapping) -> dict[str, Figure]:
-    """Name -> figure, all in the order of the reports; project: the configuration without a user's specs."""
-    ablations = {f"ablation_{spec}": ablation(config, spec) for spec in config["specs"] if spec not in project["specs"]}
+    """Name -> figure, all in the order of the reports; project: the configuration without a user's specs.
+
+    config: as a study has it, for the figures of one with specs or settings of its own.
+    """
+    apart = {name for settings in config["studies"].values() for name in settings.get("specs", ())}
+    added = [spec for spec in config["specs"] if spec not in {*project["specs"], *apart}]
+    config = {**config, "specs": {**every_spec(project), **every_spec(config)}}
+    ablations = {f"ablation_{spec}": ablation(config, spec) for spec in added}
     fig11 = replace(by_equation_1(config), of_study="helm_instruct", applies=is_of_the_paper)
     return {**figures_of_ratings(config), **ablations, "fig11_helm_instruct": fig11, **figures_of_comparisons(config)}
 
 
 def figures_of(config: Mapping, study: str, *, figures: Mapping[str, Figure]) -> dict[str, Figure]:
-    """Those of `figures` that a study has."""
-    return {name: figure for name, figure in figures.items() if figure.applies(config, study)}
+    """Those of `figures` that a study has: all whose specs are fitted to it, or those that it declares."""
+    specs = {*config_of(config, study)["specs"]}
+    present = {name: figure for name, figure in figures.items() if figure.applies(config, study) and figure.specs <= specs}
+    declared = settings_of(config, study).get("figures", present)
+    if unknown := [name for name in declared if name not in present]:
+        section = section_of(config, study)
+        raise ConfigError(f"config: {section}: {study}: figures: '{unknown[0]}'{did_you_mean(unknown[0], present)}")
+    return {name: figure for name, figure in present.items() if name in declared}
 
 
 def pictures_of(config: Mapping, study: str, *, figures: Mapping[str, Figure]) -> list[str]:

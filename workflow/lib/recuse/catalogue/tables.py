@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from recuse.base.words import setting_in_words
 from recuse.config.studies import (
     analyses,
+    config_of,
     has_gold_labels,
     has_raters,
     is_imported,
@@ -95,7 +96,7 @@ def tables_of(config: Mapping, study: str, *, read_by: str | None = None) -> dic
 
 def estimates_of(config: Mapping, study: str) -> list[str]:
     """The estimates of a study of ratings, a file for each spec; [] for comparisons."""
-    return [f"results/{study}/estimates/{spec}.csv" for spec in config["specs"] if study in config["studies"]]
+    return [f"results/{study}/estimates/{spec}.csv" for spec in config_of(config, study)["specs"] if study in config["studies"]]
 
 
 def pages_of(config: Mapping, study: str) -> list[str]:

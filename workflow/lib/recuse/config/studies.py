@@ -67,6 +67,37 @@ def settings_of(config: Mapping, study: str) -> Mapping:
     return config[section_of(config, study)][study]
 
 
+REQUIRED_SPECS = ("main", "by_dimension")
+
+
+def config_of(config: Mapping, study: str) -> Mapping:
+    """The configuration as a study has it: with its `specs` in place of the others, and its keys of `inference`."""
+    settings = config["studies"].get(study, {})
+    if not settings.keys() & {"specs", "inference"}:
+        return config
+    specs = {name: config["specs"][name] for name in REQUIRED_SPECS} | settings["specs"] if "specs" in settings else {}
+    return {
+        **config,
+        "specs": specs or config["specs"],
+        "inference": {**config["inference"], **settings.get("inference", {})},
+    }
+
+
+def every_spec(config: Mapping) -> dict[str, Mapping]:
+    """The specs of the configuration and those of single studies."""
+    return dict(config["specs"]) | {
+        name: spec for settings in config["studies"].values() for name, spec in settings.get("specs", {}).items()
+    }
+
+
+def fits_of(config: Mapping) -> list[tuple[str, list[str], Mapping]]:
+    """Name of the rule that fits specs, its studies, and their specs: one for all, and one for each study with its own."""
+    apart = [study for study, settings in config["studies"].items() if "specs" in settings]
+    shared = [study for study in config["studies"] if study not in apart]
+    rules = [("fit", shared, config["specs"])]
+    return [*rules, *((f"fit_{study}", [study], config_of(config, study)["specs"]) for study in apart)]
+
+
 def section_of(config: Mapping, study: str) -> str:
     """`studies` or `comparisons`, whichever has the study."""
     return "comparisons" if study in config["comparisons"] else "studies"
@@ -428,8 +459,9 @@ def specs_of_checks(config: Mapping) -> list[str]:
 
 
 def tables_of_checks(config: Mapping) -> list[str]:
-    """The tables that the robustness checks read beside the estimates."""
-    return sorted({*map(_table, config["inference"]["robustness_checks"].values())} - {"estimates"})
+    """The tables that the robustness checks read beside the estimates, in any study."""
+    checks = [config_of(config, study)["inference"]["robustness_checks"].values() for study in config["studies"]]
+    return sorted({_table(check) for of_study in checks for check in of_study} - {"estimates"})
 
 
 def _table(check: Mapping) -> str:

@@ -11,7 +11,7 @@ from recuse.data.selection import REFERENCE_FAMILY, with_family_references, with
 from recuse.data.study import Study
 from recuse.model.covariance import COVARIANCES, refused
 from recuse.model.design import ALL_JUDGES, Term, absent_terms, estimable_terms, regressors_of
-from recuse.model.fit import Fitted, coefficients_of, gaps_of, without_terms
+from recuse.model.fit import OF_JUDGES, Fitted, coefficients_of, gaps_of, without_terms
 from recuse.model.least_squares import LeastSquares
 from recuse.model.ordinal import OrdinalFit
 from recuse.model.spec import Spec
@@ -31,7 +31,7 @@ FACTOR_COLUMNS = ("self_bias", "family_bias", "dimension", "model", "model_dimen
 SHARED = {"intercept": "Intercept", "slope": "gt_unit"}  # quantity of all judges -> its column in the design
 BY_JUDGE = {"intercept": "", "slope": ":gt_unit", "length": ":x"}  # quantity of one judge -> what follows judge[code]
 # statsmodels has no jackknife by prompt: CR3 is made here, from its fit.
-COV_TYPES = {"classical": "nonrobust", "CR1": "cluster", "two_way": "cluster", "CR3": "nonrobust"}
+COV_TYPES = {"classical": "nonrobust", "CR3": "nonrobust"} | dict.fromkeys(("CR1", "CR1_judge", "two_way"), "cluster")
 
 
 def fits_by_formula(spec: Spec, study: Study) -> Iterator[Fitted]:
@@ -74,9 +74,10 @@ def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitte
     if spec.selection.absorb is not None:
         x, y = _within(x, frame), _within(y[:, None], frame)[:, 0]
     groups = frame.groupby(["dataset", "prompt_id"], observed=True).ngroup().to_numpy()
-    if spec.errors.covariance == "two_way":
-        groups = np.stack([groups, np.unique(factors["judge"], return_inverse=True)[1]], axis=1)
-    result = _least_squares(OLS(y, x), spec.errors.covariance, groups)
+    judge = np.unique(factors["judge"], return_inverse=True)[1]
+    groups = {"CR1_judge": judge, "two_way": np.stack([groups, judge], axis=1)}.get(spec.errors.covariance, groups)
+    shared = np.array([term.quantity not in OF_JUDGES or term.term == ALL_JUDGES for term in terms])
+    result = _least_squares(OLS(y, x), spec.errors.covariance, groups, shared)
     coefficients = coefficients_of(terms, [term.carried.sum() for term in terms], result)
     return Fitted(label, result.n, coefficients, [*absent, *gaps_of(coefficients)])
 
@@ -88,8 +89,11 @@ def _column(term: Term, codes: dict[str, dict[str, str]]) -> str:
     return f"{factor}[{codes[factor][term.term]}]{BY_JUDGE.get(term.quantity, '')}"
 
 
-def _least_squares(model, covariance: str, groups: np.ndarray) -> LeastSquares:
-    """Fit with errors of a kind; groups: (rows,) number of the prompt, or (rows, 2), of the prompt and of the judge."""
+def _least_squares(model, covariance: str, groups: np.ndarray, shared: np.ndarray) -> LeastSquares:
+    """Fit with errors of a kind; groups: (rows,) number of the prompt or judge, or (rows, 2), of both.
+
+    shared: (terms,) of bool, terms that several judges carry.
+    """
     kind, by_prompt = COV_TYPES.get(covariance, covariance), COVARIANCES[covariance].of_prompts is not None
     df = int(groups.max(axis=0).min()) if by_prompt else math.inf  # clusters less one
     clusters = {"cov_kwds": {"groups": groups, "use_correction": df > 0}} if kind == "cluster" else {}
@@ -98,9 +102,13 @@ def _least_squares(model, covariance: str, groups: np.ndarray) -> LeastSquares:
     if clusters:  # statsmodels takes the number of columns for the rank
         spread = spread * (fitted.nobs - model.exog.shape[1]) / fitted.df_resid
     # Without residual degrees of freedom statsmodels divides by 0.
-    unknown = df == 0 or (fitted.df_resid <= 0 and covariance not in ("HC0", "HC2", "HC3", "CR3"))
-    if unknown or (covariance == "two_way" and refused(spread[np.ix_(identified, identified)])):
+    if df == 0 or (fitted.df_resid <= 0 and covariance not in ("HC0", "HC2", "HC3", "CR3")):
         spread = np.full_like(spread, np.nan)
+    elif covariance == "two_way" and refused(spread[np.ix_(identified, identified)]):
+        block = np.ix_(identified & shared, identified & shared)
+        values, vectors = np.linalg.eigh(spread[block])
+        spread = np.full_like(spread, np.nan)
+        spread[block] = vectors @ np.diag(np.maximum(values, 0.0)) @ vectors.T
     estimate, rank = np.where(identified, fitted.params, np.nan), round(fitted.df_model + fitted.k_constant)
     return LeastSquares(estimate, spread, identified, int(fitted.nobs), rank, df)
 
@@ -120,7 +128,7 @@ def _within(columns: np.ndarray, frame) -> np.ndarray:
     """Columns, (rows, columns), less their means over the rows of each completion."""
     import pandas as pd
 
-    names = ["dimension", "dataset", "prompt_id", "model", *({REFERENCE_FAMILY} & set(frame))]
+    names = ["dimension", "dataset", "prompt_id", "occasion_code", "model", *({REFERENCE_FAMILY} & set(frame))]
     columns = pd.DataFrame(columns)
     return (columns - columns.groupby([frame[name].to_numpy() for name in names]).transform("mean")).to_numpy()
 

@@ -291,7 +291,27 @@ def blocks_by_judges(
         place = _found(keys[order], key)
         kept = slice(None) if place.min(initial=0) >= 0 else np.flatnonzero(place >= 0)
         group = order[place[kept]]
-        yield RowBlock(block.prompt[kept], group, block.rating[kept], [values[kept] for values in block.covariates])
+        occasion = None if block.occasion is None else block.occasion[kept]
+        covariates = [values[kept] for values in block.covariates]
+        yield RowBlock(block.prompt[kept], group, block.rating[kept], covariates, occasion)
+
+
+def less_completion_means(blocks: Iterable[RowBlock], factors: Mapping[str, np.ndarray]) -> Iterator[RowBlock]:
+    """Yield the rows with the rating less its mean over the rows of the completion; factors: of their groups."""
+    kinds = completions_of(factors)
+    for block in blocks:
+        completion = _completion_of_rows(block, kinds)
+        mean = np.bincount(completion, block.rating) / np.bincount(completion)
+        yield replace(block, rating=block.rating - mean[completion])
+
+
+def _completion_of_rows(block: RowBlock, kinds: np.ndarray) -> np.ndarray:
+    """Number the completions of a block, (rows,); kinds: of the groups, as by `completions_of`."""
+    key = block.prompt.astype(np.int64) * (kinds.max(initial=0) + 1) + kinds[block.group]
+    _, completion = np.unique(key, return_inverse=True)
+    if block.occasion is None or not block.occasion.any():
+        return completion
+    return np.unique(np.stack([completion, block.occasion]), axis=1, return_inverse=True)[1]
 
 
 def _found(values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
@@ -312,12 +332,8 @@ def _places(split: Mapping[str, np.ndarray], factors: Mapping[str, np.ndarray]) 
 
 def _patterns(block: RowBlock, factors: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """The values of JUDGED_BY in a block, and each row's place among them, (rows,)."""
-    kinds = completions_of(factors)
+    completion = _completion_of_rows(block, completions_of(factors))
     judges, judge = np.unique(factors["judge"], return_inverse=True)
-    key = block.prompt.astype(np.int64) * (kinds.max(initial=0) + 1) + kinds[block.group]
-    _, completion = np.unique(key, return_inverse=True)
-    if block.occasion is not None and block.occasion.any():
-        _, completion = np.unique(np.stack([completion, block.occasion]), axis=1, return_inverse=True)
     words = []
     for first in range(0, len(judges), WORD):
         bit = np.where((judge >= first) & (judge < first + WORD), 2.0 ** (judge - first), 0.0)

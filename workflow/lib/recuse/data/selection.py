@@ -23,7 +23,8 @@ DROPPED = "models_dropped"  # the one key of a subset that is not a factor
 class Selection:
     """Rows of a study, in slices; all rows in one slice by default.
 
-    slice: each dimension, dataset or task type alone, or each model left out in turn (model_dropped).
+    slice: each dimension, dataset or task type alone, or each model left out in turn (model_dropped),
+    as judge and as model, or each judge (judge_dropped), whose answers stay.
     whole: also all rows together.
     subset: keep only these values of a factor (dimension, dataset, task_type); `models_dropped` are left out as judge and as
     model. All else is computed from the rows that are kept.
@@ -72,6 +73,9 @@ class Selection:
         if self.slice == "model_dropped":
             for model in np.unique(factors["model"][kept]):
                 yield str(model), kept & _without(factors, [model])
+        elif self.slice == "judge_dropped":
+            for judge in np.unique(factors["judge"][kept]):
+                yield str(judge), kept & (factors["judge"] != judge)
         elif self.slice is not None:
             for level in np.unique(factors[self.slice][kept]):
                 yield str(level), kept & (factors[self.slice] == level)

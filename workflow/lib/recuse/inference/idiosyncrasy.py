@@ -5,7 +5,7 @@ comparison, additive effects of judge and model with one spread, fitted to the u
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,7 +17,7 @@ from recuse.inference.mixed import MixedFit, Pooled, Table, pooled
 from recuse.model.design import ALL_JUDGES, NO_ROWS, NO_SLICE
 from recuse.model.estimable import slices_of
 from recuse.model.least_squares import ALONE, quantile, wald_columns, wald_p_value
-from recuse.model.spec import BIASES, C, Spec
+from recuse.model.spec import BIASES, C, Spec, biases_of
 
 NO_CELL = "not estimable: no cell that is neither self nor family is of {what}"
 NOT_LINKED = "not estimable: cells that are neither self nor family do not link judge and model of {what}"
@@ -114,12 +114,16 @@ class IdiosyncrasyDesign:
     the number of prompts.
     """
 
-    def __init__(self, cells: CellMeans, *, seed: int = 0, draws: int = 0) -> None:
-        """draws: random assignments of models to judges; with 0 there are no randomisation tests."""
+    def __init__(self, cells: CellMeans, *, quantities: Collection[str] = BIASES, seed: int = 0, draws: int = 0) -> None:
+        """Fit the effects.
+
+        quantities: which biases to compare. draws: random assignments of models to judges; with 0 there are no randomisation
+        tests.
+        """
         self.cells = cells
         self._fit = AdditiveFit(cells.judge, cells.model, cells.is_unrelated)
         self.df = self._fit.df
-        self.targets = list(self._targets())
+        self.targets = [target for target in self._targets() if target.quantity in quantities]
         judges = [target.term for target in self.targets if target.quantity == "self_bias" and not target.reason]
         self._alone = {judge: self._with_own_cell(judge) for judge in judges} if draws else {}
         estimable = cells.is_self & np.isin(cells.judge, judges)
@@ -201,7 +205,19 @@ class IdiosyncrasyDesign:
         for judge, reason in cells.without_slope.items():
             yield ExcessPreference("self_bias", judge, np.zeros(0), 0, reason)
         for family in map(str, np.unique(cells.judge_family)):
-            yield self._target("family_bias", family, cells.is_family & (cells.judge_family == family))
+            yield self._target("family_bias", family, self.cells_of_family(family))
+
+    def cells_of_family(self, family: str) -> np.ndarray:
+        """The cells whose mean a family-bias is about, (cells,) of bool: those that can be compared, or all if none can.
+
+        Their judge and model have unrelated cells, and ratings are on LEAST_PROMPTS or more, where prompts are counted.
+        """
+        cells, unrelated = self.cells, self.cells.is_unrelated
+        among = cells.is_family & (cells.judge_family == family)
+        comparable = among & np.isin(cells.judge, cells.judge[unrelated]) & np.isin(cells.model, cells.model[unrelated])
+        if cells.prompts is not None:
+            comparable &= cells.prompts >= LEAST_PROMPTS
+        return comparable if comparable.any() else among
 
     def _target(self, quantity: str, term: str, among: np.ndarray) -> ExcessPreference:
         """The mean of the cells `among`, (cells,) of bool, against the unrelated cells."""
@@ -270,24 +286,27 @@ def _rank(places: np.ndarray, leftover: np.ndarray, free: np.ndarray, mean: np.n
 
 
 def idiosyncrasy_designs(spec: Spec, study: Study) -> Iterator[tuple[dict, IdiosyncrasyDesign | None]]:
-    """Yield the columns that name each slice of a spec, and its design, None without rows; the spec's terms do not matter.
+    """Yield the columns that name each slice of a spec, and its design, None without rows.
 
     Without human scores, cell means are of the ratings less the effects of dimensions alone.
     """
     for label, moments in slices_of(spec, study):
-        design = IdiosyncrasyDesign(cell_means(moments, reference=study.has_human_scores)) if len(moments.n) else None
+        cells = cell_means(moments, reference=study.has_human_scores) if len(moments.n) else None
+        design = None if cells is None else IdiosyncrasyDesign(cells, quantities=biases_of(spec))
         yield {"spec": spec.name, "slice": label, "estimand": C}, design
 
 
 class Idiosyncrasy:
     """Both methods on one slice: the mixed model, and one spread with effects that add."""
 
-    def __init__(self, where: dict, cells: CellMeans | None, *, seed: int = 0, draws: int = 0) -> None:
-        """where: columns that name the slice; cells: with sampling variances, None without rows."""
-        self.where, self.cells, self.fit = where, cells, None
+    def __init__(
+        self, where: dict, cells: CellMeans | None, *, quantities: Collection[str] = BIASES, seed: int = 0, draws: int = 0
+    ) -> None:
+        """where: columns that name the slice; cells: with sampling variances, None without rows. Others as of the design."""
+        self.where, self.cells, self.fit, self.quantities = where, cells, None, quantities
         if cells is None:
             return
-        self.design = IdiosyncrasyDesign(cells, seed=seed, draws=draws)
+        self.design = IdiosyncrasyDesign(cells, quantities=quantities, seed=seed, draws=draws)
         self.additive = self.design.test(cells.mean)
         spread = self.design.spread(cells.mean)
         self.fit = MixedFit(Table.of(cells), cells.mean) if spread > NO_VARIATION else None
@@ -304,7 +323,7 @@ class Idiosyncrasy:
     def _cells_of(self, target: ExcessPreference) -> np.ndarray:
         """Cells whose mean a bias is about, (cells,) of bool."""
         if target.quantity == "family_bias":
-            return self.cells.is_family & (self.cells.judge_family == target.term)
+            return self.design.cells_of_family(target.term)
         return self.cells.is_self & (self.cells.judge == target.term)
 
     def refusal(self, target: ExcessPreference) -> str:
@@ -364,10 +383,10 @@ class Idiosyncrasy:
 
 
 def idiosyncrasies(spec: Spec, study: Study, *, seed: int, draws: int = DRAWS) -> list[Idiosyncrasy]:
-    """Fit both methods to each slice of a least-squares spec's rows; the terms do not matter."""
-    where = {"spec": spec.name, "estimand": C}
+    """Fit both methods to each slice of a least-squares spec's rows; of its terms, those of biases say which to compare."""
+    where, drawn = {"spec": spec.name, "estimand": C}, {"quantities": biases_of(spec), "seed": seed, "draws": draws}
     slices = tables_of_slices(spec, study)
-    return [Idiosyncrasy({**where, "slice": label}, cells, seed=seed, draws=draws) for label, cells in slices]
+    return [Idiosyncrasy({**where, "slice": label}, cells, **drawn) for label, cells in slices]
 
 
 def idiosyncrasy_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Iterator[dict]:
@@ -410,7 +429,7 @@ def pooled_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Iterato
         if each.cells is None:
             yield {**each.where, "reason": NO_SLICE}
             continue
-        for quantity in BIASES:
+        for quantity in each.quantities:
             places = each.poolable(quantity)
             terms = [each.targets[at].term for at in places]
             row = {**each.where, "quantity": quantity, "biases": len(terms)}

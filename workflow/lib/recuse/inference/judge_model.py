@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from recuse.data.moments import RATING, REFERENCE, Moments
+from recuse.data.moments import JUDGED_BY, RATING, REFERENCE, Moments, completions_of
 from recuse.data.study import Study
 from recuse.model.estimable import slices_of
 from recuse.model.least_squares import determined, inverted
@@ -70,20 +70,25 @@ def cell_means(moments: Moments, *, reference: bool = True) -> CellMeans:
     The covariates are the human score, unless `reference` is False, and the length, if there is one. b_j is the least-squares
     slope of judge j within its dimension x model cells, and so free of the judge's preferences. The effects of dimensions,
     common to all judges, are least squares of the adjusted means of judge x model x dimension cells on judge x model and
-    dimension, weighted by rows; their mean over rows is 0.
+    dimension, weighted by rows; their mean over rows is 0. With groups split by the judges of a completion, r_jm is within
+    completions, as by `_levels_within_completions`, and without covariates, which the completions have in common.
     """
     factors = moments.factors
+    within_completions = JUDGED_BY in factors
     names = np.stack([factors[name] for name in ("judge", "model", "dimension")], axis=1)
     kinds, first, place = np.unique(names, axis=0, return_index=True, return_inverse=True)
     sums = np.zeros((len(kinds), *moments.tensor.shape[3:]))  # (kinds, v, v): sums of u u'
     np.add.at(sums, place, moments.tensor[:, 0, 0])
     judges, judge = np.unique(kinds[:, 0], return_inverse=True)
-    used = np.delete(np.arange(sums.shape[1]), [] if reference else REFERENCE)
+    used = np.arange(RATING + 1) if within_completions else np.delete(np.arange(sums.shape[1]), [] if reference else REFERENCE)
     within, is_determined = _slopes_within(sums[:, used][:, :, used], judge, len(judges))
     slopes = np.zeros((len(kinds), sums.shape[1] - RATING - 1))
     slopes[:, used[RATING + 1 :] - RATING - 1] = within[judge]
     n, kept = sums[:, 0, 0], is_determined[judge]
     adjusted = sums[:, 0, RATING] / n - np.einsum("kc,kc->k", sums[:, 0, RATING + 1 :] / n[:, None], slopes)
+    if within_completions:
+        adjusted = _levels_within_completions(moments, place, judge, np.unique(kinds[:, 1:], axis=0, return_inverse=True)[1])
+        kept = kept & np.isfinite(adjusted)
     cells, cell = np.unique(kinds[kept, :2], axis=0, return_inverse=True)
     mean = _without_dimensions(adjusted[kept], n[kept], cell, kinds[kept, 2])
     group = first[kept][np.unique(cell, return_index=True)[1]]
@@ -92,6 +97,52 @@ def cell_means(moments: Moments, *, reference: bool = True) -> CellMeans:
     kind = np.where(kept, np.cumsum(kept) - 1, -1)[place]
     of_rows = {"cell_of_kind": cell, "level": adjusted[kept], "slopes": slopes[kept], "kind_of_group": kind}
     return CellMeans(cells[:, 0], cells[:, 1], *families, mean, np.bincount(cell, n[kept]), without_slope, **of_rows)
+
+
+def _levels_within_completions(moments: Moments, kind: np.ndarray, judge: np.ndarray, block: np.ndarray) -> np.ndarray:
+    """Levels of kinds of rows, judge x model x dimension, by least squares with an effect of each completion, (kinds,).
+
+    rating = level_jmd + effect of the completion: within the completions of a model, levels are determined up to a constant,
+    which makes the mean of the model's fitted ratings that of its ratings. If its judges fall into parts without a completion
+    in common, the levels of the part with most rows count, and the others are NaN, as are those of judges that rated no
+    completion that another judge rated. kind: (groups,) of the moments; judge, block (model and dimension): (kinds,).
+    """
+    n, total, level = moments.n, moments.tensor[:, 0, 0, 0, RATING], np.full(len(judge), np.nan)
+    completion = completions_of(moments.factors)
+    raters = np.bincount(completion)
+    centred = total - (np.bincount(completion, total) / raters)[completion]
+    of_block = block[kind]
+    for number in range(block.max(initial=-1) + 1):
+        groups, kinds = np.flatnonzero(of_block == number), np.flatnonzero(block == number)
+        at = np.searchsorted(kinds, kind[groups])
+        completions, place = np.unique(completion[groups], return_inverse=True)
+        shared = np.zeros((len(completions), len(kinds)))  # which kinds a set of completions has
+        shared[place, at] = 1.0
+        weight = np.zeros(len(completions))
+        weight[place] = n[groups]  # completions of each set
+        gram = np.diag(weight @ shared) - shared.T @ (shared * (weight / raters[completions])[:, None])
+        parts = _parts(gram != 0)
+        rows = np.bincount(at, n[groups], len(kinds))
+        largest = np.bincount(parts, rows).argmax()
+        these = np.flatnonzero((parts == largest) & (gram.diagonal() > 0))
+        if len(these) < 2:
+            continue
+        sums = np.bincount(at, centred[groups], len(kinds))
+        solved = np.linalg.lstsq(gram[np.ix_(these, these)], sums[these], rcond=1e-10)[0]
+        given = np.bincount(at, total[groups], len(kinds))[these].sum() / rows[these].sum()
+        level[kinds[these]] = solved + given - np.average(solved, weights=rows[these])
+    return level
+
+
+def _parts(linked: np.ndarray) -> np.ndarray:
+    """Number the connected parts of a symmetric relation, (members, members) of bool: (members,)."""
+    part = np.arange(len(linked))
+    linked = linked | np.eye(len(linked), dtype=bool)
+    while True:
+        lowest = np.where(linked, part, len(part)).min(axis=1)
+        if (lowest == part).all():
+            return part
+        part = lowest
 
 
 def _slopes_within(sums: np.ndarray, judge: np.ndarray, judges: int) -> tuple[np.ndarray, np.ndarray]:

@@ -188,20 +188,42 @@ class Jackknife(ByPrompt):
         return replace(self._solution.with_covariance(self._meat * factor), df=self.prompts - 1)
 
 
+class OfJudges:
+    """Hands the sums of all prompts to a taker of sums by prompt, judge by judge: its clusters then are the judges.
+
+    Effects of completions are not nested in judges: the ratings then have to be less the means of their completions.
+    """
+
+    def __init__(self, taker: ByPrompt, judge: np.ndarray) -> None:
+        """Start without prompts; judge: (cells,) of str, of the slice."""
+        self.taker, self._total = taker, 0.0
+        self._judges, self._judge = np.unique(judge, return_inverse=True)
+
+    def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
+        """Add the next prompts: their codes and sums as by `sum_by_prompt`."""
+        self._total = self._total + sums.sum(axis=0)
+
+    def finish(self) -> None:
+        """Hand on the sums of each judge, after the last prompt."""
+        codes = np.arange(len(self._judges))
+        self.taker.add(codes, np.where(self._judge == codes[:, None, None], self._total, 0.0))
+
+
 class TwoWay(ByPrompt):
     """Errors clustered by prompt and judge: V_prompt + V_judge - V_pair, each CR1 with the factor of its own clusters.
 
-    t with min(prompts, judges) - 1 degrees of freedom. All NaN where the difference is not positive semidefinite, by `refused`,
-    as under Equation 1: a judge's intercept absorbs its score, V_judge is 0 for the terms by judge. Useful for terms that all
-    judges share. Source: Cameron, Gelbach and Miller (2011), equation 2.7.
+    t with min(prompts, judges) - 1 degrees of freedom. Where the difference is not positive semidefinite, by `refused`, as
+    under Equation 1, terms of single judges have no error: a judge's intercept absorbs its score, V_judge is 0. The terms that
+    judges share then have its positive part, their block without its negative eigenvalues. Source: Cameron, Gelbach and
+    Miller (2011), equation 2.7 and section 2.3.
     """
 
-    def __init__(self, layouts: np.ndarray, solution: Solution, judge: np.ndarray) -> None:
-        """Start without prompts; layouts: (cells, w, terms), of the slice; judge: (cells,) of str."""
+    def __init__(self, layouts: np.ndarray, solution: Solution, judge: np.ndarray, shared: np.ndarray) -> None:
+        """Start without prompts; layouts: (cells, w, terms), of the slice; judge: (cells,) of str; shared: (terms,) of bool."""
         super().__init__(layouts, solution)
         weights = score_weights(layouts, solution.estimate)
         cells_of_judges = [np.flatnonzero(judge == name) for name in np.unique(judge)]
-        self._by_judge = [(cells, weights[:, cells]) for cells in cells_of_judges]
+        self._by_judge, self._shared = [(cells, weights[:, cells]) for cells in cells_of_judges], shared
         self._scores = np.zeros((len(cells_of_judges), len(solution.gram)))
         self._pairs, self._meat_of_pairs = 0, np.zeros(solution.gram.shape)  # prompts x judges with rows in the slice
 
@@ -222,8 +244,18 @@ class TwoWay(ByPrompt):
         parts = (self._meat, self.prompts), (self._scores.T @ self._scores, judges), (-self._meat_of_pairs, self._pairs)
         result = self._solution.sandwich(sum(meat * small_sample_factor(number, self._solution) for meat, number in parts))
         if refused(result.covariance[np.ix_(result.identified, result.identified)]):
-            result = replace(result, covariance=np.full_like(result.covariance, np.nan))
+            block = np.ix_(shared, shared) if (shared := np.flatnonzero(result.identified & self._shared)).size else None
+            covariance = np.full_like(result.covariance, np.nan)
+            if block is not None and np.isfinite(result.covariance[block]).all():
+                covariance[block] = positive_part(result.covariance[block])
+            result = replace(result, covariance=covariance)
         return replace(result, df=min(self.prompts, judges) - 1)
+
+
+def positive_part(covariance: np.ndarray) -> np.ndarray:
+    """A symmetric matrix with its negative eigenvalues replaced by 0."""
+    values, vectors = np.linalg.eigh(covariance)
+    return covariance if values[0] >= 0 else (vectors * np.maximum(values, 0.0)) @ vectors.T
 
 
 def refused(covariance: np.ndarray) -> bool:
@@ -244,6 +276,7 @@ class Covariance:
     of_prompts: Callable[..., ByPrompt] | None = None  # of layouts, solution and, if by judge, the cells' judges
     leveraged: bool = False  # needs groups of rows with one reference each, which have no lengths
     by_judge: bool = False  # needs cells of one judge each
+    judges_alone: bool = False  # its clusters are the judges
     estimators: Sequence[str] = ("least_squares",)
 
     @property
@@ -267,9 +300,12 @@ COVARIANCES = {
     ),
     "CR1": Covariance("clustered by prompt", "prompt-clustered (CR1)", of_prompts=Clusters),
     "CR3": Covariance("by the jackknife over prompts", "prompt-clustered, jackknifed (CR3)", of_prompts=Jackknife),
+    "CR1_judge": Covariance(
+        "clustered by judge", "judge-clustered (CR1)", of_prompts=Clusters, by_judge=True, judges_alone=True
+    ),
     "two_way": Covariance(
-        "clustered by prompt and judge, for terms that all judges share (an intercept for each judge, as in Equation 1, "
-        "absorbs the judge's score, and there are no standard errors)",
+        "clustered by prompt and judge, for terms that judges share (an intercept for each judge, as in Equation 1, absorbs "
+        "the judge's score: terms of single judges have no standard errors)",
         "prompt- and judge-clustered",
         of_prompts=TwoWay,
         by_judge=True,

@@ -9,10 +9,32 @@ import numpy as np
 
 from recuse.base.errors import DesignError
 from recuse.data.cells import Cells
-from recuse.data.moments import Moments
+from recuse.data.moments import Moments, less_completion_means
 from recuse.data.study import Study
-from recuse.model.covariance import COVARIANCES, FEW, FEW_CARRY, FEW_CLUSTERS, ByPrompt, Clusters, EffectiveClusters, fit
-from recuse.model.design import COLLINEAR, NO_SLICE, NO_TERM, Term, absent_terms, designs_of, estimable_terms, layout_of
+from recuse.model.covariance import (
+    COVARIANCES,
+    FEW,
+    FEW_CARRY,
+    FEW_CLUSTERS,
+    ByPrompt,
+    Clusters,
+    EffectiveClusters,
+    OfJudges,
+    TwoWay,
+    fit,
+)
+from recuse.model.design import (
+    ALL_JUDGES,
+    BY_JUDGE,
+    COLLINEAR,
+    NO_SLICE,
+    NO_TERM,
+    Term,
+    absent_terms,
+    designs_of,
+    estimable_terms,
+    layout_of,
+)
 from recuse.model.estimable import moments_of, slices_of
 from recuse.model.gam import Curve, GamFit, fit_gam
 from recuse.model.least_squares import LeastSquares, Solution, solve
@@ -21,10 +43,11 @@ from recuse.model.prompt_sums import add_prompts
 from recuse.model.resampling import SUMS, PromptBootstrap, WildBootstrap, WildTest, joined_to
 from recuse.model.spec import BIASES, Spec
 
+OF_JUDGES = (*BY_JUDGE, "self_bias")  # quantities with a term for each judge
 ONE_PROMPT = "no bootstrap: all rows are of one prompt"
 NOT_POSITIVE = (
-    "two_way: no standard errors, as the matrix of prompts + judges - judges in prompts is not positive semidefinite; an "
-    "intercept for each judge, as in Equation 1, absorbs the judge's score: write CR1 or CR3"
+    "two_way: no standard errors of terms of single judges, as the matrix of prompts + judges - judges in prompts is not "
+    "positive semidefinite; an intercept for each judge, as in Equation 1, absorbs the judge's score: write CR1 or CR3"
 )
 LOST = "bootstrap: of {all} resamples of prompts, those that do not determine the coefficient are left out: {lost}"
 
@@ -112,15 +135,26 @@ def prompt_errors(spec: Spec, study: Study, *, seed: int | None) -> list[PromptE
     fitted = [(design, solve(rows, design.regressors)) for _, rows, design in designs if design is not None]
 
     def add_to(*takers: Sequence) -> None:
-        slices = [(design, slice_takers) for (design, _), *slice_takers in zip(fitted, *takers, strict=True)]
-        add_prompts(slices, study.row_blocks(spec.selection, moments.factors) if slices else (), len(moments.n))
+        slices, of_judges = [], []
+        for (design, _), *slice_takers in zip(fitted, *takers, strict=True):
+            if kind.judges_alone:
+                judge = moments.factors["judge"][design.first]
+                of_judges += (slice_takers := [OfJudges(taker, judge) for taker in slice_takers])
+            slices.append((design, slice_takers))
+        blocks = study.row_blocks(spec.selection, moments.factors) if slices else ()
+        if kind.by_judge and spec.selection.absorb is not None:
+            blocks = less_completion_means(blocks, moments.factors)
+        add_prompts(slices, blocks, len(moments.n))
+        for taker in of_judges:
+            taker.finish()
 
     clusters, tested, effective = [], [], []
     for design, solution in fitted:
         places = [place for place, term in enumerate(design.terms) if term.quantity in BIASES]
-        judge = [moments.factors["judge"][design.first]] if kind.by_judge else []
+        shared = np.array([term.quantity not in OF_JUDGES or term.term == ALL_JUDGES for term in design.terms])
+        of_both = [moments.factors["judge"][design.first], shared] if kind.of_prompts is TwoWay else []
         # Where the errors are not by prompt, those of CR1 still count the prompts.
-        clusters.append((kind.of_prompts or Clusters)(design.layouts, solution, *judge))
+        clusters.append((kind.of_prompts or Clusters)(design.layouts, solution, *of_both))
         tested.append(places)
         if kind.of_prompts is Clusters:
             effective.append(EffectiveClusters(design.layouts, solution, places))
@@ -130,7 +164,8 @@ def prompt_errors(spec: Spec, study: Study, *, seed: int | None) -> list[PromptE
         joined = sum(joined_to(design.layouts, places).sum() for (design, _), places in zip(fitted, tested, strict=True))
         passes = math.ceil(3 * spec.errors.wild * joined / SUMS)
     for number in range(passes):
-        draws = {"prompts": study.prompts, "draws": spec.errors.wild, "seed": seed}
+        drawn = len(np.unique(moments.factors["judge"])) if kind.judges_alone else study.prompts
+        draws = {"prompts": drawn, "draws": spec.errors.wild, "seed": seed}
         some = (places[number::passes] for places in tested)
         wild = [
             WildBootstrap(of.layouts, solution, of_slice, **draws)
@@ -165,7 +200,7 @@ def _least_squares(spec: Spec, label: str, rows: Moments, terms: Sequence[Term],
         few = [(terms[place], number) for place, number in errors.effective.items() if number < FEW]
         names = ", ".join(f"{term.quantity} of {term.term} ({number:.1f})" for term, number in few)
         remarks += [FEW_CARRY.format(covariance=covariance, few=FEW, terms=names)] if few else []
-    if kind.by_judge and result.df > 0 and result.n > result.rank and np.isnan(result.std_error[result.identified]).all():
+    if kind.by_judge and result.df > 0 and result.n > result.rank and np.isnan(result.std_error[result.identified]).any():
         remarks.append(NOT_POSITIVE)
     if spec.errors.wild is not None:
         coefficients = [replace(row, wild=errors.wild.get(place)) for place, row in enumerate(coefficients)]

@@ -94,6 +94,12 @@ def estimand_of(spec: Spec) -> str:
     return A if spec.selection.reference is None else A_OF_REFERENCE
 
 
+def biases_of(spec: Spec) -> list[str]:
+    """The biases that a spec has terms of; both, if it has neither."""
+    of_terms = {"self": "self_bias", "same_family": "family_bias"}
+    return [bias for term, bias in of_terms.items() if term in spec.model.terms] or [*BIASES]
+
+
 def against_judges(spec: Spec) -> str:
     """What the other judges rate that biases are gaps to, such as a model; "" if they are gaps to human scores."""
     if spec.selection.absorb is not None:
@@ -115,6 +121,7 @@ SLICED = {
     "dataset": "by dataset",
     "task_type": "by task type",
     "model_dropped": "with one model left out",
+    "judge_dropped": "with one judge left out",
 }
 ESTIMATORS = {
     "ordinal_logit": "as a proportional-odds model of the raw ratings",

@@ -66,6 +66,7 @@ Item = TypeVar("Item")
 Some = Annotated[list[Item], Field(min_length=1), AfterValidator(_unique)]
 Name = Annotated[str, Field(min_length=1)]
 Names = Some[Name]
+NamesOrNone = Annotated[list[Name], AfterValidator(_unique)]
 Key = Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$")]  # a name that is part of paths
 Share = Annotated[float, Field(gt=0, lt=1)]
 Proportion = Annotated[float, Field(ge=0, le=1)]

@@ -12,7 +12,7 @@ from recuse.base.words import enumerated
 from recuse.config.declared.inference import Inference, SpecSettings, Subset, check_inference, check_redefined
 from recuse.config.declared.sections import Key, Name, Names, Section, Share, Some, optional, required, validated
 from recuse.config.declared.studies import Comparisons, Study
-from recuse.config.studies import RATINGS, SOURCES
+from recuse.config.studies import RATINGS, REQUIRED_SPECS, SOURCES, config_of
 from recuse.data.registry import DEFAULT, HUMAN, Registry
 
 GIT = "^[0-9a-f]{40}$"  # the id of a commit or of a blob
@@ -128,7 +128,7 @@ class Settings(Section):
     comparisons: dict[Key, Comparisons] = required("Sets of verdicts on pairs of answers, with the same origins as `studies`.")
 
     def _check(self) -> None:
-        for name in ("main", "by_dimension"):
+        for name in REQUIRED_SPECS:
             if name not in self.specs:
                 raise ValueError(f"specs: '{name}' is required")
 
@@ -147,6 +147,8 @@ def check(config: Mapping, project_specs: Mapping[str, Mapping] = MappingProxyTy
     Registry.from_config(config["models"])
     for name, study in settings.studies.items():
         _check_study(f"studies: {name}", study, settings)
+        if study.specs is not None or study.inference is not None:
+            _check_inference_of(config, name, settings)
     for name, spec in settings.specs.items():
         _check_subset(f"specs: {name}: subset", spec.subset, settings)
     check_redefined(config["specs"], project_specs)
@@ -157,6 +159,18 @@ def check(config: Mapping, project_specs: Mapping[str, Mapping] = MappingProxyTy
             raise ConfigError(f"config: comparisons: {name}: a study of ratings has this name; choose another")
         if study.source is not None:
             check_known(f"comparisons: {name}: source", [study.source], sources, "sources with a manifest")
+
+
+def _check_inference_of(config: Mapping, study: str, settings: Settings) -> None:
+    """Check the specs and settings of inference that a study has of its own, with those that it shares."""
+    declared = settings.studies[study].specs or {}
+    if redefined := sorted(declared.keys() & settings.specs.keys()):
+        raise ConfigError(f"config: studies: {study}: specs: {redefined[0]}: the name of a shared spec; write another")
+    specs = {name: settings.specs[name] for name in REQUIRED_SPECS} | declared if declared else settings.specs
+    try:
+        check_inference(validated(Inference, config_of(config, study)["inference"]), specs)
+    except ConfigError as error:
+        raise ConfigError(f"config: studies: {study}: {str(error).removeprefix('config: ')}") from None
 
 
 def _check_study(where: str, study: Study, settings: Settings) -> None:

@@ -2,15 +2,17 @@
 
 import math
 from collections.abc import Collection, Sequence
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
 from recuse.base.errors import ConfigError
 from recuse.base.tables import CONTROL, OUTCOMES
+from recuse.config.declared.inference import SpecSettings
 from recuse.config.declared.sections import (
     File,
     Files,
+    Key,
     Name,
     Names,
     Proportion,
@@ -339,6 +341,11 @@ class Study(Section):
         ge=2,
         le=1000,
     )
+    specs: dict[Key, SpecSettings] = optional(
+        "Models fitted to this study, with `main` and `by_dimension`, in place of the other `specs`.", min_length=1
+    )
+    inference: dict[str, Any] = optional("Keys of `inference` that are others for this study.", min_length=1)
+    figures: Names = optional("The figures of this study; default: all that it can have.")
     scales: dict[Name, Scale] = required(
         "The study's dimensions, each with its lowest and highest rating, or `observed` for 0 to the highest value in the "
         "files; `default` is for every dimension that is not named. Whole numbers or, with `import`, multiples of its `step`. "

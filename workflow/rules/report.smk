@@ -1,5 +1,5 @@
 # A study compared with the paper, and all of it on one page.
-from recuse.catalogue.tables import estimates_of, pages_of, report_params
+from recuse.catalogue.tables import pages_of, report_params
 
 captions = of_study(with_figures(captions_of))
 
@@ -24,6 +24,8 @@ rule compare_with_paper:
         "results/{study}/logs/compare_with_paper.log",
     benchmark:
         "results/{study}/benchmarks/compare_with_paper.tsv"
+    wildcard_constraints:
+        study=rated(studies.is_of_the_paper),
     group:
         "tables_{study}"
     conda:
@@ -38,6 +40,33 @@ rule compare_with_paper:
         "Compare {wildcards.study} with the values and claims of Play Favorites."
     script:
         "../scripts/compare_with_paper.py"
+
+
+rule compare_released:
+    input:
+        estimates=estimates_of_specs(lambda config: ["within_response", "within_response_by_judge"]),
+        ratings=STUDY["ratings"],
+        published=[f"{DATA}/multivac_family_bias.csv", f"{DATA}/multivac_rankings.csv"],
+    output:
+        **tables("rankings", "scorecard"),
+    log:
+        "results/{study}/logs/compare_released.log",
+    benchmark:
+        "results/{study}/benchmarks/compare_released.tsv"
+    wildcard_constraints:
+        study=rated(studies.is_released),
+    group:
+        "tables_{study}"
+    conda:
+        "../../envs/recuse.yaml"
+    resources:
+        **asks(mem_mb=600, runtime=5),
+    params:
+        code=code_of("compare_released.py"),
+    message:
+        "Compare {wildcards.study} with its published numbers."
+    script:
+        "../scripts/compare_released.py"
 
 
 rule compare_comparisons:

@@ -130,6 +130,7 @@ SCORECARD = columns(
     "published published_ci_low published_ci_high ours ours_ci_low ours_ci_high",
     "deviation tolerance verdict cause",
 )
+RANKINGS = columns("study model group n mean bradley_terry rank")
 PLANTED = columns("slice quantity term model planted")
 RECOVERY = columns("study spec slice estimand quantity term planted expected estimate std_error ci_low ci_high z inside")
 CROSSCHECK = columns("study spec slice estimand compared terms largest_difference tolerance")

@@ -524,7 +524,7 @@ def figures_of_comparisons(config: Mapping) -> dict[str, Figure]:
             "scorecard:scorecard",
             "Published values against this study's",
             "scorecard",
-            applies=lambda config, study: is_of_the_paper(config, study) or source_of(config, study),
+            applies=lambda config, study: is_of_the_paper(config, study) or bool(source_of(config, study)),
             estimand=measured(config, "main", "llm_reference_as_coded"),
         ),
     }

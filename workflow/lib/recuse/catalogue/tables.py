@@ -8,9 +8,11 @@ from recuse.config.studies import (
     config_of,
     has_gold_labels,
     has_raters,
+    is_compared,
     is_imported,
     is_keyed,
     is_of_the_paper,
+    is_released,
     is_simulated,
     kind,
     origin_of,
@@ -57,7 +59,8 @@ TABLES: dict[str, Applies] = {
     "imported": is_imported,
     "gold": with_key,
     "claims": is_of_the_paper,
-    "scorecard": is_of_the_paper,
+    "scorecard": is_compared,
+    "rankings": is_released,
     **dict.fromkeys(("multiplicity", "idiosyncrasy", "pooled", "residuals", "identifiability"), of_ratings),
     **dict.fromkeys(("reliability", "measurement_error", "reliability_curve", "breakdowns"), of_ratings),
     **dict.fromkeys(
@@ -101,8 +104,7 @@ def estimates_of(config: Mapping, study: str) -> list[str]:
 
 def pages_of(config: Mapping, study: str) -> list[str]:
     """Pages that show a table of ratings in full."""
-    names = tables_of(config, study) if study in config["studies"] else ()
-    return [f"results/{study}/scorecard.html" for name in names if name == "scorecard"]
+    return [f"results/{study}/scorecard.html"] if is_of_the_paper(config, study) else []
 
 
 def report_params(config: Mapping, study: str, *, project: Mapping) -> dict[str, object]:

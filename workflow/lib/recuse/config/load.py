@@ -11,6 +11,7 @@ import yaml
 
 from recuse.base.errors import ConfigError
 from recuse.base.places import PROJECT
+from recuse.config.studies import with_names
 from recuse.data.registry import COMPARED, RATED, Registry
 
 DEEPEST = 50  # levels of a YAML file, and the most keys and values in it
@@ -46,12 +47,9 @@ def _specs_by_name(settings: Mapping) -> dict[str, Mapping]:
     """The specs, where `models_dropped` has a model's name for its id, unless a study's `families` has that as a name."""
     studies = [*settings[RATED].values(), *settings[COMPARED].values()]
     members = {name for study in studies for names in study.get("families", {}).values() for name in names}
-    names, specs = Registry.from_config(settings["models"]).names, dict(settings["specs"])
-    for spec, entry in specs.items():
-        if dropped := entry.get("subset", {}).get("models_dropped"):
-            dropped = [model if model in members else names.get(model, model) for model in dropped]
-            specs[spec] = {**entry, "subset": {**entry["subset"], "models_dropped": dropped}}
-    return specs
+    names, specs = Registry.from_config(settings["models"]).names, settings["specs"]
+    names = {key: name for key, name in names.items() if key not in members}
+    return {spec: with_names(entry, names) for spec, entry in specs.items()}
 
 
 def _named(settings: object) -> object:

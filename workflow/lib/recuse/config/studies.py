@@ -14,7 +14,7 @@ from recuse.base.places import WORKFLOW
 from recuse.base.records import is_result
 from recuse.base.rules import megabytes_of
 from recuse.base.tables import read_table
-from recuse.data.registry import files_in, models_with, named_files, raw_files, tells_raters
+from recuse.data.registry import Registry, files_in, models_with, named_files, raw_files, tells_raters
 from recuse.model.spec import in_place
 
 DATA = os.path.relpath(WORKFLOW / "data")  # published numbers, and lists of published files
@@ -75,12 +75,20 @@ def config_of(config: Mapping, study: str) -> Mapping:
     settings = config["studies"].get(study, {})
     if not settings.keys() & {"specs", "inference"}:
         return config
-    specs = {name: config["specs"][name] for name in REQUIRED_SPECS} | settings["specs"] if "specs" in settings else {}
-    return {
-        **config,
-        "specs": specs or config["specs"],
-        "inference": {**config["inference"], **settings.get("inference", {})},
-    }
+    specs = config["specs"]
+    if "specs" in settings:
+        names = Registry.from_config(models_of(config, study)).names
+        of_study = {name: with_names(spec, names) for name, spec in settings["specs"].items()}
+        specs = {name: specs[name] for name in REQUIRED_SPECS} | of_study
+    return {**config, "specs": specs, "inference": {**config["inference"], **settings.get("inference", {})}}
+
+
+def with_names(spec: Mapping, names: Mapping[str, str]) -> Mapping:
+    """The settings of a spec, where `models_dropped` has a model's name for its id; names: by id."""
+    if "models_dropped" not in spec.get("subset", {}):
+        return spec
+    dropped = [names.get(model, model) for model in spec["subset"]["models_dropped"]]
+    return {**spec, "subset": {**spec["subset"], "models_dropped": dropped}}
 
 
 def every_spec(config: Mapping) -> dict[str, Mapping]:
@@ -133,6 +141,11 @@ def is_released(config: Mapping, study: str) -> bool:
     return study in config["studies"] and SOURCES.get(source_of(config, study)) == RATINGS
 
 
+def is_compared(config: Mapping, study: str) -> bool:
+    """Whether a study of ratings is compared with published numbers."""
+    return is_of_the_paper(config, study) or is_released(config, study)
+
+
 def has_files_of_dimensions(config: Mapping, study: str) -> bool:
     """Whether a study's ratings are published as one file for each dimension."""
     return bool(source_of(config, study)) and not is_released(config, study)
@@ -173,14 +186,19 @@ def models_of(config: Mapping, study: str) -> dict[str, Mapping]:
     """The models of config that a study may have: of simulated ratings, those declared or in the published tables."""
     settings = settings_of(config, study)
     if listed := config["sources"].get(source_of(config, study), {}).get("models"):
-        table = read_table(Path(DATA, "sources", listed))
-        return {row["model"]: {"family": row["family"], "ids": [row["id"]]} for row in table}
+        return _listed_models(listed)
     if "simulate" not in settings or study in config["comparisons"]:
         return models_with(settings.get("families", {}), config["models"])
     simulated = settings["simulate"].get("quality")
     if simulated is None:
         simulated = _published_models()
     return {name: model for name, model in config["models"].items() if name in simulated}
+
+
+@cache
+def _listed_models(table: str) -> dict[str, Mapping]:
+    rows = read_table(Path(DATA, "sources", table))
+    return {row["model"]: {"family": row["family"], "ids": [row["id"]]} for row in rows}
 
 
 @cache

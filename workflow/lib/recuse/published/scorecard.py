@@ -103,24 +103,24 @@ def _compare_rating(key: Row, published: Value, exactness: float, ours: Value, k
     differences = [ours.value - published.value]
     if kind != "simulated" and published.ci_low < published.ci_high:
         differences += [ours.ci_low - published.ci_low, ours.ci_high - published.ci_high]
-    judged = _judged(differences, exactness + computation + chance)
+    score = judged(differences, exactness + computation + chance)
     size = abs(max(differences, key=abs))
     if kind == "simulated":
         cause = _planted(key)
     elif computation and exactness < size <= EARLY * ours.std_error:
         cause = EARLY_STOP
-    elif judged["verdict"] == DIFFERS:
+    elif score["verdict"] == DIFFERS:
         cause = "other ratings than the paper's" if kind == "user" else "unknown"
     else:
         cause = EXACT_HALF if key["item"] == "mean_score" and size > PRINTED - ROUNDING else ""
-    if judged["verdict"] == DIFFERS and abs(differences[0]) <= judged["tolerance"]:
+    if score["verdict"] == DIFFERS and abs(differences[0]) <= score["tolerance"]:
         estimate, low, high = map(abs, differences)
         end = f"the {'lower' if low > high else 'upper'} end of the interval decides, {max(low, high):.2g} off"
         cause += f"; {end}: the estimate, {estimate:.2g} off, would match"
-    return {**_numbers("ours", ours), **judged, "cause": cause}
+    return {**_numbers("ours", ours), **score, "cause": cause}
 
 
-def _judged(differences: Sequence[float], tolerance: float) -> dict:
+def judged(differences: Sequence[float], tolerance: float) -> dict:
     """The deviation, the difference that is largest in size in units of the tolerance, and the verdict."""
     difference = max(differences, key=abs)
     verdict = MATCH if abs(difference) <= tolerance else DIFFERS
@@ -179,10 +179,10 @@ def scorecard_of_comparisons(
             continue
         exactness = 0.5 * 10.0 ** -len(item.printed.partition(".")[2]) + ROUNDING
         chance = 0.0 if kind == "published" else SAMPLING * sqrt(printed * (1 - printed) / item.n)
-        judged = _judged([ours.value - printed], exactness + chance)
-        unexplained = "unknown" if judged["verdict"] == DIFFERS else ""
+        score = judged([ours.value - printed], exactness + chance)
+        unexplained = "unknown" if score["verdict"] == DIFFERS else ""
         cause = {"simulated": PLANTED, "user": OTHER_VOTES, "published": unexplained}[kind]
-        yield row | judged | {"cause": "; ".join(filter(None, [cause, item.remark]))}
+        yield row | score | {"cause": "; ".join(filter(None, [cause, item.remark]))}
 
 
 def _of_verdicts(row: Row, tables: Tables) -> Item:

@@ -60,7 +60,7 @@ class SpecSettings(Section):
     )
     absorb: Literal["completion"] = optional(
         "Absorb effects of completions (dimension, prompt and model), so that a judge is compared with the others on the same "
-        "completion; least squares only, with `covariance: CR1` or `CR3`."
+        "completion; least squares only, with `covariance: CR1`, `CR3`, `CR1_judge` or `two_way`."
     )
     reference: Literal[*REFERENCES] = optional(
         "Replace the human scores by the mean rating of each family's judges in turn. Rows of that family's judges are "
@@ -208,7 +208,7 @@ class Inference(Section):
         "another."
     )
     idiosyncrasy: NamesOrNone = required(
-        "Specs on whose rows biases beyond ordinary preference (C) are estimated; their terms do not matter."
+        "Specs on whose rows biases beyond ordinary preference (C) are estimated; of their terms, only those of biases matter."
     )
     assignments: int = required("Random assignments in the randomisation test.", ge=99)
     identifiability: NamesOrNone = required("Specs for which the cells that identify each bias are listed.")
@@ -218,3 +218,87 @@ class Inference(Section):
     sensitivity: NamesOrNone = required("Specs that are tested for sensitivity to an omitted variable.")
     bounds: NamesOrNone = required("Specs that are refitted to complete blocks, with bounds for missing ratings.")
     leaderboard: NamesOrNone = required("Specs whose biases are subtracted from the models' scores.")
+    replicates: int = required("Bootstrap replicates, over prompts, of the leaderboard.", ge=100)
+    ppi: PpiSettings = required("Prediction-powered estimates of the human means.")
+    power: PowerSettings = required("Power of studies like this one.")
+    panel: PanelSettings = required("Which judges to combine.")
+    robustness_checks: dict[Key, RobustnessCheckSettings] = required(
+        "Tests of each bias, each from rows of a table. The first is the baseline of the others.", min_length=1
+    )
+    verdict: VerdictSettings = required("Which checks the verdict rests on.")
+
+    def _check(self) -> None:
+        if "main" not in self.without_human_scores:
+            raise ValueError("without_human_scores: 'main' is required")
+        titles: dict[str, str] = {}
+        for name, check in self.robustness_checks.items():
+            first = titles.setdefault(check.title, name)
+            if first != name:
+                raise ValueError(f"robustness_checks: {name}: title: '{check.title}' is also that of {first}; write another")
+
+
+def check_inference(inference: Inference, specs: Mapping[str, SpecSettings]) -> None:
+    """Raise ConfigError, naming the key, unless each table has specs that suit it, and each robustness check has rows."""
+    for key in OF_SPECS:
+        check_known(f"inference: {key}", getattr(inference, key), specs, "specs")
+        for name in getattr(inference, key):
+            _check_spec(f"inference: {key}: {name}", specs[name], absorbs=key in ("identifiability", "idiosyncrasy"))
+    for name, substitute in inference.without_human_scores.items():
+        where = f"inference: without_human_scores: {name}"
+        check_known("inference: without_human_scores", [name], specs, "specs")
+        check_known(where, [substitute], specs, "specs")
+        spec = specs[substitute]
+        _check_spec(where, spec, absorbs=True)
+        if not spec.absorb and not {"model", "model:dimension"} & {*(spec.terms or ())}:
+            raise ConfigError(
+                f"config: {where}: the spec {substitute} needs human scores; write one with the term model or model:dimension, "
+                "or with absorb"
+            )
+        if spec.slice != specs[name].slice:
+            raise ConfigError(f"config: {where}: the spec {substitute} has other slices; write one with those of {name}")
+    for name, check in inference.robustness_checks.items():
+        _check_rows(f"inference: robustness_checks: {name}", check, inference, specs)
+    for letter, name in inference.verdict:
+        check_known(f"inference: verdict: {letter}", [name], inference.robustness_checks, "inference: robustness_checks")
+
+
+def _check_spec(where: str, spec: SpecSettings, *, absorbs: bool = False) -> None:
+    """Refuse a spec that the tables beside the estimates cannot have."""
+    unfit = {
+        "estimator": spec.estimator not in (None, "least_squares"),
+        "reference": spec.reference is not None,
+        "absorb": spec.absorb is not None and not absorbs,
+    }
+    for key in (key for key, is_unfit in unfit.items() if is_unfit):
+        raise ConfigError(f"config: {where}: this table takes no spec with {key}; leave it out")
+    _check_biases(where, spec)
+
+
+def _check_biases(where: str, spec: SpecSettings) -> None:
+    if not {"self", "same_family"} & {*(spec.terms or EQUATION_1)}:
+        raise ConfigError(
+            f"config: {where}: this spec estimates no self- or family-bias; write one with the term self or same_family"
+        )
+
+
+def _check_rows(where: str, check: RobustnessCheckSettings, inference: Inference, specs: Mapping[str, SpecSettings]) -> None:
+    """Refuse specs that do not exist or have no rows on biases as a share of the scale."""
+    check_known(f"{where}: specs", check.specs, specs, "specs")
+    for name in check.specs:
+        place, spec = f"{where}: specs: {name}", specs[name]
+        if spec.slice not in (None, "dimension") or spec.reference or spec.estimator == "ordinal_logit":
+            raise ConfigError(
+                f"config: {place}: found slices other than dimensions, a reference or log-odds; write another spec"
+            )
+        _check_biases(place, spec)
+        needed = TABLES[check.table].by[check.by].needs
+        if needed and not any(getattr(spec, key) for key in needed):
+            raise ConfigError(f"config: {place}: {check.by} needs {' or '.join(needed)}; add it to this spec, or write another")
+        if check.table in OF_SPECS:
+            of_table = getattr(inference, check.table)
+            check_known(f"{where}: specs", [name], of_table, f"inference: {check.table}, the specs of its table")
+    slices = [specs[name].slice for name in check.specs]
+    if len(set(slices)) < len(slices) or (None in slices and any(specs[name].whole for name in check.specs)):
+        raise ConfigError(
+            f"config: {where}: specs: {' and '.join(check.specs)} have rows on the same ratings; write a check for each"
+        )

@@ -36,9 +36,10 @@ class Panels:
         The bias for model m is the mean of the judges' mean errors b_jm over the panel's judges with a usable cell.
         """
         biases, _ = self.errors.biases(folds)
-        number = panels.astype(float) @ self.usable.T
-        values = panels.astype(float) @ np.where(self.usable, np.nan_to_num(biases), 0.0).T
-        signed = np.divide(values, number, out=np.full(values.shape, np.nan), where=number > 0)
+        cells, panels = self.usable & ~np.isnan(biases), panels.astype(float)
+        number = panels @ cells.T
+        number[number == 0] = np.nan
+        signed = panels @ np.where(cells, biases, 0.0).T / number
         return signed - signed.mean(axis=1, keepdims=True)
 
     def error(self, panels: np.ndarray, folds: np.ndarray | None = None) -> np.ndarray:

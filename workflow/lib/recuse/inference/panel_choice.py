@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 
@@ -78,12 +78,18 @@ def tried(judges: int, most: int) -> Iterator[tuple[int, bool, Callable[[np.ndar
     """Yield (size, whether every panel of it is tried, the panels by the best of the size below), up to `most`; then of all."""
     for size in [*range(1, min(most, judges) + 1), *([judges] if judges > most else [])]:
         if math.comb(judges, size) <= MOST_PANELS:
-            yield size, True, lambda best, size=size: panels_of([*combinations(range(judges), size)], judges)
+            yield size, True, lambda best, size=size: every_panel(judges, size)
         else:
             yield size, False, larger
 
 
-def panels_of(places: Sequence[tuple[int, ...]], judges: int) -> np.ndarray:
+def every_panel(judges: int, size: int) -> np.ndarray:
+    """All panels of so many judges."""
+    places = np.fromiter(chain.from_iterable(combinations(range(judges), size)), dtype=np.int64)
+    return panels_of(places.reshape(-1, size), judges)
+
+
+def panels_of(places: Sequence[Sequence[int]], judges: int) -> np.ndarray:
     """Panels, (n, J) of bool, of the places of their judges."""
     panels = np.zeros((len(places), judges), dtype=bool)
     panels[np.arange(len(places))[:, None], np.array(places)] = True

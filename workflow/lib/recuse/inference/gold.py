@@ -129,7 +129,8 @@ def create_marks_of_ratings(
     connection.execute(f"""
         create temp table marks as
         select if(gt_unit < 1, '{OVER_MARKING}', '{UNDER_MARKING}') as "case", prompt as question,
-               concat_ws(chr(31), dimension, prompt) as block, concat_ws(chr(31), model, occasion) as unit, judge, model, null::varchar as other,
+               concat_ws(chr(31), dimension, prompt) as block, concat_ws(chr(31), model, occasion) as unit,
+               judge, model, null::varchar as other,
                ((rating_unit >= {pass_mark}) = (gt_unit < 1))::double as y, judge_family, model_family
         from {files(ratings)} where rating_unit is not null and gt_unit is not null""")
     names = "select judge as name, judge_family as family from marks union select model, model_family from marks order by 1"

@@ -74,10 +74,10 @@ def gold(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
         & (table["verdict"].fillna(CANNOT_BE_TOLD) != CANNOT_BE_TOLD)
     ]
     biased = told[told["verdict"] != NO_CLEAR_BIAS]
+    more, less = (int((biased["favours"] == side).sum()) for side in ("yes", "no"))
     verbs = [tuple(f"{verb} {often} {EXPECTED}" for verb in VERBS[cases[0]]) for often in reversed(OFTEN)]
-    finding = outcomes(
-        len(told), [((biased["favours"] == side).sum(), verb) for side, verb in zip(("yes", "no"), verbs, strict=True)]
-    )
+    verbs[1] = verbs[1] if less and not more else ("does so less often", "do so less often") if less else ("less often",) * 2
+    finding = outcomes(len(told), [(more, verbs[0]), (less, verbs[1])])
     unit = UNIT_OF_PAIRS if of_pairs else UNIT_OF_RATINGS
     head = Head(finding, f"{unit}; {percent(confidence)} interval, errors by question")
     legend = [[*interval_entries("0" if of_pairs else "1", colour=BLUE), Entry(JUDGES_ALONE, line=OTHER)]]

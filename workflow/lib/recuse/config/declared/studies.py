@@ -226,7 +226,7 @@ class ImportOfRatings(Import):
 
     gold: bool = optional(
         "Whether the human scores are gold labels: right or wrong by a key, or by spans that humans marked. The check, the "
-        "report and the figures then say so; the numbers are the same."
+        "report and the figures then say so, and a further table compares own right and wrong answers."
     )
 
     def _check(self) -> None:

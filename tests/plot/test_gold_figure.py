@@ -1,0 +1,69 @@
+"""The figure of own right and wrong answers shows what its table holds."""
+
+import math
+
+import pandas as pd
+import pytest
+
+from drawings import has_room, subject, texts
+from recuse.base.tables import GOLD
+from recuse.plot.gold import NO_ROWS, TITLES, gold
+
+
+def row(term, case, estimate, verdict="", favours="", *, baseline="both", measure="difference", quantity="self_bias"):
+    ends = {"ci_low": estimate - 0.1, "ci_high": estimate + 0.1}
+    values = {"quantity": quantity, "term": term, "case": case, "baseline": baseline, "measure": measure, "estimate": estimate}
+    return values | ends | {"verdict": verdict or None, "favours": favours or None}
+
+
+def words_of(figure):
+    return {*" ".join(texts(figure)).split()}
+
+
+def table(*rows):
+    return pd.DataFrame(rows, columns=GOLD)
+
+
+PAIRS = (
+    row("A", "harmful", 0.3, "established", "yes"),
+    row("B", "harmful", 0.05, "no clear bias"),
+    row("C", "harmful", -0.2, "suggestive", "no"),
+    row("A", "legitimate", 0.02, "no clear bias"),
+    row("A", "harmful", 0.4, baseline="other judges"),
+    row("GPT", "harmful", 0.2, "established", "yes", quantity="family_bias"),
+)
+
+
+def test_pairs():
+    figure = gold(table(*PAIRS), subject(models={}), confidence=0.9)
+    assert has_room(figure)
+    shown = texts(figure)
+    finding = "1 of 3 judges prefers its own wrong answers to right ones more often than expected and 1 does so less often"
+    assert set(finding.split()) <= words_of(figure)
+    assert {TITLES["harmful"], TITLES["legitimate"], "+30.0", "+5.0", "−20.0", "GPT family", "no such answers"} <= set(shown)
+
+
+def test_ratios_are_on_a_log_axis():
+    rows = [row("A", "over-marking", math.log(2), "established", "yes", measure="log ratio")]
+    rows += [row("A", "under-marking", math.log(0.9), "no clear bias", measure="log ratio")]
+    figure = gold(table(*rows), subject(models={}), confidence=0.9)
+    assert has_room(figure)
+    assert {"×\N{THIN SPACE}2.00", "×\N{THIN SPACE}0.90", "1", "2"} <= set(texts(figure))
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "finding"),
+    [
+        (("no clear bias", ""), "None of 1 judge"),
+        (("suggestive", "no"), "1 of 1 judge prefers its own wrong answers to right ones less often than expected"),
+        (("cannot be told", ""), "No judge can be tested"),
+    ],
+)
+def test_findings(verdicts, finding):
+    figure = gold(table(row("A", "harmful", -0.2, *verdicts)), subject(models={}), confidence=0.9)
+    assert set(finding.split()) <= words_of(figure)
+
+
+def test_no_own_answers_are_a_page_that_says_so():
+    rows = [{"quantity": "self_bias", "term": "A", "case": "harmful", "verdict": "cannot be told"}]
+    assert set(NO_ROWS.split()) <= words_of(gold(table(*rows), subject(models={}), confidence=0.9))

@@ -1,0 +1,55 @@
+"""A user's files of right and wrong answers, by the lines of docs/own-data.md, and the simulated study, from files to page."""
+
+import re
+
+import pytest
+
+from conftest import ROOT
+from planted_keys import write_judged, write_verdicts
+from recuse.base.tables import GOLD, read_table
+from workflow_runs import copy_project, snakemake
+
+pytestmark = pytest.mark.workflow
+PAGE = (ROOT / "docs" / "own-data.md").read_text("utf-8")
+TARGETS = ("results/keyed/tables/gold.csv", "results/keyed/figures/gold.svg", "keyed_pairs", "gold_twin")
+
+
+@pytest.fixture(scope="module")
+def keyed(tmp_path_factory):
+    folder = copy_project(tmp_path_factory.mktemp("keyed"))
+    (lines,) = re.findall(r"```yaml\n(studies:\n  keyed:.*?)```", PAGE, re.DOTALL)
+    (folder / "mine.yaml").write_text(lines, "utf-8")
+    write_judged(folder / "judged.csv")
+    write_verdicts(folder / "verdicts.csv")
+    result = snakemake(folder, "--cores", "1", *TARGETS, configs=["mine.yaml"])
+    assert result.returncode == 0, result.stdout + result.stderr
+    return folder / "results"
+
+
+def deciding(results, study, case):
+    rows = read_table(results / study / "tables" / "gold.csv")
+    assert tuple(rows[0]) == GOLD
+    return {row["term"]: row for row in rows if (row["case"], row["baseline"], row["quantity"]) == (case, "both", "self_bias")}
+
+
+def test_what_is_planted_in_a_users_files_is_found(keyed):
+    pairs = deciding(keyed, "keyed_pairs", "harmful")
+    assert (pairs["m1"]["verdict"], pairs["m1"]["favours"]) == ("established", "yes")
+    assert float(pairs["m1"]["ci_low"]) < 0.4 < float(pairs["m1"]["ci_high"])
+    assert "established" not in [pairs[judge]["verdict"] for judge in ("m2", "m3", "m4")]
+    ratings = deciding(keyed, "keyed", "over-marking")
+    assert (ratings["m1"]["verdict"], ratings["m1"]["favours"]) == ("established", "yes")
+    assert float(ratings["m1"]["ci_low"]) < 0.693 < float(ratings["m1"]["ci_high"])
+
+
+def test_the_page_begins_with_it(keyed):
+    html = (keyed / "keyed_pairs" / "report.html").read_text("utf-8")
+    assert "prefers its own wrong answers to right ones more often than expected" in html
+    assert 'aria-labelledby="gold-title"' in html
+    assert "A wrong key, or a judge that prefers any answer with its own conclusion" in html
+
+
+def test_the_simulated_study_recovers_what_is_planted(keyed):
+    rows = read_table(keyed / "gold_twin" / "tables" / "recovery.csv")
+    assert len(rows) == 24
+    assert sum(row["inside"] == "yes" for row in rows) >= 18

@@ -54,8 +54,8 @@ def test_ratios_are_on_a_log_axis():
 @pytest.mark.parametrize(
     ("verdicts", "finding"),
     [
-        (("no clear bias", ""), "None of 1 judge"),
-        (("suggestive", "no"), "1 of 1 judge prefers its own wrong answers to right ones less often than expected"),
+        (("no clear bias", ""), "No judge prefers its own wrong answers to right ones more often than expected or less often"),
+        (("suggestive", "no"), "The one judge prefers its own wrong answers to right ones less often than expected"),
         (("cannot be told", ""), "No judge can be tested"),
     ],
 )

@@ -1,5 +1,6 @@
 """Verdicts of the regression and their words."""
 
+import numpy as np
 import pytest
 
 from recuse.inference.verdict import CANNOT_BE_TOLD, ESTABLISHED, NO_CLEAR_BIAS, SUGGESTIVE
@@ -27,11 +28,11 @@ def test_established_is_what_c_finds_after_adjustment():
         "C",
     )
     assert verdict["probability"] == pytest.approx(probability(0.4))
-    assert verdict["overturned_at"] == pytest.approx(probability(0.4 - 0.17))
+    assert verdict["overturned_at"] == pytest.approx(probability(np.sqrt((0.4 / 1.7) ** 2 - 0.1**2)))
     assert verdict["words"] == (
         "Judge chooses its own answers over equally strong ones in 60 % of the verdicts that choose (90 % interval 56 % to "
-        "64 %; beyond ordinary preference): established. This would be overturned if ordinary preferences for single models as "
-        "large as 56 % were usual."
+        "64 %; beyond ordinary preference): established. This would be overturned if ordinary preferences for single models "
+        "varied more than its other verdicts show: by a standard deviation from one half to 55 %."
     ).replace("90 %", "90\N{NO-BREAK SPACE}%")
 
 
@@ -48,6 +49,7 @@ def test_what_only_humans_show_may_be_an_ordinary_preference():
     assert (verdict["verdict"], verdict["question"], verdict["rests_on"]) == (SUGGESTIVE, "A", "A")
     assert "It may be an ordinary preference for one model" in verdict["words"]
     assert "against answers that the humans hold equal" in verdict["words"]
+    assert verdict["overturned_at"] == pytest.approx(probability(0.4 - 0.17))
     verdict = told(row("B", -0.4), {"question": "C", "quantity": "self_bias", "term": "Judge", "reason": "a single judge"})
     assert (verdict["verdict"], verdict["favours"]) == (SUGGESTIVE, "no")
     assert "cannot be told: a single judge" in verdict["words"]

@@ -1,5 +1,6 @@
 """What the three questions of the regression say together of each judge and family, in a verdict and in words."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from recuse.base.words import level, percent
@@ -22,7 +23,8 @@ UNKNOWN = "Whether it is more than an ordinary preference for one model cannot b
 OVERTURNED = {
     True: "This would be overturned if an unbiased judge chose these answers in {share} of the verdicts against answers that "
     "{whose} hold equal.",
-    False: "This would be overturned if ordinary preferences for single models as large as {share} were usual.",
+    False: "This would be overturned if ordinary preferences for single models varied more than its other verdicts show: by a "
+    "standard deviation from one half to {share}.",
 }
 WHOSE = {True: "the humans", False: "the other judges"}
 
@@ -32,19 +34,23 @@ def verdict_rows(rows: Sequence[Mapping], *, order: Sequence[str], confidence: f
 
     rows: of the table of the regression. The verdict is that of `recuse.inference.verdict.verdict_on`, with p-values of C
     adjusted over judges, or families (Holm). The numbers are those of C, or of the first question with a bias if C has none.
-    missed: the preference, in log odds, that C would find with probability `power`. overturned_at: the share that an unbiased
-    judge would have to give these answers, against those that the strengths hold equal, for the interval to reach one half.
+    missed: the preference, in log odds, that C would find with probability `power`. overturned_at: what moves the
+    interval to one half, of A and B the share that an unbiased judge would give these answers, against those that the strengths
+    hold equal; of C, 1 / (1 + exp(-s)), s the standard deviation of further ordinary preferences, of the own cell alone:
+    s^2 = (estimate / quantile)^2 - std_error^2.
     """
     place = {name: number for number, name in enumerate(order)}
     for quantity in BIASES:
         replies: dict[str, dict[str, Reply]] = {}
+        errors: dict[str, dict[str, float]] = {}
         for row in rows:
             if row["quantity"] == quantity and row["term"] != ALL_JUDGES:
                 replies.setdefault(row["term"], {})[row["question"]] = _reply(row, confidence, power)
+                errors.setdefault(row["term"], {})[row["question"]] = row.get("std_error", math.nan)
         terms = sorted(replies, key=lambda term: (place.get(term, len(place)), term))
         adjusted = holm([replies[term][BEYOND].p_value for term in terms])
         for term, adjusted_p in zip(terms, adjusted, strict=True):
-            yield _row(quantity, term, replies[term], adjusted_p, confidence, power)
+            yield _row(quantity, term, replies[term], errors[term], adjusted_p, confidence=confidence, power=power)
 
 
 def _reply(row: Mapping, confidence: float, power: float) -> Reply:
@@ -56,7 +62,25 @@ def _reply(row: Mapping, confidence: float, power: float) -> Reply:
     return Reply(row["estimate"], row["ci_low"], row["ci_high"], row["p_value"], detectable)
 
 
-def _row(quantity: str, term: str, replies: Mapping[str, Reply], adjusted_p: float, confidence: float, power: float) -> dict:
+def _overturned(reply: Reply, question: str, std_error: float) -> float:
+    """What would move the interval of a reply to 0, in log odds: a shift or, of C, a standard deviation."""
+    if question != BEYOND:
+        return reply.ci_low if reply.estimate > 0 else reply.ci_high
+    half = (reply.ci_high - reply.ci_low) / 2
+    return math.sqrt(max(0.0, (reply.estimate / half) ** 2 - 1)) * std_error
+
+
+def _row(
+    quantity: str,
+    term: str,
+    replies: Mapping[str, Reply],
+    errors: Mapping[str, float],
+    adjusted_p: float,
+    *,
+    confidence: float,
+    power: float,
+) -> dict:
+    """One verdict; errors: standard errors by question."""
     verdict, side = verdict_on(replies, adjusted_p, confidence=confidence)
     finding = [letter for letter, reply in replies.items() if side and reply.side == side]
     answering = [letter for letter in (BEYOND, *replies) if letter in replies and replies[letter].is_known]
@@ -87,7 +111,7 @@ def _row(quantity: str, term: str, replies: Mapping[str, Reply], adjusted_p: flo
         ends = ("probability", reply.estimate), ("probability_low", reply.ci_low), ("probability_high", reply.ci_high)
         columns |= {name: probability(value) for name, value in ends}
         if side:
-            columns["overturned_at"] = probability(reply.ci_low if side > 0 else reply.ci_high)
+            columns["overturned_at"] = probability(_overturned(reply, shown, errors[shown]))
     words = _words(columns, shown, reply, beyond, confidence=confidence, power=power)
     return columns | {"words": words}
 

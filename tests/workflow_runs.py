@@ -31,6 +31,7 @@ FIGURES = (
     "idiosyncrasy",
     "reliability",
     "leaderboard",
+    "panel",
     "ppi",
     "power",
     "conclusions",

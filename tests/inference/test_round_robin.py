@@ -3,10 +3,22 @@
 import numpy as np
 import pytest
 
-from rated_tables import rated, study_of_rows
+from conftest import CONFIG
+from rated_tables import FIVE, rated, study_of_rows
+from recuse.base.errors import DataError
 from recuse.inference.judge_errors import judge_errors
 from recuse.inference.panel_choice import BETWEEN, panel_rows
-from recuse.inference.round_robin import ALONE, BY_ANSWER, BY_PROMPT, FULL, PlanSums, contrast_variance, plan, round_robin_rows
+from recuse.inference.round_robin import (
+    ALONE,
+    BY_ANSWER,
+    BY_PROMPT,
+    FULL,
+    PlanSums,
+    contrast_variance,
+    plan,
+    plan_rows,
+    round_robin_rows,
+)
 from recuse.montecarlo.world import MonteCarloWorld
 
 RELATED = np.array([[1, 1, 0, 0, 0], [1, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 1]], dtype=bool)  # (M, J)
@@ -29,8 +41,15 @@ def test_each_answer_has_one_judge_of_another_family_and_judges_share_the_answer
 
 
 def test_a_model_without_a_judge_of_another_family_has_no_plan():
-    with pytest.raises(ValueError, match="without a judge outside its family"):
+    with pytest.raises(DataError, match="without a judge outside its family"):
         plan(5, np.ones((2, 1), dtype=bool), seed=1)
+
+
+def test_the_plan_of_a_study_has_each_answer_once(tmp_path):
+    rows = list(plan_rows(study_of_rows(tmp_path, rated(prompts=12)), seed=3))
+    assert len({(row["prompt_id"], row["model"]) for row in rows}) == len(rows) == 60
+    family = {name: CONFIG["models"][name]["family"] for name in FIVE}
+    assert all(family[row["model"]] != family[row["judge"]] for row in rows)
 
 
 class Ratings:

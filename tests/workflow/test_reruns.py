@@ -15,18 +15,19 @@ DRAWN = ("figures_of_fits", "figures")
 READ_BY = {
     "simulate": ("ratings", "agreement", "recovery"),
     "ratings": ("agreement", "cells"),
-    "cells": ("check", "describe", "fit", "estimands", "sensitivity", "leaderboard"),
+    "cells": ("check", "describe", "fit", "estimands", "sensitivity", "leaderboard", "panel"),
     "describe": ("figures_of_fits", "conclusions", "compare_with_paper"),
     "agreement": ("check", "sensitivity", "compare_with_paper"),
     "fit": ("recovery", "leaderboard", "conclusions", "compare_with_paper", *DRAWN),
     "estimands": ("conclusions", "figures"),
-    "sensitivity": ("leaderboard", "conclusions", "figures"),
+    "sensitivity": ("leaderboard", "panel", "conclusions", "figures"),
     "leaderboard": ("figures",),
+    "panel": ("figures",),
     "conclusions": ("figures",),
     "compare_with_paper": ("figures",),
 }
 FITTED = ("fit", "estimands", "sensitivity", "leaderboard")  # what fits specs to cells or rows
-EVERYWHERE = {"ratings", "cells", "check", "describe", *FITTED, "conclusions", *DRAWN}
+EVERYWHERE = {"ratings", "cells", "check", "describe", *FITTED, "panel", "conclusions", *DRAWN}
 STUDIES = {
     "smoke": EVERYWHERE | {"simulate", "agreement", "recovery", "compare_with_paper"},
     "mine": EVERYWHERE,
@@ -103,6 +104,7 @@ def test_one_figure_is_drawn_alone_and_for_its_own_changes(project, tmp_path):
             ("check/support", after("check")),
             ("inference/sensitivity", after("sensitivity")),
             ("inference/leaderboard", after("leaderboard")),
+            ("inference/panel_choice", after("panel", *DRAWN)),
             ("inference/robustness", after("conclusions")),
             ("crosscheck/compare", {}),
             ("montecarlo/estimators", {}),
@@ -133,11 +135,12 @@ def test_edited_library_module_reruns_what_uses_it(project, edit, module, jobs):
             ("memory_limit: 1GB\n", {}),
             ("studies: {another: {title: t, files: a.csv, scales: {A: [0, 1]}}}\n", {}),
             ("models: {GPT-4o: {ids: [gpt-4o-2024-08-06]}}\n", after("ratings", *DRAWN, of=BOTH)),
-            ("confidence: 0.95\n", after("check", "describe", *FITTED, "conclusions", *DRAWN)),
+            ("confidence: 0.95\n", after("check", "describe", *FITTED, "panel", "conclusions", *DRAWN)),
             ("inference: {sensitivity: [main, length_control]}\n", after("sensitivity")),
             ("inference: {assignments: 99}\n", after("estimands")),
             ("inference: {identifiability: [main]}\n", after("estimands")),
             ("inference: {replicates: 100}\n", after("leaderboard")),
+            ("inference: {panel: {judges: 2}}\n", after("panel")),
         ),
     ],
 )

@@ -63,6 +63,8 @@ OF_INFERENCE = {
     "sensitivity",
     "bounds",
     "leaderboard",
+    "panel",
+    "round_robin",
     "ppi",
     "power",
     "conclusions",

@@ -309,6 +309,29 @@ rule panel:
         "../scripts/panel.py"
 
 
+# Not part of a study's targets: it has a row for each answer. Ask for it by its path.
+rule round_robin_plan:
+    input:
+        **STUDY,
+    output:
+        table="results/{study}/tables/round_robin_plan.csv",
+    log:
+        "results/{study}/logs/round_robin_plan.log",
+    benchmark:
+        "results/{study}/benchmarks/round_robin_plan.tsv"
+    conda:
+        "../../envs/recuse.yaml"
+    resources:
+        **asks_by_rows(mem_mb=1000, runtime=20),
+    params:
+        code=code_of("round_robin_plan.py"),
+        seed=config["seed"],
+    message:
+        "Deal the answers of {wildcards.study} to judges outside their families."
+    script:
+        "../scripts/round_robin_plan.py"
+
+
 rule conclusions:
     input:
         **tables(*studies.tables_of_checks(config)),

@@ -97,6 +97,7 @@ ROUND_ROBIN = columns(
     "study panel judges scheme answers ratings saved std_error factor score_std_error score_factor",
     "bias_left total_error note",
 )
+ROUND_ROBIN_PLAN = columns("study dataset prompt_id occasion model judge")
 RELIABILITY = columns("study dimension single raters mean origin")
 MEASUREMENT_ERROR = columns(
     "study spec slice estimand method reliability quantity term",

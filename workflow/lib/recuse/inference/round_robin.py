@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from recuse.base.database import connect, files
+from recuse.base.errors import DataError
 from recuse.data.study import Study
 from recuse.inference.judge_errors import Crossing, JudgeErrors
 from recuse.inference.panel import KEPT, LEFT_OUT
@@ -23,12 +25,12 @@ def plan(prompts: int, related: np.ndarray, *, seed: int, by_prompt: bool = True
 
     related: (M, J) of bool, the model is the judge's or of its family. Prompts and judges are in a random order by the seed.
     by_prompt: one judge rates all answers to a prompt, but for those of its family, which go to the others in turn; else the
-    judges of a model take turns, so that answers to a prompt have different judges. Raises ValueError about a model without
+    judges of a model take turns, so that answers to a prompt have different judges. Raises DataError about a model without
     another family's judge.
     """
     models, judges = related.shape
-    if not models or related.all(axis=1).any():
-        raise ValueError("found a model without a judge outside its family; add a judge")
+    if related.all(axis=1).any():
+        raise DataError("a round-robin plan: found a model without a judge outside its family; add a judge of another family")
     random = np.random.default_rng(seed)
     turn, order = random.permutation(prompts), random.permutation(judges)
     judge = np.empty((prompts, models), dtype=np.int64)
@@ -42,6 +44,19 @@ def plan(prompts: int, related: np.ndarray, *, seed: int, by_prompt: bool = True
         else:
             judge[:, model] = others[(turn + model) % len(others)]
     return judge
+
+
+def plan_rows(study: Study, *, seed: int) -> Iterator[dict]:
+    """Yield a row for each answer of a study: the judge that rates it in a plan by prompt with all judges of the study."""
+    factors = study.moments().factors
+    crossing = Crossing.of(factors, np.unique(factors["judge"]), 1)
+    judge = plan(study.prompts, crossing.related, seed=seed)
+    place = {str(name): number for number, name in enumerate(crossing.models)}
+    names = "dataset::varchar, prompt_id::varchar, occasion::varchar, model::varchar"
+    query = f"select distinct prompt, occasion_code, {names} from {files(study.ratings)} order by all"
+    for prompt, _, dataset, prompt_id, occasion, model in connect().execute(query).fetchall():
+        row = {"dataset": dataset, "prompt_id": prompt_id, "occasion": occasion, "model": model}
+        yield row | {"judge": str(crossing.judges[judge[prompt, place[model]]])}
 
 
 class PlanSums:

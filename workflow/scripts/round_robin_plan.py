@@ -1,0 +1,16 @@
+"""Deal the answers of a study to its judges: one from outside its family for each."""
+
+from collections.abc import Sequence
+
+from recuse.base.runner import run
+from recuse.base.tables import ROUND_ROBIN_PLAN, write_table
+from recuse.data.study import Study
+from recuse.inference.round_robin import plan_rows
+
+
+def round_robin_plan(*, study: str, cells: str, ratings: Sequence[str], seed: int, table: str) -> None:
+    write_table(table, ROUND_ROBIN_PLAN, plan_rows(Study(study, cells, ratings), seed=seed), study=study)
+
+
+if __name__ == "__main__":
+    run(round_robin_plan, snakemake)

@@ -210,8 +210,9 @@ def _declared(section: type[Section], path: Iterable) -> tuple[str, Iterable[str
 
 
 def of_any_name(node: Mapping) -> Mapping:
-    """The JSON schema of the values of a mapping whose names a user chooses; {} for other nodes."""
-    return node.get("additionalProperties") or next(iter(node.get("patternProperties", {}).values()), {})
+    """The JSON schema of the values of a mapping whose names a user chooses; {} for other nodes, and of any values."""
+    values = node.get("additionalProperties")
+    return values if isinstance(values, Mapping) else next(iter(node.get("patternProperties", {}).values()), {})
 
 
 def resolved(schema: Mapping, node: Mapping) -> Mapping:

@@ -10,7 +10,9 @@ from recuse.config import studies
 from recuse.config.studies import (
     check_names,
     conclusions_params,
+    config_of,
     families_of,
+    fits_of,
     has_alphas,
     has_raters,
     imported_files,
@@ -263,7 +265,7 @@ def with_study(study, section="studies"):
 
 def test_kind_of_a_study_follows_from_its_origin():
     kinds = {name: kind(CONFIG, name) for name in CONFIG["studies"]}
-    published = {"play_favorites": "published", "play_favorites_2d": "published"}
+    published = dict.fromkeys(("play_favorites", "play_favorites_2d", "multivac"), "published")
     assert kinds == {"twin": "simulated", "helm_instruct": "simulated", **published}
     assert kind(with_study({"files": "mine.csv"}), "mine") == "user"
 
@@ -325,3 +327,16 @@ def test_tables_and_specs_that_the_robustness_checks_read():
     assert list(params["checks"]) == list(CONFIG["inference"]["robustness_checks"])
     assert set(specs) <= set(params["specs"])
     assert (params["confidence"], params["power"]) == (0.9, 0.8)
+
+
+def test_a_study_may_have_specs_and_settings_of_inference_of_its_own():
+    own = config_of(CONFIGURED, "multivac")
+    assert list(own["specs"])[:3] == ["main", "by_dimension", "by_response"]
+    assert own["inference"]["bounds"] == []
+    assert own["inference"]["raters"] == CONFIGURED["inference"]["raters"]
+    dropped = own["specs"]["within_response"]["subset"]["models_dropped"]
+    assert dropped[:2] == ["GLM 4.7", "Granite 4.0 Micro"]  # names in place of ids
+    assert config_of(CONFIGURED, "twin") is CONFIGURED
+    rules = fits_of(CONFIGURED)
+    assert [(name, studies) for name, studies, _ in rules[1:]] == [("fit_multivac", ["multivac"])]
+    assert "multivac" not in rules[0][1]

@@ -52,6 +52,10 @@ KINDS = {
     "CR3 with models": Spec.of("", terms=(*MAIN.model.terms, "model"), subset=FEW_ROWS, covariance="CR3"),
     "CR3 absorbing": Spec.of("", absorb="completion", subset=FEW_ROWS, covariance="CR3"),
     "two-way": Spec.of("", terms=("intercept", "reference"), covariance="two_way"),
+    "CR1 by judge": Spec.of("", subset=FEW_ROWS, covariance="CR1_judge"),
+    "CR1 by judge absorbing": Spec.of("", absorb="completion", subset=FEW_ROWS, covariance="CR1_judge"),
+    "CR1 by judge without a judge": Spec.of("", slice="judge_dropped", subset=FEW_ROWS, covariance="CR1_judge"),
+    "two-way absorbing": Spec.of("", absorb="completion", subset=FEW_ROWS, covariance="two_way"),
     "two-way of slices": Spec.of("", terms=("intercept", "reference"), slice="dimension", covariance="two_way"),
 }
 

@@ -389,7 +389,7 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             "idiosyncrasy:residuals",
             "Preference of each judge for each model, beyond what is expected from both",
             "residuals",
-            {"spec": "main", **level},
+            {"spec": next(iter(config["inference"]["idiosyncrasy"]), "main"), **level},
             estimand=estimands_in_words([C]),
         ),
         "reliability": Figure(

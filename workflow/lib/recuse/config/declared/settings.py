@@ -12,7 +12,7 @@ from recuse.base.words import enumerated
 from recuse.config.declared.inference import Inference, SpecSettings, Subset, check_inference, check_redefined
 from recuse.config.declared.sections import Key, Name, Names, Section, Share, Some, optional, required, validated
 from recuse.config.declared.studies import Comparisons, Study
-from recuse.config.studies import RATINGS, REQUIRED_SPECS, SOURCES, config_of
+from recuse.config.studies import RATINGS, REQUIRED_SPECS, SOURCES, config_of, models_of
 from recuse.data.registry import DEFAULT, HUMAN, Registry
 
 GIT = "^[0-9a-f]{40}$"  # the id of a commit or of a blob
@@ -167,6 +167,11 @@ def _check_inference_of(config: Mapping, study: str, settings: Settings) -> None
     if redefined := sorted(declared.keys() & settings.specs.keys()):
         raise ConfigError(f"config: studies: {study}: specs: {redefined[0]}: the name of a shared spec; write another")
     specs = {name: settings.specs[name] for name in REQUIRED_SPECS} | declared if declared else settings.specs
+    models = models_of(config, study)
+    listed = [each for name, model in models.items() for each in (name, *model.get("ids", ()))]
+    for name, spec in declared.items() if settings.studies[study].import_ is None else ():
+        dropped = (spec.subset and spec.subset.models_dropped) or ()
+        check_known(f"studies: {study}: specs: {name}: subset: models_dropped", dropped, listed, "models of the study")
     try:
         check_inference(validated(Inference, config_of(config, study)["inference"]), specs)
     except ConfigError as error:

@@ -58,8 +58,9 @@ class Panels:
             number = used.sum(axis=1)
             number[number == 0] = np.nan
             square = np.einsum("nj,nj->n", used @ products[family], used) / number**2
-            unknown = np.einsum("nj,nj->n", used @ missing[family].astype(float), used) > 0
-            total += weight * np.where(unknown, np.nan, square)
+            if missing[family].any():
+                square[np.einsum("nj,nj->n", used @ missing[family].astype(float), used) > 0] = np.nan
+            total += weight * square
         return total
 
     def _products(self, folds: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

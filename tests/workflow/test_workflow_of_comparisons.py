@@ -14,6 +14,7 @@ pytestmark = pytest.mark.workflow
 STUDIES = ("verdicts", "world")
 OWN = {"configs": ["tests/smoke/comparisons.yaml"]}
 OF_VERBOSITY = ("choices", "verbosity_bias", "score_curves", "alignment_curves", "position")
+OF_REGRESSION = ("own_terms", "strengths")
 OF_BIASES = ("bias_jitter", "bias_profile", "bias_by_size")
 OF_ATTACKS = ("attack_success", "votes_by_position", "length_bias_curve")
 ALL_OF_WORLD = (*OF_VERBOSITY, *OF_BIASES, *OF_ATTACKS)
@@ -35,7 +36,7 @@ def to_build(folder, *targets, **options):
 def test_every_figure_of_what_a_study_holds(compared):
     drawn = {study: {path.name for path in (compared / "results" / study / "figures").iterdir()} for study in STUDIES}
     formats = (".pdf", ".svg")
-    assert drawn["verdicts"] == {figure + suffix for figure in OF_VERBOSITY for suffix in formats}
+    assert drawn["verdicts"] == {figure + suffix for figure in (*OF_VERBOSITY, *OF_REGRESSION) for suffix in formats}
     assert drawn["world"] == {figure + suffix for figure in ALL_OF_WORLD for suffix in formats}
 
 

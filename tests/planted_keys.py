@@ -6,7 +6,7 @@ import pandas as pd
 from recuse.simulate.gold import declared_key_world, simulate_keyed
 
 PAIRS = {
-    "questions": 60,
+    "questions": 240,
     "accuracy": {"m1": 0.6, "m2": 0.5, "m3": 0.7, "m4": 0.5},
     "judges": {"m1": {"mistake": 0.2, "harmful": 0.4}, "m2": {"mistake": 0.3}, "m3": {"mistake": 0.2}, "m4": {}},
 }
@@ -20,7 +20,7 @@ def write_verdicts(path, world=PAIRS, *, seed=1):
     pd.DataFrame({name: drawn[column] for name, column in columns.items()}).to_csv(path, index=False)
 
 
-def write_judged(path, *, prompts=80, seed=1):
+def write_judged(path, *, prompts=200, seed=1):
     """A CSV file with the columns grader, candidate, item, score and key; m1 passes its own wrong answers twice as often."""
     draw, models = np.random.default_rng(seed), list(PAIRS["accuracy"])
     rows = []
@@ -28,6 +28,6 @@ def write_judged(path, *, prompts=80, seed=1):
         for model in models:
             right = draw.random() < 0.5
             for judge in models:
-                passed = draw.random() < (0.9 if right else 0.7 if judge == model == "m1" else 0.35)
+                passed = draw.random() < (0.9 if right else 0.8 if judge == model == "m1" else 0.4)
                 rows.append((judge, model, f"i{item}", int(draw.integers(2, 5) if passed else draw.integers(2)), 4 * right))
     pd.DataFrame(rows, columns=["grader", "candidate", "item", "score", "key"]).to_csv(path, index=False)

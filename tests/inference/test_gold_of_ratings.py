@@ -63,7 +63,7 @@ def rows_of(table, folder):
     connection.register("given", table)
     connection.execute(f"copy (select * replace (occasion::varchar as occasion) from given) to {text(path)} (format parquet)")
     judges, families = create_marks_of_ratings(connection, [path], pass_mark=0.5)
-    return list(gold(connection, families=families, judges=judges, cases=CASES_OF_RATINGS, confidence=CONFIDENCE))
+    return list(gold(connection, families=families, judges=judges, cases=CASES_OF_RATINGS, confidence=CONFIDENCE, power=0.8))
 
 
 def naive(table, quantity, term, case):

@@ -20,6 +20,7 @@ from recuse.inference.gold import (
     FEW,
     HARMFUL,
     LEGITIMATE,
+    LEGITIMATE_SHARE,
     NO_ANSWERS,
     NO_JUDGES,
     NO_OWN,
@@ -58,7 +59,9 @@ def rows_of(columns, families=()):
         create temp table keyed_verdicts as
         select * replace (right_a = 'true' as right_a, right_b = 'true' as right_b) from given""")
     judges = create_marks_of_pairs(connection, "keyed_verdicts")
-    rows = list(gold(connection, families=dict(families), judges=judges, cases=CASES_OF_PAIRS, confidence=CONFIDENCE))
+    rows = list(
+        gold(connection, families=dict(families), judges=judges, cases=CASES_OF_PAIRS, confidence=CONFIDENCE, power=0.8)
+    )
     assert not {name for row in rows for name in row} - set(GOLD)
     return rows
 
@@ -136,7 +139,7 @@ def test_every_contrast_equals_a_loop_over_verdicts(share, families):
         for row in rows_of(columns, families)
         if "n" in row
     }
-    compared = {key for key in rows if key[3] != OTHER_ANSWERS}
+    compared = {key for key in rows if key[3] != OTHER_ANSWERS and key[2] != LEGITIMATE_SHARE}
     assert compared == set(expected)
     assert len(compared) > 60
     for key, by_item in expected.items():
@@ -225,7 +228,7 @@ def test_a_preference_for_a_place_cancels():
     """Judges that always choose the first answer have a share of one half everywhere."""
     columns = drawn(questions=30, first=1.0)
     for row in rows_of(columns):
-        if "n" in row and row["baseline"] != OTHER_ANSWERS:
+        if "n" in row and row["baseline"] != OTHER_ANSWERS and row["case"] != LEGITIMATE_SHARE:
             assert (row["share"], row["estimate"], row["std_error"]) == (0.5, 0.0, 0.0)
             assert row["ci_low"] < 0 < row["ci_high"]
             assert row.get("verdict", NO_CLEAR_BIAS) in (NO_CLEAR_BIAS, CANNOT_BE_TOLD)
@@ -284,3 +287,24 @@ def test_planted_rows_are_of_judges_that_are_models():
     planted = planted_by_key(declared_key_world(WORLD | {"judges": {**WORLD["judges"], "Z": {}}}))
     assert {row["judge"] for row in planted} == set(WORLD["accuracy"])
     assert len(planted) == len(list(itertools.product(WORLD["accuracy"], CASES_OF_PAIRS)))
+
+
+def test_the_legitimate_share_is_that_of_own_answers_that_win():
+    """Right ones among own wins where one answer is right, and the same of the other judges, by loops over verdicts."""
+    columns = drawn(questions=60)
+    marks = defaultdict(list)
+    names = ("judge", "item", "model_a", "model_b", "outcome", "right_a", "right_b")
+    for judge, item, a, b, outcome, right_a, right_b in zip(*(columns[name] for name in names), strict=True):
+        if right_a != right_b and "C" in (a, b):
+            side, right, other = ("a", right_a, b) if a == "C" else ("b", right_b, a)
+            if judge != other:
+                marks[judge == "C", right, item, other].append(float(outcome == side))
+    wins = {(own, right): 0.0 for own in (True, False) for right in ("true", "false")}
+    for (own, right, *_), values in marks.items():
+        wins[own, right] += np.mean(values)
+    (row,) = (row for row in rows_of(columns) if (row["term"], row["case"]) == ("C", LEGITIMATE_SHARE))
+    shares = [wins[own, "true"] / (wins[own, "true"] + wins[own, "false"]) for own in (True, False)]
+    assert (row["share"], row["baseline_share"]) == pytest.approx(shares, abs=1e-9)
+    assert row["estimate"] == pytest.approx(shares[0] - shares[1], abs=1e-9)
+    assert row["ci_low"] < row["estimate"] < row["ci_high"]
+    assert "verdict" not in row

@@ -173,6 +173,7 @@ rule gold:
         code=code_of("gold.py"),
         families=of_study(studies.families_of),
         confidence=config["confidence"],
+        power=config["inference"]["power"]["power"],
     message:
         "Compare preferences for own right and wrong answers in {wildcards.study}."
     script:

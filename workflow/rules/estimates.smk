@@ -144,6 +144,7 @@ rule gold_of_ratings:
         code=code_of("gold_of_ratings.py"),
         pass_mark=config["inference"]["pass_mark"],
         confidence=config["confidence"],
+        power=config["inference"]["power"]["power"],
     message:
         "Compare how judges mark own right and wrong answers in {wildcards.study}."
     script:

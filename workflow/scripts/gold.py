@@ -10,10 +10,11 @@ from recuse.inference.gold import gold as gold_rows
 from recuse.pairwise.gold import create_marks_of_pairs
 
 
-def tabulate(*, study: str, comparisons: str, families: Mapping[str, str], confidence: float, gold: str) -> None:
+def tabulate(*, study: str, comparisons: str, families: Mapping[str, str], confidence: float, power: float, gold: str) -> None:
     connection = connect()
     judges = create_marks_of_pairs(connection, files([comparisons]))
-    rows = gold_rows(connection, families=families, judges=judges, cases=CASES_OF_PAIRS, confidence=confidence)
+    settings = {"cases": CASES_OF_PAIRS, "confidence": confidence, "power": power}
+    rows = gold_rows(connection, families=families, judges=judges, **settings)
     write_table(gold, GOLD, rows, study=study)
 
 

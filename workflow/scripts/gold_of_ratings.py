@@ -9,10 +9,11 @@ from recuse.inference.gold import CASES_OF_RATINGS, create_marks_of_ratings
 from recuse.inference.gold import gold as gold_rows
 
 
-def tabulate(*, study: str, ratings: Sequence[str], pass_mark: float, confidence: float, gold: str) -> None:
+def tabulate(*, study: str, ratings: Sequence[str], pass_mark: float, confidence: float, power: float, gold: str) -> None:
     connection = connect()
     judges, families = create_marks_of_ratings(connection, ratings, pass_mark=pass_mark)
-    rows = gold_rows(connection, families=families, judges=judges, cases=CASES_OF_RATINGS, confidence=confidence)
+    settings = {"cases": CASES_OF_RATINGS, "confidence": confidence, "power": power}
+    rows = gold_rows(connection, families=families, judges=judges, **settings)
     write_table(gold, GOLD, rows, study=study)
 
 

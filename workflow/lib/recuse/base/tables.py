@@ -163,7 +163,7 @@ CHOICES = columns(
 GOLD = columns(
     "study quantity term case baseline share baseline_share measure",
     "estimate std_error df ci_low ci_high p_value log_odds log_odds_ci_low log_odds_ci_high",
-    "n questions verdict favours reason",
+    "n questions verdict favours missed reason",
 )
 LABEL_NOISE = columns("study quantity term origin flip_rate agreement vote_pairs estimate ci_low ci_high changes_at")
 REGRESSION = columns(

@@ -31,6 +31,7 @@ from recuse.model.spec import BIASES
 SELF, FAMILY = BIASES
 OTHER_JUDGES, OTHER_ANSWERS, SAME_QUESTIONS, BOTH = BASELINES = ("other judges", "other answers", "same questions", "both")
 LEGITIMATE, HARMFUL, BOTH_RIGHT, BOTH_WRONG = CASES_OF_PAIRS = ("legitimate", "harmful", "both right", "both wrong")
+LEGITIMATE_SHARE = "legitimate share"
 OVER_MARKING, UNDER_MARKING = CASES_OF_RATINGS = ("over-marking", "under-marking")
 DIFFERENCE, LOG_RATIO = "difference", "log ratio"
 FEW = 10  # questions
@@ -58,6 +59,7 @@ class Contrast:
     """The parts of one row of the table: own marks first, then those of its baseline."""
 
     names: dict[str, str]  # quantity, term, case and baseline
+    questions: np.ndarray  # (questions,)
     parts: Sequence[Part]
     n: int  # marks of own answers
 
@@ -240,11 +242,33 @@ def contrasts(connection: Connection) -> Iterator[Contrast]:
                 if name in sums:
                     parts.append(Part(sums[name], others, sign))
             names = dict(zip(("quantity", "term", "case"), keys[start], strict=True))
-            yield Contrast(names | {"baseline": baseline}, parts, int(n.sum()))
+            yield Contrast(names | {"baseline": baseline}, table["question"][start:end], parts, int(n.sum()))
+
+
+def legitimate_share(right: Contrast, wrong: Contrast) -> Contrast:
+    """The share of right ones among own answers that win where one answer is right, less that of the other judges.
+
+    right, wrong: `legitimate` and `harmful` contrasts with the other judges. Both shares are the sum of wins of right
+    answers over that of all.
+    """
+    questions = np.union1d(right.questions, wrong.questions)
+    parts = []
+    for of_right, of_wrong in zip(right.parts, wrong.parts, strict=True):
+        wins, losses = np.zeros(len(questions)), np.zeros(len(questions))
+        wins[np.searchsorted(questions, right.questions)] = of_right.numerator
+        losses[np.searchsorted(questions, wrong.questions)] = of_wrong.numerator
+        parts.append(Part(wins, wins + losses, of_right.sign))
+    return Contrast(right.names | {"case": LEGITIMATE_SHARE}, questions, parts, right.n + wrong.n)
 
 
 def gold(
-    connection: Connection, *, families: Mapping[str, str], judges: Sequence[str], cases: Sequence[str], confidence: float
+    connection: Connection,
+    *,
+    families: Mapping[str, str],
+    judges: Sequence[str],
+    cases: Sequence[str],
+    confidence: float,
+    power: float,
 ) -> Iterator[dict]:
     """Yield the rows of the table of gold references, from the table `marks` (see `create_sides`).
 
@@ -253,15 +277,22 @@ def gold(
     and case for `both` has the verdict; if there is none, a row without baseline says why:
 
     * `established` if both p-values, in shares and log odds, adjusted by Holm over terms, are at most 1 - confidence;
-    * `suggestive` if both intervals, in shares and in log odds, are on one side of 0;
+    * `suggestive` if both intervals, in shares and in log odds, are on one side of 0 (in shares, if one of these is 0 or 1);
     * `no clear bias` if neither excludes 0; `cannot be told` otherwise, and with fewer than FEW questions.
 
-    favours: yes if wrong, or right, own answers fare better than expected; no if worse.
+    missed: the smallest contrast that is found with probability `power`, (t_((1 + confidence) / 2) + t_power) std_error.
+    favours: yes if wrong, or right, own answers fare better than expected; no if worse. Pairs also have the `legitimate share`,
+    see `legitimate_share`, without verdict.
     """
     create_sides(connection, families)
     measure = DIFFERENCE if cases == CASES_OF_PAIRS else LOG_RATIO
+    measured = {tuple(each.names.values()): each for each in contrasts(connection)}
+    for key in [key for key in measured if key[2:] == (LEGITIMATE, OTHER_JUDGES)]:
+        wrong = measured.get((*key[:2], HARMFUL, OTHER_JUDGES))
+        if wrong and all(part.numerator.any() for part in (*wrong.parts, *measured[key].parts)):
+            measured[*key[:2], LEGITIMATE_SHARE, OTHER_JUDGES] = legitimate_share(measured[key], wrong)
     by_key = {}
-    for each in contrasts(connection):
+    for each in measured.values():
         row = contrast(each.parts, measure, confidence=confidence)
         odds = contrast(each.parts, LOG_ODDS, confidence=confidence)
         share = float(each.parts[0].numerator.sum() / each.parts[0].denominator.sum())
@@ -282,15 +313,20 @@ def gold(
     place = {name: number for number, name in enumerate([*dict.fromkeys(families.values()), *judges])}
     terms = {SELF: list(judges), FAMILY: sorted({key[1] for key in by_key if key[0] == FAMILY}, key=place.get)}
     for quantity, names in terms.items():
-        for case in cases:
+        for case in (*cases, *([LEGITIMATE_SHARE] if measure == DIFFERENCE else [])):
             deciding = [by_key.get((quantity, term, case, BOTH)) for term in names]
             adjusted = holm([max(row.get("p_value", math.nan), row["odds_p_value"]) if row else math.nan for row in deciding])
             for term, row, p_value in zip(names, deciding, adjusted, strict=True):
                 present = [by_key.get((quantity, term, case, baseline)) for baseline in BASELINES]
-                if row is None:
+                if case == LEGITIMATE_SHARE:
+                    row = {}  # no verdict: how often a judge is right decides
+                elif row is None:
                     yield {"quantity": quantity, "term": term, "case": case} | _untold(present)
                 else:
                     row |= _judged(row, p_value, 1 - confidence)
+                    if row.get("std_error", 0) > 0:
+                        quantiles = quantile(confidence, row["df"]) + quantile(2 * power - 1, row["df"])
+                        row["missed"] = quantiles * row["std_error"]
                 for each in filter(None, present):
                     each.pop("odds_p_value")
                     yield each
@@ -317,12 +353,13 @@ def _judged(row: Mapping, p_value: float, alpha: float) -> dict[str, str]:
         return {"verdict": CANNOT_BE_TOLD, "reason": f"{counted(row['questions'], 'question')}, fewer than {FEW}"}
     if math.isnan(row["estimate"]):
         return {"verdict": CANNOT_BE_TOLD, "reason": NO_VARIATION}
-    if side != by_odds:
+    has_odds = not math.isnan(row["log_odds"])  # there are none of a share of 0 or 1
+    if side != by_odds and has_odds:
         return {"verdict": CANNOT_BE_TOLD, "reason": BY_SCALE}
     if not side:
         return {"verdict": NO_CLEAR_BIAS}
     better = side > 0 if row["case"] != UNDER_MARKING else side < 0
-    return {"verdict": ESTABLISHED if p_value <= alpha else SUGGESTIVE, "favours": "yes" if better else "no"}
+    return {"verdict": ESTABLISHED if p_value <= alpha and has_odds else SUGGESTIVE, "favours": "yes" if better else "no"}
 
 
 def _untold(present: Sequence[Mapping | None]) -> dict[str, str]:

@@ -56,7 +56,7 @@ def gold(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
     `table`: the table of gold references, see `recuse.inference.gold`. The large mark is the contrast with both baselines,
     filled if its interval excludes 0; the small one that with the other judges alone.
     """
-    of_pairs = set(table["case"]) <= set(CASES_OF_PAIRS)
+    of_pairs = table["case"].isin(CASES_OF_PAIRS).any()
     cases = (HARMFUL, LEGITIMATE) if of_pairs else (OVER_MARKING, UNDER_MARKING)
     table = table[table["case"].isin(cases)]
     whose = [

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 from recuse.base.words import capitalised, enumerated, number, signed
-from recuse.inference.gold import BOTH, FAMILY, HARMFUL, LEGITIMATE, LOG_RATIO, OVER_MARKING, UNDER_MARKING
+from recuse.inference.gold import BOTH, FAMILY, HARMFUL, LEGITIMATE, LEGITIMATE_SHARE, LOG_RATIO, OVER_MARKING, UNDER_MARKING
 from recuse.inference.verdict import CANNOT_BE_TOLD, ESTABLISHED, NO_CLEAR_BIAS, SUGGESTIVE
 from recuse.report.verdict import MOST, Point, Rows
 
@@ -18,6 +18,11 @@ DOES = {  # of one judge and several: more often than expected, and less
     HARMFUL: ("prefers its own wrong answers to right ones", "prefer their own wrong answers to right ones"),
     OVER_MARKING: ("passes its own wrong answers", "pass their own wrong answers"),
 }
+SPLIT = "How much of their self-preference is legitimate"
+SPLIT_IN_WORDS = (
+    "Of own answers preferred where one of the two answers is right, the share that is right, and that of the other judges of "
+    "the same pairs. An inaccurate judge has a lower share, too."
+)
 EXPECTED = (
     "The share, what is expected, and the contrast with its interval. Expected is what the other judges make of the same "
     "answers, and judge and others of other answers to the same questions."
@@ -40,9 +45,11 @@ def sentences_on_gold(rows: Rows) -> Iterator[str]:
                 names = enumerated([f"{_name(row)} ({_size(row)})" for row in group], MOST)
                 verb = DOES[group[0]["case"]][len(group) > 1]
                 yield f"{capitalised(verdict)}: {names} {verb} {often} often than expected."
-    unclear = [_name(row) for row in of_wrong if row["verdict"] == NO_CLEAR_BIAS]
+    unclear = [row for row in of_wrong if row["verdict"] == NO_CLEAR_BIAS]
     if unclear:
-        yield f"No clear bias for own wrong answers: {enumerated(unclear, MOST)}."
+        least = max((row for row in unclear if row["missed"]), key=lambda row: float(row["missed"]), default=None)
+        missed = f" (for {_name(least)}, {_missed(least)} would often be missed)" if least else ""
+        yield f"No clear bias for own wrong answers: {enumerated([_name(row) for row in unclear], MOST)}{missed}."
     reasons: dict[str, list[str]] = {}
     for row in of_wrong:
         if row["verdict"] == CANNOT_BE_TOLD:
@@ -53,10 +60,15 @@ def sentences_on_gold(rows: Rows) -> Iterator[str]:
 
 def points_on_gold(rows: Rows) -> Iterator[Point]:
     """Each kind of own answer, with the numbers of each judge."""
+    words = EXPECTED
     for case, heading in HEADINGS.items():
         items = [(capitalised(_name(row)), _numbers(row)) for row in rows if row["case"] == case and row["baseline"] == BOTH]
         if items:
-            yield Point(heading, EXPECTED, items)
+            yield Point(heading, words, items)
+            words = ""
+    shares = [row for row in rows if row["case"] == LEGITIMATE_SHARE]
+    if shares:
+        yield Point(SPLIT, SPLIT_IN_WORDS, [(capitalised(_name(row)), _numbers(row)) for row in shares])
 
 
 def caveats_on_gold(rows: Rows) -> Iterator[str]:
@@ -81,10 +93,18 @@ def _size(row: Mapping[str, str]) -> str:
     return f"{shown[0]}, {shown[1]} to {shown[2]}" if len(shown) == 3 else shown[0]
 
 
+def _missed(row: Mapping[str, str]) -> str:
+    missed = float(row["missed"])
+    if row["measure"] == LOG_RATIO:
+        return f"less than {math.exp(missed):.2f} times the expected share"
+    return f"a difference below {number(100 * missed, 1)} points"
+
+
 def _numbers(row: Mapping[str, str]) -> str:
     shares = " against ".join(
         f"{100 * float(row[column]):.0f}\N{NO-BREAK SPACE}%" for column in ("share", "baseline_share") if row[column]
     )
     contrast = f": {_size(row)}" if row["estimate"] else ""
+    verdict = f"; {row['verdict']}" if row["verdict"] else ""
     because = f" ({row['reason']})" if row["reason"] else ""
-    return f"{shares}{contrast}; {row['verdict']}{because}"
+    return f"{shares}{contrast}{verdict}{because}"

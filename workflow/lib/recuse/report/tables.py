@@ -141,7 +141,8 @@ EXCERPTS = {
         "Own answers, right and wrong",
         "How often a judge prefers (or passes, or fails) its own answers, what each baseline expects, and the contrast: a "
         "difference of shares, or the log of a ratio. The verdict is in the row of the baseline “both”.",
-        f"case quantity term baseline share baseline_share estimate {INTERVAL} p_value log_odds n questions verdict reason",
+        f"case quantity term baseline share baseline_share estimate {INTERVAL} p_value log_odds "
+        "n questions verdict missed reason",
     ),
     "regression_verdicts": Excerpt(
         "Own and family answers, by regression",

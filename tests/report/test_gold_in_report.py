@@ -1,0 +1,70 @@
+"""What a report says of own right and wrong answers: findings first, what would be missed, what would overturn them."""
+
+import math
+
+from recuse.base.tables import GOLD
+from recuse.report.gold import EXPECTED, OVERTURNED, SPLIT, caveats_on_gold, points_on_gold, sentences_on_gold
+from recuse.report.pairwise import answer_of_comparisons
+from report_pages import texts
+
+
+def row(term, case, estimate, verdict="", favours="", **columns):
+    values = {"quantity": "self_bias", "term": term, "case": case, "baseline": "both", "measure": "difference", "share": 0.5}
+    values |= {"baseline_share": 0.5 - estimate, "estimate": estimate, "ci_low": estimate - 0.1, "ci_high": estimate + 0.1}
+    return values | {"verdict": verdict, "favours": favours, "missed": 0.149} | columns
+
+
+ROWS = texts(
+    GOLD,
+    [
+        row("A", "harmful", 0.12, "suggestive", "yes"),
+        row("B", "harmful", 0.3, "established", "yes"),
+        row("GPT", "harmful", -0.2, "established", "no", quantity="family_bias"),
+        row("C", "harmful", 0.01, "no clear bias"),
+        row("D", "harmful", 0.2, "cannot be told", reason="3 questions, fewer than 10"),
+        row("A", "legitimate", 0.2, "established", "yes"),
+        row("A", "legitimate share", 0.1, baseline="other judges"),
+    ],
+)
+
+
+def test_findings_on_own_wrong_answers():
+    assert [*sentences_on_gold(ROWS)] == [
+        "Established: B (+30.0 points, 20.0 to 40.0) prefers its own wrong answers to right ones more often than expected.",
+        "Established: the GPT family (−20.0 points, −30.0 to −10.0) prefers its own wrong answers to right ones less often than "
+        "expected.",
+        "Suggestive: A (+12.0 points, 2.0 to 22.0) prefers its own wrong answers to right ones more often than expected.",
+        "No clear bias for own wrong answers: C (for C, a difference below 14.9 points would often be missed).",
+        "Cannot be told for D: 3 questions, fewer than 10.",
+    ]
+
+
+def test_ratios():
+    ratio = row("A", "over-marking", math.log(2), "established", "yes", measure="log ratio") | {
+        "ci_low": 0.0,
+        "ci_high": math.log(4),
+    }
+    rows = texts(GOLD, [ratio, row("B", "over-marking", 0.0, "no clear bias", measure="log ratio", missed=math.log(1.5))])
+    assert [*sentences_on_gold(rows)] == [
+        "Established: A (2.00 times, 1.00 to 4.00) passes its own wrong answers more often than expected.",
+        "No clear bias for own wrong answers: B (for B, less than 1.50 times the expected share would often be missed).",
+    ]
+
+
+def test_points_show_the_shares_and_say_once_what_is_expected():
+    points = list(points_on_gold(ROWS))
+    assert [point.words == EXPECTED for point in points] == [True, False, False]
+    assert points[0].items[0] == (
+        "A",
+        "50\N{NO-BREAK SPACE}% against 38\N{NO-BREAK SPACE}%: +12.0 points, 2.0 to 22.0; suggestive",
+    )
+    assert points[0].items[-1][1].endswith("; cannot be told (3 questions, fewer than 10)")
+    assert points[-1].heading == SPLIT
+
+
+def test_a_finding_comes_with_what_would_overturn_it():
+    assert [*caveats_on_gold(ROWS)] == [OVERTURNED]
+    assert [*caveats_on_gold(ROWS[3:5])] == []
+    answer = answer_of_comparisons({"gold": ROWS}, confidence=0.9)
+    assert answer.headline.startswith("Established: B")
+    assert answer.caveats[0] == OVERTURNED

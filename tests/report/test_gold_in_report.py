@@ -31,8 +31,8 @@ ROWS = texts(
 def test_findings_on_own_wrong_answers():
     assert [*sentences_on_gold(ROWS)] == [
         "Established: B (+30.0 points, 20.0 to 40.0) prefers its own wrong answers to right ones more often than expected.",
-        "Established: the GPT family (−20.0 points, −30.0 to −10.0) prefers its own wrong answers to right ones less often than "
-        "expected.",
+        "Established: the GPT family (−20.0 points, −30.0 to −10.0) prefers its own wrong answers to right ones less often "
+        "than expected.",
         "Suggestive: A (+12.0 points, 2.0 to 22.0) prefers its own wrong answers to right ones more often than expected.",
         "No clear bias for own wrong answers: C (for C, a difference below 14.9 points would often be missed).",
         "Cannot be told for D: 3 questions, fewer than 10.",

@@ -142,7 +142,7 @@ rule gold_of_ratings:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         code=code_of("gold_of_ratings.py"),
-        pass_mark=config["inference"]["pass_mark"],
+        pass_mark=of_study(lambda config, study: config["inference"]["pass_mark"]),
         confidence=config["confidence"],
         power=config["inference"]["power"]["power"],
     message:

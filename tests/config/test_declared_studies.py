@@ -20,6 +20,31 @@ WORLD = world()
 QUALITY = {"quality": [1, 10]}
 
 
+def keyed(judge=(), **settings):
+    """A study of answers with a key, and its judge J."""
+    simulate = {"accuracy": {"A": 0.5, "B": 0.5}, "judges": {"J": dict(judge)}} | settings
+    return {"title": "t", "simulate": simulate, "analyses": ["gold"]}
+
+
+@pytest.mark.parametrize(
+    ("study", "message"),
+    [
+        (keyed() | {"analyses": ["verbosity"]}, "accuracy: these verdicts have a key alone; write `analyses: \\[gold\\]`"),
+        ({"title": "t", "simulate": WORLD, "analyses": ["gold"]}, "analyses: gold: needs answers with a key; write `accuracy`"),
+        (keyed(models=["A", "B"]), "found accuracy with models, which cannot be combined"),
+        (keyed(convincing={"C": 0.1}), "'C' is not one of `accuracy`"),
+        (keyed({"own": 0.7}), "judges: J: own: answers with a key have none; leave it out"),
+        (keyed({"mistake": 0.9, "struggle": 0.2}), "it would choose wrong answers with probabilities from"),
+        ({"title": "t", "simulate": {**WORLD, "first": 0.1}}, "first: needs `accuracy`"),
+        ({"title": "t", "simulate": world(harmful=0.1)}, "judges: J: harmful: needs `accuracy`; leave `harmful` out"),
+    ],
+)
+def test_settings_of_answers_with_a_key(study, message):
+    check_verdicts("mine", keyed({"mistake": 0.3, "struggle": 0.1, "harmful": 0.1}, first=0.1, convincing={"A": 0.1}))
+    with pytest.raises(ConfigError, match=message):
+        check_verdicts("mine", study)
+
+
 def check_verdicts(name, study):
     config = copy.deepcopy(CONFIG)
     config["comparisons"][name] = study

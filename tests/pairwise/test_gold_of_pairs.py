@@ -76,11 +76,26 @@ def thinned(columns, share, seed=0):
     return {name: values[kept] for name, values in columns.items()}
 
 
+def spoilt(columns, seed=0):
+    """With a second vote, ties and errors in some verdicts, and a tenth of the questions without a key."""
+    draw, rows = np.random.default_rng(seed), len(columns["judge"])
+    twice = {name: np.concatenate([values, values]) for name, values in columns.items()}
+    twice["vote"] = np.repeat([1, 2], rows)
+    changed = draw.random(2 * rows)
+    twice["outcome"] = np.where(changed < 0.1, "tie", np.where(changed < 0.2, "error", twice["outcome"])).astype(object)
+    unkeyed = np.char.endswith(twice["item"].astype(str), "7")
+    for side in ("right_a", "right_b"):
+        twice[side] = np.where(unkeyed, None, twice[side])
+    return twice
+
+
 def naive(columns, families):
     """(quantity, term, case, baseline) -> contrast and standard error, by loops over verdicts."""
     points = defaultdict(list)
     names = ("judge", "item", "model_a", "model_b", "outcome", "right_a", "right_b")
     for judge, item, a, b, outcome, right_a, right_b in zip(*(columns[name] for name in names), strict=True):
+        if right_a is None or right_b is None:
+            continue
         for model, other, mine, right, other_right in ((a, b, "a", right_a, right_b), (b, a, "b", right_b, right_a)):
             case = {"10": LEGITIMATE, "01": HARMFUL, "11": "both right", "00": "both wrong"}[
                 f"{int(right == 'true')}{int(other_right == 'true')}"
@@ -129,10 +144,18 @@ def naive(columns, families):
     return result
 
 
-@pytest.mark.parametrize(("share", "families"), [(1, {}), (0.5, {}), (0.7, FAMILIES)])
-def test_every_contrast_equals_a_loop_over_verdicts(share, families):
+@pytest.mark.parametrize(
+    ("columns", "families"),
+    [
+        (drawn(questions=40), {}),
+        (thinned(drawn(questions=40), 0.5), {}),
+        (thinned(drawn(questions=40), 0.7), FAMILIES),
+        (thinned(spoilt(drawn(questions=40)), 0.8), FAMILIES),
+    ],
+    ids=["whole", "thinned", "families", "spoilt"],
+)
+def test_every_contrast_equals_a_loop_over_verdicts(columns, families):
     """Estimates to 1e-9; errors and intervals those of statsmodels' cluster-robust mean."""
-    columns = thinned(drawn(questions=40), share)
     expected = naive(columns, families)
     rows = {
         tuple(row[key] for key in ("quantity", "term", "case", "baseline")): row

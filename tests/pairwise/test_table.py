@@ -320,3 +320,34 @@ def test_other_columns_are_not_read(tmp_path):
 def test_a_ragged_line_is_named_with_its_mend(tmp_path, row, message):
     (tmp_path / "v.csv").write_text(f"judge,item,model_a,model_b,order,outcome\n{row}\n", "utf-8")
     assert message in complaint(tmp_path, [tmp_path / "v.csv"])
+
+
+KEYED = f"{HEADER},right_a,right_b"
+
+
+def keyed(*marks):
+    """Both orders of a pair, the second the other way round, each with its marks."""
+    ways = ("J,q1,GPT,Bard,ab,a,,,", "J,q1,Bard,GPT,ab,a,,,")
+    return [f"{way}{',' * (KEYED.count(',') - way.count(',') - 2)},{mark}" for way, mark in zip(ways, marks, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("true,false", "False,TRUE"), ("1,0", "0.0,1.0"), ("yes,no", ",yes"), (",", "no,yes")]
+)
+def test_marks_are_turned_with_their_answers(tmp_path, first, second):
+    comparisons, _ = run(tmp_path, [write(tmp_path / "v.csv", keyed(first, second), KEYED)])
+    rows = select(comparisons)
+    assert [(row["model_a"], row["order"]) for row in rows] == [("GPT", "ab"), ("GPT", "ba")]
+    assert {row["right_a"] for row in rows} <= {True, None}
+    assert {row["right_b"] for row in rows} <= {False, None}
+    assert True in {row["right_a"] for row in rows}
+
+
+def test_marks_that_are_none_or_contradict(tmp_path):
+    message = message_of(tmp_path, keyed("maybe,0", "0,1"), KEYED)
+    assert "line 2, column right_a: found 'maybe', which is none of true or false; write true or false" in message
+    message = message_of(tmp_path, keyed("1,0", "1,1"), KEYED)
+    assert "line 3, column right_a: found a right answer of 'Bard' for item 'q1', but a wrong answer of 'Bard' in" in message
+    other_pair = keyed("1,0", "0,1")[0].replace("Bard", "Claude").replace(",1,0", ",0,0")
+    message = message_of(tmp_path, [*keyed("1,0", "0,1"), other_pair], KEYED)
+    assert "line 4, column right_a: found a wrong answer of 'GPT' for item 'q1', but a right answer of 'GPT' in" in message

@@ -54,7 +54,7 @@ def unscored(*, human="", **settings):
 
 def write_rows(path, rows):
     with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer = csv.DictWriter(file, dict.fromkeys((*COLUMNS, *rows[0])), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
     return str(path)

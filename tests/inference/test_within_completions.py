@@ -1,0 +1,110 @@
+"""Ratings of one prompt on several occasions, and cell means within completions, against dummies on the rows."""
+
+import numpy as np
+import pytest
+
+from conftest import CONFIG
+from rated_tables import FIVE, rated, study_of_rows
+from recuse.base.errors import DataError
+from recuse.crosscheck.compare import compared
+from recuse.inference.idiosyncrasy import LEAST_PROMPTS, idiosyncrasies, idiosyncrasy_rows
+from recuse.inference.judge_model import tables_of_slices
+from recuse.model.fit import fits
+from recuse.model.spec import Spec
+
+WITHIN = {"absorb": "completion", "terms": ("judge", "same_family")}
+SEVEN = [*FIVE, "Claude v2", "Mistral Large"]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Each prompt was answered twice, by other models, each answer rated by other judges than the model, and not by all."""
+    drawn = np.random.default_rng(5)
+    kept = []
+    for occasion in ("first", "again"):
+        among = {prompt: set(drawn.choice(SEVEN, 5, replace=False)) for prompt in range(30)}
+        for row in rated(SEVEN, SEVEN, prompts=30, seed=len(occasion)):
+            judge, model, prompt = row["judge"], row["model"], int(row["prompt_id"][1:])
+            if {judge, model} <= among[prompt] and judge != model and drawn.random() < 0.9:
+                kept.append({**row, "gt": "", "occasion": occasion})
+    return kept
+
+
+@pytest.fixture(scope="module")
+def study(rows, tmp_path_factory):
+    return study_of_rows(tmp_path_factory.mktemp("occasions"), rows)
+
+
+def dummies(rows, *names):
+    """Indicators of each level of some columns together, (rows, levels)."""
+    levels = [tuple(row[name] for name in names) for row in rows]
+    return np.array([[level == other for other in sorted(set(levels))] for level in levels], dtype=float)
+
+
+def test_two_ratings_of_a_prompt_need_two_occasions(rows, tmp_path):
+    with pytest.raises(DataError, match="are already in"):
+        study_of_rows(tmp_path, [{**row, "occasion": ""} for row in rows])
+
+
+def test_a_completion_is_of_one_occasion(rows, study):
+    """The family-bias, by a dummy for each answer; its errors, by statsmodels."""
+    (fit,) = fits(Spec.of("s", **WITHIN, covariance="CR1"), study, seed=1)
+    families = {name: CONFIG["models"][name]["family"] for name in SEVEN}
+    ours = {row.term: row.estimate for row in fit.coefficients if row.quantity == "family_bias"}
+    same = [[families[row["judge"]] == families[row["model"]] == family for family in ours] for row in rows]
+    design = np.hstack([np.array(same, dtype=float), dummies(rows, "judge"), dummies(rows, "model", "prompt_id", "occasion")])
+    rating = np.array([(row["rating"] - 1) / 4 for row in rows])
+    expected = np.linalg.lstsq(design, rating, rcond=None)[0]
+    np.testing.assert_allclose([*ours.values()], expected[: len(ours)], atol=1e-10)
+    specs = [Spec.of(name, **WITHIN, covariance=name) for name in ("CR1", "CR1_judge", "two_way")]
+    assert max(row["largest_difference"] for row in compared(specs, study, confidence=0.9)) < 1e-9
+
+
+def test_cell_means_within_completions_are_those_of_dummies(rows, study):
+    ((_, cells),) = tables_of_slices(Spec.of("s", **WITHIN, covariance="CR1"), study)
+    pairs = sorted({(row["judge"], row["model"]) for row in rows})
+    assert list(zip(cells.judge.tolist(), cells.model.tolist(), strict=True)) == pairs
+    design = np.hstack([dummies(rows, "judge", "model"), dummies(rows, "model", "prompt_id", "occasion")])
+    rating = np.array([(row["rating"] - 1) / 4 for row in rows])
+    expected = np.linalg.lstsq(design, rating, rcond=None)[0][: len(pairs)]
+    for model in SEVEN:  # gaps between the judges of a model, and the mean of all its ratings
+        of_model = cells.model == model
+        gaps = (cells.mean - expected)[of_model]
+        np.testing.assert_allclose(gaps, gaps[0], atol=1e-10)
+        mean = np.average(cells.mean[of_model], weights=cells.n[of_model])
+        assert mean == pytest.approx(np.mean([value for row, value in zip(rows, rating, strict=True) if row["model"] == model]))
+
+
+def test_only_the_biases_that_the_spec_has(study):
+    slices = idiosyncrasies(Spec.of("s", **WITHIN, covariance="CR1"), study, seed=1, draws=0)
+    quantities = {row["quantity"] for row in idiosyncrasy_rows(slices, confidence=0.9)}
+    assert quantities == {"family_bias"}
+
+
+def test_a_judge_that_shares_no_completion_has_no_cell(rows, tmp_path):
+    """Its ratings say nothing about how it differs from others; nor do those of judges in a part of their own."""
+    alone = [
+        {**row, "occasion": f"alone, {row['occasion']}"}
+        for row in rows
+        if row["judge"] == "GPT-4o" and row["model"] == "Claude v2"
+    ]
+    others = [row for row in rows if (row["judge"], row["model"]) != ("GPT-4o", "Claude v2")]
+    assert alone
+    ((_, cells),) = tables_of_slices(Spec.of("s", **WITHIN, covariance="CR1"), study_of_rows(tmp_path, others + alone))
+    assert ("GPT-4o", "Claude v2") not in {*zip(cells.judge.tolist(), cells.model.tolist(), strict=True)}
+    assert np.isfinite(cells.mean).all()
+
+
+def test_a_family_is_compared_in_the_cells_that_can_be(rows, tmp_path):
+    """A cell with few prompts does not keep a family from being told by its others."""
+    few, kept = 0, []
+    for row in rows:
+        if (row["judge"], row["model"]) == ("Claude v2", "Claude 3 Sonnet"):
+            few += 1
+            if few >= LEAST_PROMPTS:
+                continue
+        kept.append(row)
+    slices = idiosyncrasies(Spec.of("s", **WITHIN, covariance="CR1"), study_of_rows(tmp_path, kept), seed=1, draws=0)
+    found = {row["term"]: row for row in idiosyncrasy_rows(slices, confidence=0.9) if row["method"] == "mixed"}
+    assert found["Claude"]["cells"] == 1
+    assert found["Mistral"]["cells"] == 2

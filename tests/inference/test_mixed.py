@@ -470,3 +470,29 @@ def test_size_of_single_and_pooled_tests_with_spreads_by_judge():
     assert 0.05 < np.mean(rejected) < 0.13
     assert np.mean(rejected, axis=0).max() < 0.1 + 3.5 * np.sqrt(0.09 / 150)
     assert np.mean(whole) < 0.1 + 3 * np.sqrt(0.09 / 150)
+
+
+SIZES = (("p", 9), ("q", 4)), (("p", 4), ("q", 9))  # judges and models of each part
+
+
+def test_level_of_models_that_no_cell_links_to_others_does_not_matter():
+    """Two parts of judges and models: a constant added to one moves no gap and no error."""
+    generator = np.random.default_rng(3)
+    judges, models = (np.array([f"{part}{number}" for part, size in sizes for number in range(size)]) for sizes in SIZES)
+    families = {name: f"{name[0]}{int(name[1]) // 2}" for name in {*judges, *models}}
+    judge, model = np.meshgrid(judges, models, indexing="ij")
+    cells = cells_of(judges, models, families, kept=(np.strings.slice(judge, 1) == np.strings.slice(model, 1)).ravel())
+    slope = 1 + 0.3 * generator.normal(size=len(judges))
+    quality = 0.05 * generator.normal(size=len(models))
+    place = np.searchsorted(judges, cells.judge), np.searchsorted(models, cells.model)
+    mean = slope[place[0]] * quality[place[1]] + 0.02 * generator.normal(size=len(cells.n))
+    among = np.array([cells.is_family & (cells.judge_family == family) for family in np.unique(cells.judge_family)])
+    results = []
+    for constant in (0.0, 0.5):
+        moved = mean + constant * np.strings.startswith(cells.judge, "q")
+        fit = MixedFit(Table.of(cells), moved)
+        contrasts = np.array([fit.without_family(these) for these in among])
+        errors = fit.errors(contrasts, among / among.sum(axis=1, keepdims=True))
+        results.append((contrasts @ moved, [errors.of(row)[0] for row in np.eye(len(among))]))
+    np.testing.assert_allclose(results[0][0], results[1][0], atol=1e-8)
+    np.testing.assert_allclose(results[0][1], results[1][1], rtol=1e-5)

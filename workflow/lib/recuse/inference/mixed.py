@@ -68,6 +68,16 @@ class Table(Pairs):
         return np.unique(self.judge)
 
     @cached_property
+    def linked_models(self) -> np.ndarray:
+        """Which models the cells other than own ones link, through judges, (M, M) of bool."""
+        fitted = ~self.is_self
+        rated = (self.judge[fitted, None] == self.judges).T.astype(float) @ (self.model[fitted, None] == np.unique(self.model))
+        linked = (rated.T @ rated > 0) | np.eye(rated.shape[1], dtype=bool)
+        while ((further := linked.astype(float) @ linked > 0) != linked).any():
+            linked = further
+        return linked
+
+    @cached_property
     def families(self) -> np.ndarray:
         """Codes of the families with a cell of another model of the judge's family, (F,)."""
         return np.unique(self.judge_family[self.is_family])
@@ -286,17 +296,18 @@ class MixedFit:
     def _slope(self, effects: np.ndarray, spread: np.ndarray) -> np.ndarray:
         """c_m of some effects less their mean, (cells,), times the share of their variance that is not error of estimation.
 
-        spread: covariance of the effects.
+        The mean is that of the models that cells link, as no cell compares them with others. spread: covariance of the effects.
         """
         judges, models = len(self.table.judges), len(np.unique(self.table.model))
         is_model = (self._columns >= judges) & (self._columns < judges + models)
         value = np.zeros(models)
         place = self._columns[is_model] - judges
         value[place] = effects[is_model]
-        value -= value.mean()
         error = np.zeros((models, models))
         error[np.ix_(place, place)] = spread[np.ix_(is_model, is_model)]
-        noise = error.trace() - error.sum() / models
+        linked = self.table.linked_models
+        centre = np.eye(models) - linked / linked.sum(axis=1, keepdims=True)
+        value, noise = centre @ value, float((centre * (centre @ error)).sum())
         self._error_of_models = math.sqrt(noise / models)
         value *= max(0.0, 1 - noise / max(value @ value, 1e-300))
         return value[np.searchsorted(np.unique(self.table.model), self.table.model)]

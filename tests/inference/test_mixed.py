@@ -491,6 +491,9 @@ def test_level_of_models_that_no_cell_links_to_others_does_not_matter():
     for constant in (0.0, 0.5):
         moved = mean + constant * np.strings.startswith(cells.judge, "q")
         fit = MixedFit(Table.of(cells), moved)
+        of_models = fit.slope[np.unique(cells.model, return_index=True)[1]]
+        for part in "pq":
+            assert abs(of_models[np.strings.startswith(models, part)].mean()) < 1e-12
         contrasts = np.array([fit.without_family(these) for these in among])
         errors = fit.errors(contrasts, among / among.sum(axis=1, keepdims=True))
         results.append((contrasts @ moved, [errors.of(row)[0] for row in np.eye(len(among))]))

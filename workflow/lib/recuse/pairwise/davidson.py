@@ -115,6 +115,14 @@ class Cells:
         entries = [ones, ones, ones, self.own, self.of_family, ones, lengths, self.counts[TIED]]
         return np.bincount(self.places.ravel(), np.abs(np.concatenate(entries)), self.terms.count) > 0
 
+    @cached_property
+    def outcomes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Verdicts, those for a less those for b, and ties: of each group or, where lengths differ, of each verdict."""
+        counts = self.counts
+        if self.has_lengths:
+            counts = np.stack([self.verdicts.outcome == outcome for outcome in OUTCOMES]) * 1.0
+        return counts.sum(axis=0), counts[A_WINS] - counts[B_WINS], counts[TIED] * 1.0
+
     def entries(self, coefficients: np.ndarray) -> np.ndarray:
         """Derivatives of eta by the coefficients at `places`, but of length by x and of log nu by tie, (8, groups)."""
         strength, ones = coefficients[self.terms.places(STRENGTH)], np.ones(len(self.judge))
@@ -140,42 +148,43 @@ class State:
     def __init__(self, cells: Cells, coefficients: np.ndarray) -> None:
         """coefficients: (terms,)."""
         self.cells, self.entries = cells, cells.entries(coefficients)
-        self.eta = cells.eta(coefficients, self.entries)
-        tie = np.where(cells.has_ties[cells.judge], coefficients[cells.places[7]], -np.inf)
-        counts = cells.counts
+        eta = cells.eta(coefficients, self.entries)
+        nu = np.where(cells.has_ties[cells.judge], np.exp(coefficients[cells.places[7]]), 0.0)
+        log_nu = coefficients[cells.places[7]]
         if cells.has_lengths:
-            tie, counts = tie[cells.group], np.stack([cells.verdicts.outcome == of for of in OUTCOMES]) * 1.0
-        logs = np.stack([self.eta / 2, -self.eta / 2, tie])
-        most = logs.max(axis=0)
-        weights = np.exp(logs - most)
-        total = weights.sum(axis=0)
-        self.probability = weights / total  # (3, groups or verdicts)
-        given = np.where(counts > 0, counts * np.where(counts > 0, logs, 0.0), 0.0).sum()
-        self.log_likelihood = float(given - counts.sum(axis=0) @ (most + np.log(total)))
-        self._counts = counts
+            nu, log_nu = nu[cells.group], log_nu[cells.group]
+        half = np.exp(-np.abs(eta) / 2)  # weights over that of the likelier answer: 1, half^2 and nu half
+        total = 1 + half * (half + nu)
+        likelier, other = 1 / total, half * half / total
+        ahead = eta > 0
+        # Of each group or verdict, (3, groups or verdicts).
+        self.probability = np.stack([np.where(ahead, likelier, other), np.where(ahead, other, likelier), nu * half / total])
+        n, lead, ties = cells.outcomes
+        self.log_likelihood = float(lead @ eta / 2 + ties @ log_nu - n @ (np.abs(eta) / 2 + np.log(total)))
 
     def _summed(self, values: np.ndarray, power: int = 0) -> np.ndarray:
         """Sum values of groups, or of verdicts times x^power, by group, (groups,)."""
         cells = self.cells
         if not cells.has_lengths:
             return values * (power == 0)
-        return np.bincount(cells.group, values * cells.verdicts.x**power, len(cells.judge))
+        return np.bincount(cells.group, values * cells.verdicts.x**power if power else values, len(cells.judge))
 
+    @cached_property
     def _residuals(self) -> tuple[np.ndarray, np.ndarray]:
         """Derivatives of the log-likelihood by eta and by log nu of each group or verdict."""
-        n, (a, b, tie) = self._counts.sum(axis=0), self.probability
-        return (self._counts[A_WINS] - self._counts[B_WINS] - n * (a - b)) / 2, self._counts[TIED] - n * tie
+        (n, lead, ties), (a, b, tie) = self.cells.outcomes, self.probability
+        return (lead - n * (a - b)) / 2, ties - n * tie
 
     @cached_property
     def gradient(self) -> np.ndarray:
         """(terms,)."""
-        of_eta, of_tie = self._residuals()
+        of_eta, of_tie = self._residuals
         sums = [*[self._summed(of_eta)] * LINEAR, self._summed(of_eta, 1), self._summed(of_tie)]
         return np.bincount(self.cells.places.ravel(), (self.entries * sums).ravel(), self.cells.terms.count)
 
     def information(self, *, observed: bool = True) -> np.ndarray:
         """Minus the Hessian, or its expectation, (terms, terms): they differ where strengths meet sensitivities."""
-        n, (a, b, tie) = self._counts.sum(axis=0), self.probability
+        n, (a, b, tie) = self.cells.outcomes[0], self.probability
         both = n * (a + b - (a - b) ** 2) / 4, -n * tie * (a - b) / 2, n * tie * (1 - tie)
         eta, eta_x, eta_xx = (self._summed(both[0], power) for power in range(3))
         mixed, mixed_x, ties = self._summed(both[1]), self._summed(both[1], 1), self._summed(both[2])
@@ -188,7 +197,7 @@ class State:
             total += np.bincount(places[one] * count + places[other], products / (1 + (one == other)), count * count)
         total = total.reshape(count, count)
         if observed:
-            residual = self._summed(self._residuals()[0])
+            residual = self._summed(self._residuals[0])
             for place, sign in ((0, -1.0), (1, 1.0)):
                 np.add.at(total, (places[place], places[2]), sign * residual)
         return total + total.T

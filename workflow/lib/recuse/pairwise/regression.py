@@ -270,10 +270,9 @@ def _of_fit(of: Regression, answered: Answered, confidence: float) -> Iterator[d
     for quantity in OF_JUDGES:
         names = verdicts.families if quantity == FAMILY else verdicts.judges
         wanted = range(len(names)) if quantity != FAMILY else _families_of_judges(verdicts)
-        told = []
+        told, carried = [], np.transpose(carrying(cells, quantity)).tolist()
         for code in wanted:
-            place = terms.start[quantity] + code
-            n, questions = carrying(cells, quantity, code)
+            place, (n, questions) = terms.start[quantity] + code, carried[code]
             row = {"question": answered.question, "quantity": quantity, "term": names[code], "n": n, "questions": questions}
             reason = _reason(answered, quantity, code, n)
             if not reason:
@@ -298,12 +297,16 @@ def _families_of_judges(verdicts: Verdicts) -> list[int]:
     ]
 
 
-def carrying(cells: Cells, quantity: str, code: int) -> tuple[int, int]:
-    """How many verdicts, and of how many questions, carry a term."""
-    kind = 1 + KINDS.index(quantity)
+def carrying(cells: Cells, quantity: str) -> tuple[np.ndarray, np.ndarray]:
+    """How many verdicts, and how many questions, carry each term of a kind, (size,) each."""
+    size, items = cells.terms.sizes[quantity], cells.verdicts.items
     entry = {SELF: cells.own, FAMILY: cells.of_family}.get(quantity, np.ones(len(cells.judge)))
-    rows = ((cells.places[kind] == cells.terms.start[quantity] + code) & (entry != 0))[cells.group]
-    return int(rows.sum()), len(np.unique(cells.verdicts.item[rows]))
+    code = cells.places[1 + KINDS.index(quantity)] - cells.terms.start[quantity]
+    rows = (entry != 0)[cells.group]
+    table = np.bincount(code[cells.group[rows]] * items + cells.verdicts.item[rows], minlength=size * items).reshape(
+        size, items
+    )
+    return table.sum(axis=1), (table > 0).sum(axis=1)
 
 
 def _numbers(estimate: float, std_error: float, df: int, quantity: str, confidence: float) -> dict[str, float]:
@@ -363,8 +366,9 @@ def _of_table(of: Regression, confidence: float) -> Iterator[dict]:
     tests = {} if of.preferences is None else {(test.quantity, test.term): test for test in of.preferences.tests()}
     terms = [(SELF, code, judge) for code, judge in enumerate(verdicts.judges)]
     terms += [(FAMILY, code, verdicts.families[code]) for code in _families_of_judges(verdicts)]
+    carried = {quantity: np.transpose(carrying(cells, quantity)).tolist() for quantity in BIASES}
     for quantity, code, term in terms:
-        n, questions = carrying(cells, quantity, code)
+        n, questions = carried[quantity][code]
         row = {"question": C, "quantity": quantity, "term": term, "n": n, "questions": questions}
         test = tests.get((quantity, term))
         if test is None or not n:

@@ -1,7 +1,7 @@
 """The regression of verdicts on pairs: time against other packages, time and memory by size, and size and power by simulation.
 
     python benchmarks/pairs.py times [--python <python with choix and evalica>]
-    python benchmarks/pairs.py sizes 1e4 1e5 1e6
+    python benchmarks/pairs.py sizes 1e5 1e6
     python benchmarks/pairs.py worlds --replicates 260
 
 times: Bradley-Terry strengths of 50 models, all from one array of 1e6 winners and losers in memory, each in a process of its
@@ -203,7 +203,7 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("times", "sizes", "worlds"))
-    parser.add_argument("numbers", nargs="*", default=["1e4", "1e5", "1e6"])
+    parser.add_argument("numbers", nargs="*", default=["1e5", "1e6"])
     parser.add_argument("--python")
     parser.add_argument("--replicates", type=int, default=260)
     given = parser.parse_args()

@@ -32,7 +32,7 @@ def test_every_figure_in_the_formats_of_the_configuration(project):
 
 
 # Figures of three judges of three families in a user's file, which have nothing to show.
-SILENT = {"smoke": (), "mine": ("ppi", "fig09_llm_reference", "fig10_weak_models_dropped", "idiosyncrasy")}
+SILENT = {"smoke": (), "mine": ("ppi", "fig09_llm_reference", "fig10_weak_models_dropped", "idiosyncrasy", "panel")}
 
 
 def test_report_of_each_study_shows_every_figure_and_leads_to_every_file(project):

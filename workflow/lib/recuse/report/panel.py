@@ -13,8 +13,10 @@ MOST_NAMES = 6  # judges of a panel in words
 TO = {BIAS: "To compare these models", ERROR: "To score single answers"}
 WHAT = {BIAS: "a bias between models", ERROR: "an error"}
 OVERTURNED = {
-    HUMANS: "Other models, or human scores less reliable than they are taken to be, would overturn this.",
-    "": "What all judges get wrong looks like quality here: only human scores could overturn or confirm this.",
+    HUMANS: "All this holds for these models: judges may treat others otherwise. If the human scores are less reliable than "
+    "they are taken to be, the errors are smaller and the judges worth more.",
+    "": "All this holds for these models and against the other judges: what all judges get wrong looks like quality here, and "
+    "only human scores could tell.",
 }
 
 
@@ -46,6 +48,8 @@ def _take(name: str, row: Mapping[str, str], whole: Rows, unit: Unit, confidence
     more = [f"{level(confidence)} interval {span}"] if (span := unit.span(row, f"{name}_")) else []
     if held_out := row[f"held_out_{name}"]:
         more.append(f"{unit.text(held_out, sign=False)} if chosen on half of the prompts and tested on the others")
+    if name == BIAS:
+        more.append(f"the most for {row['worst_model']}, {unit.text(row['worst_bias'])}")
     words = f"{TO[name]}, take {enumerated(names, MOST_NAMES)}, {kept}: {left} is left"
     words += f" ({'; '.join(more)})" if more else ""
     others = [other[name] for other in whole if other[name] and other is not row]

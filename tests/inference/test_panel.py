@@ -270,6 +270,13 @@ def test_the_recommended_panel_is_the_smallest_within_an_error_of_the_best():
     assert recommended(rows[2:], ERROR, confidence=0.9) is None
 
 
+def test_only_these_dimensions_count(tmp_path):
+    study = study_of_rows(tmp_path, rated(dimensions=("Tone", "Use")))
+    assert judge_errors(study, {}, dimensions=["Use"]).crossing.dimensions.tolist() == ["Use"]
+    with pytest.raises(ConfigError, match=r"panel: dimensions.*Tune"):
+        judge_errors(study, {}, dimensions=["Tune"])
+
+
 def test_worth():
     assert worth(4, np.array([0.0, 1.0, 0.5])).tolist() == [4.0, 1.0, 1.6]
     assert np.isinf(worth(4, np.array([-0.5]))[0])

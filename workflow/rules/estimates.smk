@@ -301,7 +301,7 @@ rule panel:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         code=code_of("panel.py"),
-        settings=config["inference"]["panel"],
+        settings=of_study(lambda config, study: config["inference"]["panel"]),
         prices=setting("prices", {}),
         confidence=config["confidence"],
     message:

@@ -22,8 +22,10 @@ def panel(
     outputs: Mapping[str, str],
 ) -> None:
     tables = Study(study, cells, ratings)
-    errors = judge_errors(tables, {row["dimension"]: float(row["mean"]) for row in read_table(reliability)})
-    rows = panel_rows(errors, **settings, confidence=confidence, prices=prices)
+    reliabilities = {row["dimension"]: float(row["mean"]) for row in read_table(reliability)}
+    errors = judge_errors(tables, reliabilities, dimensions=settings.get("dimensions", ()))
+    limits = {"judges": settings["judges"], "least": settings["least"]}
+    rows = panel_rows(errors, **limits, confidence=confidence, prices=prices)
     write_table(outputs["panel"], PANEL, rows, study=study)
     write_table(outputs["round_robin"], ROUND_ROBIN, round_robin_rows(errors, tables, rows), study=study)
 

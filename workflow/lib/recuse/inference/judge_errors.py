@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from recuse.base.errors import check_known
 from recuse.data.moments import RowBlock
 from recuse.data.selection import EVERY_ROW
 from recuse.data.study import Study
@@ -37,9 +38,11 @@ class Crossing:
     folds: int
 
     @classmethod
-    def of(cls, factors: Mapping[str, np.ndarray], judges: Sequence[str], folds: int) -> "Crossing":
-        """The crossing of some judges in groups of rows with these factors."""
-        groups = np.flatnonzero(np.isin(factors["judge"], judges))
+    def of(
+        cls, factors: Mapping[str, np.ndarray], judges: Sequence[str], folds: int, *, kept: np.ndarray | bool = True
+    ) -> "Crossing":
+        """The crossing of some judges in groups of rows with these factors; kept: which groups count."""
+        groups = np.flatnonzero(np.isin(factors["judge"], judges) & kept)
         names = {name: np.asarray(values)[groups] for name, values in factors.items()}
         levels = {name: np.unique(names[name], return_inverse=True) for name in ("dimension", "model", "judge")}
         (dimensions, dimension), (models, model), (judge_names, judge) = levels.values()
@@ -62,8 +65,7 @@ class Crossing:
 
     def arrays(self, sums: np.ndarray) -> Arrays:
         """Whether there is a rating, the rating and the human score, (prompts, D, M, J) each, of sums by `sum_by_prompt`."""
-        width = next(width for width in range(1, sums.shape[1] + 1) if len(products(width)) == sums.shape[1])
-        places = [products(width).index(product) for product in ((0, 0), (0, width), (0, 1))]
+        places = [products(2).index(product) for product in ((0, 0), (0, 2), (0, 1))]  # of rows, rating and human score
         present, rating, human = (sums[:, place].reshape(-1, *self.shape) for place in places)
         return present > 0, rating, human
 
@@ -266,9 +268,9 @@ class JudgeErrors:
 
     def _variances(self, totals: np.ndarray, pairs: np.ndarray, inverse: np.ndarray) -> np.ndarray:
         """v_j, (J,), of E e_j^2 = v_j (1 - 2 / n) + v / n on answers outside the judge's family."""
-        own, rows = (np.einsum("fjj,fj->fj", values, self.unrelated_to_family * 1.0) for values in (totals, pairs))
+        total, rows = (np.einsum("fjj,fj->fj", values, self.unrelated_to_family * 1.0) for values in (totals, pairs))
         rated = np.maximum(rows.sum(axis=0), 1)
-        squares, share = own.sum(axis=0) / rated, (rows * inverse[:, None]).sum(axis=0) / rated
+        squares, share = total.sum(axis=0) / rated, (rows * inverse[:, None]).sum(axis=0) / rated
         mean = squares.mean() / (1 - min(share.mean(), 0.5))
         apart = (squares - mean * share) / np.maximum(1 - 2 * share, NOTHING)
         return np.where(share < FEW_IN_REFERENCE, np.maximum(apart, 0), mean)
@@ -285,16 +287,19 @@ class JudgeErrors:
         return self.noise is not None
 
 
-def judge_errors(study: Study, reliability: Mapping[str, float]) -> JudgeErrors | None:
+def judge_errors(study: Study, reliability: Mapping[str, float], *, dimensions: Sequence[str] = ()) -> JudgeErrors | None:
     """The errors of a study's judges in two passes over its rows; None if fewer than two judges share answers.
 
-    reliability: of the human scores, by dimension; without one, they are taken as exact.
+    reliability: of the human scores, by dimension; without one, they are taken as exact. dimensions: that count; none: all.
+    Raises ConfigError about a dimension that the study does not have.
     """
     factors = study.moments().factors
-    folds, judges = max(1, min(FOLDS, study.prompts)), np.unique(factors["judge"])
+    check_known("inference: panel: dimensions", dimensions, np.unique(factors["dimension"]).tolist(), "dimensions")
+    kept = np.isin(factors["dimension"], dimensions or factors["dimension"])
+    folds, judges = max(1, min(FOLDS, study.prompts)), np.unique(factors["judge"][kept])
     everyone = judges
     while True:
-        crossing = Crossing.of(factors, judges, folds)
+        crossing = Crossing.of(factors, judges, folds, kept=kept)
         level_sums = LevelSums(crossing)
         crossing.passed(study, level_sums)
         linked = level_sums.linked()

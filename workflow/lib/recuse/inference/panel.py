@@ -110,12 +110,12 @@ class Panels:
         outside = self.errors.unrelated_to_family
         both = outside[:, :, None] * outside[:, None, :]
         mean = _weighted(products, pairs * both) + noise
-        known = ((everywhere * both).sum(axis=0) >= self.least) & ~np.isnan(mean)
-        mean = np.where(known, mean, 0.0)
+        enough = ((everywhere * both).sum(axis=0) >= self.least) & ~np.isnan(mean)
+        mean = np.where(enough, mean, 0.0)
         panels = panels.astype(float)
-        variance = panels @ mean.diagonal() / np.maximum(panels @ known.diagonal(), 1)
+        variance = panels @ mean.diagonal() / np.maximum(panels @ enough.diagonal(), 1)
         apart = ~np.eye(len(mean), dtype=bool)
-        totals, number = (np.einsum("nj,nj->n", panels @ (values * apart), panels) for values in (mean, known))
+        totals, number = (np.einsum("nj,nj->n", panels @ (values * apart), panels) for values in (mean, enough))
         correlation = np.full(len(panels), np.nan)
         return np.divide(totals / np.maximum(number, 1), variance, out=correlation, where=(number > 0) & (variance > 0))
 

@@ -159,6 +159,7 @@ class PanelSettings(Section):
     least: int = required(
         "Ratings of a model by a judge, and answers that two judges share, below which a panel cannot be told.", ge=2
     )
+    dimensions: Names = optional("Dimensions that count; default: all.")
 
 
 class RobustnessCheckSettings(Section):

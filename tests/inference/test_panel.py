@@ -176,6 +176,29 @@ def test_planted_self_bias_is_left_by_the_kept_ratings_alone(humans):
     assert ("effective" in kept) is humans
 
 
+@pytest.mark.parametrize("humans", [True, False])
+def test_intervals_contain_what_is_planted_about_as_often_as_they_say(humans, long):
+    """Over 20 or 200 worlds with two biased judges: biases, errors and effective numbers."""
+    number = 200 if long else 20
+    dials = {"families": [2, 1, 1, 1], "dimensions": 2, "prompts": 100, "intercept": 0.1, "slope": 1.0, "noise": 0.2}
+    drawn = MonteCarloWorld(**dials, completion_shock=0.15, self_bias=[0.1, 0, 0.05, 0, 0], humans=humans)
+    three = panels_of([(0, 2, 4)], 5)
+    shares, shared = np.array([0.1, 0, 0.05, 0, 0]) / 3, 0.15**2 if humans else 0.0
+    truths = {BIAS: shares.std(), ERROR: np.sqrt(0.2**2 / 3 + shared + (shares**2).mean())}
+    truths |= {"effective": 3 / (1 + 2 * shared / (shared + 0.2**2))} if humans else {}
+    inside, unbiased, random = dict.fromkeys(truths, 0), 0, np.random.default_rng(11)
+    for _ in range(number):
+        errors = judge_errors(drawn.draw(random), {})
+        ends = panel_choice.intervals_of(Panels(errors, KEPT, 5), three, 0.9)[three[0].tobytes()]
+        for name, truth in truths.items():
+            inside[name] += ends[f"{name}_ci_low"] <= truth <= ends[f"{name}_ci_high"]
+        without = panel_choice.intervals_of(Panels(errors, LEFT_OUT, 5), three, 0.9)[three[0].tobytes()]
+        unbiased += without[f"{BIAS}_ci_low"] == 0
+    least = 0.9 - 3.5 * np.sqrt(0.09 / number)
+    assert min(inside.values()) >= least * number, inside
+    assert unbiased >= least * number
+
+
 def test_held_out_numbers_are_those_of_panels_chosen_on_the_other_half():
     errors = judge_errors(world(preference=0.05), {})
     rows = panel_rows(errors, **SETTINGS)
@@ -215,7 +238,7 @@ def test_a_panel_of_one_family_cannot_be_told_and_prices_are_those_of_its_rating
     prices = {"GPT-4o": 4.0, "GPT-3.5 Turbo": 1.0}
     rows = panel_rows(errors, **SETTINGS, prices=prices)
     assert [row["note"] for row in rows if row["size"] == 1 and row["family_ratings"] == LEFT_OUT] == [ONE_FAMILY]
-    (pairs,) = {(row["panels"], row["untold"]) for row in rows if row["size"] == 2 and row["family_ratings"] == LEFT_OUT}
+    (pairs,) = {(row["panels"], row["not_estimable"]) for row in rows if row["size"] == 2 and row["family_ratings"] == LEFT_OUT}
     assert pairs == (9, 1)  # the two GPT
     costs = {row["panel"]: row["cost"] for row in rows if "cost" in row}
     assert costs == {"GPT-4o": 4.0, "GPT-3.5 Turbo": 1.0, "GPT-3.5 Turbo; GPT-4o": 5.0}

@@ -88,7 +88,7 @@ POWER = columns(
     "detectable detectable_least floor prompts_needed bias size note",
 )
 PANEL = columns(
-    "study family_ratings reference size panels untold place best recommended panel",
+    "study family_ratings reference size panels not_estimable place best recommended panel",
     "bias_left bias_left_ci_low bias_left_ci_high worst_model worst_bias worst_ci_low worst_ci_high",
     "error error_ci_low error_ci_high effective effective_ci_low effective_ci_high effective_exact",
     "predicted_bias_left held_out_bias_left predicted_error held_out_error cost cost_per_error efficient note",

@@ -74,30 +74,30 @@ class Panels:
         """Mean square over models of the bias of panels, without what sampling of prompts adds, (n,), and its standard error.
 
         A jackknife over the G folds: with q of all folds and q_g without one, G q - (G - 1) mean q_g; the error is NaN, and q
-        as it is, with fewer than FEW_FOLDS.
+        as it is, with fewer than FEW_FOLDS. Against other judges, q has what these take from it.
         """
         folds = self.errors.folds if folds is None else folds
-        square, number = (self.signed(panels, folds) ** 2).mean(axis=1), len(folds)
+        square, number = self._square(panels, folds), len(folds)
         if number < FEW_FOLDS:
-            return square + self._of_reference(panels), np.full(len(panels), np.nan)
-        without = np.array([(self.signed(panels, left) ** 2).mean(axis=1) for left in leave_one_out(folds)])
-        return number * square - (number - 1) * without.mean(axis=0) + self._of_reference(panels), jackknife_error(without)
+            return square, np.full(len(panels), np.nan)
+        without = np.array([self._square(panels, left) for left in leave_one_out(folds)])
+        return number * square - (number - 1) * without.mean(axis=0), jackknife_error(without)
 
-    def _of_reference(self, panels: np.ndarray) -> np.ndarray:
-        """What the reference adds to the mean square of the bias if it is of judges, to be added, (n,); else 0.
+    def _square(self, panels: np.ndarray, folds: np.ndarray) -> np.ndarray:
+        """Mean square over models of the signed bias, (n,), and what a reference of judges takes from it.
 
-        With biases that are independent, of variance v, of the n judges in the mean and of k judges of the panel, s of these
-        among the n: v (2 s / k - 1) / n.
+        With biases that are independent, of variance v, of the n judges in the reference and of k judges of the panel, s of
+        these among the n, that is v (2 s / k - 1) / n, a mean over models.
         """
+        square = (self.signed(panels, folds) ** 2).mean(axis=1)
         if self.errors.has_human_scores:
-            return np.zeros(len(panels))
-        biases, number = self.errors.biases()
-        unrelated = (number >= self.least) & ~self.errors.crossing.related
-        judges = unrelated.sum(axis=1)
-        share = 1 / np.maximum(judges, 2)
+            return square
+        biases, number = self.errors.biases(folds)
+        unrelated = (number > 0) & ~self.errors.crossing.related
+        share = 1 / np.maximum(unrelated.sum(axis=1), 2)
         variance = np.nanmean(np.where(unrelated, biases**2, np.nan) / (1 - share)[:, None])
         among, used = (panels.astype(float) @ cells.T for cells in (unrelated & self.usable, self.usable))
-        return (variance * (2 * among / np.maximum(used, 1) - 1) * share).mean(axis=1)
+        return square + (variance * (2 * among / np.maximum(used, 1) - 1) * share).mean(axis=1)
 
     def correlation(self, panels: np.ndarray, folds: np.ndarray | None = None, *, noise: float = 0.0) -> np.ndarray:
         """Mean correlation of the errors of panels' judges, (n,): mean covariance of two judges over mean variance of one.

@@ -118,13 +118,13 @@ class Tried:
         return np.lexsort((np.nan_to_num(self.error, nan=np.inf), np.nan_to_num(self.bias, nan=np.inf)))
 
     @cached_property
-    def told(self) -> int:
+    def estimable(self) -> int:
         """How many have a bias or an error: the first in `order`."""
         return int((~(np.isnan(self.bias) & np.isnan(self.error))).sum())
 
     @cached_property
     def best(self) -> dict[str, int]:
-        """BIAS and ERROR -> the panel with the least, where any is told."""
+        """BIAS and ERROR -> the panel with the least, where any is estimable."""
         squares = {BIAS: self.bias, ERROR: self.error}
         return {name: int(np.nanargmin(of)) for name, of in squares.items() if not np.isnan(of).all()}
 
@@ -133,11 +133,11 @@ class Tried:
         """The first MOST_LISTED places in `order`, the best, the median and the last."""
         places = {
             *range(MOST_LISTED),
-            self.told // 2,
-            self.told - 1,
+            self.estimable // 2,
+            self.estimable - 1,
             *(int(np.argmax(self.order == at)) for at in self.best.values()),
         }
-        return sorted(place for place in places if place < self.told)
+        return sorted(place for place in places if place < self.estimable)
 
 
 def _rows_of(options: Panels, most: int, confidence: float) -> Iterator[dict]:
@@ -148,11 +148,13 @@ def _rows_of(options: Panels, most: int, confidence: float) -> Iterator[dict]:
         sizes.append(Tried(panels, is_complete, *options.bias(panels), options.error(panels)))
     shared = {"family_ratings": options.family_ratings}
     shared["reference"] = HUMANS if options.errors.has_human_scores else JUDGES
-    chosen = [of.panels[at] for of in sizes for at in (of.order[: of.told] if of.panels[0].sum() == 1 else of.best.values())]
-    intervals = _intervals(options, np.unique(np.array(chosen), axis=0), confidence) if chosen else {}
+    chosen = [
+        of.panels[at] for of in sizes for at in (of.order[: of.estimable] if of.panels[0].sum() == 1 else of.best.values())
+    ]
+    intervals = intervals_of(options, np.unique(np.array(chosen), axis=0), confidence) if chosen else {}
     for of in sizes:
-        row = shared | {"size": int(of.panels[0].sum()), "panels": of.told, "untold": len(of.panels) - of.told}
-        if not of.told:
+        row = shared | {"size": int(of.panels[0].sum()), "panels": of.estimable, "not_estimable": len(of.panels) - of.estimable}
+        if not of.estimable:
             yield row | {"note": _why_not(options, of.panels)}
             continue
         held_out = _held_out(options, of)
@@ -170,7 +172,7 @@ def _rows_of(options: Panels, most: int, confidence: float) -> Iterator[dict]:
 
 
 def _why_not(options: Panels, panels: np.ndarray) -> str:
-    """Why none of the panels can be told."""
+    """Why no panel is estimable."""
     of_family = panels.astype(float) @ ~options.errors.crossing.related.T
     is_alone = options.family_ratings == LEFT_OUT and (of_family == 0).any(axis=1).all()
     return ONE_FAMILY if is_alone else NOT_RATED.format(least=options.least)
@@ -223,7 +225,7 @@ def _columns(options: Panels, panels: np.ndarray) -> Iterator[dict]:
         yield row
 
 
-def _intervals(options: Panels, panels: np.ndarray, confidence: float) -> dict[bytes, dict]:
+def intervals_of(options: Panels, panels: np.ndarray, confidence: float) -> dict[bytes, dict]:
     """By panel: the ends of the intervals, by the jackknife over folds; an interval of mean squares ends at 0 or above."""
     folds = options.errors.folds
     if len(folds) < FEW_FOLDS:

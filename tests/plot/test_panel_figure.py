@@ -87,6 +87,8 @@ def test_without_human_scores_only_these_could_confirm_it():
     rows, plans = tables_of(humans=False)
     section = panel_section(as_texts(PANEL, rows), as_texts(ROUND_ROBIN, plans), unit_of({"Tone": [1, 5]}), 0.9)
     assert section.sentence.endswith(OVERTURNED[""])
+    more = panel_section(as_texts(PANEL, [*rows, {"panel": "X", "size": 1, "note": UNLINKED}]), [], unit_of({}), 0.9)
+    assert "Nothing is said of 1 judge that share" in more.sentence
     assert "independent ones" not in section.sentence
     assert any(AMONG_JUDGES in row.get("note", "") for row in rows)
 

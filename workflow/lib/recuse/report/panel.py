@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from recuse.base.words import counted, enumerated, level, number, percent
 from recuse.inference.panel import KEPT
-from recuse.inference.panel_choice import BETWEEN, BIAS, ERROR, HUMANS, PURPOSES
+from recuse.inference.panel_choice import BETWEEN, BIAS, ERROR, HUMANS, PURPOSES, UNLINKED
 from recuse.inference.round_robin import BY_PROMPT
 from recuse.report.verdict import Rows, Section, Unit
 
@@ -33,6 +33,8 @@ def panel_section(panels: Rows, plans: Rows, unit: Unit, confidence: float) -> S
     chosen = {name: row for name, purpose in PURPOSES.items() for row in told if purpose in row["recommended"].split()}
     sentences = [*(_take(name, row, whole, unit, confidence) for name, row in chosen.items())]
     sentences += [*_worth(whole, judges, confidence), *_round_robin(plans, judges)]
+    if unlinked := sum(row["note"] == UNLINKED for row in panels):
+        sentences.append(f"Nothing is said of {counted(unlinked, 'judge')} that share too few answers with these.")
     sentences.append(OVERTURNED.get(told[0]["reference"], OVERTURNED[""]))
     rows = list({(row["family_ratings"], row["panel"]): row for row in [*chosen.values(), *whole]}.values())
     headings = ["judges", "own families", f"bias between models ({unit.name})", "error of an answer", "worth judges"]
@@ -50,7 +52,8 @@ def _take(name: str, row: Mapping[str, str], whole: Rows, unit: Unit, confidence
         more.append(f"{unit.text(held_out, sign=False)} if chosen on half of the prompts and tested on the others")
     if name == BIAS:
         more.append(f"the most for {row['worst_model']}, {unit.text(row['worst_bias'])}")
-    words = f"{TO[name]}, take {enumerated(names, MOST_NAMES)}, {kept}: {left} is left"
+    who = f"all {len(names)} judges" if row in whole and len(names) > 1 else enumerated(names, MOST_NAMES)
+    words = f"{TO[name]}, take {who}, {kept}: {left} is left"
     words += f" ({'; '.join(more)})" if more else ""
     others = [other[name] for other in whole if other[name] and other is not row]
     compared = f"; all judges leave {unit.text(min(others, key=float), sign=False)}" if others else ""

@@ -67,8 +67,8 @@ EXCERPTS = {
         "Of each size, the panel with the least bias between models, and that with the least error of single answers, with "
         "ratings of the judges' own families or without. “effective”: the independent judges that it is worth.",
         "family_ratings size best recommended panel bias_left bias_left_ci_low bias_left_ci_high held_out_bias_left "
-        "error error_ci_low error_ci_high held_out_error effective cost note",
-        lambda row: bool(row["best"] or not row["place"]),
+        "error error_ci_low error_ci_high held_out_error effective cost cost_per_error efficient note",
+        lambda row: bool(row["best"] or row["efficient"] or not row["place"]),
     ),
     "round_robin": Excerpt(
         "One judge for each answer",

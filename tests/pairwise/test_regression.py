@@ -7,6 +7,7 @@ import pytest
 
 from pair_worlds import PairWorld, draw
 from random_comparisons import write
+from recuse.inference.verdict import CANNOT_BE_TOLD
 from recuse.model.design import ALL_JUDGES
 from recuse.pairwise.davidson import FAMILY, LENGTH, POSITION, SELF, SENSITIVITY, STRENGTH, TIE, Cells
 from recuse.pairwise.maximum import fit
@@ -22,6 +23,8 @@ from recuse.pairwise.regression import (
     read_compared,
     regression_rows,
 )
+from recuse.pairwise.strengths import strength_rows
+from recuse.pairwise.told import verdict_rows
 
 BIASED = PairWorld(questions=150, self_bias=0.5, family_bias=0.3, ties=0.3, length=0.5, length_human=0.3, positions=(-0.4, 0.6))
 
@@ -149,6 +152,36 @@ def test_the_weak_prior_of_sensitivities_hardly_moves_them():
     moved = np.abs(with_prior.coefficients - without.coefficients)
     error = np.sqrt(without.covariance(without.influence).diagonal())
     assert (moved[without.identified] < 0.05 * error[without.identified]).all()
+
+
+ROW = {"judge": "j", "model_a": "m", "model_b": "j", "order": "ab", "condition": "", "experiment": "", "vote": 1}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "changes",
+    [
+        lambda number: {"outcome": "b"},
+        lambda number: {"outcome": "tie"},
+        lambda number: {"outcome": "error"},
+        lambda number: {"outcome": "a", "condition": "bandwagon"},
+        lambda number: {"outcome": "ab"[number % 2], "human": "a"},
+        lambda number: {
+            "outcome": "ab"[number % 2],
+            "judge": "jm"[number // 2 % 2],
+            "length_a": float(number),
+            "length_b": 5.0,
+        },
+        lambda number: {"outcome": "ab"[number % 2], "judge": "jm"[number % 2]},
+    ],
+)
+def test_too_little_to_tell_anything_is_no_error(tmp_path, changes):
+    rows = [ROW | {"item": f"q{number}"} | changes(number) for number in range(24)]
+    fitted = Regression(read_compared(write(rows, tmp_path / "comparisons.parquet"), {}))
+    rows = list(regression_rows(fitted, confidence=0.9))
+    assert all(row["reason"] for row in rows if row["quantity"] in (SELF, FAMILY) and row["term"] != ALL_JUDGES)
+    assert {row["verdict"] for row in verdict_rows(rows, order=[], confidence=0.9, power=0.8)} <= {CANNOT_BE_TOLD}
+    list(strength_rows(fitted, confidence=0.9, seed=1))
 
 
 def test_comparisons_are_read_as_they_are_written(tmp_path):

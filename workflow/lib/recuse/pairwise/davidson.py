@@ -212,4 +212,4 @@ class State:
         total = np.zeros(cells.verdicts.items * count)
         for place, entry, multiple in zip(cells.places, self.entries, multiples, strict=True):
             total += np.bincount(start + place[cells.group], entry[cells.group] * multiple, len(total))
-        return total.reshape(-1, count)
+        return total.reshape(cells.verdicts.items, count)

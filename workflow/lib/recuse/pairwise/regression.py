@@ -138,6 +138,7 @@ class Answered:
     """A fit that answers a question, with the influence of the questions on its coefficients."""
 
     question: str
+    cells: Cells  # all verdicts, also those that separate
     fit: Fit
     influence: np.ndarray  # (items, terms)
     p_value: float = math.nan  # of the humans' strengths, that all are alike
@@ -160,7 +161,7 @@ class Regression:
     def against_judges(self) -> Answered:
         """B."""
         fitted = fit(self.cells, KINDS, precision=NEAR_ONE)
-        return Answered(B, fitted, fitted.influence)
+        return Answered(B, self.cells, fitted, fitted.influence)
 
     @cached_property
     def humans(self) -> Fit | None:
@@ -190,7 +191,7 @@ class Regression:
         fitted = fit(cells, [kind for kind in KINDS if kind != STRENGTH], given=given)
         influence = humans.influence[:, of_humans[known]]
         p_value = _p_value_of_all(humans.coefficients[of_humans[known]], influence, humans.questions)
-        return Answered(A, fitted, fitted.moved_by(humans.influence[:, of_humans] * known), p_value)
+        return Answered(A, cells, fitted, fitted.moved_by(humans.influence[:, of_humans] * known), p_value)
 
 
 def _p_value_of_all(strengths: np.ndarray, influence: np.ndarray, questions: int) -> float:
@@ -265,7 +266,7 @@ def regression_rows(of: Regression, *, confidence: float) -> Iterator[dict]:
 
 
 def _of_fit(of: Regression, answered: Answered, confidence: float) -> Iterator[dict]:
-    cells, terms = answered.fit.cells, answered.fit.cells.terms
+    cells, terms = answered.cells, answered.cells.terms
     verdicts = cells.verdicts
     for quantity in OF_JUDGES:
         names = verdicts.families if quantity == FAMILY else verdicts.judges
@@ -330,7 +331,7 @@ def _mean(answered: Answered, places: Sequence[int], confidence: float) -> dict:
 
 def _reason(answered: Answered, quantity: str, code: int, n: int) -> str:
     """Why a coefficient has no estimate, or ""."""
-    fitted, place = answered.fit, answered.fit.cells.terms.start[quantity] + code
+    fitted, place = answered.fit, answered.cells.terms.start[quantity] + code
     if fitted.separated[place]:
         whose = {SELF: "its own answer, or never does,", FAMILY: "its family's answer, or never does,"}
         return CHOSEN.format(whose.get(quantity, "one of the two"))
@@ -340,7 +341,7 @@ def _reason(answered: Answered, quantity: str, code: int, n: int) -> str:
         return {SELF: ABSENT[SELF][0], FAMILY: NO_VERDICTS}.get(quantity, "no verdicts")
     if answered.question == A:
         return NO_SLOPE
-    verdicts = answered.fit.cells.verdicts
+    verdicts = answered.cells.verdicts
     model = verdicts.model_of_judge[code]
     compared = np.unique(verdicts.judge[(verdicts.first == model) | (verdicts.second == model)])
     return NO_OTHERS if quantity == SELF and len(compared) == 1 else NOT_TOLD
@@ -351,7 +352,7 @@ def _refusal(answered: Answered, quantity: str, code: int, questions: int, confi
     if questions < FEW:
         return FEW_QUESTIONS.format(words=counted(questions, "question"), least=FEW)
     if answered.p_value <= 1 - confidence and quantity in BIASES:  # else there are no strengths to follow
-        verdicts, terms = answered.fit.cells.verdicts, answered.fit.cells.terms
+        verdicts, terms = answered.cells.verdicts, answered.cells.terms
         judges = [code] if quantity == SELF else np.flatnonzero(verdicts.family_of_judge == code)
         slopes = [terms.start[SENSITIVITY] + judge for judge in judges]
         half = quantile(confidence, answered.fit.questions - 1)

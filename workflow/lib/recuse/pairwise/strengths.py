@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recuse.inference.leaderboard import DEBIASED, HUMAN, NO_CHAIN, RAW, rank_sets, ranks
+from recuse.inference.leaderboard import DEBIASED, HUMAN, RAW, rank_sets, ranks
 from recuse.model.least_squares import quantile
-from recuse.pairwise.davidson import LENGTH, POSITION, SENSITIVITY, STRENGTH, TIE, Cells
+from recuse.pairwise.davidson import LENGTH, POSITION, SENSITIVITY, STRENGTH, TIE, Cells, Verdicts
 from recuse.pairwise.maximum import Fit, fit
 from recuse.pairwise.regression import Regression, probability
 
 EQUAL_LENGTH = "equal_length"
+NO_STRENGTH = "not estimable: the verdicts do not link this model with the others, or always go one way"
 DRAWS = 1000
 QUANTILES = tuple((2 * place + 1) / 18 for place in range(9))
 JUDGED = (SENSITIVITY, POSITION, LENGTH)
@@ -36,27 +37,28 @@ def strength_rows(of: Regression, *, confidence: float, seed: int) -> Iterator[d
     * debiased: of B, without the terms self_bias and family_bias and in both orders alike, as an average verdict shows them
       (see `_standardised`): a model with its terms has more extreme log odds than the verdicts as they are;
     * equal_length: the same, if the models' answers were on average of equal length;
-    * human: of the human labels.
+    * human: of the human labels as they are.
 
     win_rate = 1 / (1 + exp(-strength)). Errors are clustered by question; rank sets are those of `rank_sets`, from draws of a
     normal distribution with the covariance of the strengths. change: strength less that of the kind raw.
     """
     both = of.against_judges.fit
-    kinds = {RAW: _raw(of), DEBIASED: _standardised(both, lengths=True)}
+    kinds = {RAW: _raw(of.verdicts), DEBIASED: _standardised(both, lengths=True)}
     if both.cells.has_lengths:
         kinds[EQUAL_LENGTH] = _standardised(both, lengths=False)
     if of.humans is not None:
-        kinds[HUMAN] = _of(of.humans)
+        kinds[HUMAN] = _raw(of.compared.humans)
     for kind, strengths in kinds.items():
-        questions = of.humans.questions if kind == HUMAN else both.questions
+        verdicts = of.compared.humans if kind == HUMAN else of.verdicts
+        questions = len(np.unique(verdicts.item))
         for model, row in zip(of.verdicts.models, _rows(kinds[RAW], strengths, questions, confidence, seed), strict=True):
             yield {"scores": kind, "model": model} | (
                 row if kind != RAW else {key: row[key] for key in row if "change" not in key}
             )
 
 
-def _raw(of: Regression) -> Strengths:
-    return _of(fit(Cells(replace(of.verdicts, x=np.zeros(len(of.verdicts.x)))), (STRENGTH, TIE)))
+def _raw(verdicts: Verdicts) -> Strengths:
+    return _of(fit(Cells(replace(verdicts, x=np.zeros(len(verdicts.x)))), (STRENGTH, TIE)))
 
 
 def _of(fitted: Fit) -> Strengths:
@@ -75,6 +77,8 @@ def _standardised(fitted: Fit, *, lengths: bool) -> Strengths:
     e, and without both orders, models would be further apart than in the verdicts as they are.
     """
     terms, verdicts, plain = fitted.cells.terms, fitted.cells.verdicts, _of(fitted)
+    if not plain.models.any():
+        return plain
     known = fitted.identified
     values = np.where(known, fitted.coefficients, terms.defaults())
     sensitivity, position, length = (values[terms.places(of)] for of in JUDGED)  # (judges,) each
@@ -118,7 +122,7 @@ def _rows(raw: Strengths, strengths: Strengths, questions: int, confidence: floa
     place, rank = np.cumsum(models) - 1, ranks(values[models])
     for model in range(len(models)):
         if not models[model]:
-            yield {"note": NO_CHAIN}
+            yield {"note": NO_STRENGTH}
             continue
         row = {"strength": values[model], "win_rate": probability(values[model]), "rank": int(rank[place[model]])}
         if raw.models[model]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recuse.base.words import counted, enumerated, percent
-from recuse.check.facts import FINE, NOTE, WARNING, Facts, Finding, graded
+from recuse.check.facts import CROSSED, FINE, NOTE, WARNING, Facts, Finding, graded
 from recuse.data.cells import Cells
 from recuse.data.registry import NO_HUMAN_SCORE
 
@@ -38,14 +38,20 @@ HALF, LOWER, FARTHER = 0.5, 0.6, 0.3  # of the unit scale: the middle; a low max
 def missing(facts: Facts, *, spelt_twice: bool) -> Iterator[Finding]:
     """Report the share of missing ratings and the share of completions that every judge of the model rated.
 
-    A judge-model pair with any rating should have one for each prompt of the dimension. A rating without human score or length
-    is not missing. spelt_twice: whether some name may have two spellings.
+    A judge-model pair with any rating should have one for each prompt of the dimension; where models answer some of the prompts
+    by design, for each row. A rating without human score or length is not missing. spelt_twice: whether some name may have two
+    spellings.
     """
     ask_again = "ask the judges again for what is missing, unless the design left it out; the workflow's bounds.csv has fits "
     ask_again += "to what all rated"
     table, judged = facts.completeness, facts.judged
     rated = judged > 0
-    counts = {"no row": int(table["absent"][rated].sum()), "no rating": int(table["missing_rating"][rated].sum())}
+    by_design = facts.answered < CROSSED
+    absent = 0 if by_design else int(table["absent"][rated].sum())
+    counts = {"no row": absent, "no rating": int(table["missing_rating"][rated].sum())}
+    if by_design:
+        words = f"models answer {percent(facts.answered)} of the prompts: what judges were not shown is not counted as missing"
+        yield Finding("missing", "design", words, facts.answered, NOTE)
     causes = enumerated([counted(count, cause, cause) for cause, count in counts.items() if count])
     parts = [("", "the ratings", f" ({causes})" if causes else "", rated)]
     for factor, whose in {"judge": "{}'s ratings", "model": "the ratings of {}", "dimension": "the ratings in {}"}.items():
@@ -53,7 +59,7 @@ def missing(facts: Facts, *, spelt_twice: bool) -> Iterator[Finding]:
         parts += [(f"{factor} {name}", whose.format(name), "", (table[factor] == name) & rated) for name in names]
     for subject, whose, why, of in parts:
         if of.any():  # otherwise it is reported as left out
-            share = float(1 - judged[of].sum() / table["prompts"][of].sum())
+            share = float(1 - judged[of].sum() / facts.due[of].sum())
             level, words = graded(share, **SHARE), f"{percent(share)} of {whose} are missing{why}"
             yield Finding("missing", subject, words, share, level, ask_again if level == WARNING else "", share)
     rated_pairs = set(zip(table["judge"][rated].tolist(), table["model"][rated].tolist(), strict=True))
@@ -70,15 +76,16 @@ def missing(facts: Facts, *, spelt_twice: bool) -> Iterator[Finding]:
         yield Finding("missing", "own answers", words, len(both), WARNING, advice, 2.0)
     share = facts.whole / facts.completions
     words = f"{percent(share)} of the completions were rated by every judge of the model"
-    advice = SPELT if spelt_twice else ask_again
-    yield Finding("missing", "complete blocks", words, share, graded(1 - share, **NOT_WHOLE), advice)
+    advice = SPELT if spelt_twice else "" if by_design else ask_again
+    level = NOTE if by_design else graded(1 - share, **NOT_WHOLE)
+    yield Finding("missing", "complete blocks", words, share, level, advice)
 
 
 def own_missing(facts: Facts) -> Iterator[Finding]:
     """Report for each judge whether ratings of its own answers are missing more often than its other ratings."""
     advice = "find out why: if the low ones are missing, its self-bias is overstated; the workflow's bounds.csv has bounds"
     table = facts.completeness
-    due, rated, is_self = table["prompts"], facts.judged > 0, table["judge"] == table["model"]
+    due, rated, is_self = facts.due, facts.judged > 0, table["judge"] == table["model"]
     for judge in facts.rows_of("judge"):
         of = rated & (table["judge"] == judge)
         if (of & is_self).any() and (of & ~is_self).any():

@@ -14,6 +14,7 @@ from recuse.data.cells import Cells, levels_of
 from recuse.data.study import Study
 
 NEARLY = 0.9  # of the prompts: with more in effect, their numbers of ratings are about equal
+CROSSED = 0.5  # share of prompts that a model answers: below it, models answer some of the prompts by design
 COUNTS = ("prompts", "absent", "missing_rating", "missing_gt", "missing_length", "used")  # columns of completeness
 
 
@@ -41,6 +42,7 @@ class Facts:
     whole: int  # completions (dimension, prompt, model) rated by every judge with a complete row of the model in the dimension
     completions: int
     carriers: Mapping[tuple[str, str], Carriers]  # (self_bias, judge) or (family_bias, family)
+    answered: float  # share of the prompts and models of which there is a rated answer
     apart: Sequence[Sequence[str]]  # sets of models that answer no prompt in common, smallest first; one set is normal
     imports: Mapping  # config's `import`, {} if the files have canonical columns
     named: Mapping[str, Sequence[str]]  # config's `families` of the study
@@ -60,6 +62,11 @@ class Facts:
     def judged(self) -> np.ndarray:
         """Those of `present` with a rating, even if the human score or the length is missing."""
         return self.present - self.completeness["missing_rating"]
+
+    @property
+    def due(self) -> np.ndarray:
+        """Ratings that there should be: one for each prompt, but of a design where models answer some prompts the rows."""
+        return self.completeness["prompts"] if self.answered >= CROSSED else self.present
 
     @property
     def rows(self) -> int:
@@ -120,7 +127,9 @@ def facts_of(
     prompts, with_length = map(int, connect().execute(query).fetchone())
     ids = f"select prompt, any_value(prompt_id) as id from {files(study.ratings)} group by prompt"
     (shared,) = connect().execute(f"select count(*) from (select 1 from ({ids}) group by id having count(*) > 1)").fetchone()
-    counts = *_completions(study), _carriers(study), _apart(study)
+    pairs = f"select count(distinct (prompt, model)) / (max(prompt) + 1) / count(distinct model) from {files(study.ratings)}"
+    answered = float(connect().execute(pairs).fetchone()[0])
+    counts = *_completions(study), _carriers(study), answered, _apart(study)
     levels = levels_of(study.ratings[0])
     steps = dict(zip(levels.dimension, levels.step, strict=True)) if levels.step else dict.fromkeys(levels.dimension, 1)
     return Facts(study, columns, prompts, shared, with_length, *counts, imports or {}, named or {}, steps)

@@ -137,15 +137,20 @@ OTHERS = {
 
 
 def estimable(terms: Terms, models: Collection[str]) -> Iterator[Finding]:
-    """Report for each bias, under each estimand, whether it can be estimated."""
+    """Report for each bias, under each estimand, whether it can be estimated.
+
+    If no judge rates its own answers, as others warn of, nothing is advised about each.
+    """
+    of_self = {reason for (_, quantity, _), reason in terms.items() if quantity == "self_bias"}
     for (letter, quantity, term), reason in terms.items():
         subject = f"{letter}: {QUANTITY[quantity]} of {term}"
         if not reason:
             yield Finding("estimable", subject, f"{subject} can be estimated", 1)
             continue
+        by_design = quantity == "self_bias" and of_self == {NO_ROWS["self_bias"]}
         expected = quantity == "self_bias" and term in models and reason not in (ONE_VALUE, NO_HUMAN_SCORE)
-        level = FINE if reason == NO_HUMAN_SCORE else WARNING if expected else NOTE
-        advice = ADVICE.get(reason, OTHERS[letter])
+        level = FINE if by_design or reason == NO_HUMAN_SCORE else WARNING if expected else NOTE
+        advice = "" if by_design else ADVICE.get(reason, OTHERS[letter])
         yield Finding("estimable", subject, f"{subject} cannot be estimated: {reason}", 0, level, advice)
 
 

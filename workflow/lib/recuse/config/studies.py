@@ -197,7 +197,7 @@ def models_of(config: Mapping, study: str) -> dict[str, Mapping]:
 
 @cache
 def _listed_models(table: str) -> dict[str, Mapping]:
-    rows = read_table(Path(DATA, "sources", table))
+    rows = read_table(WORKFLOW / "data" / "sources" / table)
     return {row["model"]: {"family": row["family"], "ids": [row["id"]]} for row in rows}
 
 

@@ -91,6 +91,8 @@ def verdict_rows(
 ) -> Iterator[dict]:
     """Yield the rows of the table of verdicts: on each judge, in the order given, then on each family.
 
+    Of judges there are none if no conclusion is about one, as none rates its own answers, but some are about families.
+
     conclusions: rows by `recuse.inference.robustness.conclusions`; those of the whole study count. judges: all that rate;
     astray: those whose ratings do not follow the human scores, of whom question A cannot be answered. checks: the robustness
     check that answers each of the QUESTIONS.
@@ -106,6 +108,9 @@ def verdict_rows(
                 reason = ASTRAY
             numbers = {} if reason else {name: row.get(name, nan) for name in NUMBERS}
             by_letter[letters[row["check"]]] = Reply(**numbers, reason=reason)
+    of_judges = [by_letter for (quantity, _), by_letter in replies.items() if quantity == BIASES[0]]
+    if not any(of_judges) and len(of_judges) < len(replies):
+        replies = {key: by_letter for key, by_letter in replies.items() if key[0] != BIASES[0]}
     for quantity in BIASES:
         biases = {term: dict(sorted(by_letter.items())) for (name, term), by_letter in replies.items() if name == quantity}
         adjusted = holm([by_letter.get(BEYOND, Reply()).p_value for by_letter in biases.values()])

@@ -159,8 +159,14 @@ def _name(row: Mapping[str, str]) -> str:
     return f"the {row['term']} family" if row["quantity"] == "family_bias" else row["term"]
 
 
+NO_OWN_ANSWERS = "No judge rates its own answers: only family-biases can be told."
+NO_FAMILY = "None is established or suggestive."
+
+
 def headline(rows: Rows, unit: Unit, *, beside: Rows = ()) -> str:
     """The verdicts on one kind of bias, and findings `beside` of another, in a few sentences; "" without rows."""
+    if not rows and beside:
+        return " ".join([NO_OWN_ANSWERS, *(findings(beside, unit) or [NO_FAMILY])])
     if not rows:
         return ""
     preference, favours = PREFERENCES[rows[0]["quantity"]], FAVOURING[rows[0]["quantity"]][0][0]

@@ -9,6 +9,7 @@ from estimands import estimands
 from figure import draw as draw_figures
 from fit import fit
 from leaderboard import rank
+from panel import panel
 from sensitivity import tabulate
 
 from conftest import CONFIG, ROOT
@@ -70,6 +71,14 @@ def folder(tmp_path_factory):
         outputs=outputs,
         **LEVEL,
     )
+    panel(
+        **study,
+        reliability=outputs["reliability"],
+        settings=INFERENCE["panel"],
+        prices={},
+        confidence=0.9,
+        outputs=outputs,
+    )
     conclude(
         **ASKED,
         study="ours",
@@ -88,7 +97,7 @@ def tables_of_study():
         *("not_estimable", "remarks", "smooths", "multiplicity", "mean_scores", "correlations", "idiosyncrasy", "residuals"),
         "pooled",
         *("identifiability", "reliability", "measurement_error", "reliability_curve", "breakdowns", "sensitivity", "bounds"),
-        *("leaderboard", "judgments", "ppi", "power", "conclusions", "verdicts", "check"),
+        *("leaderboard", "judgments", "panel", "round_robin", "ppi", "power", "conclusions", "verdicts", "check"),
     )
 
 

@@ -258,6 +258,7 @@ def regression_rows(of: Regression, *, confidence: float) -> Iterator[dict]:
 
     Biases in the log odds of the judge's own verdicts. probability: of its own (its family's) answer against an equally strong
     one, among verdicts that choose, with its interval. `reason`: why there is no estimate, or why nothing is concluded from it.
+    n: verdicts that carry the term, of so many questions; of the mean of all judges, how many these are.
     """
     for answered in (of.against_humans, of.against_judges):
         if answered is not None:

@@ -19,9 +19,9 @@ from recuse.catalogue.figures import (
     pictures_of,
     simultaneous_of,
 )
-from recuse.catalogue.tables import tables_of
+from recuse.catalogue.tables import estimates_of, tables_of
 from recuse.config.load import project_settings
-from recuse.config.studies import with_placeholders
+from recuse.config.studies import config_of, with_placeholders
 from recuse.model.spec import A_OF_REFERENCE, A, C
 from recuse.report.html import rendered_caption
 
@@ -48,6 +48,7 @@ OF_BIASES = {
 }
 CONFIG = {**PROJECT, "specs": {**PROJECT["specs"], **MORE}}
 FIGURES = figures(CONFIG, PROJECT)
+OF_STUDY = {study: figures(config_of(CONFIG, study), PROJECT) for study in (*CONFIG["studies"], *CONFIG["comparisons"])}
 STUDIES = (*CONFIG["studies"], *CONFIG["comparisons"])
 OF_OTHERS = {"fig11_helm_instruct": "twin", "length_confound": "judgement_bias"}
 PRINTED = ("verbosity_bias", "attack_success")
@@ -67,11 +68,11 @@ def test_a_figure_is_drawn_by_a_function_of_its_tables_and_settings(name):
 @pytest.mark.parametrize("study", STUDIES)
 def test_a_study_has_the_tables_that_its_figures_draw(study):
     """Except Figure 11, which shows another study."""
-    files = {*tables_of(CONFIG, study).values(), *(f"results/{study}/estimates/{spec}.csv" for spec in CONFIG["specs"])}
-    for name, figure in figures_of(CONFIG, study, figures=FIGURES).items():
-        paths = [path for path in inputs_of(drawings(CONFIG, study, name, figures=FIGURES)) if path != figure.published]
+    files, figures = {*tables_of(CONFIG, study).values(), *estimates_of(CONFIG, study)}, OF_STUDY[study]
+    for name, figure in figures_of(CONFIG, study, figures=figures).items():
+        paths = [path for path in inputs_of(drawings(CONFIG, study, name, figures=figures)) if path != figure.published]
         assert set(paths) <= files or name == "fig11_helm_instruct"
-        assert captions_of(CONFIG, study, figures=FIGURES)[name]["tables"] == paths
+        assert captions_of(CONFIG, study, figures=figures)[name]["tables"] == paths
 
 
 def test_every_figure_of_biases_names_the_estimand():
@@ -89,7 +90,7 @@ def test_every_figure_of_biases_names_the_estimand():
 
 @pytest.mark.parametrize("study", [*CONFIG["studies"], *CONFIG["comparisons"]])
 def test_captions_have_at_most_60_words(study):
-    for name, of_figure in captions_of(CONFIG, study, figures=FIGURES).items():
+    for name, of_figure in captions_of(CONFIG, study, figures=OF_STUDY[study]).items():
         template = (ROOT / "workflow" / "report" / Path(of_figure["caption"]).name).read_text("utf-8")
         params = {"figures": {name: of_figure["drawing"]}}
         caption = rendered_caption(template, {"params": params, "wildcards": {"study": study}, "config": CONFIG})
@@ -156,13 +157,13 @@ def test_no_spec_of_some_models_has_simultaneous_intervals():
 
 @pytest.mark.parametrize("study", STUDIES)
 def test_the_files_of_a_study_are_its_tables_figures_and_report(study):
-    files = files_of(CONFIG, study, figures=FIGURES)
+    files = files_of(CONFIG, study, figures=OF_STUDY[study])
     assert len(files) == len(set(files))
     assert all(path.startswith(f"results/{study}/") for path in files)
     assert files[-1] == f"results/{study}/report.html"
     assert set(tables_of(CONFIG, study).values()) < set(files)
-    pictures = pictures_of(CONFIG, study, figures=FIGURES)
+    pictures = pictures_of(CONFIG, study, figures=OF_STUDY[study])
     assert [path for path in files if path.endswith(".svg")] == pictures
     assert {path[:-4] for path in pictures} == {path[:-4] for path in files if path.endswith((".pdf", ".png"))}
-    of_ratings = {f"results/{study}/debiased.parquet", *(f"results/{study}/estimates/{spec}.csv" for spec in CONFIG["specs"])}
+    of_ratings = {f"results/{study}/debiased.parquet", *(estimates_of(CONFIG, study))}
     assert of_ratings & set(files) == (of_ratings if study in CONFIG["studies"] else set())

@@ -15,7 +15,15 @@ CONFIGURED = {
     "studies": {**CONFIG["studies"], **OURS},
     "comparisons": {**CONFIG["comparisons"], "annotations": {"title": "t", "import": {"files": "a.json"}}},
 }
-SOME = {"gold", "recovery", "agreement", "imported", "claims", "scorecard"}  # tables that not every study of ratings has
+SOME = {
+    "gold",
+    "recovery",
+    "agreement",
+    "imported",
+    "claims",
+    "rankings",
+    "scorecard",
+}  # tables that not every study of ratings has
 
 
 @pytest.mark.parametrize(

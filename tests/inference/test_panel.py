@@ -25,6 +25,7 @@ from recuse.inference.panel_choice import (
     panels_of,
     recommended,
 )
+from recuse.inference.round_robin import round_robin_rows
 from recuse.montecarlo.world import MonteCarloWorld
 
 SETTINGS = {"judges": 3, "least": 5, "confidence": 0.9}
@@ -291,6 +292,18 @@ def test_the_recommended_panel_is_the_smallest_within_an_error_of_the_best():
     ]
     assert recommended(rows, BIAS, confidence=0.9)["size"] == 2
     assert recommended(rows[2:], ERROR, confidence=0.9) is None
+
+
+@pytest.mark.parametrize("prompts", [1, 3, 5])
+def test_few_prompts_give_panels_without_intervals_or_held_out_prompts(tmp_path, prompts):
+    study = study_of_rows(tmp_path, rated(prompts=prompts, dimensions=("Tone", "Use")))
+    errors = judge_errors(study, {})
+    rows = panel_rows(errors, **SETTINGS | {"least": 2})
+    best = [row for row in rows if "best" in row]
+    assert best
+    assert all(("bias_left_ci_low" in row) is (prompts == 5) for row in best)
+    assert not any("held_out_error" in row for row in best)
+    assert all("score_std_error" in row for row in round_robin_rows(errors, study, rows))
 
 
 def test_only_these_dimensions_count(tmp_path):

@@ -102,11 +102,11 @@ class PlanSums:
         self.both[2] += weighted.swapaxes(1, 2) @ plain
 
     def covariance(self) -> np.ndarray:
-        """Covariance of the models' scores, means over their answers of z_pm, by sampling of prompts: (M, M)."""
+        """Covariance of the models' scores, means over their answers of z_pm, (M, M), by sampling of prompts; NaN with one."""
         number = np.maximum(self.answers.diagonal(), 1)
         mean = self.scores.diagonal() / number
         about = self.squares - self.scores * mean - (self.scores * mean).T + np.outer(mean, mean) * self.answers
-        return about / np.outer(number, number) * self.prompts / max(1, self.prompts - 1)
+        return about / np.outer(number, number) * (self.prompts / (self.prompts - 1) if self.prompts > 1 else math.nan)
 
     def added(self, *, by_prompt: bool) -> np.ndarray:
         """Covariance of the scores by one judge an answer around those by all, over balanced plans: (M, M).
@@ -133,7 +133,7 @@ class PlanSums:
 def contrast_variance(covariance: np.ndarray) -> float:
     """Mean over models of the variance of a score less the mean score, of the covariance of scores, (M, M)."""
     centred = covariance - covariance.mean(axis=0)
-    return float((centred - centred.mean(axis=1, keepdims=True)).trace() / len(covariance))
+    return max(float((centred - centred.mean(axis=1, keepdims=True)).trace() / len(covariance)), 0.0)
 
 
 def round_robin_rows(errors: JudgeErrors | None, study: Study, panels: Sequence[Mapping]) -> Iterator[dict]:

@@ -131,6 +131,14 @@ def test_row_that_occurs_twice_is_named_in_the_users_file(tmp_path):
         normalise("mine", source, ratings=f"{tmp_path}/c.parquet", completeness=f"{tmp_path}/c.csv")
 
 
+def test_answers_of_one_model_to_one_prompt_on_several_occasions(tmp_path):
+    """Ratings of each answer are its own, with or without repeated ones, and so is its human score."""
+    rows = ["j,m,p,first,1,2", "j,m,p,first,3,2", "j,m,p,again,5,4"]
+    (tmp_path / "a.csv").write_text("\n".join(["judge,model,prompt,run,rating,human", *rows]), encoding="utf-8")
+    imported(tmp_path, [tmp_path / "a.csv"], {"columns": {"occasion": "run"}, "repeats": "mean"}, scales={"Tone": [1, 5]})
+    assert rows_of(tmp_path, "occasion, rating, gt") == [("first", 2, 2.0), ("again", 5, 4.0)]
+
+
 @pytest.mark.parametrize("suffix", ["parquet", "jsonl", "json", "csv.gz"])
 def test_table_is_the_same_in_any_kind_of_file(with_humans, tmp_path, suffix):
     as_table = {

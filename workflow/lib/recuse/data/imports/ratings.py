@@ -87,7 +87,7 @@ WIDTHS = """coalesce((total * round((dimension_high - dimension_low) / dimension
 IN_FINAL_STEPS = f"""case when rating_number is null then null when rounded then {whole(MAPPED, "dimension_step")}
                           else round(dimension_low / dimension_step) * parts + {WIDTHS} end"""
 KEY = ("model_name", "dimension", "prompt_id")  # of a completion, and its dataset if human scores have one
-WORDS = {"model_name": "model", "model": "model", "dimension": "dimension", "prompt_id": "prompt", "dataset": "dataset"}
+WORDS = {name: name for name in ("model", "dimension", "dataset", "occasion")} | {"model_name": "model", "prompt_id": "prompt"}
 NEAR = 1e-9  # scores no farther apart are equal
 NOT_IN_CONFIG = "not in config, taken as the only model of the family"
 
@@ -144,7 +144,7 @@ def import_ratings(
     _create_rated(connection, paths, settings)
     steps = _create_steps(connection, paths, settings)
     rows = f"""
-        select judge_name as judge, model_name as model,
+        select judge_name as judge, model_name as model, occasion,
                coalesce({in_steps("score", "final_step")}, {in_steps("gt_number", "final_step")}) as gt, dataset, prompt_id,
                {IN_FINAL_STEPS}::integer as rating, {as_number("pred_length")} as pred_length,
                dimension, {FAILURE}, file as {SOURCE[0]}, record as {SOURCE[1]}{further("rated", kept)}
@@ -206,7 +206,7 @@ def _in_several_datasets(connection: Connection) -> str | None:
 
 def _check_one_score(connection: Connection, column: str) -> None:
     """DataError if the ratings have two human scores for one completion; column: the name of theirs in the file."""
-    key = ("model_name", "dimension", "dataset", "prompt_id")
+    key = ("model_name", "dimension", "dataset", "prompt_id", "occasion")
     completion = connection.execute(f"""
         select {", ".join(key)} from typed where gt_number is not null group by all
         having max(gt_number) - min(gt_number) > {NEAR} order by all limit 1""").fetchone()
@@ -292,7 +292,7 @@ def _create_rated(connection: Connection, paths: Sequence[str], settings: Mappin
         columns = f"(rating_number is not null)::bigint as times, {steps} as total, rating_number as mean"
         connection.execute(f"create temp view rated as select *, {columns} from typed")
         return
-    answer = f"partition by judge_name, {', '.join((*KEY, 'dataset'))}"
+    answer = f"partition by judge_name, {', '.join((*KEY, 'occasion', 'dataset'))}"
     down = " desc" if repeats == "last" else ""
     listed = ", ".join(map(text, paths))
     order = f"order by rating_number is null, list_position([{listed}], file){down}, record{down}"
@@ -585,4 +585,5 @@ def _first_unjoined(connection: Connection, rows: str, others: str, key: Sequenc
 
 def _words_of(key: Sequence[str], values: Sequence[str]) -> str:
     """A completion in words: model 'a', dimension 'b' and prompt 'c'."""
-    return enumerated([f"{WORDS[column]} '{value}'" for column, value in zip(key, values, strict=True)])
+    named = [(column, value) for column, value in zip(key, values, strict=True) if value is not None]
+    return enumerated([f"{WORDS[column]} '{value}'" for column, value in named])

@@ -34,7 +34,10 @@ from recuse.data.lines import check_lines
 from recuse.data.registry import COMPARED, FORMATS, RATED, TABLES, check_name, refused_key
 
 # Key of `columns:` in config -> column of the table, by which a file may also call it.
-RATING_KEYS = {"judge": "judge", "model": "model", "prompt": "prompt_id", "dimension": "dimension", "dataset": "dataset"}
+RATING_KEYS = {
+    **{"judge": "judge", "model": "model", "prompt": "prompt_id", "occasion": "occasion", "dimension": "dimension"},
+    "dataset": "dataset",
+}
 NEEDED = ("judge", "model", "prompt")
 ROLES = ("judge", "model", "dimension")  # that columns of ratings may stand for
 OVERALL = "overall"  # the dimension of ratings of a study that names none

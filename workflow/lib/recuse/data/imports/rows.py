@@ -32,7 +32,7 @@ from recuse.data.files import (
 )
 from recuse.data.registry import check_name
 
-RATING_COLUMNS = ("judge", "model", "prompt_id", "dimension", "dataset", "rating", "gt", "pred_length")
+RATING_COLUMNS = ("judge", "model", "prompt_id", "occasion", "dimension", "dataset", "rating", "gt", "pred_length")
 VERDICT_COLUMNS = COMPARISONS
 KEPT = "kept: "  # before the name of a further column, until the table is written
 ALL = "all"  # the dataset of judgments that name none

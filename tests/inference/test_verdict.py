@@ -117,3 +117,11 @@ def test_what_overrules_a_finding_is_named():
     assert disagree["self_bias", "J"]["reason"] == "A and B point in opposite directions"
     overruled = rows_of([concluded("J", "by prompt", 0.1, 0.3), concluded("J", "mixed", -1, 0.5, 0.5)])
     assert overruled["self_bias", "J"]["reason"] == "A finds one, C is on the other side of 0"
+
+
+def test_judges_about_which_nothing_is_concluded_are_left_out_if_families_are_told():
+    row = {"slice": "", "quantity": "family_bias", "term": "GPT", "check": "mixed", "conclusion": "none", "words": ""}
+    rows = verdict_rows([row | {"estimate": 0.1}], ["one", "other"], [], checks=CHECKS, confidence=0.9)
+    assert [(row["quantity"], row["term"]) for row in rows] == [("family_bias", "GPT")]
+    alone = verdict_rows([], ["one", "other"], [], checks=CHECKS, confidence=0.9)
+    assert [row["reason"] for row in alone] == [NO_OWN_ANSWERS] * 2

@@ -216,3 +216,11 @@ def test_the_leaderboard_has_the_rank_by_the_humans():
     section = answer_of(FOUR, leaderboard=BOARD + after, mean_scores=scores).leaderboard
     assert [row[-1] for row in section.rows] == ["3", "1", "2"]
     assert section.headings[-1] == "rank by humans"
+
+
+def test_where_no_judge_rates_itself_the_headline_is_about_families():
+    family = verdict("GPT", SUGGESTIVE, 0.05, favours="yes", rests_on="B", quantity="family_bias", question="B")
+    words = "No judge rates its own answers: only family-biases can be told. "
+    assert answer_of([family]).headline == f"{words}Suggestive: the GPT family (+0.20 points by B) favours its own models."
+    clear = verdict("GPT", NO_CLEAR_BIAS, 0.01, quantity="family_bias", missed=0.05)
+    assert answer_of([clear]).headline == f"{words}None is established or suggestive."

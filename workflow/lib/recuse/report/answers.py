@@ -118,7 +118,8 @@ def _next_steps(verdicts: Rows) -> Iterator[str]:
         yield f"Leave out {ratings}, or use the debiased scores (debiased.parquet)."
     if ratings := of(SUGGESTIVE):
         yield f"Do not rely on {ratings} until more judges or models settle it."
-    if all(row["reason"] == NO_OWN_ANSWERS for row in verdicts if row["quantity"] == SELF):
+    reasons = {row["reason"] for row in verdicts if row["quantity"] == SELF}
+    if reasons == {NO_OWN_ANSWERS}:
         yield "Have the judges rate answers of their own models too: without these nothing can be said of a self-bias."
     elif any(row["question"] == BEYOND or row["missed"] for row in verdicts):
         yield "To find smaller biases, add models and judges rather than prompts."

@@ -187,13 +187,23 @@ def by_slice(config: Mapping, title: str, headings: Mapping[str, str], *, words:
     )
 
 
-def compared(config: Mapping, title: str, labels: Mapping[str, str], *, idiosyncrasy: str = "", beyond: str = "") -> Figure:
+def compared(
+    config: Mapping,
+    title: str,
+    labels: Mapping[str, str],
+    *,
+    idiosyncrasy: str = "",
+    beyond: str = "",
+    by: Mapping[str, str] | None = None,
+) -> Figure:
     """Self- and family-bias of the specs on one axis; `labels`, by spec, are those of the legend.
 
-    idiosyncrasy: label of estimand C, which is added; beyond: the spec of its rows.
+    idiosyncrasy: label of estimand C, which is added; beyond: the spec of its rows. by: spec -> `wild_ci`, if its intervals are
+    those of the wild bootstrap.
     """
     variants = [
         {"spec": spec, "label": label, "covariance": config["specs"][spec].get("covariance", "HC0")}
+        | ({"by": by[spec]} if by and spec in by else {})
         for spec, label in labels.items()
     ]
     with_idiosyncrasy = bool(idiosyncrasy)
@@ -325,12 +335,14 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
     level = {"confidence": config["confidence"]}
     weak = "weak_models_dropped", "weak_models_and_claude_v2_dropped"
     checks, verdict = config["inference"]["robustness_checks"], config["inference"]["verdict"]
-    against = {checks[verdict[letter]]["specs"][0]: f"{letter} {QUESTIONS[letter]}" for letter in ("A", "B")}
+    asked = {letter: checks[verdict[letter]] for letter in ("A", "B") if letter in verdict}
+    against = {check["specs"][0]: f"{letter} {QUESTIONS[letter]}" for letter, check in asked.items()}
     return {
         "verdicts": compared(
             config,
             "Three questions to each judge and family",
             against,
+            by={check["specs"][0]: check["by"] for check in asked.values() if "by" in check},
             idiosyncrasy=f"C {QUESTIONS[BEYOND]}",
             beyond=checks[verdict[BEYOND]]["specs"][0],
         ),

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from recuse.base.words import signed
 from recuse.data.registry import NO_HUMAN_SCORE
 from recuse.inference.idiosyncrasy import MIXED
+from recuse.model.covariance import COVARIANCES
 from recuse.model.design import ALL_JUDGES
 from recuse.model.spec import BIASES, IDIOSYNCRASY
 from recuse.plot.axes import ENDS, SIMULTANEOUS, bias_limits, note_beyond
@@ -337,7 +338,7 @@ def _shapes(variants: Sequence[Variant], points: Sequence[Mapping]) -> list[Entr
 
 
 def variants_of(entry: Mapping, table: pd.DataFrame, palette: Palette, *, confidence: float) -> list[Variant]:
-    """The variants of an entry: `spec`, `label` and `covariance` of the spec with this `table`.
+    """The variants of an entry: `spec`, `label` and `covariance` of the spec with this `table`; `by`: wild_ci, if it decides.
 
     It is the whole study, or, if the label has {slice}, each slice, families in config's order. A spec without rows gives no
     variant. An ordinal fit, whose estimates are log-odds, gives average marginal effects, points of the unit scale.
@@ -348,6 +349,10 @@ def variants_of(entry: Mapping, table: pd.DataFrame, palette: Palette, *, confid
         interval = f"{percent(confidence)} prediction interval"
     else:
         interval = interval_text(confidence, entry["covariance"])
+    if entry.get("by") == "wild_ci":
+        clusters = "judge" if COVARIANCES[entry["covariance"]].judges_alone else "prompt"
+        interval = f"{percent(confidence)} interval, wild bootstrap by {clusters}"
+        table = table.assign(ci_low=table["wild_ci_low"], ci_high=table["wild_ci_high"])
     if (table["quantity"] == "threshold").any():
         interval = f"average marginal effect, {interval}"
         table = table.assign(estimate=table["effect"], ci_low=table["effect_ci_low"], ci_high=table["effect_ci_high"])

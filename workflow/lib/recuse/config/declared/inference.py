@@ -196,7 +196,7 @@ class RobustnessCheckSettings(Section):
 class VerdictSettings(Section):
     """The robustness check that answers each question of the verdict, in the whole study."""
 
-    A: Name = required("Is a judge's gap to the human scores larger for its own answers?")
+    A: Name = optional("Is a judge's gap to the human scores larger for its own answers? Left out for a study without any.")
     B: Name = required("Its gap to the other judges of the same models?")
     C: Name = required("Is it more than its ordinary preference for one model or another?")
 
@@ -260,7 +260,8 @@ def check_inference(inference: Inference, specs: Mapping[str, SpecSettings]) -> 
     for name, check in inference.robustness_checks.items():
         _check_rows(f"inference: robustness_checks: {name}", check, inference, specs)
     for letter, name in inference.verdict:
-        check_known(f"inference: verdict: {letter}", [name], inference.robustness_checks, "inference: robustness_checks")
+        named = [name] if name is not None else []
+        check_known(f"inference: verdict: {letter}", named, inference.robustness_checks, "inference: robustness_checks")
 
 
 def _check_spec(where: str, spec: SpecSettings, *, absorbs: bool = False) -> None:

@@ -32,7 +32,7 @@ def test_established_is_what_c_finds_after_adjustment():
     assert verdict["words"] == (
         "Judge chooses its own answers over equally strong ones in 60 % of the verdicts that choose (90 % interval 56 % to "
         "64 %; beyond ordinary preference): established. This would be overturned if ordinary preferences for single models "
-        "varied more than its other verdicts show: by a standard deviation from one half to 55 %."
+        "varied more than its other verdicts show: by a further standard deviation that moves one half to 55 %."
     ).replace("90 %", "90\N{NO-BREAK SPACE}%")
 
 
@@ -48,12 +48,12 @@ def test_what_only_humans_show_may_be_an_ordinary_preference():
     verdict = told(row("A", 0.4), row("B", 0.1), row("C", 0.1, 0.2))
     assert (verdict["verdict"], verdict["question"], verdict["rests_on"]) == (SUGGESTIVE, "A", "A")
     assert "It may be an ordinary preference for one model" in verdict["words"]
-    assert "against answers that the humans hold equal" in verdict["words"]
+    assert "equally strong by the verdicts of the humans" in verdict["words"]
     assert verdict["overturned_at"] == pytest.approx(probability(0.4 - 0.17))
     verdict = told(row("B", -0.4), {"question": "C", "quantity": "self_bias", "term": "Judge", "reason": "a single judge"})
     assert (verdict["verdict"], verdict["favours"]) == (SUGGESTIVE, "no")
     assert "cannot be told: a single judge" in verdict["words"]
-    assert "against answers that the other judges hold equal" in verdict["words"]
+    assert "equally strong by the verdicts of the other judges" in verdict["words"]
 
 
 def test_no_clear_bias_says_what_would_be_found():

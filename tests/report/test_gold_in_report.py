@@ -29,11 +29,13 @@ ROWS = texts(
 
 
 def test_findings_on_own_wrong_answers():
-    assert [*sentences_on_gold(ROWS)] == [
-        "Established: B (+30.0 points, 20.0 to 40.0) prefers its own wrong answers to right ones more often than expected.",
-        "Established: the GPT family (−20.0 points, −30.0 to −10.0) prefers its own wrong answers to right ones less often "
+    assert [words.replace("\N{NO-BREAK SPACE}", " ") for words in sentences_on_gold(ROWS, 0.9)] == [
+        "Established: B (+30.0 points, 90 % interval 20.0 to 40.0) prefers its own wrong answers to right ones more often "
         "than expected.",
-        "Suggestive: A (+12.0 points, 2.0 to 22.0) prefers its own wrong answers to right ones more often than expected.",
+        "Established: the GPT family (−20.0 points, 90 % interval −30.0 to −10.0) prefers its own wrong answers to right "
+        "ones less often than expected.",
+        "Suggestive: A (+12.0 points, 90 % interval 2.0 to 22.0) prefers its own wrong answers to right ones more often "
+        "than expected.",
         "No clear bias for own wrong answers: C (for C, a difference below 14.9 points would often be missed).",
         "Cannot be told for D: 3 questions, fewer than 10.",
     ]
@@ -45,15 +47,15 @@ def test_ratios():
         "ci_high": math.log(4),
     }
     rows = texts(GOLD, [ratio, row("B", "over-marking", 0.0, "no clear bias", measure="log ratio", missed=math.log(1.5))])
-    assert [*sentences_on_gold(rows)] == [
-        "Established: A (2.00 times, 1.00 to 4.00) passes its own wrong answers more often than expected.",
+    assert [words.replace("\N{NO-BREAK SPACE}", " ") for words in sentences_on_gold(rows, 0.9)] == [
+        "Established: A (2.00 times, 90 % interval 1.00 to 4.00) passes its own wrong answers more often than expected.",
         "No clear bias for own wrong answers: B (for B, less than 1.50 times the expected share would often be missed).",
     ]
 
 
 def test_points_show_the_shares_and_say_once_what_is_expected():
-    points = list(points_on_gold(ROWS))
-    assert [point.words == EXPECTED for point in points] == [True, False, False]
+    points = list(points_on_gold(ROWS, 0.9))
+    assert [point.words == EXPECTED.format(level="90\N{NO-BREAK SPACE}%") for point in points] == [True, False, False]
     assert points[0].items[0] == (
         "A",
         "50\N{NO-BREAK SPACE}% against 38\N{NO-BREAK SPACE}%: +12.0 points, 2.0 to 22.0; suggestive",

@@ -21,10 +21,10 @@ MISSED = "A share of {missed} would be found with a probability of {power}."
 ORDINARY = "It may be an ordinary preference for one model: beyond such preferences the share is {share} ({low} to {high})."
 UNKNOWN = "Whether it is more than an ordinary preference for one model cannot be told: {reason}."
 OVERTURNED = {
-    True: "This would be overturned if an unbiased judge chose these answers in {share} of the verdicts against answers that "
-    "{whose} hold equal.",
+    True: "This would be overturned if an unbiased judge, too, chose these answers in {share} of the verdicts, over answers "
+    "that are equally strong by the verdicts of {whose}.",
     False: "This would be overturned if ordinary preferences for single models varied more than its other verdicts show: by a "
-    "standard deviation from one half to {share}.",
+    "further standard deviation that moves one half to {share}.",
 }
 WHOSE = {True: "the humans", False: "the other judges"}
 

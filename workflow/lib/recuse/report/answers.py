@@ -16,6 +16,7 @@ from recuse.report.verdict import Answer, Rows, Section, Unit, headline, shown, 
 
 SELF, FAMILY = BIASES
 QUESTION = "Do these judges favour their own answers?"
+OF_FAMILIES = "Do these judges favour their family's answers?"  # where none rates its own
 MOST_CAVEATS = 3
 WEAK = (
     "“Suggestive” is weak evidence: in simulated worlds without any self-bias, where judges merely prefer some models to "
@@ -41,7 +42,7 @@ def answer_of_ratings(
     unit, verdicts = unit_of(scales), tables["verdicts"]
     of_judges, of_families = ([row for row in verdicts if row["quantity"] == quantity] for quantity in BIASES)
     return Answer(
-        question=QUESTION,
+        question=QUESTION if of_judges or not of_families else OF_FAMILIES,
         headline=(AMONG_JUDGES if relative and any(row["question"] for row in verdicts) else "")
         + headline(of_judges, unit, beside=of_families),
         verdicts=shown(verdicts, unit),
@@ -57,7 +58,7 @@ def answer_of_ratings(
             *_warnings(tables.get("check", ())),
         ][:MOST_CAVEATS],
         next_steps=[*([SCORE] if relative else []), *_next_steps(verdicts)],
-        points=[*points_on_gold(tables.get("gold", ()))],
+        points=[*points_on_gold(tables.get("gold", ()), confidence)],
     )
 
 

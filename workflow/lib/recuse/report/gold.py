@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 
-from recuse.base.words import capitalised, enumerated, number, signed
+from recuse.base.words import capitalised, enumerated, level, number, signed
 from recuse.inference.gold import BOTH, FAMILY, HARMFUL, LEGITIMATE, LEGITIMATE_SHARE, LOG_RATIO, OVER_MARKING, UNDER_MARKING
 from recuse.inference.verdict import CANNOT_BE_TOLD, ESTABLISHED, NO_CLEAR_BIAS, SUGGESTIVE
 from recuse.report.verdict import MOST, Point, Rows
@@ -24,8 +24,9 @@ SPLIT_IN_WORDS = (
     "the same pairs. An inaccurate judge has a lower share, too."
 )
 EXPECTED = (
-    "The share, what is expected, and the contrast with its interval. Expected is what the other judges make of the same "
-    "answers, and judge and others of other answers to the same questions."
+    "The share, what is expected of an unbiased judge, and the difference or ratio with its {level} interval. What is "
+    "expected allows for how the other judges treat the same answers, and for how this judge differs from them on other "
+    "answers to the same questions."
 )
 OVERTURNED = (
     "What is expected of own wrong answers takes for granted that a judge's inaccuracy and an answer's power to convince add "
@@ -34,7 +35,7 @@ OVERTURNED = (
 )
 
 
-def sentences_on_gold(rows: Rows) -> Iterator[str]:
+def sentences_on_gold(rows: Rows, confidence: float) -> Iterator[str]:
     """On own wrong answers: which judges favour them, for which there is no clear bias, and what cannot be told."""
     of_wrong = [row for row in rows if row["case"] in DOES and row["verdict"]]
     for verdict in (ESTABLISHED, SUGGESTIVE):
@@ -42,7 +43,7 @@ def sentences_on_gold(rows: Rows) -> Iterator[str]:
             group = [row for row in of_wrong if (row["verdict"], row["favours"]) == (verdict, favours)]
             if group:
                 group.sort(key=lambda row: -abs(float(row["estimate"])))
-                names = enumerated([f"{_name(row)} ({_size(row)})" for row in group], MOST)
+                names = enumerated([f"{_name(row)} ({_size(row, confidence)})" for row in group], MOST)
                 verb = DOES[group[0]["case"]][len(group) > 1]
                 yield f"{capitalised(verdict)}: {names} {verb} {often} often than expected."
     unclear = [row for row in of_wrong if row["verdict"] == NO_CLEAR_BIAS]
@@ -58,9 +59,9 @@ def sentences_on_gold(rows: Rows) -> Iterator[str]:
         yield f"Cannot be told for {enumerated(names, MOST)}: {reason}."
 
 
-def points_on_gold(rows: Rows) -> Iterator[Point]:
+def points_on_gold(rows: Rows, confidence: float) -> Iterator[Point]:
     """Each kind of own answer, with the numbers of each judge."""
-    words = EXPECTED
+    words = EXPECTED.format(level=level(confidence))
     for case, heading in HEADINGS.items():
         items = [(capitalised(_name(row)), _numbers(row)) for row in rows if row["case"] == case and row["baseline"] == BOTH]
         if items:
@@ -81,8 +82,8 @@ def _name(row: Mapping[str, str]) -> str:
     return f"the {row['term']} family" if row["quantity"] == FAMILY else row["term"]
 
 
-def _size(row: Mapping[str, str]) -> str:
-    """The contrast with its interval: percentage points, or a ratio."""
+def _size(row: Mapping[str, str], confidence: float | None = None) -> str:
+    """The contrast with its interval: percentage points, or a ratio; with the interval's level, if that is given."""
     values = [float(row[column]) for column in ("estimate", "ci_low", "ci_high") if row[column]]
     if row["measure"] == LOG_RATIO:
         shown = [f"{math.exp(value):.2f}" for value in values]
@@ -90,7 +91,8 @@ def _size(row: Mapping[str, str]) -> str:
     else:
         shown = [signed(100 * values[0], 1), *(number(100 * value, 1) for value in values[1:])]
         shown[0] = f"{shown[0]} points"
-    return f"{shown[0]}, {shown[1]} to {shown[2]}" if len(shown) == 3 else shown[0]
+    of_level = f"{level(confidence)} interval " if confidence else ""
+    return f"{shown[0]}, {of_level}{shown[1]} to {shown[2]}" if len(shown) == 3 else shown[0]
 
 
 def _missed(row: Mapping[str, str]) -> str:

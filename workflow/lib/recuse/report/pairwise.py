@@ -80,9 +80,9 @@ def answer_of_comparisons(tables: Mapping[str, Rows], *, confidence: float) -> A
         *_cognitive([row for row in tables.get("cognitive_biases", ()) if not (humans and row["bias"] in BY_QUALITY)]),
         *_attacks(tables.get("asr", ())),
         *_overlap(tables.get("rbo", ())),
-        *points_on_gold(gold := tables.get("gold", ())),
+        *points_on_gold(gold := tables.get("gold", ()), confidence),
     ]
-    sentences = [*_sentences(verdicts), *sentences_on_gold(gold)] or [f"{point.heading}." for point in points]
+    sentences = [*_sentences(verdicts), *sentences_on_gold(gold, confidence)] or [f"{point.heading}." for point in points]
     return Answer(
         QUESTION,
         " ".join(sentences) or NOTHING,

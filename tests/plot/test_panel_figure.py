@@ -55,11 +55,13 @@ def test_the_best_panels_are_marked_with_intervals_and_tested_panels_beside_them
     assert on_paper(figure)
 
 
-def test_the_title_gives_the_independent_judges_and_the_bias_at_most(rows):
+def test_the_title_gives_the_independent_judges_and_the_bias_with_its_interval(rows):
     whole = next(row for row in rows[0] if row["size"] == 5)
     title = finding(frame(rows[0]))
     assert title.startswith(f"5 judges are worth {whole['effective']:.1f} independent ones; ")
-    assert "a bias of at most 0.0" in title
+    chosen = next(row for row in rows[0] if "models" in row.get("recommended", ""))
+    values = [f"{chosen[f'bias_left{end}']:.3f}" for end in ("", "_ci_low", "_ci_high")]
+    assert "a bias of {} ({} to {}) between models".format(*values) in title
     assert "To compare models: " in words(drawn(rows[0]))
 
 

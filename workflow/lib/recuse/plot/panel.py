@@ -77,10 +77,10 @@ def finding(table: pd.DataFrame) -> str:
         parts.append(f"{counted(judges, 'judge')} are worth {number(worth.iloc[0], 1)} independent ones")
     chosen = _chosen(table, BIAS)
     if chosen is not None:
-        size, at_most = counted(int(chosen["size"]), "judge"), chosen[f"{BIAS}_ci_high"]
-        verb, left = "leaves" if chosen["size"] == 1 else "leave", whole[BIAS].dropna()
-        bias = number(chosen[BIAS] if np.isnan(at_most) else at_most, 3)
-        words = f"{size} {verb} a bias of {'' if np.isnan(at_most) else 'at most '}{bias} between models"
+        size, left = counted(int(chosen["size"]), "judge"), whole[BIAS].dropna()
+        ends = [number(chosen[f"{BIAS}_ci_{end}"], 3) for end in ("low", "high") if not np.isnan(chosen[f"{BIAS}_ci_{end}"])]
+        bias = number(chosen[BIAS], 3) + (f" ({' to '.join(ends)})" if ends else "")
+        words = f"{size} {'leaves' if chosen['size'] == 1 else 'leave'} a bias of {bias} between models"
         parts.append(f"{words}, all of them {number(left.min(), 3)}" if chosen["size"] < judges and len(left) else words)
     return capitalised("; ".join(parts)) if parts else "Some panels can be compared"
 

@@ -56,7 +56,10 @@ def _take(name: str, row: Mapping[str, str], whole: Rows, unit: Unit, confidence
     words = f"{TO[name]}, take {who}, {kept}: {left} is left"
     words += f" ({'; '.join(more)})" if more else ""
     others = [other[name] for other in whole if other[name] and other is not row]
-    compared = f"; all judges leave {unit.text(min(others, key=float), sign=False)}" if others else ""
+    other = "all judges leave"
+    if row in whole:  # the others are the same judges
+        other = f"{'without' if row['family_ratings'] == KEPT else 'with'} ratings of their own families,"
+    compared = f"; {other} {unit.text(min(others, key=float), sign=False)}" if others else ""
     return f"{words}{compared}."
 
 

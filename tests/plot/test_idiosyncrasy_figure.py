@@ -78,3 +78,10 @@ def test_the_figure_is_of_the_whole_of_one_spec(tmp_path, twin):
 def test_a_name_of_300_letters_leaves_the_panel_room():
     named = table().assign(judge=table()["judge"] + VERY_LONG)
     assert has_room(residuals(named, subject(), spec="main", confidence=0.9))
+
+
+def test_chance_names_no_judge_where_none_rates_its_own_answers():
+    others = table()
+    text = texts(residuals(others[others["relation"] != "self"], subject(), spec="main", confidence=0.9))
+    assert any("No judge can be tested" in line for line in text)
+    assert not any("chance alone" in line for line in text)

@@ -64,7 +64,8 @@ def residuals(table: pd.DataFrame, subject: Subject, *, spec: str, confidence: f
     beyond = present[(present["relation"] == SELF) & ~inside]["residual"]
     verbs = [(f"rates itself {side} than {WHY}", f"rate themselves {side} than {WHY}") for side in ("higher", "lower")]
     counts = list(zip(((beyond > 0).sum(), (beyond < 0).sum()), verbs, strict=True))
-    finding = outcomes((present["relation"] == SELF).sum(), counts) + by_chance(confidence)
+    own = (present["relation"] == SELF).sum()
+    finding = outcomes(own, counts) + (by_chance(confidence) if own else "")
     marks = [Entry(words, line={"color": INK, "linestyle": "none", **MARKS[name]}) for name, words in WORDS.items()]
     band = {key: value for key, value in BAND.items() if key != "zorder"}
     legend = [

@@ -15,8 +15,8 @@ WHAT = {BIAS: "a bias between models", ERROR: "an error"}
 OVERTURNED = {
     HUMANS: "All this holds for these models: judges may treat others otherwise. If the human scores are less reliable than "
     "they are taken to be, the errors are smaller and the judges worth more.",
-    "": "All this holds for these models and against the other judges: what all judges get wrong looks like quality here, and "
-    "only human scores could tell.",
+    "": "All this holds for these models and against the other judges, and overrules no verdict on a judge or family: what all "
+    "judges get wrong looks like quality here, and only human scores could tell.",
 }
 
 

@@ -175,6 +175,20 @@ def test_own_ratings_that_are_missing(check):
     assert (chance.value, chance.level) == (pytest.approx(1 / 40), "fine")
 
 
+def test_answers_on_several_occasions(check):
+    """Human scores are an answer's, not a prompt's, and an occasion without a rating is missing."""
+    rows = [
+        {**row, "prompt_id": f"p{place % 20}", "occasion": place // 20}
+        for row in rated()
+        for place in [int(row["prompt_id"][1:])]
+    ]
+    findings = check(rows)
+    assert ("agreement", "human scores") not in findings
+    assert (findings["missing", ""].value, findings["prompts", "Tone"].value) == (0, 20)
+    findings = check([row for row in rows if (row["judge"], row["occasion"]) != (GPT4, 1)])
+    assert findings["missing", f"judge {GPT4}"].value == pytest.approx(0.5)
+
+
 def test_unrated_pairs_are_by_design_not_missing(check):
     findings = check([row for row in rated() if (row["judge"], row["model"]) != (GPT4, LLAMA)])
     assert words_of(findings, "missing", "pairs") == f"1 of 25 pairs of a judge and a model have no rating: {GPT4} of {LLAMA}"

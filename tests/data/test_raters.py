@@ -28,7 +28,7 @@ def ratings(tmp_path):
     """Canonical ratings of a study of two dimensions and two datasets, in two shards, as far as they are read."""
     paths = [str(tmp_path / f"ratings {shard}.parquet") for shard in range(2)]
     columns = {"dimension": ["Tone", "Style"], "dataset": ["tickets", "mails"], "prompt_id": ["t0", "m1"]}
-    columns |= {"scale_low": [1, 0], "scale_high": [5, 4]}
+    columns |= {"model": ["GPT-4o", "Claude v2"], "occasion": ["", ""], "scale_low": [1, 0], "scale_high": [5, 4]}
     for row, path in enumerate(paths):
         shard = {name: np.array([values[row]], dtype=None if "scale" in name else object) for name, values in columns.items()}
         write_parquet(shard, path)
@@ -109,6 +109,29 @@ def test_rater_who_rates_twice(tmp_path, ratings):
     assert len(check(tmp_path, ratings, both_teams, header=f"{HEADER},team")) == 4
 
 
+def test_raters_of_answers_on_several_occasions(tmp_path):
+    """One rater may rate each answer of a model to a prompt, which their agreement keeps apart."""
+    answers = [("first", 5, 4), ("again", 1, 1)]
+    given = {"occasion": [name for name, *_ in answers], "model": ["GPT-4o"] * 2, "dimension": ["Tone"] * 2}
+    given |= {"dataset": ["tickets"] * 2, "prompt_id": ["t0"] * 2}
+    columns = {name: np.array(values, dtype=object) for name, values in given.items()}
+    write_parquet(columns | {"scale_low": np.array([1, 1]), "scale_high": np.array([5, 5])}, str(tmp_path / "ratings.parquet"))
+    ratings = [str(tmp_path / "ratings.parquet")]
+    lines = [
+        f"gpt-4o,Tone,tickets,t0,{rater},{rating},{name}"
+        for name, *rated in answers
+        for rater, rating in zip(("ann", "bob"), rated, strict=True)
+    ]
+    rows = check(tmp_path, ratings, lines, header=f"{HEADER},occasion")
+    assert [row[4] for row in rows] == ["first", "first", "again", "again"]
+    n = {row["statistic"]: row["n"] for row in agreement(str(tmp_path / "out.parquet")) if row["dimension"]}
+    assert n["full_agreement"] == 2  # completions
+    with pytest.raises(DataError, match="'GPT-4o' answers prompt 't0' on several occasions; add a column `occasion`"):
+        check(tmp_path, ratings, [line.rpartition(",")[0] for line in lines[:2]])
+    with pytest.raises(DataError, match=r"prompt 't0', occasion 'first' in .*line 2; keep one"):
+        check(tmp_path, ratings, [lines[0], lines[0]], header=f"{HEADER},occasion")
+
+
 def test_prompts_that_are_all_others(tmp_path, ratings):
     others = [line.replace(",t0,", ",p0,").replace(",m1,", ",p1,") for line in GOOD]
     message = (
@@ -124,7 +147,9 @@ def test_prompts_that_are_all_others(tmp_path, ratings):
 def test_unknown_team_and_columns(tmp_path, ratings):
     with pytest.raises(DataError, match=r"column team: found 'expert', which is not a team; write raters or gold; empty means"):
         check(tmp_path, ratings, [f"{GOOD[0]},expert"], header=f"{HEADER},team")
-    with pytest.raises(DataError, match=r"line 1, column rater: missing; found model, .* needs model, .*team is optional"):
+    with pytest.raises(
+        DataError, match=r"line 1, column rater: missing; found model, .* needs model, .*occasion, team are optional"
+    ):
         check(tmp_path, ratings, GOOD, header=HEADER.replace("rater,", "annotator,"))
     with pytest.raises(DataError, match=r"line 1, column team: found twice; keep one"):
         check(tmp_path, ratings, GOOD, header=f"{HEADER},team,team")

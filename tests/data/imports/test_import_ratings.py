@@ -137,6 +137,11 @@ def test_answers_of_one_model_to_one_prompt_on_several_occasions(tmp_path):
     (tmp_path / "a.csv").write_text("\n".join(["judge,model,prompt,run,rating,human", *rows]), encoding="utf-8")
     imported(tmp_path, [tmp_path / "a.csv"], {"columns": {"occasion": "run"}, "repeats": "mean"}, scales={"Tone": [1, 5]})
     assert sorted(rows_of(tmp_path, "occasion, rating, gt")) == [("again", 5, 4.0), ("first", 2, 2.0)]
+    (tmp_path / "b.csv").write_text("model,prompt,rating\nm,p,3\n", encoding="utf-8")
+    (tmp_path / "c.csv").write_text("judge,model,prompt,occasion,rating\nj,m,p,first,1\nj,m,p,again,5\n", encoding="utf-8")
+    joined = {"scales": {"Tone": [1, 5]}, "references": [tmp_path / "b.csv"], "human": {"columns": {}}}
+    with pytest.raises(DataError, match="model 'm' answers prompt 'p' on several occasions; write the scores in a column"):
+        imported(tmp_path, [tmp_path / "c.csv"], {}, **joined)
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "jsonl", "json", "csv.gz"])

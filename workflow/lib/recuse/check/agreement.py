@@ -198,7 +198,9 @@ def scores_of_answers(facts: Facts, connection: Connection, levels: Levels) -> I
     columns = {**columns, **({"length": "length"} if facts.with_length == facts.rows else {})}
     for column, what in columns.items():
         differ = f"count(*) filter (max({column}) - min({column}) > {NEAR}) over ()"
-        query = f"select count(*) over (), {differ} from sampled group by prompt, {{}} having count(*) > 1 limit 1"
+        query = (
+            f"select count(*) over (), {differ} from sampled group by prompt, occasion_code, {{}} having count(*) > 1 limit 1"
+        )
         (answers, by_judge), (sets, by_model) = (
             connection.execute(query.format(levels.sql_without(axis))).fetchone() or (0, 0) for axis in ("judge", "model")
         )

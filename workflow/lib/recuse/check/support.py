@@ -242,7 +242,8 @@ def prompts(facts: Facts) -> Iterator[Finding]:
     """Count the prompts of each dimension, and those that carry each self- and family-bias; report prompts nested in models."""
     advice = f"add prompts, {FEW} or more: intervals are over prompts drawn anew, and too short with few"
     for dimension in facts.names("dimension"):
-        number = int(facts.completeness["prompts"][facts.completeness["dimension"] == dimension].max())
+        answered = int(facts.completeness["prompts"][facts.completeness["dimension"] == dimension].max())
+        number = min(answered, facts.prompts)  # occasions of a prompt are answered each
         words = f"{dimension} has {counted(number, 'prompt')}"
         words += ", which says nothing about other prompts" if number == 1 else ""
         yield Finding("prompts", dimension, words, number, WARNING if number < FEW else FINE, advice, 1 / number)

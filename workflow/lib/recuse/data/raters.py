@@ -13,7 +13,8 @@ from recuse.data.lines import check_declared, check_lines
 from recuse.data.registry import GOLD, RATERS, TEAMS, Registry
 
 REQUIRED = ("model", "dimension", "dataset", "prompt_id", "rater", "rating")
-KEY = ("model_name", "dimension", "dataset", "prompt_id", "team", "rater")
+OPTIONAL = ("occasion", "team")
+KEY = ("model_name", "dimension", "dataset", "prompt_id", "occasion", "team", "rater")
 CHECKS = (
     NAMED["model"],
     NAMED["prompt"],
@@ -40,33 +41,40 @@ def check_raters(
     output: str,
     declared: Mapping[str, Mapping] | None = None,
 ) -> None:
-    """Write the canonical raters of a study (parquet): model, dimension, dataset, prompt_id, team, rater (text), rating (raw).
+    """Write the canonical raters of a study (parquet), a row for each rating by a human.
+
+    Its columns are model, dimension, dataset, prompt_id, occasion if the file has it, team, rater (text) and rating (raw).
 
     path: a CSV or parquet file with the columns model, dimension, dataset, prompt_id, rater and rating, one row for each rating
-    by a human, and `team` if a gold team rated some completions again: `raters`, the default, or `gold`. Dimensions, their
-    scales and datasets come from the study's canonical `ratings` (parquet). Rows without rating are left out.
+    by a human, `team` if a gold team rated some completions again: `raters`, the default, or `gold`, and `occasion` if a model
+    answered a prompt several times. Dimensions, their scales and datasets come from the study's canonical `ratings` (parquet).
+    Rows without rating are left out.
 
     Raises DataError naming file, line and column for a missing file or column, an empty file, an unknown id, dimension,
-    dataset or team, a rating off the scale, a rater who rates a completion twice, and a file none of whose prompts is rated.
+    dataset or team, a rating off the scale, a rater who rates a completion twice, a file none of whose prompts is rated, and
+    one without occasions where models have several answers to a prompt.
     """
     check_declared([path], declared)
     connection = connect()
     columns = columns_of(connection, path, REQUIRED)
-    check_columns(path, columns, REQUIRED, ["team"])
+    check_columns(path, columns, REQUIRED, OPTIONAL)
     create_table(connection, "registry", "id varchar, name varchar", registry.names.items())
     connection.execute(f"create temp view rated as select * from {files(ratings)}")
     with reading(path):
         count = _create_typed(connection, path, columns, registry.sql_name("name", "model"))
     if count == 0:
         raise DataError(f"{path}: the file holds no rows; it needs one row per rater and completion")
-    check_lines(connection, path, count, {*REQUIRED, "team"} - {"prompt_id"})
+    check_lines(connection, path, count, {*REQUIRED, *OPTIONAL} - {"prompt_id"})
     raise_first_fault(connection, "typed", CHECKS)
+    if "occasion" not in columns:
+        _check_one_occasion(connection, path)
     twice = first_twice(connection, "typed", KEY)
     if twice is not None:
-        (model, dimension, dataset, prompt, team, rater), first, second = twice
+        (model, dimension, dataset, prompt, occasion, team, rater), first, second = twice
+        answer = f"prompt '{prompt}'" + (f", occasion '{occasion}'" if occasion else "")
         raise DataError(
             f"{second}, column rater: rater '{rater}' of team '{team}' has already rated model '{model}', dimension "
-            f"'{dimension}', dataset '{dataset}' and prompt '{prompt}' in {first}; keep one of the two rows"
+            f"'{dimension}', dataset '{dataset}' and {answer} in {first}; keep one of the two rows"
         )
     if connection.execute("select 1 from typed join rated using (dimension, dataset, prompt_id) limit 1").fetchone() is None:
         first = "select prompt_id, dataset from {} order by all limit 1"
@@ -77,8 +85,22 @@ def check_raters(
             f"{path}, column prompt_id: found no prompt that the study rates: its first is '{theirs}' in dataset "
             f"'{of_theirs}', the study's '{ours}' in '{of_ours}'; write the same ids and datasets in both files"
         )
-    canonical = "model_name as model, dimension, dataset, prompt_id, team, rater, rating_number::integer as rating"
+    occasion = "nullif(occasion, '') as occasion, " if "occasion" in columns else ""
+    canonical = f"model_name as model, dimension, dataset, prompt_id, {occasion}team, rater, rating_number::integer as rating"
     write_rows(connection, f"select {canonical} from typed where rating_number is not null order by dimension, record", output)
+
+
+def _check_one_occasion(connection: Connection, path: str) -> None:
+    """DataError if the study has several answers of a model to one prompt, which raters without occasions do not tell apart."""
+    several = connection.execute("""
+        select model, prompt_id from rated group by model, dimension, dataset, prompt_id having min(occasion) <> max(occasion)
+        order by all limit 1""").fetchone()
+    if several is not None:
+        model, prompt = several
+        raise DataError(
+            f"{path}: model '{model}' answers prompt '{prompt}' on several occasions; add a column `occasion`, or give each "
+            "answer a prompt_id of its own"
+        )
 
 
 def _create_typed(connection: Connection, path: str, columns: Sequence[str], name_of_model: str) -> int:
@@ -87,7 +109,8 @@ def _create_typed(connection: Connection, path: str, columns: Sequence[str], nam
     name_of_model: SQL, from the `model` of the file and its `name` in the table `registry`.
     """
     relation, expressions = read_as_texts(path, columns)
-    texts = texts_of(expressions, REQUIRED, ("rating",))
+    texts = texts_of(expressions, (*REQUIRED, "occasion"), ("rating",))
+    texts["occasion"] = f"coalesce({texts.get('occasion', 'null')}, '')"
     team = f"nullif(trim({expressions['team']}::varchar), '')" if "team" in expressions else "null"
     texts["team"] = f"coalesce({team}, {text(RATERS)})"
     picked = ", ".join(f"{value} as {column}" for column, value in texts.items())
@@ -104,6 +127,11 @@ def _create_typed(connection: Connection, path: str, columns: Sequence[str], nam
                (select string_agg(dataset, ', ' order by dataset) from datasets) as all_datasets
         from texts left join registry on model = id left join scales using (dimension) left join datasets using (dataset)"""
     return connection.execute(query).fetchone()[0]
+
+
+def occasion_in(path: str) -> tuple[str, ...]:
+    """The column of canonical raters (parquet) that tells answers of a model to a prompt apart, if there is one."""
+    return ("occasion",) if "occasion" in columns_of(connect(), path) else ()
 
 
 def agreement(path: str) -> Iterator[dict]:
@@ -134,8 +162,10 @@ def agreement(path: str) -> Iterator[dict]:
 def _counts(path: str) -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray]]:
     """Yield each dimension, each team's counts of levels by completion, (completions, levels), and the levels."""
     connection, raters = connect(), files([path])
+    completion = ", ".join(("model", "prompt_id", "dataset", *occasion_in(path)))
     query = f"""
-        select dense_rank() over (order by model, prompt_id, dataset) - 1 as completion, rating, team = {text(GOLD)} as gold
+        select dense_rank() over (order by {completion}) - 1 as completion, rating,
+               team = {text(GOLD)} as gold
         from {raters} where dimension = ?"""
     for (dimension,) in connection.execute(f"select distinct dimension from {raters} order by all").fetchall():
         columns = connection.execute(query, [dimension]).fetchnumpy()

@@ -32,18 +32,19 @@ TWICE = "two rows are about the same rating"  # DuckDB's error
 
 def summarise(coded: CodedRows, path: str) -> None:
     """Write the summary of checked rows (parquet): the counts of each prompt as rows, all else in the footer."""
-    sets = "grouping sets ((dimension, judge, model), (prompt_id, dataset, dimension))"
+    sets = "grouping sets ((dimension, judge, model), (prompt_id, dataset, dimension, occasion))"
     coded.connection.execute(f"""
         create or replace temp table counts as
-        select dimension, judge, model, prompt_id, dataset, {COUNTS} from ({coded.rows}) group by {sets}""")
+        select dimension, judge, model, prompt_id, dataset, occasion, {COUNTS} from ({coded.rows}) group by {sets}""")
     groups = f"select dimension, judge, model, {', '.join(COUNTED)} from counts where prompt_id is null"
     summary = {
         "counts": coded.connection.execute(coded.named(groups, ("dimension", "judge", "model"))).fetchall(),
         "datasets": coded.values("dataset"),
         "references": coded.values("gt"),
     }
-    prompts = f"select prompt_id, dataset, dimension, {', '.join(COUNTED)} from counts where prompt_id is not null"
-    write_rows(coded.connection, coded.named(prompts, ("prompt_id", "dataset", "dimension")), path, footer(KEY, summary))
+    key = ("prompt_id", "dataset", "dimension", "occasion")
+    prompts = f"select {', '.join((*key, *COUNTED))} from counts where prompt_id is not null"
+    write_rows(coded.connection, coded.named(prompts, key), path, footer(KEY, summary))
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,8 @@ class Summary:
     counts: Mapping[tuple[str, str, str], Mapping[str, int]]  # (dimension, judge, model) -> rows, by COUNTED
     datasets: Sequence[str]  # rising
     references: Sequence[float]  # gt, rising
-    prompts: str  # SQL for the rows, by COUNTED, of each prompt (prompt_id and dataset) and dimension in each group of files
+    # SQL for the rows, by COUNTED, of each prompt (prompt_id and dataset), occasion and dimension in each group of files.
+    prompts: str
 
     @classmethod
     def read(cls, paths: Sequence[str]) -> "Summary":
@@ -79,8 +81,11 @@ class Summary:
         return any(count[f"missing_{column}"] < count["present"] for count in self.counts.values())
 
     def completeness(self) -> Iterator[dict]:
-        """Yield one row per dimension, judge and model: the dimension's prompts, by what is missing, and the rows used."""
-        pairs, complete = f"select distinct prompt_id, dataset, dimension from {self.prompts}", self.complete
+        """Yield one row per dimension, judge and model: the dimension's prompts, by what is missing, and the rows used.
+
+        A prompt that was answered on several occasions counts on each.
+        """
+        pairs, complete = f"select distinct prompt_id, dataset, dimension, occasion from {self.prompts}", self.complete
         query = f"select dimension, count(*) from ({pairs}) group by all order by all"
         given = {column: self._any(column) for column in ("gt", "length")}
         for dimension, prompts in connect().execute(query).fetchall():
@@ -88,7 +93,7 @@ class Summary:
             for judge, model in product(judges, models):
                 count = self.counts.get((dimension, judge, model), dict.fromkeys(COUNTED, 0))
                 row = {"dimension": dimension, "judge": judge, "model": model, "prompts": prompts}
-                row |= {"absent": max(0, prompts - count["present"]), "missing_rating": count["missing_rating"]}
+                row |= {"absent": prompts - count["present"], "missing_rating": count["missing_rating"]}
                 row |= {f"missing_{c}": count[f"missing_{c}"] if given[c] else 0 for c in given}
                 yield row | {"used": count[complete]}
 

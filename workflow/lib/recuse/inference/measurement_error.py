@@ -18,6 +18,7 @@ from recuse.base.errors import ConfigError
 from recuse.data.moments import LENGTH as LENGTH_OF_ROW
 from recuse.data.moments import REFERENCE as REFERENCE_OF_ROW
 from recuse.data.moments import Moments, PromptRange, RowBlock, moments_of_blocks, row_blocks
+from recuse.data.raters import occasion_in
 from recuse.data.registry import RATERS
 from recuse.data.study import Study
 from recuse.inference.refit import coefficient_rows
@@ -95,15 +96,17 @@ def split_rater_rows(spec: Spec, study: Study, raters: str, *, confidence: float
     if spec.selection.length is not None:
         raise ConfigError(f"spec {spec.name}: found length; with scores of single raters, name a spec without it")
 
+    completion = ", ".join(("dimension", "dataset", "prompt_id", "model", *occasion_in(raters)))
+
     def rows_of(span: PromptRange) -> str:
         """SQL for rows with the mean of k >= 2 raters as reference, and s^2 / k."""
         return f"""
             select prompt, group_code, 0::utinyint, occasion_code, rating_unit, (score - scale_low) / (scale_high - scale_low),
                    error / (scale_high - scale_low) ** 2
             from ({spec.selection.rows([span.path], prompts=(span.first, span.last))}) join (
-                select dimension, dataset, prompt_id, model, avg(rating) as score, var_samp(rating) / count(*) as error
+                select {completion}, avg(rating) as score, var_samp(rating) / count(*) as error
                 from {files([raters])} where team = {text(RATERS)} group by all having count(*) > 1
-            ) using (dimension, dataset, prompt_id, model) order by prompt"""
+            ) using ({completion}) order by prompt"""
 
     every = study.cells().factors
     moments = moments_of_blocks(row_blocks(study.ratings, rows_of, every), every, covariates=2)

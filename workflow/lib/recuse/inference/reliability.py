@@ -7,6 +7,7 @@ import numpy as np
 
 from recuse.base.database import connect, files, text
 from recuse.base.tables import read_table
+from recuse.data.raters import occasion_in
 from recuse.data.registry import RATERS
 from recuse.data.study import Study
 
@@ -74,8 +75,9 @@ def reliability_of(study: Study, *, raters: Sequence[str], alphas: Sequence[str]
 
 def reliability_of_raters(path: str) -> dict[str, Reliability]:
     """Compute the reliability by dimension from the canonical raters (parquet), without the gold team, where `one_way` can."""
+    completion = ", ".join(("dimension", "prompt_id", "model", "dataset", *occasion_in(path)))
     query = f"""
-        select dimension, prompt_id, model, dataset, count(*) as count, sum(rating) as total, sum(rating * rating) as squares
+        select {completion}, count(*) as count, sum(rating) as total, sum(rating * rating) as squares
         from {files([path])} where team = {text(RATERS)} group by all order by all"""
     rows = connect().execute(query).fetchnumpy()
     sums = [np.asarray(rows[name]).astype(float) for name in ("count", "total", "squares")]

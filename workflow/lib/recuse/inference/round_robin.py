@@ -47,16 +47,21 @@ def plan(prompts: int, related: np.ndarray, *, seed: int, by_prompt: bool = True
 
 
 def plan_rows(study: Study, *, seed: int) -> Iterator[dict]:
-    """Yield a row for each answer of a study: the judge that rates it in a plan by prompt with all judges of the study."""
+    """Yield a row for each answer of a study: the judge that rates it in a plan by prompt with all judges of the study.
+
+    Occasions of a prompt count as prompts.
+    """
     factors = study.moments().factors
     crossing = Crossing.of(factors, np.unique(factors["judge"]), 1)
-    judge = plan(study.prompts, crossing.related, seed=seed)
     place = {str(name): number for number, name in enumerate(crossing.models)}
     names = "dataset::varchar, prompt_id::varchar, occasion::varchar, model::varchar"
     query = f"select distinct prompt, occasion_code, {names} from {files(study.ratings)} order by all"
-    for prompt, _, dataset, prompt_id, occasion, model in connect().execute(query).fetchall():
+    answers = connect().execute(query).fetchall()
+    number = {asked: number for number, asked in enumerate(dict.fromkeys(answer[:2] for answer in answers))}
+    judge = plan(len(number), crossing.related, seed=seed)
+    for *asked, dataset, prompt_id, occasion, model in answers:
         row = {"dataset": dataset, "prompt_id": prompt_id, "occasion": occasion, "model": model}
-        yield row | {"judge": str(crossing.judges[judge[prompt, place[model]]])}
+        yield row | {"judge": str(crossing.judges[judge[number[tuple(asked)], place[model]]])}
 
 
 class PlanSums:

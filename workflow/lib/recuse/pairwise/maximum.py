@@ -77,7 +77,7 @@ def fit(
     given: coefficients (terms,) to start from, at which all other terms stay; by default the defaults. precision: of weak
     normal priors about the defaults, by kind. Strengths sum to 0; sensitivities, if strengths are free too, have the mean 1;
     positions sum to 0 where places that never vary do not tell them from strengths. A coefficient that the verdicts do not
-    determine, or that would be infinite because they separate (see `recuse.pairwise.separation`), is not identified; the others
+    determine, or that would be infinite because they separate (see `separation`), is not identified; the others
     are estimated without the verdicts that separate. DataError if it does not converge.
     """
     terms, separated = cells.terms, np.zeros(cells.terms.count, dtype=bool)
@@ -85,7 +85,6 @@ def fit(
     prior = np.zeros(terms.count)
     for kind, value in (precision or {}).items():
         prior[terms.places(kind)] = value
-    start = terms.defaults() if given is None else given
     bilinear = {STRENGTH, SENSITIVITY} <= {*free}
     while True:
         estimated = terms.of_kinds(free) & cells.present

@@ -343,7 +343,9 @@ class Study(Section):
         le=1000,
     )
     specs: dict[Key, SpecSettings] = optional(
-        "Models fitted to this study, with `main` and `by_dimension`, in place of the other `specs`.", min_length=1
+        "Models fitted to this study, with `main` and `by_dimension`, in place of the other `specs`. Its `inference` then has "
+        "every key that names specs.",
+        min_length=1,
     )
     inference: dict[str, Any] = optional("Keys of `inference` that are others for this study.", min_length=1)
     figures: Names = optional("The figures of this study; default: all that it can have.")

@@ -140,6 +140,8 @@ def import_ratings(
         left join declared as every on named.dimension = every.dimension and every.judge is null""")
     raise_first_fault(connection, "typed", CHECKS, named=named)
     _check_one_score(connection, named.get("gt", "gt"))
+    if scored_in and "occasion" in named:
+        _check_one_occasion(connection, scored_in[0])
     key = _create_human_scores(connection, scored_in, named=named_scores, raters=raters)
     _create_rated(connection, paths, settings)
     steps = _create_steps(connection, paths, settings)
@@ -202,6 +204,20 @@ def _in_several_datasets(connection: Connection) -> str | None:
         return None
     words = "prompt ids in several datasets, in each taken as another prompt: {3}, the first is '{0}', in '{1}' and '{2}'"
     return words.format(*first)
+
+
+def _check_one_occasion(connection: Connection, path: str) -> None:
+    """DataError if human scores, of the file `path`, would be joined to several answers of a model to one prompt."""
+    several = connection.execute("""
+        select model_name, prompt_id from typed group by model_name, dimension, dataset, prompt_id
+        having min(occasion) <> max(occasion) order by all limit 1""").fetchone()
+    if several is not None:
+        model, prompt = several
+        raise DataError(
+            f"{path}: human scores are joined by model, prompt and dimension, and model '{model}' answers prompt '{prompt}' on "
+            "several occasions; write the scores in a column of the ratings, `columns: {human: ...}`, or give each answer a "
+            "prompt of its own in place of the occasion"
+        )
 
 
 def _check_one_score(connection: Connection, column: str) -> None:

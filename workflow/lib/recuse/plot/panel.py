@@ -32,7 +32,7 @@ def panel(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure
 
     `table`: see recuse.inference.panel_choice.panel_rows. Sizes stand side by side, the panel of all judges last.
     """
-    names = [name for name in TITLES if table["best"].fillna("").str.contains(name).any()]
+    names = [name for name in TITLES if table["best"].dropna().astype(str).str.contains(name).any()]
     if not names:
         notes = table["note"].dropna()
         return page_of_words(subject, NONE.format(note=notes.iloc[0] if len(notes) else "no judge shares answers"))

@@ -36,6 +36,13 @@ def test_established_is_what_c_finds_after_adjustment():
     ).replace("90 %", "90\N{NO-BREAK SPACE}%")
 
 
+def test_established_without_a_spread_of_preferences_is_held_at_suggestive():
+    verdict = told(row("A", 0.4), row("B", 0.5), row("C", 0.4, spread=0.005))
+    assert verdict["verdict"] == SUGGESTIVE
+    assert verdict["words"].endswith("then this test finds biases too often.")
+    assert told(row("C", 0.4, spread=0.05))["verdict"] == ESTABLISHED
+
+
 def test_holm_over_judges_can_leave_c_suggestive():
     others = [row("C", 0.0, term=f"Other {number}") for number in range(15)]
     rows = [*others, row("C", 0.3)]

@@ -168,7 +168,7 @@ GOLD = columns(
 LABEL_NOISE = columns("study quantity term origin flip_rate agreement vote_pairs estimate ci_low ci_high changes_at")
 REGRESSION = columns(
     "study question quantity term estimate std_error ci_low ci_high p_value df",
-    "probability probability_low probability_high n questions reason",
+    "probability probability_low probability_high n questions spread reason",
 )
 REGRESSION_VERDICTS = columns(
     "study quantity term verdict favours question estimate ci_low ci_high p_value adjusted_p_value",

@@ -11,7 +11,7 @@ from recuse.data.selection import REFERENCE_FAMILY, with_family_references, with
 from recuse.data.study import Study
 from recuse.model.covariance import COVARIANCES, refused
 from recuse.model.design import ALL_JUDGES, Term, absent_terms, estimable_terms, regressors_of
-from recuse.model.fit import OF_JUDGES, Fitted, coefficients_of, gaps_of, without_terms
+from recuse.model.fit import Fitted, coefficients_of, gaps_of, shared_by_judges, without_terms
 from recuse.model.least_squares import LeastSquares
 from recuse.model.ordinal import OrdinalFit
 from recuse.model.spec import Spec
@@ -76,7 +76,7 @@ def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitte
     groups = frame.groupby(["dataset", "prompt_id"], observed=True).ngroup().to_numpy()
     judge = np.unique(factors["judge"], return_inverse=True)[1]
     groups = {"CR1_judge": judge, "two_way": np.stack([groups, judge], axis=1)}.get(spec.errors.covariance, groups)
-    shared = np.array([term.quantity not in OF_JUDGES or term.term == ALL_JUDGES for term in terms])
+    shared = shared_by_judges(terms, factors["judge"])
     result = _least_squares(OLS(y, x), spec.errors.covariance, groups, shared)
     coefficients = coefficients_of(terms, [term.carried.sum() for term in terms], result)
     return Fitted(label, result.n, coefficients, [*absent, *gaps_of(coefficients)])
@@ -104,6 +104,8 @@ def _least_squares(model, covariance: str, groups: np.ndarray, shared: np.ndarra
     # Without residual degrees of freedom statsmodels divides by 0.
     if df == 0 or (fitted.df_resid <= 0 and covariance not in ("HC0", "HC2", "HC3", "CR3")):
         spread = np.full_like(spread, np.nan)
+    elif covariance == "CR1_judge":
+        spread = np.where(np.outer(shared, shared), spread, np.nan)
     elif covariance == "two_way" and refused(spread[np.ix_(identified, identified)]):
         block = np.ix_(identified & shared, identified & shared)
         values, vectors = np.linalg.eigh(spread[block])

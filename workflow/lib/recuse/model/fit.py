@@ -24,8 +24,6 @@ from recuse.model.covariance import (
     fit,
 )
 from recuse.model.design import (
-    ALL_JUDGES,
-    BY_JUDGE,
     COLLINEAR,
     NO_SLICE,
     NO_TERM,
@@ -43,11 +41,14 @@ from recuse.model.prompt_sums import add_prompts
 from recuse.model.resampling import SUMS, PromptBootstrap, WildBootstrap, WildTest, joined_to
 from recuse.model.spec import BIASES, Spec
 
-OF_JUDGES = (*BY_JUDGE, "self_bias")  # quantities with a term for each judge
 ONE_PROMPT = "no bootstrap: all rows are of one prompt"
 NOT_POSITIVE = (
     "two_way: no standard errors of terms of single judges, as the matrix of prompts + judges - judges in prompts is not "
     "positive semidefinite; an intercept for each judge, as in Equation 1, absorbs the judge's score: write CR1 or CR3"
+)
+OF_ONE_JUDGE = (
+    "CR1_judge: no standard errors of terms that one judge's rows alone carry: their cluster's score is 0 or near it by "
+    "construction; write CR1 or CR3 for these"
 )
 LOST = "bootstrap: of {all} resamples of prompts, those that do not determine the coefficient are left out: {lost}"
 
@@ -151,7 +152,9 @@ def prompt_errors(spec: Spec, study: Study, *, seed: int | None) -> list[PromptE
     clusters, tested, effective = [], [], []
     for design, solution in fitted:
         places = [place for place, term in enumerate(design.terms) if term.quantity in BIASES]
-        shared = np.array([term.quantity not in OF_JUDGES or term.term == ALL_JUDGES for term in design.terms])
+        shared = shared_by_judges(design.terms, moments.factors["judge"][design.group])
+        if kind.judges_alone:
+            places = [place for place in places if shared[place]]
         of_both = [moments.factors["judge"][design.first], shared] if kind.of_prompts is TwoWay else []
         # Where the errors are not by prompt, those of CR1 still count the prompts.
         clusters.append((kind.of_prompts or Clusters)(design.layouts, solution, *of_both))
@@ -186,10 +189,17 @@ def prompt_errors(spec: Spec, study: Study, *, seed: int | None) -> list[PromptE
     return [None if design is None else next(errors) for *_, design in designs]
 
 
+def shared_by_judges(terms: Sequence[Term], judge: np.ndarray) -> np.ndarray:
+    """Which terms the rows of several judges carry, (terms,) of bool; judge: (groups,), as of the terms."""
+    return np.array([len(np.unique(judge[term.carried])) > 1 for term in terms])
+
+
 def _least_squares(spec: Spec, label: str, rows: Moments, terms: Sequence[Term], errors: PromptErrors | None) -> Fitted:
     covariance, kind = spec.errors.covariance, COVARIANCES[spec.errors.covariance]
     if kind.of_prompts:
         result = errors.clusters.result()
+        if kind.judges_alone:
+            result = result.without_errors(~shared_by_judges(terms, rows.factors["judge"]))
     else:
         result = fit(rows, layout_of(spec, terms, rows), covariance=covariance, solution=errors and errors.solution)
     coefficients = coefficients_of(terms, [rows.n[term.carried].sum() for term in terms], result)
@@ -201,7 +211,7 @@ def _least_squares(spec: Spec, label: str, rows: Moments, terms: Sequence[Term],
         names = ", ".join(f"{term.quantity} of {term.term} ({number:.1f})" for term, number in few)
         remarks += [FEW_CARRY.format(covariance=covariance, few=FEW, terms=names)] if few else []
     if kind.by_judge and result.df > 0 and result.n > result.rank and np.isnan(result.std_error[result.identified]).any():
-        remarks.append(NOT_POSITIVE)
+        remarks.append(OF_ONE_JUDGE if kind.judges_alone else NOT_POSITIVE)
     if spec.errors.wild is not None:
         coefficients = [replace(row, wild=errors.wild.get(place)) for place, row in enumerate(coefficients)]
     if spec.errors.bootstrap is not None and errors.replicates is None:

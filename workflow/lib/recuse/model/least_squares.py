@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -32,6 +32,10 @@ class LeastSquares:
         """Standard errors, (terms,); exactly 0 where the rows leave no residual variation."""
         errors = np.sqrt(np.clip(self.covariance.diagonal(), 0.0, None))
         return np.where(errors < NEGLIGIBLE, 0.0, errors)
+
+    def without_errors(self, terms: np.ndarray) -> "LeastSquares":
+        """The same without errors of some terms, (terms,) of bool."""
+        return replace(self, covariance=np.where(terms[:, None] | terms, np.nan, self.covariance))
 
 
 @dataclass(frozen=True)

@@ -378,11 +378,19 @@ def _of_table(of: Regression, confidence: float) -> Iterator[dict]:
             continue
         if not math.isnan(test.estimate) and test.std_error > 0:
             row |= _numbers(test.estimate, test.std_error, test.df, quantity, confidence)
+            row["spread"] = _spread(of.preferences, term, quantity)
         yield row | {"reason": test.reason}
     whole = tests.get((SELF, ALL_JUDGES))
     if whole is not None and not whole.reason:
         numbers = _numbers(whole.estimate, whole.std_error, whole.df, SELF, confidence)
         yield {"question": C, "quantity": SELF, "term": ALL_JUDGES, "n": whole.cells, **numbers}
+
+
+def _spread(preferences: Idiosyncrasy, term: str, quantity: str) -> float:
+    """Standard deviation of the ordinary preferences of a judge, or the least of a family's judges, in log odds."""
+    cells, fit = preferences.cells, preferences.fit
+    judges = np.unique(cells.judge[(cells.judge if quantity == SELF else cells.judge_family) == term])
+    return float(fit.spreads[np.searchsorted(np.unique(cells.judge), judges)].min())
 
 
 def _absent(quantity: str) -> str:

@@ -4,7 +4,16 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from recuse.base.words import level, percent
-from recuse.inference.verdict import BEYOND, CANNOT_BE_TOLD, NO_CLEAR_BIAS, QUESTIONS, Reply, verdict_on
+from recuse.inference.verdict import (
+    BEYOND,
+    CANNOT_BE_TOLD,
+    ESTABLISHED,
+    NO_CLEAR_BIAS,
+    QUESTIONS,
+    SUGGESTIVE,
+    Reply,
+    verdict_on,
+)
 from recuse.model.design import ALL_JUDGES
 from recuse.model.least_squares import holm, quantile
 from recuse.pairwise.regression import BIASES, FAMILY, SELF, A, probability
@@ -26,6 +35,13 @@ OVERTURNED = {
     False: "This would be overturned if ordinary preferences for single models varied more than its other verdicts show: by a "
     "further standard deviation that moves one half to {share}.",
 }
+# Share of the error of C: below it, ordinary preferences are estimated as none, and C finds a bias in more than twice as many
+# worlds without one as its level says (docs/checked.md).
+NO_SPREAD = 0.1
+HELD = (
+    "It is held at suggestive: from so few models, ordinary preferences are estimated as none, and then this test finds biases "
+    "too often."
+)
 WHOSE = {True: "the humans", False: "the other judges"}
 
 
@@ -43,14 +59,18 @@ def verdict_rows(rows: Sequence[Mapping], *, order: Sequence[str], confidence: f
     for quantity in BIASES:
         replies: dict[str, dict[str, Reply]] = {}
         errors: dict[str, dict[str, float]] = {}
+        without_spread: set[str] = set()
         for row in rows:
             if row["quantity"] == quantity and row["term"] != ALL_JUDGES:
                 replies.setdefault(row["term"], {})[row["question"]] = _reply(row, confidence, power)
                 errors.setdefault(row["term"], {})[row["question"]] = row.get("std_error", math.nan)
+                if row["question"] == BEYOND and row.get("spread", math.inf) < NO_SPREAD * row.get("std_error", 0.0):
+                    without_spread.add(row["term"])
         terms = sorted(replies, key=lambda term: (place.get(term, len(place)), term))
         adjusted = holm([replies[term][BEYOND].p_value for term in terms])
         for term, adjusted_p in zip(terms, adjusted, strict=True):
-            yield _row(quantity, term, replies[term], errors[term], adjusted_p, confidence=confidence, power=power)
+            held = term in without_spread
+            yield _row(quantity, term, replies[term], errors[term], adjusted_p, held=held, confidence=confidence, power=power)
 
 
 def _reply(row: Mapping, confidence: float, power: float) -> Reply:
@@ -77,11 +97,14 @@ def _row(
     errors: Mapping[str, float],
     adjusted_p: float,
     *,
+    held: bool,
     confidence: float,
     power: float,
 ) -> dict:
-    """One verdict; errors: standard errors by question."""
+    """One verdict; errors: standard errors by question. held: at suggestive, as C rests on no spread of preferences."""
     verdict, side = verdict_on(replies, adjusted_p, confidence=confidence)
+    held = held and verdict == ESTABLISHED
+    verdict = SUGGESTIVE if held else verdict
     finding = [letter for letter, reply in replies.items() if side and reply.side == side]
     answering = [letter for letter in (BEYOND, *replies) if letter in replies and replies[letter].is_known]
     shown = BEYOND if BEYOND in finding or not finding else finding[0]
@@ -113,7 +136,7 @@ def _row(
         if side:
             columns["overturned_at"] = probability(_overturned(reply, shown, errors[shown]))
     words = _words(columns, shown, reply, beyond, confidence=confidence, power=power)
-    return columns | {"words": words}
+    return columns | {"words": f"{words} {HELD}" if held else words}
 
 
 def _words(columns: Mapping, shown: str, reply: Reply, beyond: Reply, *, confidence: float, power: float) -> str:

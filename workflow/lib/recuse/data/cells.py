@@ -250,3 +250,9 @@ def cells_of_counts(levels: Levels, rows: Mapping[str, np.ndarray], further: Map
         ratings=np.arange(low, high + 1),
         scale=scale,
     )
+
+
+def occasion_in(raters: str) -> tuple[str, ...]:
+    """The column of canonical raters (parquet) that tells answers of a model to a prompt apart, if there is one."""
+    columns = connect().execute(f"select * from {files([raters])} limit 0").description
+    return ("occasion",) if "occasion" in {name for name, *_ in columns} else ()

@@ -6,6 +6,7 @@ import numpy as np
 
 from recuse.base.database import Connection, connect, create_table, files, text, write_rows
 from recuse.base.errors import DataError
+from recuse.data.cells import occasion_in
 from recuse.data.describe import spearman
 from recuse.data.faults import NAMED, Check, first_twice, known, on_scale, raise_first_fault
 from recuse.data.files import as_number, check_columns, columns_of, read_as_texts, reading, texts_of
@@ -127,11 +128,6 @@ def _create_typed(connection: Connection, path: str, columns: Sequence[str], nam
                (select string_agg(dataset, ', ' order by dataset) from datasets) as all_datasets
         from texts left join registry on model = id left join scales using (dimension) left join datasets using (dataset)"""
     return connection.execute(query).fetchone()[0]
-
-
-def occasion_in(path: str) -> tuple[str, ...]:
-    """The column of canonical raters (parquet) that tells answers of a model to a prompt apart, if there is one."""
-    return ("occasion",) if "occasion" in columns_of(connect(), path) else ()
 
 
 def agreement(path: str) -> Iterator[dict]:

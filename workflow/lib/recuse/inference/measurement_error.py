@@ -15,10 +15,10 @@ import numpy as np
 
 from recuse.base.database import files, text
 from recuse.base.errors import ConfigError
+from recuse.data.cells import occasion_in
 from recuse.data.moments import LENGTH as LENGTH_OF_ROW
 from recuse.data.moments import REFERENCE as REFERENCE_OF_ROW
 from recuse.data.moments import Moments, PromptRange, RowBlock, moments_of_blocks, row_blocks
-from recuse.data.raters import occasion_in
 from recuse.data.registry import RATERS
 from recuse.data.study import Study
 from recuse.inference.refit import coefficient_rows

@@ -7,7 +7,7 @@ import numpy as np
 
 from recuse.base.database import connect, files, text
 from recuse.base.tables import read_table
-from recuse.data.raters import occasion_in
+from recuse.data.cells import occasion_in
 from recuse.data.registry import RATERS
 from recuse.data.study import Study
 

@@ -18,6 +18,7 @@ def _main(folder: str, arguments: list[str], environment: dict[str, str], output
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
+    sys.dont_write_bytecode = bool(environment.get("PYTHONDONTWRITEBYTECODE"))  # which Python reads when it starts
     from snakemake.cli import main
 
     sys.argv = ["snakemake", *arguments]

@@ -3,6 +3,7 @@
 import os
 import pickle
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -12,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from conftest import ROOT
-from recuse.base.forks import Forks
+from recuse.base.forks import Forks, _report
 
 LIBRARY = ROOT / "workflow" / "lib"
 SNAKEFILE = """
@@ -165,3 +166,23 @@ def test_nothing_is_left_after_an_interrupt(run, tmp_path):
     server = int((tmp_path / "started").read_text())
     with pytest.raises(ProcessLookupError):
         os.kill(server, 0)
+
+
+def test_a_fork_reported_by_a_signal_within_the_handler_of_another():
+    """Two forks that end together: the second signal interrupts the report on the first."""
+    streams, running = [], {}
+    for _ in range(2):
+        ours, theirs = socket.socketpair()
+        if (child := os.fork()) == 0:
+            os._exit(3)
+        streams.append(ours)
+        running[child] = theirs
+    first, second = running
+    os.waitpid(first, 0)  # reported by the other call
+    os.waitid(os.P_PID, second, os.WEXITED | os.WNOWAIT)
+    _report(running)
+    assert [*running] == [first]
+    assert pickle.loads(streams[1].recv(1000))[0] == 3
+    running.pop(first).close()
+    for stream in streams:
+        stream.close()

@@ -160,7 +160,10 @@ def _serve(control: socket.socket, libraries: list[str]) -> NoReturn:
 def _report(running: dict[int, socket.socket]) -> None:
     """Report of each fork that has ended its status (of a signal, negative), processor seconds and peak MiB."""
     for child in [*running]:  # and of no other child: an import may run programs
-        ended, status, used = os.wait4(child, os.WNOHANG)
+        try:
+            ended, status, used = os.wait4(child, os.WNOHANG)
+        except ChildProcessError:  # another signal has come during this one, and reported it
+            continue
         if ended:
             report = os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
             with running.pop(child) as stream, suppress(OSError):  # if Snakemake was killed

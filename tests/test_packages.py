@@ -8,7 +8,20 @@ LIBRARY = ROOT / "workflow" / "lib" / "recuse"
 SCRIPTS = ROOT / "workflow" / "scripts"
 # A package imports only itself and those before it.
 ORDER = (
-    *("base", "data", "model", "inference", "pairwise", "published", "simulate", "montecarlo", "crosscheck", "config", "check"),
+    *(
+        "base",
+        "data",
+        "model",
+        "inference",
+        "collect",
+        "pairwise",
+        "published",
+        "simulate",
+        "montecarlo",
+        "crosscheck",
+        "config",
+        "check",
+    ),
     *("report", "plot", "catalogue", "inputs", "arguments", "objects", "api", "cli", "__main__", "__init__"),
 )
 

@@ -78,8 +78,8 @@ def statsmodels(first, second, wins):
 
     design = np.eye(MODELS)[first] - np.eye(MODELS)[second]
     model = GLM(wins.astype(float), design[:, 1:], family=families.Binomial())
-    found = model.fit(cov_type="cluster", cov_kwds={"groups": np.arange(VERDICTS) % 1000})
-    return np.insert(found.params, 0, 0), None
+    fitted = model.fit(cov_type="cluster", cov_kwds={"groups": np.arange(VERDICTS) % 1000})
+    return np.insert(fitted.params, 0, 0), None
 
 
 def choix(first, second, wins):
@@ -98,8 +98,8 @@ def evalica(first, second, wins):
 
     names = [f"{model:02}" for model in range(MODELS)]
     winners = [Winner.X if win else Winner.Y for win in wins]
-    found = bradley_terry([names[at] for at in first], [names[at] for at in second], winners, tolerance=1e-10, limit=10_000)
-    return np.log(found.scores.sort_index().to_numpy()), None
+    fitted = bradley_terry([names[at] for at in first], [names[at] for at in second], winners, tolerance=1e-10, limit=10_000)
+    return np.log(fitted.scores.sort_index().to_numpy()), None
 
 
 def timed(package: str) -> None:
@@ -162,7 +162,7 @@ def rates(settings: dict, replicates: int) -> dict[str, float]:
     from recuse.model.design import ALL_JUDGES
     from recuse.pairwise.regression import Regression, regression_rows
 
-    world, found = PairWorld(**settings), {}
+    world, excluded = PairWorld(**settings), {}
     for seed in range(replicates):
         for row in regression_rows(Regression(draw(world, seed)), confidence=0.9):
             if row["quantity"] not in ("self_bias", "family_bias"):
@@ -172,8 +172,8 @@ def rates(settings: dict, replicates: int) -> dict[str, float]:
             truth = world.self_bias if row["quantity"] == "self_bias" else world.family_bias
             kind = "mean" if row["term"] == ALL_JUDGES else row["quantity"].removesuffix("_bias")
             excludes = row["ci_low"] > 0 or row["ci_high"] < 0
-            found.setdefault(f"{row['question']} {kind}", []).append((excludes, row["ci_low"] <= truth <= row["ci_high"]))
-    return {name: np.mean(values, axis=0) for name, values in found.items()}
+            excluded.setdefault(f"{row['question']} {kind}", []).append((excludes, row["ci_low"] <= truth <= row["ci_high"]))
+    return {name: np.mean(values, axis=0) for name, values in excluded.items()}
 
 
 COLUMNS = tuple(f"{letter} {kind}" for letter in "ABC" for kind in ("self", "family", "mean"))
@@ -182,9 +182,9 @@ COLUMNS = tuple(f"{letter} {kind}" for letter in "ABC" for kind in ("self", "fam
 def world(name: str, replicates: str) -> None:
     """Print the rates of one world."""
     settings = (NULL | ORDINARY | BIASED)[name]
-    found = rates(settings, int(replicates))
+    shares = rates(settings, int(replicates))
     for place in range(2 if name in BIASED else 1):
-        print(*(f"{100 * found[column][place]:.1f}" if column in found else "-" for column in COLUMNS))
+        print(*(f"{100 * shares[column][place]:.1f}" if column in shares else "-" for column in COLUMNS))
 
 
 def worlds(replicates: int) -> None:

@@ -51,8 +51,8 @@ def draw(world: PairWorld, seed: int) -> Compared:
     single = generator.standard_normal((world.judges, world.models)) * np.sqrt(1 - world.common)
     bias = world.preference_sd * (shared + single)
     of_judge = family[: world.judges]
-    own = np.arange(world.models) == np.arange(world.judges)[:, None]
-    bias = bias + world.self_bias * own + world.family_bias * ((of_judge[:, None] == family) & ~own)
+    is_self = np.arange(world.models) == np.arange(world.judges)[:, None]
+    bias = bias + world.self_bias * is_self + world.family_bias * ((of_judge[:, None] == family) & ~is_self)
     pairs = np.array([(a, b) for a in range(world.models) for b in range(a + 1, world.models)])
     if world.baseline:
         pairs = np.stack([np.arange(world.models - 1), np.full(world.models - 1, world.models - 1)], axis=1)

@@ -330,11 +330,11 @@ def test_tables_and_specs_that_the_robustness_checks_read():
 
 
 def test_a_study_may_have_specs_and_settings_of_inference_of_its_own():
-    own = config_of(CONFIGURED, "multivac")
-    assert list(own["specs"])[:3] == ["main", "by_dimension", "by_response"]
-    assert own["inference"]["bounds"] == []
-    assert own["inference"]["raters"] == CONFIGURED["inference"]["raters"]
-    dropped = own["specs"]["within_response"]["subset"]["models_dropped"]
+    of_study = config_of(CONFIGURED, "multivac")
+    assert list(of_study["specs"])[:3] == ["main", "by_dimension", "by_response"]
+    assert of_study["inference"]["bounds"] == []
+    assert of_study["inference"]["raters"] == CONFIGURED["inference"]["raters"]
+    dropped = of_study["specs"]["within_response"]["subset"]["models_dropped"]
     assert dropped[:2] == ["GLM 4.7", "Granite 4.0 Micro"]  # names in place of ids
     assert config_of(CONFIGURED, "twin") is CONFIGURED
     rules = fits_of(CONFIGURED)

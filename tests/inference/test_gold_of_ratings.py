@@ -36,7 +36,7 @@ SIBLING = {"one": 1.5}
 DECEIVING = {"A": 1.3, "E": 0.8}
 
 
-def drawn(seed, *, prompts=200, own=OWN, sibling=SIBLING, share=1.0):
+def drawn(seed, *, prompts=200, self_factors=OWN, sibling=SIBLING, share=1.0):
     """Rows of canonical ratings on the scale from 0 to 1: a prompt multiplies all probabilities to pass a wrong answer."""
     draw = np.random.default_rng(seed)
     rows = []
@@ -47,7 +47,7 @@ def drawn(seed, *, prompts=200, own=OWN, sibling=SIBLING, share=1.0):
             for judge in MODELS:
                 chance = LENIENT[judge] * factor * DECEIVING.get(model, 1.0)
                 if judge == model:
-                    chance *= own.get(judge, 1.0)
+                    chance *= self_factors.get(judge, 1.0)
                 elif FAMILIES[judge] == FAMILIES[model]:
                     chance *= sibling.get(FAMILIES[judge], 1.0)
                 passed = draw.random() < (0.9 if right else chance)
@@ -75,16 +75,16 @@ def naive(table, quantity, term, case):
     for prompt, judge, model in y:
         prompts[prompt].add((judge, model))
     if quantity == "self_bias":
-        own = [key for key in y if key[1] == key[2] == term]
+        targets = [key for key in y if key[1] == key[2] == term]
     else:
-        own = [key for key in y if key[1] != key[2] and FAMILIES[key[1]] == FAMILIES[key[2]] == term]
-    of_judges = {key[1] for key in own}
+        targets = [key for key in y if key[1] != key[2] and FAMILIES[key[1]] == FAMILIES[key[2]] == term]
+    of_judges = {key[1] for key in targets}
     sums = {baseline: np.zeros((2, 2)) for baseline in (OTHER_JUDGES, OTHER_ANSWERS, SAME_QUESTIONS)} | {BOTH: np.zeros((4, 2))}
 
     def add(baseline, *values):
         sums[baseline] += [[value, 1] for value in values]
 
-    for prompt, judge, model in own:
+    for prompt, judge, model in targets:
         mine = y[prompt, judge, model]
         families = (FAMILIES[judge], FAMILIES[model])
         others = [k for k in MODELS if FAMILIES[k] not in families and (prompt, k, model) in y]
@@ -102,7 +102,7 @@ def naive(table, quantity, term, case):
         if matched:
             add(BOTH, mine, *np.mean(matched, axis=0))
     theirs = [value for (_, judge, model), value in y.items() if judge in of_judges and FAMILIES[judge] != FAMILIES[model]]
-    sums[OTHER_ANSWERS][:] = [[sum(y[key] for key in own), len(own)], [sum(theirs), len(theirs)]]
+    sums[OTHER_ANSWERS][:] = [[sum(y[key] for key in targets), len(targets)], [sum(theirs), len(theirs)]]
     shares = {baseline: values[:, 0] / values[:, 1] for baseline, values in sums.items() if values[:, 1].all()}
     signs = np.array([1, -1, -1, 1])
     with np.errstate(divide="ignore"):

@@ -105,6 +105,6 @@ def test_a_family_is_compared_in_the_cells_that_can_be(rows, tmp_path):
                 continue
         kept.append(row)
     slices = idiosyncrasies(Spec.of("s", **WITHIN, covariance="CR1"), study_of_rows(tmp_path, kept), seed=1, draws=0)
-    found = {row["term"]: row for row in idiosyncrasy_rows(slices, confidence=0.9) if row["method"] == "mixed"}
-    assert found["Claude"]["cells"] == 1
-    assert found["Mistral"]["cells"] == 2
+    by_family = {row["term"]: row for row in idiosyncrasy_rows(slices, confidence=0.9) if row["method"] == "mixed"}
+    assert by_family["Claude"]["cells"] == 1
+    assert by_family["Mistral"]["cells"] == 2

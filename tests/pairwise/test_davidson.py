@@ -142,9 +142,9 @@ def test_sensitivities_are_at_the_maximum_of_the_naive_likelihood():
 
     best = loss(fitted.coefficients[fitted.free])
     start = cells.terms.defaults()[fitted.free] + 0.1
-    found = minimize(loss, start, method="BFGS", options={"maxiter": 60})
-    assert best <= found.fun + 1e-9
-    assert found.fun - best < 1e-6
+    optimum = minimize(loss, start, method="BFGS", options={"maxiter": 60})
+    assert best <= optimum.fun + 1e-9
+    assert optimum.fun - best < 1e-6
     assert fitted.coefficients[slopes].mean() == pytest.approx(1, abs=1e-12)
     assert fitted.coefficients[models].sum() == pytest.approx(0, abs=1e-12)
 

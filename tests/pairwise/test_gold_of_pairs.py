@@ -110,14 +110,14 @@ def naive(columns, families):
         if family(judge) not in (family(model), family(other)):
             answers[case, item, judge].append((model, other))
     judges = sorted({key[2] for key in marks})
-    own = defaultdict(list)
+    by_term = defaultdict(list)
     for case, item, judge, model, other in marks:
         if judge == model:
-            own["self_bias", judge, case].append((item, judge, model, other))
+            by_term["self_bias", judge, case].append((item, judge, model, other))
         elif family(judge) == family(model) != family(other):
-            own["family_bias", family(judge), case].append((item, judge, model, other))
+            by_term["family_bias", family(judge), case].append((item, judge, model, other))
     result = {}
-    for (quantity, term, case), pairs in own.items():
+    for (quantity, term, case), pairs in by_term.items():
         contrasts = {baseline: defaultdict(list) for baseline in BASELINES if baseline != OTHER_ANSWERS}
         for item, judge, model, other in pairs:
             y = marks[case, item, judge, model, other]
@@ -197,12 +197,12 @@ def test_all_other_answers_are_two_clustered_means():
             wrong, right, side = (a, b, "a") if right_a == "false" else (b, a, "b")
             if wrong == "C" or right != "C":
                 marks[item, wrong, right].append(float(outcome == side))
-    y, own, groups = zip(*((np.mean(values), wrong == "C", item) for (item, wrong, _), values in marks.items()), strict=True)
-    y, own = np.array(y), np.array(own)
-    groups = np.unique(groups, return_inverse=True)[1]
-    fit = sm.OLS(y, sm.add_constant(own.astype(float))).fit()
+    columns = zip(*((np.mean(values), wrong == "C", item) for (item, wrong, _), values in marks.items()), strict=True)
+    y, of_self, items = map(np.array, columns)
+    groups = np.unique(items, return_inverse=True)[1]
+    fit = sm.OLS(y, sm.add_constant(of_self.astype(float))).fit()
     robust = fit.get_robustcov_results("cluster", groups=groups, use_correction=False)
-    questions = len(set(groups[own]))
+    questions = len(set(groups[of_self]))
     assert row["estimate"] == pytest.approx(robust.params[1], abs=1e-9)
     assert row["std_error"] == pytest.approx(robust.bse[1] * math.sqrt(questions / (questions - 1)), rel=1e-9)
 
@@ -322,11 +322,11 @@ def test_the_legitimate_share_is_that_of_own_answers_that_win():
             side, right, other = ("a", right_a, b) if a == "C" else ("b", right_b, a)
             if judge != other:
                 marks[judge == "C", right, item, other].append(float(outcome == side))
-    wins = {(own, right): 0.0 for own in (True, False) for right in ("true", "false")}
-    for (own, right, *_), values in marks.items():
-        wins[own, right] += np.mean(values)
+    wins = {(is_self, right): 0.0 for is_self in (True, False) for right in ("true", "false")}
+    for (is_self, right, *_), values in marks.items():
+        wins[is_self, right] += np.mean(values)
     (row,) = (row for row in rows_of(columns) if (row["term"], row["case"]) == ("C", LEGITIMATE_SHARE))
-    shares = [wins[own, "true"] / (wins[own, "true"] + wins[own, "false"]) for own in (True, False)]
+    shares = [wins[is_self, "true"] / (wins[is_self, "true"] + wins[is_self, "false"]) for is_self in (True, False)]
     assert (row["share"], row["baseline_share"]) == pytest.approx(shares, abs=1e-9)
     assert row["estimate"] == pytest.approx(shares[0] - shares[1], abs=1e-9)
     assert row["ci_low"] < row["estimate"] < row["ci_high"]

@@ -16,8 +16,8 @@ def verdicts_of(**settings):
 
 
 def with_own_answers_chosen(verdicts, judge=0):
-    own = (verdicts.judge == judge) & ((verdicts.first == judge) | (verdicts.second == judge))
-    return replace(verdicts, outcome=np.where(own, np.where(verdicts.first == judge, 0, 1), verdicts.outcome))
+    of_self = (verdicts.judge == judge) & ((verdicts.first == judge) | (verdicts.second == judge))
+    return replace(verdicts, outcome=np.where(of_self, np.where(verdicts.first == judge, 0, 1), verdicts.outcome))
 
 
 def test_a_judge_that_always_chooses_itself_has_no_finite_term_and_leaves_the_others_alone():
@@ -28,8 +28,8 @@ def test_a_judge_that_always_chooses_itself_has_no_finite_term_and_leaves_the_ot
     assert fitted.separated[place]
     assert not fitted.identified[place]
     assert fitted.separated.sum() == 1
-    own = (verdicts.judge == 0) & ((verdicts.first == 0) | (verdicts.second == 0))
-    without = fit(Cells(verdicts.among(~own)), LINEAR)
+    of_self = (verdicts.judge == 0) & ((verdicts.first == 0) | (verdicts.second == 0))
+    without = fit(Cells(verdicts.among(~of_self)), LINEAR)
     others = np.flatnonzero(without.identified)
     np.testing.assert_allclose(fitted.coefficients[others], without.coefficients[others], atol=1e-9)
 
@@ -45,9 +45,9 @@ def test_a_model_that_never_wins_has_no_finite_strength():
 
 def test_there_is_no_separation_where_one_verdict_differs():
     verdicts = with_own_answers_chosen(verdicts_of())
-    own = np.flatnonzero((verdicts.judge == 0) & (verdicts.first == 0))
+    self_rows = np.flatnonzero((verdicts.judge == 0) & (verdicts.first == 0))
     outcome = verdicts.outcome.copy()
-    outcome[own[0]] = 1
+    outcome[self_rows[0]] = 1
     fitted = fit(Cells(replace(verdicts, outcome=outcome)), LINEAR)
     assert not fitted.separated.any()
     assert not separation(fitted).any()
@@ -55,9 +55,9 @@ def test_there_is_no_separation_where_one_verdict_differs():
 
 def test_ties_bind_a_direction_that_would_separate_without_them():
     verdicts = with_own_answers_chosen(verdicts_of(ties=0.4))
-    own = np.flatnonzero((verdicts.judge == 0) & (verdicts.first == 0))
+    self_rows = np.flatnonzero((verdicts.judge == 0) & (verdicts.first == 0))
     outcome = verdicts.outcome.copy()
-    outcome[own[:3]] = 2
+    outcome[self_rows[:3]] = 2
     fitted = fit(Cells(replace(verdicts, outcome=outcome)), LINEAR)
     assert not fitted.separated.any()
     assert np.isfinite(fitted.coefficients).all()

@@ -68,8 +68,8 @@ def test_errors_of_a_include_those_of_the_humans_strengths():
         part = Compared(compared.judges.among(kept), compared.labelled[kept], humans, {})
         drawn.append(Regression(part).against_humans.fit.coefficients)
     jackknife = np.sqrt(49 / 50 * ((drawn - np.mean(drawn, axis=0)) ** 2).sum(axis=0))
-    known = whole.fit.identified
-    np.testing.assert_allclose(whole.std_error[known], jackknife[known], rtol=0.12)
+    identified = whole.fit.identified
+    np.testing.assert_allclose(whole.std_error[identified], jackknife[identified], rtol=0.12)
     places = whole.fit.cells.terms.places(SELF)
     alone = np.sqrt(whole.fit.covariance(whole.fit.influence).diagonal())[places]
     assert (alone < whole.std_error[places]).all()  # as if the humans' strengths were known
@@ -100,14 +100,14 @@ def test_cells_of_c_are_strengths_by_each_judge_alone_with_variances_of_their_di
     ],
 )
 def test_a_and_b_find_ordinary_preferences_and_c_does_not(world, least, most):
-    found = {"A": [], "B": [], "C": []}
+    excluded = {"A": [], "B": [], "C": []}
     for seed in range(40):
         for row in rows_of(draw(world, seed)):
             if row["quantity"] == SELF and row["term"] != ALL_JUDGES and "ci_low" in row:
-                found[row["question"]].append(row["ci_low"] > 0 or row["ci_high"] < 0)
+                excluded[row["question"]].append(row["ci_low"] > 0 or row["ci_high"] < 0)
     for letter in "AB":
-        assert least < np.mean(found[letter]) < most, letter
-    assert np.mean(found["C"]) < 0.15
+        assert least < np.mean(excluded[letter]) < most, letter
+    assert np.mean(excluded["C"]) < 0.15
 
 
 def test_what_cannot_be_told_has_its_reason():

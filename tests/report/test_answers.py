@@ -4,7 +4,7 @@ import pytest
 
 from recuse.base.tables import CHECK, CORRELATIONS, ESTIMATES, LEADERBOARD, VERDICTS
 from recuse.inference.verdict import CANNOT_BE_TOLD, ESTABLISHED, NO_CLEAR_BIAS, NO_OWN_ANSWERS, SUGGESTIVE
-from recuse.report.answers import NO_TRUTH, OF_FAMILIES, QUESTION, WEAK, answer_of_ratings
+from recuse.report.answers import NO_TRUTH, OF_FAMILIES, QUESTION, WEAK, WEAK_OF_FAMILIES, answer_of_ratings
 from recuse.report.verdict import summary, unit_of
 from report_pages import ranked, texts
 
@@ -225,4 +225,6 @@ def test_where_no_judge_rates_itself_the_headline_is_about_families():
     clear = verdict("GPT", NO_CLEAR_BIAS, 0.01, quantity="family_bias", missed=0.05)
     assert answer_of([clear]).headline == f"{words}None is established or suggestive."
     assert answer_of([family]).question == OF_FAMILIES
+    assert answer_of([family]).caveats == [WEAK_OF_FAMILIES]
+    assert answer_of([clear]).caveats == []
     assert answer_of(FOUR).question == QUESTION

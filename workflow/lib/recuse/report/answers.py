@@ -22,6 +22,10 @@ WEAK = (
     "“Suggestive” is weak evidence: in simulated worlds without any self-bias, where judges merely prefer some models to "
     "others, about half of the judges get it. “Established” is given to any judge in at most 12 % of these (at 90 %)."
 )
+WEAK_OF_FAMILIES = (
+    "“Suggestive” is weak evidence: one of the questions finds a bias, and ordinary preferences, or chance among many "
+    "families, may be all there is."
+)
 NO_TRUTH = (
     "No row has a human score, so there is no way to know who is right: a judge that is right where the others are wrong looks "
     "the same as a biased one."
@@ -53,7 +57,7 @@ def answer_of_ratings(
         panel=panel_section(tables.get("panel", ()), tables.get("round_robin", ()), unit, confidence),
         caveats=[
             *([NO_TRUTH] if relative else []),
-            *([WEAK] if any(row["verdict"] == SUGGESTIVE for row in verdicts) else []),
+            *([WEAK if of_judges else WEAK_OF_FAMILIES] if any(row["verdict"] == SUGGESTIVE for row in verdicts) else []),
             *_without(tables.get("pooled", ()), unit),
             *_warnings(tables.get("check", ())),
         ][:MOST_CAVEATS],

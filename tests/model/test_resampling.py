@@ -176,10 +176,12 @@ def draws_of(study, spec):
 
 
 def rows_of(study, spec):
-    """X (rows, terms), its terms, rating and number of the prompt; with `absorb`, less the means of completions."""
+    """X (rows, terms), its terms, rating and number of the cluster; with `absorb`, less the means of completions."""
     frame = duckdb.sql(spec.selection.rows(study.ratings)).df()
     x, terms = design_on_rows(frame, spec)
-    y, prompt = frame["rating_unit"].to_numpy(), frame["prompt"].to_numpy()
+    y, cluster = frame["rating_unit"].to_numpy(), frame["prompt"].to_numpy()
+    if spec.errors.covariance == "CR1_judge":
+        cluster = np.unique(frame["judge"], return_inverse=True)[1]
     if spec.selection.absorb:
         completion = frame.groupby(["dimension", "prompt", "model"]).ngroup().to_numpy()
         counts = np.bincount(completion)
@@ -189,7 +191,7 @@ def rows_of(study, spec):
         first = min(term.term for term in terms if term.quantity == "slope")
         kept = [p for p in kept if terms[p].quantity not in ("intercept", "slope") or terms[p].term != first]
         x, terms = x[:, kept], [terms[place] for place in kept]
-    return x, terms, y, prompt
+    return x, terms, y, cluster
 
 
 def t_of(x, y, prompt, place, null):
@@ -226,6 +228,18 @@ def test_draws_equal_refits_on_rows_with_the_same_weights(twin, name):
             assert observed == pytest.approx(t_of(x, y, prompt, place, null), rel=1e-10)
             more = (np.abs(test.statistics(null)) >= abs(observed)).sum()
             assert test.p_value(null) == (1 + more) / 100
+
+
+@pytest.mark.parametrize("absorb", [None, "completion"])
+def test_draws_by_judge_equal_refits_on_rows_with_weights_of_judges(twin, absorb):
+    spec = MAIN.changed(covariance="CR1_judge", absorb=absorb)
+    x, terms, y, judge = rows_of(twin, spec)
+    test = draws_of(twin, spec)["family_bias", "GPT"]
+    weights = webb_weights(99, judge.max() + 1, seed=SEED_OF_WEIGHTS, key=(0, 0))[:5]
+    place = next(p for p, each in enumerate(terms) if (each.quantity, each.term) == ("family_bias", "GPT"))
+    for null in (0.0, 0.07):
+        np.testing.assert_allclose(test.statistics(null)[:5], naive(x, y, judge, place, null, weights), rtol=1e-9)
+        assert (test.estimate - null) / test.std_error == pytest.approx(t_of(x, y, judge, place, null), rel=1e-9)
 
 
 def test_slices_and_prompts_in_any_number(twin, monkeypatch):

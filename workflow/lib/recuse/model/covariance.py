@@ -191,7 +191,9 @@ class Jackknife(ByPrompt):
 class OfJudges:
     """Hands the sums of all prompts to a taker of sums by prompt, judge by judge: its clusters then are the judges.
 
-    Effects of completions are not nested in judges: the ratings then have to be less the means of their completions.
+    Effects of completions are not nested in judges: the ratings then have to be less the means of their completions. A wild
+    bootstrap weights the residuals of these by judge and does not subtract the means of completions from what it draws: the
+    coefficients of a draw are the same with or without that, their errors are not.
     """
 
     def __init__(self, taker: ByPrompt, judge: np.ndarray) -> None:

@@ -1,0 +1,52 @@
+import pytest
+
+from recuse.collect.cost import characters_per_token, cost, cost_of, most_out, tokens_in, used, worst_cost
+from recuse.collect.ledger import Entry
+from recuse.collect.requests import Endpoint, Price, Request
+
+PRICE = Price(input=2.0, output=10.0, batch=0.5)
+MESSAGES = [{"role": "system", "content": "x" * 100}, {"role": "user", "content": "é" * 50}]
+
+
+def request(price=PRICE, batch=False, **body):
+    return Request(Endpoint("judge", "m", price=price, batch=batch), MESSAGES, body)
+
+
+def test_tokens_are_those_of_messages_and_schema():
+    assert tokens_in(request()) == 50 + 16
+    assert tokens_in(request(), 3.0) == 67 + 16
+    assert tokens_in(request(response_format={"type": "json"})) == 54 + 16
+
+
+def test_the_most_tokens_out_are_those_of_the_body():
+    assert most_out(request()) is None
+    assert most_out(request(max_tokens=20)) == 20
+    assert most_out(request(max_tokens=20, max_completion_tokens=30, n=2)) == 60
+
+
+def test_money_is_by_price_and_half_in_a_batch():
+    assert cost(PRICE, 1000, 100) == pytest.approx(0.003)
+    assert cost(PRICE, 1000, 100, batch=True) == pytest.approx(0.0015)
+    assert worst_cost(request(max_tokens=30)) == pytest.approx((116 * 2 + 30 * 10) / 1e6)
+    assert worst_cost(request(max_tokens=30, batch=True)) == pytest.approx((116 * 2 + 30 * 10) / 2e6)
+    assert worst_cost(request()) is None
+    assert worst_cost(request(price=None, max_tokens=30)) is None
+
+
+def test_usage_that_does_not_say_costs_an_unknown_sum():
+    usage = {"prompt_tokens": 7, "completion_tokens": 0}
+    assert used(usage) == (7, 0)
+    assert cost_of(PRICE, usage) == pytest.approx(14e-6)
+    assert (
+        cost_of(PRICE, {"prompt_tokens": 7, "completion_tokens": None}) is cost_of(PRICE, None) is cost_of(None, usage) is None
+    )
+
+
+def test_the_ratio_that_a_ledger_shows_gives_its_tokens_back():
+    asked = request()
+    usages = [{"prompt_tokens": 56, "completion_tokens": 1}, {"prompt_tokens": 96, "completion_tokens": 1}]
+    entries = [Entry(asked.key, "a", asked.identity, {}, "", 0.1, 1, usage=usage) for usage in usages]
+    entries.append(Entry(asked.key, "b", asked.identity, {}, "", 0.1, 1))
+    ratios = characters_per_token(entries)
+    assert ratios == {"a": pytest.approx(400 / 120)}
+    assert tokens_in(asked, ratios["a"]) == (56 + 96) / 2

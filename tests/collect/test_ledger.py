@@ -1,0 +1,165 @@
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from conftest import ROOT
+from recuse.base.errors import ConfigError, DataError, DiskError
+from recuse.base.log import listening
+from recuse.collect.ledger import Entry, Ledger, answers_in, line_of, read, values_of
+
+ASKED = {"model": "m", "messages": [{"role": "user", "content": "Wie viele? \ud83d"}], "body": {}}
+
+
+def entry(key, *, error=None, cost=0.5, text="four", attempt=1):
+    response = {"choices": [{"message": {"content": text}}]}
+    reason = error and {"reason": error, "message": "so it was"}
+    return Entry(key, "judge", ASKED, {"prompt": key}, "2026-05-01T10:00:00Z", 0.2, attempt, response, error=reason, cost=cost)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "folder" / "ledger.jsonl"
+
+
+def fill(path, *entries):
+    with Ledger(path) as ledger:
+        ledger.append(entries)
+    return path.read_bytes()
+
+
+def test_what_is_appended_is_read_back_equal(path):
+    entries = [entry("a"), entry("b", error="timeout", cost=None, text="\udcff \x00 é 漢")]
+    content = fill(path, *entries)
+    assert content.count(b"\n") == 2
+    assert content.isascii()
+    assert list(read(path)) == entries
+
+
+def test_the_last_usable_response_is_the_answer_to_a_request(path):
+    fill(path, entry("a", text="old"), entry("b", error="timeout"))
+    with Ledger(path) as ledger:
+        answers = ledger.answers()
+        assert [*answers] == ["a"]
+        ledger.append([entry("a", text="new"), entry("b", attempt=2), entry("a", error="server error")])
+        assert answers["a"] == entry("a", text="new")
+        assert answers["b"] == entry("b", attempt=2)
+    assert dict(answers_in(path)) == {"a": entry("a", text="new"), "b": entry("b", attempt=2)}
+    assert len(answers_in(path.with_name("none"))) == 0
+
+
+def test_money_is_summed_by_request_and_attempts_of_unknown_cost_are_counted(path):
+    fill(path, entry("a", error="another model"), entry("a", cost=0.25), entry("b", error="timeout", cost=None))
+    with Ledger(path) as ledger:
+        assert ledger.spent == {"a": 0.75}
+        assert ledger.uncounted == {"b": 1}
+
+
+@pytest.mark.parametrize("kept", [1, 12, 100, -1])
+def test_a_line_cut_off_is_ended_and_skipped_and_nothing_else_is_lost(path, kept):
+    content = fill(path, entry("a"))
+    last = line_of(values_of(entry("b")))
+    path.write_bytes(content + last[:kept])
+    whole = kept == -1  # only the line's end is missing
+    with listening() as warnings, Ledger(path) as ledger:
+        assert ledger.torn == (not whole)
+        assert ("b" in ledger.answers()) == whole
+        ledger.append([entry("c")])
+        assert ledger.answers()["c"] == entry("c")
+    assert len(warnings) == (not whole)
+    assert whole or "line 2 is cut off" in warnings[0]
+    assert path.read_bytes() == content + last[:kept] + b"\n" + line_of(values_of(entry("c")))
+    with listening() as warnings:
+        assert [each.key for each in read(path)] == ["a", *("b" * whole), "c"]
+    assert len(warnings) == (not whole)
+
+
+def test_a_ledger_cut_in_its_first_line_is_still_one(path):
+    content = fill(path, entry("a"))
+    path.write_bytes(content[:5])
+    with listening(), Ledger(path) as ledger:
+        assert len(ledger.answers()) == 0
+
+
+def test_another_file_is_never_written_to(path):
+    path.parent.mkdir()
+    path.write_bytes(b"judge,model,rating\n")
+    with pytest.raises(ConfigError, match="this is no ledger"), Ledger(path):
+        pass
+    assert path.read_bytes() == b"judge,model,rating\n"
+
+
+def test_a_ledger_of_a_later_version_is_not_guessed_at(path):
+    content = fill(path, entry("a"))
+    path.write_bytes(content + content.replace(b'{"recuse": 1', b'{"recuse": 2'))
+    with pytest.raises(DataError, match=r"line 2: a later version"):
+        list(read(path))
+
+
+HOLD = """
+import sys, time
+from recuse.collect.ledger import Ledger
+with Ledger(sys.argv[1]):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+FILL = """
+import resource, sys
+from recuse.base.errors import DiskError
+from recuse.collect.ledger import Ledger
+sys.path.insert(0, "tests/collect")
+from test_ledger import entry
+resource.setrlimit(resource.RLIMIT_FSIZE, (2500, 2500))
+with Ledger(sys.argv[1]) as ledger:
+    try:
+        for number in range(100):
+            ledger.append([entry(str(number))])
+    except DiskError as error:
+        print(error)
+    print(len(ledger.answers()))
+"""
+
+
+def python(script, path, **options):
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "workflow" / "lib"), str(ROOT / "tests")])}
+    command = [sys.executable, "-c", script, str(path)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=ROOT, **options)
+
+
+def test_a_second_process_is_told_who_writes_until_that_is_killed(path):
+    process = python(HOLD, path)
+    with process.stdout as printed:
+        assert printed.readline() == "held\n"
+        with pytest.raises(ConfigError, match=rf"{process.pid}.*wait for it to end, or name another ledger"), Ledger(path):
+            pass
+        assert list(read(path)) == []
+        process.kill()
+        process.wait()
+    fill(path, entry("a"))
+
+
+def test_a_full_disk_is_said_with_what_is_kept(path):
+    printed = python(FILL, path).communicate()[0].splitlines()
+    kept = int(printed[1])
+    assert kept > 1
+    assert printed[0].startswith(f"{path}: file too large; {kept} answers are kept in it; ")
+    assert path.stat().st_size == 2500
+    with listening() as warnings, Ledger(path) as ledger:
+        assert len(ledger.answers()) == kept
+        ledger.append([entry("z")])
+    assert f"line {kept + 1} is cut off" in warnings[0]
+    assert len(answers_in(path)) == kept + 1
+
+
+def test_a_line_is_whole_after_one_that_had_no_room(path, monkeypatch):
+    write = os.write
+    with Ledger(path) as ledger:
+        monkeypatch.setattr(os, "write", lambda file, data: write(file, data[:20]) if len(data) > 20 else write(-1, data))
+        with pytest.raises(DiskError):
+            ledger.append([entry("a")])
+        monkeypatch.undo()
+        ledger.append([entry("b")])
+        assert ledger.answers()["b"] == entry("b")
+    assert [json.loads(line)["key"] for line in path.read_bytes().splitlines()[1:]] == ["b"]

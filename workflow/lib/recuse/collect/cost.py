@@ -1,0 +1,78 @@
+"""Tokens and money: what a request will need, at worst, and what it needed."""
+
+import json
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from recuse.collect.ledger import Entry
+from recuse.collect.requests import Price, Request
+
+CHARACTERS_PER_TOKEN = 4.0  # of English prose
+FEWEST_CHARACTERS = 2.0  # per token, at worst: of prose in any language and of code, if not of long tables of digits
+PER_MESSAGE = 8  # tokens that mark a message and its role
+MILLION = 1e6
+
+
+def characters(asked: Mapping) -> int:
+    """The length of what a model reads of a request's identity: messages and the schema of the answer.
+
+    Counted in bytes of UTF-8, of which a token has about as many in all scripts, unlike letters.
+    """
+    texts = [str(message.get("content", "")) for message in asked["messages"]]
+    schema = asked["body"].get("response_format")
+    texts += [] if schema is None else [json.dumps(schema, ensure_ascii=False)]
+    return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+
+
+def tokens_in(request: Request, characters_per_token: float = CHARACTERS_PER_TOKEN) -> int:
+    """Tokens of the prompt: ceil(characters / characters_per_token), and eight a message."""
+    length = characters({"messages": request.messages, "body": request.body})
+    return math.ceil(length / characters_per_token) + PER_MESSAGE * len(request.messages)
+
+
+def most_out(request: Request) -> int | None:
+    """The most tokens that the answer may have, by `max_completion_tokens` or `max_tokens`, times `n`; None: no limit."""
+    limits = [request.body.get(name) for name in ("max_completion_tokens", "max_tokens")]
+    limit = next((each for each in limits if each is not None), None)
+    return None if limit is None else int(limit) * int(request.body.get("n") or 1)
+
+
+def cost(price: Price, tokens_in: float, tokens_out: float, batch: bool = False) -> float:
+    """Money for tokens: (in × price of input + out × price of output) / 10⁶, times the share that a batch costs."""
+    whole = (tokens_in * price.input + tokens_out * price.output) / MILLION
+    return whole * price.batch if batch else whole
+
+
+def worst_cost(request: Request) -> float | None:
+    """The most that one attempt may cost; None if the price, or the length of the answer, has no limit."""
+    price, out = request.endpoint.price, most_out(request)
+    if price is None or out is None:
+        return None
+    return cost(price, tokens_in(request, FEWEST_CHARACTERS), out, request.endpoint.batch)
+
+
+def cost_of(price: Price | None, usage: Mapping | None, batch: bool = False) -> float | None:
+    """Money for what a response says it used; None if the price is not known, or the response does not say."""
+    tokens = used(usage)
+    return None if price is None or tokens is None else cost(price, *tokens, batch)
+
+
+def used(usage: Mapping | None) -> tuple[int, int] | None:
+    """(tokens of the prompt, tokens of the answer) by the usage in a response; None if it does not say."""
+    counts = [(usage or {}).get(name) for name in ("prompt_tokens", "completion_tokens")]
+    return tuple(counts) if all(isinstance(count, int) for count in counts) else None
+
+
+def characters_per_token(entries: Iterable[Entry]) -> dict[str, float]:
+    """The ratio for each judge of a ledger, over all its prompts whose tokens the server counted.
+
+    It is that of `tokens_in`: characters / (tokens − eight a message).
+    """
+    sums = defaultdict(lambda: [0, 0])  # judge -> characters, tokens
+    for entry in entries:
+        tokens = used(entry.usage)
+        if tokens is not None:
+            sums[entry.judge][0] += characters(entry.asked)
+            sums[entry.judge][1] += tokens[0] - PER_MESSAGE * len(entry.asked["messages"])
+    return {judge: length / tokens for judge, (length, tokens) in sums.items() if length > 0 and tokens > 0}

@@ -1,0 +1,264 @@
+"""The ledger of a collection: a file to which every attempt of a request adds a line, and from which nothing is taken."""
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Self
+
+from recuse.base.errors import REMEDIES, ConfigError, DataError, DiskError
+from recuse.base.log import warn
+from recuse.base.words import counted, enumerated
+
+VERSION = 1
+START = b'{"recuse": '  # of every line
+NAMED_LINES = 5  # of those that are cut off, in a warning
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An attempt to have a request answered, and what came of it. Fields that do not apply are None."""
+
+    key: str  # of the request
+    judge: str
+    asked: Mapping[str, object]  # the identity of the request
+    about: Mapping[str, str]
+    started: str  # time in UTC, ISO 8601
+    seconds: float
+    attempt: int  # in its run, from 1
+    response: Mapping | None = None  # the JSON object that came
+    text: str | None = None  # the start of what came, if it is none
+    status: int | None = None  # of HTTP
+    error: Mapping[str, str] | None = None  # {"reason", "message"}; None: the response is an answer
+    model: str | None = None  # that says it answered
+    finish_reason: str | None = None
+    usage: Mapping | None = None
+    cost: float | None = None  # None: the price is not known, or whether anything was charged
+    batch: str | None = None  # id of the batch
+
+    @property
+    def reason(self) -> str | None:
+        """Why this is no answer; None if it is one."""
+        return None if self.error is None else self.error["reason"]
+
+
+NAMES = tuple(field.name for field in fields(Entry))
+
+
+def values_of(record: Entry | Mapping) -> Mapping:
+    """The fields of an entry, or of a step of a batch."""
+    return {name: getattr(record, name) for name in NAMES} if isinstance(record, Entry) else record
+
+
+def line_of(values: Mapping) -> bytes:
+    """The line of a record. It is ASCII, as a text that a model wrote need not be valid UTF-8."""
+    return (json.dumps({"recuse": VERSION, **values}, default=dict) + "\n").encode()
+
+
+def read(path: str | Path) -> Iterator[Entry]:
+    """Yield the entries of a ledger in their order, and warn about lines that are cut off, which are skipped.
+
+    Needs no lock: a process may be writing. Raises ConfigError if the file is no ledger, DataError if a later version wrote it.
+    """
+    return (_entry(record) for _, record in _records(path, []) if "key" in record)
+
+
+class Answers(Mapping[str, Entry]):
+    """The last answer to each request of a ledger by its key; each is read from the file when it is asked for."""
+
+    def __init__(self, path: str | Path) -> None:
+        """Start without answers; `note` adds them."""
+        self._path = Path(path)
+        self._places: dict[str, int] = {}  # key -> byte at which the line starts
+
+    def __getitem__(self, key: str) -> Entry:
+        """Read the answer from the file."""
+        with self._path.open("rb") as file:
+            file.seek(self._places[key])
+            return _entry(json.loads(file.readline()))
+
+    def __contains__(self, key: object) -> bool:
+        """Whether there is an answer; reads nothing."""
+        return key in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        """The keys, in the order of their first answers."""
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        """The number of requests with an answer."""
+        return len(self._places)
+
+    def note(self, record: Mapping, place: int) -> None:
+        """Take note of the line that starts at the byte `place`."""
+        if "key" in record and record.get("error") is None:
+            self._places[record["key"]] = place
+
+
+def answers_in(path: str | Path) -> Answers:
+    """The answers of a ledger that another process may be writing; none if there is no such file."""
+    answers = Answers(path)
+    for place, record in _records(path, []) if Path(path).exists() else ():
+        answers.note(record, place)
+    return answers
+
+
+class Ledger:
+    """A ledger that this process alone writes: `with Ledger(path) as ledger`.
+
+    Lines are only ever added, in one write each, so that a process that is killed leaves at most its last line cut off; that
+    is ended when the ledger is opened again. The lock is on the file itself, and ends with the process, however it ends.
+    torn: the number of lines that are cut off. batches: what the ledger says of each batch, by the id of its input file.
+    spent: money by key of request. uncounted: by key, the attempts that may have been charged, but not how much.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        """Name the file, which `with` opens."""
+        self.path = Path(path)
+        self.torn = 0
+        self.batches: dict[str, dict] = {}
+        self.spent: dict[str, float] = {}
+        self.uncounted: dict[str, int] = {}
+        self._answers = Answers(self.path)
+        self._cut = False  # whether a line was written in part only
+
+    def __enter__(self) -> Self:
+        """Open, lock and read the file; ConfigError if another process writes it."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        is_new = not self.path.exists()
+        self._file = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
+        try:
+            _lock(self._file, self.path)
+            if is_new:
+                _sync_folder(self.path.parent)
+            torn: list[int] = []
+            for place, record in _records(self.path, torn):
+                self._note(record, place)
+            self.torn = len(torn)
+            self._size = os.fstat(self._file).st_size
+            self._cut = self._size > 0 and os.pread(self._file, 1, self._size - 1) != b"\n"
+            if self._cut:
+                self.append([])
+        except BaseException:
+            os.close(self._file)
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the file, which also ends the lock."""
+        os.close(self._file)
+
+    def answers(self) -> Answers:
+        """The last answer to each request, with those that are appended from now on."""
+        return self._answers
+
+    def append(self, records: Iterable[Entry | Mapping]) -> None:
+        """Add the lines of entries, and of steps of batches, at once: from here on a kill of the process loses none of them.
+
+        A crash of the machine may, until `sync`. Raises DiskError, with the number of answers that are kept.
+        """
+        records = [values_of(record) for record in records]
+        lines = [b"\n" if self._cut else b"", *map(line_of, records)]
+        with self._disk():
+            rest, self._cut = b"".join(lines), True
+            while rest:
+                written = os.write(self._file, rest)
+                self._size, rest = self._size + written, rest[written:]
+            self._cut = False
+        place = self._size - sum(map(len, lines[1:]))
+        for record, line in zip(records, lines[1:], strict=True):
+            self._note(record, place)
+            place += len(line)
+
+    def sync(self) -> None:
+        """Have the disk keep what was appended, also through a crash of the machine. Raises DiskError."""
+        with self._disk():
+            os.fsync(self._file)
+
+    def room(self) -> int:
+        """The bytes that are free on the disk of the ledger."""
+        system = os.fstatvfs(self._file)
+        return system.f_bavail * system.f_frsize
+
+    @contextmanager
+    def _disk(self) -> Iterator[None]:
+        """Turn an error of the system into a DiskError that says what is kept."""
+        try:
+            yield
+        except OSError as error:
+            problem = error.strerror or str(error)
+            remedy = REMEDIES.get(problem, "see whether this file can be written{}").format("")
+            kept = f"{counted(len(self._answers), 'answer')} {'is' if len(self._answers) == 1 else 'are'} kept in it"
+            raise DiskError(f"{self.path}: {problem[:1].lower()}{problem[1:]}; {kept}; {remedy}") from error
+
+    def _note(self, record: Mapping, place: int) -> None:
+        self._answers.note(record, place)
+        if "key" not in record:
+            self.batches.setdefault(record["file"], {}).update(record)
+        elif record["cost"] is None:
+            self.uncounted[record["key"]] = self.uncounted.get(record["key"], 0) + 1
+        else:
+            self.spent[record["key"]] = self.spent.get(record["key"], 0.0) + record["cost"]
+
+
+def _records(path: str | Path, torn: list[int]) -> Iterator[tuple[int, dict]]:
+    """(byte at which it starts, what it says) of each line; the numbers of those cut off go to `torn` and into a warning."""
+    with open(path, "rb") as file:
+        if not START.startswith(file.read(len(START))):
+            raise ConfigError(f"{path}: this is no ledger, whose lines start with `{START.decode()}`; name another file")
+        file.seek(0)
+        place = 0
+        for number, line in enumerate(file, 1):
+            try:
+                record = json.loads(line) if line.startswith(START) else None
+            except ValueError:
+                record = None
+            if record is None:
+                torn.append(number)
+            elif record["recuse"] != VERSION:
+                raise DataError(f"{path}, line {number}: a later version of recuse wrote this ledger; update recuse")
+            else:
+                yield place, record
+            place += len(line)
+    if torn:
+        numbers = enumerated([str(number) for number in torn], NAMED_LINES)
+        what = f"line {numbers} is" if len(torn) == 1 else f"lines {numbers} are"
+        warn(f"{path}: {what} cut off, as by a kill or a full disk, and skipped; what was asked there counts as not answered")
+
+
+def _entry(record: Mapping) -> Entry:
+    return Entry(**{name: record.get(name) for name in NAMES})
+
+
+def _lock(file: int, path: Path) -> None:
+    """Lock an open file, until this process ends or closes it."""
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        pid = _holder(file)
+        who = f"the process {pid}" if pid else "another process"
+        raise ConfigError(f"{path}: {who} is writing this ledger; wait for it to end, or name another ledger") from None
+
+
+def _holder(file: int) -> str | None:
+    """The id of the process that has locked an open file, as Linux tells it; None elsewhere."""
+    inode = str(os.fstat(file).st_ino)
+    try:
+        locks = Path("/proc/locks").read_text("utf-8").splitlines()
+    except OSError:
+        return None
+    held = [line.split() for line in locks if " FLOCK " in line and "->" not in line]
+    return next((parts[4] for parts in held if parts[5].split(":")[-1] == inode and parts[4] != "0"), None)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the disk keep that a file of the folder is new."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

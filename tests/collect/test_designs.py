@@ -1,0 +1,130 @@
+"""Designs are balanced, hang on names and seed alone, and stop by widths."""
+
+import random
+from collections import Counter
+from itertools import product
+
+import pytest
+
+from rated_tables import FIVE, rated, study_of_rows
+from recuse.base.errors import ConfigError
+from recuse.collect.designs import Design, assigned, enough, half_widths, in_order, waves
+from recuse.model.estimates import estimate
+from recuse.model.spec import Spec
+
+PROMPTS = [f"p{number}" for number in range(30)]
+STRATA = {prompt: "short" if number < 9 else "long" for number, prompt in enumerate(PROMPTS)}
+
+
+def names(judges, models, both):
+    """Names of judges and of models, of which so many are both."""
+    return (
+        [f"both {n}" for n in range(both)] + [f"only {who} {n}" for n in range(count - both)]
+        for who, count in (("judge", judges), ("model", models))
+    )
+
+
+def test_without_a_number_every_judge_rates_every_answer():
+    assert assigned(PROMPTS, "AB", "BC", Design(), seed=1) == {*product("BC", PROMPTS, "AB")}
+    assert assigned(PROMPTS, "AB", "BC", Design(judges=2), seed=1) == {*product("BC", PROMPTS, "AB")}
+
+
+@pytest.mark.parametrize(("judges", "models", "both"), [(9, 9, 9), (5, 4, 2), (3, 8, 3), (6, 7, 0), (7, 6, 6), (4, 4, 3)])
+@pytest.mark.parametrize("own", [True, False])
+def test_answers_have_k_judges_and_judges_the_same_number_of_ratings_in_each_stratum(judges, models, both, own):
+    of_judges, of_models = names(judges, models, both)
+    for k, seed in product(range(2, judges), range(3)):
+        ratings = assigned(PROMPTS, of_models, of_judges, Design(k, own=own, strata=STRATA), seed)
+        answers = Counter((prompt, model) for _, prompt, model in ratings)
+        assert answers == dict.fromkeys(product(PROMPTS, of_models), k)
+        if own:
+            assert {(name, prompt, name) for name in of_judges[:both] for prompt in PROMPTS} <= ratings
+        for stratum in ("short", "long"):
+            loads = Counter(dict.fromkeys(of_judges, 0))
+            loads.update(judge for judge, prompt, _ in ratings if STRATA[prompt] == stratum)
+            assert max(loads.values()) - min(loads.values()) <= 1
+
+
+def test_judges_rate_others_models_and_meet_each_other_about_equally_often():
+    ratings = assigned(range(300), FIVE, FIVE, Design(judges=3), seed=4)
+    others = Counter((judge, model) for judge, _, model in ratings if judge != model)
+    assert len(others) == 20
+    assert max(others.values()) - min(others.values()) <= 3
+    by_answer = {}
+    for judge, prompt, model in ratings:
+        by_answer.setdefault((prompt, model), set()).add(judge)
+    together = Counter(pair for raters in by_answer.values() for pair in product(raters, raters) if pair[0] < pair[1])
+    assert len(together) == 10
+    assert max(together.values()) < 1.05 * min(together.values())
+
+
+def test_a_design_hangs_on_names_and_seed_alone():
+    design, shuffled = Design(judges=3, strata=STRATA), random.Random(0).sample(PROMPTS, len(PROMPTS))
+    one = assigned(PROMPTS, FIVE, FIVE, design, seed=2)
+    assert assigned(shuffled, FIVE[::-1], FIVE[2:] + FIVE[:2], design, seed=2) == one
+    assert assigned(PROMPTS, FIVE, FIVE, design, seed=3) != one
+    assert in_order(shuffled, 2, STRATA) == in_order(PROMPTS, 2, STRATA) != in_order(PROMPTS, 3, STRATA)
+
+
+@pytest.mark.parametrize(
+    ("judges", "words"),
+    [
+        (6, "found 6 judges of each answer of 5 judges; write 1 to 5"),
+        (0, "found 0"),
+        (1, "write at least 2 judges of each answer"),
+    ],
+)
+def test_a_number_of_judges_that_says_nothing_is_refused(judges, words):
+    with pytest.raises(ConfigError, match=words):
+        assigned(PROMPTS, FIVE, FIVE, Design(judges=judges), seed=1)
+
+
+def test_one_judge_an_answer_is_a_plan_where_it_is_dealt_like_any_other():
+    loads = Counter(judge for judge, *_ in assigned(PROMPTS, FIVE, FIVE, Design(judges=1, own=False), seed=1))
+    assert loads == dict.fromkeys(FIVE, 30)
+
+
+def test_waves_are_parts_of_one_order_each_with_the_shares_of_the_strata():
+    parts = waves(PROMPTS, first=10, growth=1.5, most=28, seed=5, strata=STRATA)
+    assert [len(part) for part in parts] == [10, 5, 8, 5]
+    asked = [prompt for part in parts for prompt in part]
+    assert asked == in_order(PROMPTS, 5, STRATA)[:28]
+    for size in (10, 15, 23, 28):
+        assert abs(sum(STRATA[prompt] == "short" for prompt in asked[:size]) - 0.3 * size) < 1
+    assert [len(part) for part in waves(PROMPTS, first=1, growth=1.01, most=4, seed=5)] == [1, 1, 1, 1]
+    assert [len(part) for part in waves(PROMPTS, first=30, growth=2, most=30, seed=5)] == [30]
+
+
+@pytest.mark.parametrize("change", [{"first": 0}, {"growth": 1}, {"most": 31}, {"first": 29}])
+def test_waves_that_are_no_plan_are_refused(change):
+    with pytest.raises(ConfigError, match="write first no larger than most"):
+        waves(PROMPTS, **{"first": 10, "growth": 2, "most": 28, "seed": 1} | change)
+
+
+def test_it_is_enough_if_the_widest_interval_is_narrow(tmp_path):
+    study = study_of_rows(tmp_path, rated(prompts=60))
+    rows = estimate(Spec.of("A", covariance="CR1"), study, confidence=0.9).estimates
+    expected = {row["term"]: (row["ci_high"] - row["ci_low"]) / 2 for row in rows if row["quantity"] == "self_bias"}
+    widths = half_widths(study, confidence=0.9)
+    assert widths == pytest.approx(expected)
+    assert len(widths) == 5
+    assert enough(study, max(widths.values()), confidence=0.9)
+    assert not enough(study, 0.999 * max(widths.values()), confidence=0.9)
+    assert not enough(study, max(widths.values()), confidence=0.95)
+
+
+def test_a_judge_without_an_interval_is_not_enough(tmp_path):
+    """GPT-4o has rated no answer of its own; judges that are no models count for nothing."""
+    rows = [row for row in rated(models=FIVE[:4], prompts=60) if not row["judge"] == row["model"] == "GPT-4o"]
+    study = study_of_rows(tmp_path, rows)
+    widths = half_widths(study, confidence=0.9)
+    assert widths.keys() == {*FIVE[:4]}
+    assert widths["GPT-4o"] == float("inf")
+    assert not enough(study, 10.0, confidence=0.9)
+
+
+def test_without_human_scores_it_is_the_gap_to_other_judges_that_is_narrow(tmp_path):
+    study = study_of_rows(tmp_path, [{**row, "gt": ""} for row in rated(prompts=60)])
+    widths = half_widths(study, confidence=0.9)
+    assert widths.keys() == {*FIVE}
+    assert 0 < max(widths.values()) < 0.2

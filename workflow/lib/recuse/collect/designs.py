@@ -1,0 +1,159 @@
+"""Which judges rate which answers, and in what order prompts are asked: fixed by a seed before any answer is seen."""
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise, product
+from types import MappingProxyType
+
+import numpy as np
+
+from recuse.base.errors import ConfigError
+from recuse.data.study import Study
+from recuse.model.estimates import estimate
+from recuse.model.spec import EQUATION_1, Spec
+
+WHERE = "config: collect: design"
+
+
+@dataclass(frozen=True)
+class Design:
+    """How many judges rate an answer, and which they may be."""
+
+    judges: int | None = None  # of each answer; None: all
+    own: bool = True  # a judge rates every answer of its own model; else no more of these than of others
+    strata: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # of prompts; {}: one stratum
+
+
+def in_order(prompts: Sequence[str], seed: int, strata: Mapping[str, str] = MappingProxyType({})) -> list[str]:
+    """The prompts in a random order in which the first n, for any n, have about the shares of the strata in all.
+
+    The order depends on the seed and the names alone, not on the order of `prompts`.
+    """
+
+    def drawn(prompt: str) -> bytes:
+        return hashlib.sha256(f"{seed} {prompt}".encode("utf-8", "surrogatepass")).digest()
+
+    by_stratum: dict[str, list[str]] = {}
+    for prompt in sorted(set(prompts), key=drawn):
+        by_stratum.setdefault(strata.get(prompt, ""), []).append(prompt)
+    place = {prompt: (rank + 0.5) / len(names) for names in by_stratum.values() for rank, prompt in enumerate(names)}
+    return sorted(place, key=lambda prompt: (place[prompt], drawn(prompt)))
+
+
+def assigned(
+    prompts: Sequence[str], models: Sequence[str], judges: Sequence[str], design: Design, seed: int
+) -> set[tuple[str, str, str]]:
+    """The judge, prompt and model of every rating that a design asks for.
+
+    With k judges of each answer, a judge that is a model rates all answers of its own, if the design says so, and each answer
+    goes to the judges with the fewest ratings so far in the stratum, then of the model, then together with the judges that
+    already rate the answer. In a stratum, all judges then have the same number of ratings, or one more, unless own answers
+    alone are more than an equal share (k models < judges). The order of names makes no difference; another prompt changes
+    which judges rate the others, so that all waves of a plan are dealt at once. Raises ConfigError about a number of judges
+    that there are not, and about one judge an answer where that would be its own model's.
+    """
+    models, judges = sorted(set(models)), sorted(set(judges))
+    number = len(judges) if design.judges is None else design.judges
+    _check(number, models, judges, design)
+    if number == len(judges):
+        return set(product(judges, prompts, models))
+    deal = _Deal(models, judges, number, own=design.own, seed=seed)
+    ordered = in_order(prompts, seed, design.strata)
+    for stratum in sorted({design.strata.get(prompt, "") for prompt in ordered}):
+        deal.add([prompt for prompt in ordered if design.strata.get(prompt, "") == stratum])
+    return {(judges[judge], prompt, models[model]) for (prompt, model), raters in deal.raters.items() for judge in raters}
+
+
+def _check(number: int, models: Sequence[str], judges: Sequence[str], design: Design) -> None:
+    if not 1 <= number <= len(judges):
+        raise ConfigError(f"{WHERE}: found {number} judges of each answer of {len(judges)} judges; write 1 to {len(judges)}")
+    if number == 1 and design.own and set(models) & set(judges):
+        raise ConfigError(
+            f"{WHERE}: found one judge of each answer, its own model's: no other judge rates it, so that a self-bias and a "
+            "good answer look the same; write at least 2 judges of each answer"
+        )
+
+
+class _Deal:
+    """Deals answers to judges, stratum by stratum."""
+
+    def __init__(self, models: Sequence[str], judges: Sequence[str], number: int, *, own: bool, seed: int) -> None:
+        """number: of judges of each answer."""
+        self._number, self._random = number, np.random.default_rng(seed)
+        self._own = [judges.index(model) if own and model in judges else None for model in models]
+        self._of_model = np.zeros((len(judges), len(models)), dtype=int)
+        self._together = np.zeros((len(judges), len(judges)), dtype=int)
+        self.raters: dict[tuple[str, int], list[int]] = {}  # (prompt, place of the model) -> places of judges
+
+    def add(self, prompts: Sequence[str]) -> None:
+        """Deal the answers to all prompts of a stratum."""
+        load = np.zeros(len(self._of_model), dtype=int)
+        for turn, prompt in enumerate(prompts):
+            luck = self._random.permutation(len(load))
+            self_rated = [own for own in self._own if own is not None]
+            load[self_rated] += 1
+            ahead = np.zeros_like(load)  # on the last prompt, answers that a judge is sure to rate, and cannot be dealt
+            ahead[self_rated] = turn == len(prompts) - 1
+            for step in range(len(self._own)):
+                model = (turn + step) % len(self._own)
+                own = self._own[model]
+                raters = [] if own is None else [own]
+                ahead[raters] = 0
+                while len(raters) < self._number:
+                    shared = self._together[:, raters].sum(axis=1)
+                    order = np.lexsort((luck, shared, self._of_model[:, model], -ahead, load))
+                    judge = next(int(place) for place in order if place not in raters)
+                    load[judge] += 1
+                    raters.append(judge)
+                self.raters[prompt, model] = raters
+                self._of_model[raters, model] += 1
+                self._together[np.ix_(raters, raters)] += 1
+
+
+def waves(
+    prompts: Sequence[str],
+    *,
+    first: int,
+    growth: float,
+    most: int,
+    seed: int,
+    strata: Mapping[str, str] = MappingProxyType({}),
+) -> list[list[str]]:
+    """Prompts in the waves in which a design that may stop early asks them: `first`, then enough for `growth` times as many.
+
+    The waves end with `most` prompts, which is fixed beforehand. Raises ConfigError about sizes that are no such plan.
+    """
+    ordered = in_order(prompts, seed, strata)
+    if not (1 <= first <= most <= len(ordered) and growth > 1):
+        raise ConfigError(
+            f"{WHERE}: found first: {first}, growth: {growth:g} and most: {most} with {len(ordered)} prompts; write first no "
+            "larger than most, most no larger than the number of prompts, and growth above 1"
+        )
+    ends = [0, first]
+    while ends[-1] < most:
+        ends.append(min(most, max(ends[-1] + 1, math.ceil(ends[-1] * growth))))
+    return [ordered[start:end] for start, end in pairwise(ends)]
+
+
+def half_widths(study: Study, *, confidence: float) -> dict[str, float]:
+    """Half the width of the interval of each judge's self-bias, on the unit scale; infinite without one.
+
+    Under A, clustered by prompt; without human scores under B, with effects of models.
+    """
+    terms = EQUATION_1 if study.has_human_scores else ("judge", "self", "same_family", "dimension", "model")
+    factors = study.cells().factors
+    widths = dict.fromkeys(sorted(map(str, np.intersect1d(factors["judge"], factors["model"]))), math.inf)
+    for row in estimate(Spec.of("precision", terms=terms, covariance="CR1"), study, confidence=confidence).estimates:
+        if row["quantity"] == "self_bias" and "ci_low" in row:
+            widths[row["term"]] = (row["ci_high"] - row["ci_low"]) / 2
+    return widths
+
+
+def enough(study: Study, width: float, *, confidence: float) -> bool:
+    """Whether the interval of every judge's self-bias is at most `width` to either side, so that no further wave is asked.
+
+    The rule looks at widths alone. A rule that stops when an interval excludes 0 would stop at the largest of several chances.
+    """
+    return max(half_widths(study, confidence=confidence).values(), default=math.inf) <= width

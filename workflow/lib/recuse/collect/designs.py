@@ -154,6 +154,7 @@ def half_widths(study: Study, *, confidence: float) -> dict[str, float]:
 def enough(study: Study, width: float, *, confidence: float) -> bool:
     """Whether the interval of every judge's self-bias is at most `width` to either side, so that no further wave is asked.
 
-    The rule looks at widths alone. A rule that stops when an interval excludes 0 would stop at the largest of several chances.
+    The rule looks at widths alone: where it stops, intervals of 90 % exclude a true value in 10 to 11 % of simulated studies
+    (benchmarks/stopping.py). A rule that stops when an interval excludes 0 stops at the best of several chances: in 20 %.
     """
     return max(half_widths(study, confidence=confidence).values(), default=math.inf) <= width

@@ -1,0 +1,149 @@
+"""The size of a plan is that of the table of power, turned round."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import nct, norm, t
+
+from conftest import CONFIG, built, study_files
+from recuse.base.database import write_parquet
+from recuse.collect.designs import Design, assigned
+from recuse.collect.size import NO_SELF, in_words, planned, published, requests_for
+from recuse.data.files import RatingsFile
+from recuse.inference.power import expected, over_dimensions, power_rows, study_like
+from recuse.model.spec import A, C, Spec
+from recuse.simulate.ratings import simulate
+
+MAIN = Spec.of("main")
+LEVEL = {"power": 0.8, "confidence": 0.9}
+PROMPTS = [f"p{number}" for number in range(10)]
+
+
+def of_published(design=None, *, judges=None, models=None, raters=3, dimensions=6):
+    like = published()
+    ratings = assigned(PROMPTS, models or like.models, judges or like.judges, design or Design(), seed=1)
+    return planned(like, ratings, dict(zip(like.models, like.family, strict=True)), dimensions=dimensions, raters=raters)
+
+
+def test_prompts_are_those_of_the_table_of_power(twin):
+    like = study_like(MAIN, twin, 0.5, 3.0)
+    rows = requests_for(replace(like, raters=3), per_prompt=81, self_bias=0.05, **LEVEL)
+    needed = {}
+    for row in rows:
+        needed[row["estimand"]] = max(needed.get(row["estimand"], 0), row["prompts"])
+    prompts = sorted({int(number) - less for number in needed.values() if math.isfinite(number) for less in (0, 1)})
+    asked = {"self_bias": 0.05, "prompts": prompts, "raters": [3], "copies": [1], **LEVEL}
+    table = {
+        (row["estimand"], row["prompts"]): row for row in power_rows(MAIN, twin, [{"mean": "0.5", "raters": "3"}], **asked)
+    }
+    finite = {estimand: int(number) for estimand, number in needed.items() if math.isfinite(number)}
+    assert finite
+    for estimand, number in finite.items():
+        assert table[estimand, number]["prompts_needed"] == number
+        assert table[estimand, number]["detectable"] <= 0.05 < table[estimand, number - 1]["detectable"]
+
+
+@pytest.mark.parametrize("design", [Design(), Design(judges=3)])
+def test_the_power_is_reached_with_so_many_prompts_and_not_with_one_less(design):
+    plan = of_published(design)
+    rows = requests_for(plan, per_prompt=81, self_bias=0.05, **LEVEL)
+    assert {row["estimand"] for row in rows} >= {A, C}
+    for row in rows:
+        estimate = expected(plan, row["judge"], estimand=row["estimand"])
+        assert math.isfinite(row["prompts"])
+        assert row["requests"] == 81 * row["prompts"]
+        powers = []
+        for number in (row["prompts"] - 1, row["prompts"]):
+            each = estimate.with_prompts(number / plan.prompts)
+            shift = 0.05 / each.std_error
+            law = norm(shift) if math.isinf(each.df) else nct(each.df, shift)
+            powers.append(law.sf(norm.ppf(0.95) if math.isinf(each.df) else t.ppf(0.95, each.df)))
+        assert powers[0] < 0.8 <= powers[1] + 1e-6
+
+
+def test_a_plan_of_the_same_judges_and_models_is_the_study_it_is_like():
+    like = published()
+    plan = of_published()
+    for name in ("judges", "models", "family", "quality", "slope", "noise", "prompts", "quality_spread", "rater_error"):
+        assert getattr(plan, name) == getattr(like, name), name
+    assert (np.array(plan.share) == 1).all()
+    assert plan.preferences.spread.tolist() == like.preferences.spread.tolist()
+    assert (plan.raters, plan.dimensions) == (3, 6)
+
+
+def test_shares_are_those_of_the_design():
+    plan = of_published(Design(judges=3))
+    share = np.array(plan.share)
+    assert share.diagonal().tolist() == [1.0] * 9
+    assert share.sum(axis=0) == pytest.approx(np.full(9, 3.0))
+    fewer = {row["judge"]: row["prompts"] for row in requests_for(of_published(), per_prompt=1, self_bias=0.05, **LEVEL)}
+    for row in requests_for(plan, per_prompt=1, self_bias=0.05, **LEVEL):
+        assert row["prompts"] >= fewer[row["judge"]] or row["estimand"] != C
+
+
+def test_judges_that_the_study_does_not_have_are_usual_ones():
+    plan, like = of_published(judges=["GPT-4o", "new", "other"], models=["GPT-4o", "new", "newer"]), published()
+    assert plan.judges == ["GPT-4o", "new"]
+    assert plan.family == ["GPT", "new", "newer"]
+    place = like.judges.index("GPT-4o")
+    assert plan.noise == pytest.approx([like.noise[place], np.sqrt(np.mean(np.square(like.noise)))])
+    assert plan.slope == pytest.approx([like.slope[place], np.mean(like.slope)])
+    geometric = np.prod(like.preferences.spread) ** (1 / 9)
+    assert plan.preferences.spread == pytest.approx([like.preferences.spread[place], geometric])
+    assert plan.quality == [like.quality[place], like.quality[0], like.quality[1]]
+
+
+def words(plan, self_bias, **others):
+    human_scores = plan is None or plan.rater_error > 0
+    asked = {"self_bias": self_bias, **LEVEL}
+    rows = [] if plan is None else requests_for(plan, per_prompt=81, human_scores=human_scores, **asked)
+    return in_words(rows, plan, published(), **{"name": None, **asked, **others})
+
+
+def test_the_page_says_what_to_ask_what_half_of_the_judges_need_and_where_no_number_is_enough():
+    plan = of_published()
+    page = words(plan, 0.03)
+    rows = {}
+    for row in requests_for(plan, per_prompt=81, self_bias=0.03, **LEVEL):
+        rows.setdefault(row["estimand"], []).append(row["prompts"])
+    most, half = max(rows[A]), sorted(rows[A])[4]
+    assert page.startswith(
+        "To see a self-bias of 0.03 of the scale (power 0.8, 90\xa0% intervals), with judges and ratings as in the simulated"
+    )
+    assert f"A against humans: ask {most:,} prompts of these 9 judges: {81 * most:,} requests. For half" in page
+    assert f"For half of the judges, {half} prompts ({81 * half:,} requests) are enough.\n" in page
+    assert "C beyond ordinary preference: never for Llama 3 8B: preferences for single models" in page
+    assert "hide what is below 0.044 of Llama 3 8B. For half" in page
+
+
+def test_the_page_names_the_study_and_judges_that_it_does_not_have():
+    page = words(of_published(judges=["a", "GPT-4o"], models=["a", "GPT-4o", "b", "Mistral 7B"]), 0.1, name="mine")
+    assert "as in study mine:\n  a is not one of its judges, and counts as usual there.\n" in page
+
+
+def test_without_human_scores_there_is_no_a():
+    page = words(of_published(raters=None), 0.05)
+    assert "A against humans" not in page
+    assert "B against other judges" in page
+
+
+def test_without_own_answers_or_preferences_it_says_what_is_missing():
+    assert words(of_published(judges=["x", "y"]), 0.05) == NO_SELF
+    unknown = replace(of_published(), preferences=None)
+    assert "does not show how much judges prefer single models" in words(unknown, 0.05)
+
+
+def test_published_components_are_those_of_the_twin(world, tmp_path):
+    drawn = simulate(world, prompts=CONFIG["studies"]["twin"]["simulate"]["prompts"], seed=CONFIG["seed"])
+    write_parquet(drawn.ratings, str(tmp_path / "raw.parquet"))
+    study = built(tmp_path, "twin", study_files("twin", [RatingsFile(str(tmp_path / "raw.parquet"))]))
+    score = over_dimensions([{"mean": "0.5062464157725114", "raters": "3"}])  # of results/twin/tables/reliability.csv
+    plan, components = study_like(MAIN, study, *score), published()
+    for name in ("judges", "models", "family", "dimensions"):
+        assert getattr(plan, name) == getattr(components, name)
+    for name in ("quality", "slope", "noise", "prompts", "quality_spread", "rater_error"):
+        assert getattr(components, name) == pytest.approx(getattr(plan, name), rel=1e-5), name
+    for name in ("spread", "ratios", "tau", "effects"):
+        assert getattr(components.preferences, name) == pytest.approx(getattr(plan.preferences, name), rel=1e-5), name

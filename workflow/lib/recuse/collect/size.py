@@ -1,0 +1,161 @@
+"""How many prompts, and requests, a plan needs to see a self-bias: the table of power, turned round."""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from itertools import cycle
+
+import numpy as np
+
+from recuse.base.places import WORKFLOW
+from recuse.base.words import counted, enumerated, level
+from recuse.inference.mixed import Preferences
+from recuse.inference.power import PlannedStudy, power_by_judge
+from recuse.model.spec import A
+
+TWIN = "the simulated twin of Play Favorites"
+NAMED = 3  # judges in a sentence
+NO_SELF = "No judge rates answers of its own: no number of prompts shows a self-bias. Add a judge that is one of the models."
+UNKNOWN = (
+    "How many prompts are needed is not known: {like} does not show how much judges prefer single models, which no number of "
+    "prompts averages out. Name a study with more judges and models, or none."
+)
+
+
+def published() -> PlannedStudy:
+    """The components of the twin, by `study_like`: what a plan without a study like it is sized by."""
+    components = json.loads((WORKFLOW / "data" / "twin_power.json").read_text("utf-8"))
+    preferences = components.pop("preferences")
+    arrays = {name: np.array(preferences[name]) for name in ("spread", "ratios", "effects")}
+    return PlannedStudy(**components, preferences=Preferences(**arrays, tau=preferences["tau"]))
+
+
+def planned(
+    like: PlannedStudy,
+    ratings: Collection[tuple[str, str, str]],
+    families: Mapping[str, str],
+    *,
+    dimensions: int,
+    raters: int | None,
+) -> PlannedStudy | None:
+    """A plan with the components of a study like it; None if no judge rates answers of its own.
+
+    ratings: judge, prompt and model of each, as by recuse.collect.designs.assigned. families: of models; one that is missing is
+    a family by itself. raters: humans that score each answer; None: none do, and other judges take their place, which is as if
+    the quality of an answer were known. Judges have their own slope, noise and preferences if the study has them, else those
+    that are usual there; its models lend their quality to other ones in turn. Judges that are no models are left out, as in
+    `study_like`. Replicates and wordings count as one rating, so that with several of them fewer prompts are enough.
+    """
+    prompts, count = len({prompt for _, prompt, _ in ratings}), Counter((judge, model) for judge, _, model in ratings)
+    models = sorted({model for _, model in count})
+    judges = sorted(judge for judge, model in count if judge == model)
+    if not judges:
+        return None
+    usual = {"slope": np.mean(like.slope), "noise": math.sqrt(np.mean(np.square(like.noise)))}
+    lent = dict(zip([name for name in models if name not in like.models], cycle(like.models), strict=False))
+    of_models = [like.models.index(lent.get(name, name)) for name in models]
+    preferences = like.preferences
+    if preferences is not None:
+        spread = _of(judges, like.judges, preferences.spread, float(np.exp(np.log(preferences.spread).mean())))
+        preferences = replace(preferences, spread=np.array(spread), effects=preferences.effects[of_models])
+    return replace(
+        like,
+        judges=judges,
+        models=models,
+        family=[families.get(name, name) for name in models],
+        quality=[like.quality[place] for place in of_models],
+        **{name: _of(judges, like.judges, getattr(like, name), value) for name, value in usual.items()},
+        dimensions=dimensions,
+        raters=raters or 1,
+        rater_error=0.0 if raters is None else like.rater_error,
+        preferences=preferences,
+        share=[[count[judge, model] / prompts for model in models] for judge in judges],
+    )
+
+
+def _of(names: Sequence[str], known: Sequence[str], values: Sequence[float], usual: float) -> list[float]:
+    by_name = dict(zip(known, values, strict=True))
+    return [float(by_name.get(name, usual)) for name in names]
+
+
+def requests_for(
+    plan: PlannedStudy, *, per_prompt: float, self_bias: float, power: float, confidence: float, human_scores: bool = True
+) -> list[dict]:
+    """Prompts and requests with which each judge's self-bias is seen: a row for each estimand and judge.
+
+    prompts: the fewest of which a test of size 1 - confidence finds self_bias with probability `power`, infinite if the limit,
+    what infinitely many prompts find, is above it. requests: prompts × per_prompt, those of the plan for each of its prompts.
+    A judge whose self-bias is not estimable has no row; without human scores there is none of A, and none at all where the
+    judges' preferences are unknown.
+    """
+    if plan.preferences is None:
+        return []
+    asked = {"self_bias": self_bias, "power": power, "confidence": confidence}
+    rows = power_by_judge(plan, judges=plan.judges, prompts=[1], **asked)
+    return [
+        {
+            **{name: row[name] for name in ("estimand", "judge", "limit")},
+            "prompts": row["prompts_needed"],
+            "requests": _requests(row["prompts_needed"], per_prompt),
+        }
+        for row in rows
+        if "prompts_needed" in row and (human_scores or row["estimand"] != A)
+    ]
+
+
+def _requests(prompts: float, per_prompt: float) -> float:
+    return prompts if math.isinf(prompts) else math.ceil(prompts * per_prompt)
+
+
+def in_words(
+    rows: Sequence[Mapping],
+    plan: PlannedStudy | None,
+    like: PlannedStudy,
+    *,
+    name: str | None,
+    self_bias: float,
+    power: float,
+    confidence: float,
+) -> str:
+    """Rows of `requests_for` as a page; name: of the study like the plan, None for the published twin."""
+    source = f"study {name}" if name else f"{TWIN}, as no study like the plan is named"
+    if plan is None:
+        return NO_SELF
+    if not rows:
+        return UNKNOWN.format(like=source)
+    lines = [
+        f"To see a self-bias of {self_bias:g} of the scale (power {power:g}, {level(confidence)} intervals), with judges and "
+        f"ratings as in {source}:"
+    ]
+    others = [judge for judge in plan.judges if judge not in like.judges]
+    if others:
+        verb = "is not one of its judges, and counts" if len(others) == 1 else "are not among its judges, and count"
+        lines.append(f"  {enumerated(others, NAMED)} {verb} as usual there.")
+    for estimand in dict.fromkeys(row["estimand"] for row in rows):
+        of_estimand = sorted((row for row in rows if row["estimand"] == estimand), key=lambda row: row["prompts"])
+        lines.append(f"  {estimand}: {' '.join(_sentences(of_estimand, len(plan.judges)))}")
+    return "\n".join(lines)
+
+
+def _sentences(rows: Sequence[Mapping], judges: int) -> list[str]:
+    """What one estimand needs for all judges and for half of them; rows: by prompts."""
+    never = [row for row in rows if math.isinf(row["prompts"])]
+    half, last = rows[(len(rows) - 1) // 2], rows[-1]
+    if never:
+        hidden = max(never, key=lambda row: row["limit"])
+        whose = enumerated([row["judge"] for row in never], NAMED)
+        sentences = [
+            f"never for {whose}: preferences for single models, which no number of prompts averages out, hide what is below "
+            f"{hidden['limit']:.3f} of {hidden['judge']}."
+        ]
+    else:
+        whose = f"these {counted(len(rows), 'judge')}" if len(rows) > 1 else last["judge"]
+        sentences = [f"ask {counted(last['prompts'], 'prompt')} of {whose}: {counted(last['requests'], 'request')}."]
+    if half["prompts"] < last["prompts"]:
+        enough = f"{counted(half['prompts'], 'prompt')} ({counted(half['requests'], 'request')})"
+        sentences.append(f"For half of the judges, {enough} are enough.")
+    if len(rows) < judges:
+        sentences.append(f"Not estimable for the other {judges - len(rows)}.")
+    return sentences

@@ -204,19 +204,19 @@ def read_cells(path: str) -> Cells:
     )
 
 
-def cells_of_rows(blocks: Iterable[str], levels: Levels, *, by: str) -> Cells:
-    """Collapse rows into cells, apart by a further factor, the column `by` of families of judges; there may be none.
+def cells_of_rows(blocks: Iterable[str], levels: Levels, *, by: str = "null") -> Cells:
+    """Collapse rows into cells, apart by the column `by` of families of judges, if there is one; there may be no rows.
 
     blocks: SQL for some of the rows each, with the columns of the canonical ratings but for reference_code.
     """
     connection, parts = connect(), []
     families = sorted(set(levels.judge_family))
-    place = f"list_position([{', '.join(map(text, families))}], {by}::varchar) - 1"
+    place = f"list_position([{', '.join(map(text, families))}], level::varchar) - 1"
     for rows in blocks:
-        query = f"select {by}, group_code, gt as reference, rating, count(*) as n from ({rows}) group by all"
-        parts.append(connection.execute(f"select {place} as level, * exclude ({by}) from ({query})").fetchnumpy())
-    counts = {key: np.concatenate([np.asarray(part[key]) for part in parts]) for key in parts[0]}
-    return cells_of_counts(levels, counts, {by: np.array(families, dtype=str)})
+        query = f"select {by} as level, group_code, gt as reference, rating, count(*) as n from ({rows}) group by all"
+        parts.append(connection.execute(f"select * replace ({place} as level) from ({query})").fetchnumpy())
+    counts = {key: np.ma.concatenate([part[key] for part in parts]) for key in parts[0]}
+    return cells_of_counts(levels, counts, {by: np.array(families, dtype=str)} if by != "null" else None)
 
 
 def cells_of_counts(levels: Levels, rows: Mapping[str, np.ndarray], further: Mapping[str, np.ndarray] | None = None) -> Cells:

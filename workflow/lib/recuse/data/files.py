@@ -17,7 +17,11 @@ from recuse.base.errors import DataError
 from recuse.data.intact import check_pages, lines_of, opened, state_of, too_long
 
 REQUIRED = ("judge", "model", "gt", "dataset", "prompt_id", "rating")
-OPTIONAL = ("pred_length", "dimension", "occasion")
+ASKED = ("wording", "replicate")  # of the rubric that the judge was asked by, and which of several identical requests
+OPTIONAL = ("pred_length", "dimension", "occasion", *ASKED)
+IN_ONE = ("occasion", *ASKED)  # what tells a judge's ratings of a model and prompt apart: one column of select_stored
+BETWEEN = "chr(31)"  # SQL for what separates them
+READ = tuple(column for column in (*REQUIRED, *OPTIONAL) if column not in ASKED)
 NUMBERED = ("gt", "rating", "pred_length")
 MISSING = ("", "na", "n/a", "nan", "null", "none")  # in lower case: what stands for a missing number
 NUMBER = "[+-]?(([0-9]+[.]?[0-9]*|[.][0-9]+)(e[+-]?[0-9]+)?|inf(inity)?)"  # in lower case, without blanks around it
@@ -133,17 +137,28 @@ def select_rows(source: RatingsFile, columns: Sequence[str]) -> str:
 
 def texts_as_read() -> str:
     """SQL for the columns of `select_rows`, from those of `select_stored`."""
-    stored = {column: column for column in (*REQUIRED, *OPTIONAL)} | {"prompt_id": whole_as_text("prompt_id")}
+    stored = {column: column for column in READ} | {"prompt_id": whole_as_text("prompt_id")}
     return ", ".join(f"{value} as {column}" for column, value in texts_of(stored, stored, NUMBERED).items())
 
 
 def select_stored(source: RatingsFile, columns: Sequence[str]) -> str:
-    """SQL for the rows of a file with the columns of `select_rows` as they are stored, as whatever type."""
+    """SQL for the rows of a file with the columns of `select_rows` as they are stored, as whatever type.
+
+    Where the file has one of ASKED, `occasion` is a text of all IN_ONE, see `asked_in`.
+    """
     relation, expressions = stored_in(source.path, columns)
     named = "null::varchar" if source.dimension is None else text(source.dimension)
     stored = {**dict.fromkeys(OPTIONAL, "null::varchar"), "dimension": named} | expressions
-    picked = ", ".join(f"{stored[column]} as {column}" for column in (*REQUIRED, *OPTIONAL))
+    if set(ASKED) & set(columns):
+        parts = (f"coalesce({missing_as_null(stored[column], ('',))}, '')" for column in IN_ONE)
+        stored["occasion"] = f"nullif(concat_ws({BETWEEN}, {', '.join(parts)}), {BETWEEN} || {BETWEEN})"
+    picked = ", ".join(f"{stored[column]} as {column}" for column in READ)
     return f"select {place_in(source.path, columns)}, {named} as named, {picked} from {relation}"
+
+
+def asked_in(occasion: str) -> list[str]:
+    """SQL for each of IN_ONE, as a column of its own, from SQL for the text that holds them; NULL where it is empty."""
+    return [f"nullif(string_split({occasion}, {BETWEEN})[{place}], '') as {each}" for place, each in enumerate(IN_ONE, start=1)]
 
 
 def read_as_texts(path: str, columns: Sequence[str]) -> tuple[str, dict[str, str]]:

@@ -26,6 +26,7 @@ from recuse.data.codes import COLUMNS, CodedRows, code_checked, code_rows
 from recuse.data.faults import DECLARED_SCALE, IS_LENGTH, NAMED, Check, fault_number, known, on_scale, raise_first_fault
 from recuse.data.files import (
     OPTIONAL,
+    READ,
     REQUIRED,
     RatingsFile,
     as_number,
@@ -40,7 +41,7 @@ from recuse.data.lines import check_declared, check_lines
 from recuse.data.registry import DEFAULT, IMPORTED_SCALES, MOST_LEVELS, OBSERVED, Registry, scale_of
 from recuse.data.shards import COUNTED, Plan, Summary, first_twice, plan_shards, summarise, write_sorted
 
-ON_ONE_LINE = {*REQUIRED, *OPTIONAL} - {"prompt_id"}  # a prompt may be its own id
+ON_ONE_LINE = {*REQUIRED, *OPTIONAL} - {"prompt_id", "wording"}  # these may be their own ids
 CHECKS = (
     NAMED["judge"],
     NAMED["model"],
@@ -132,13 +133,14 @@ def normalise(study: str, source: StudyFiles, *, ratings: str, completeness: str
 
     Ratings have the columns judge, model, judge_family, model_family, dimension, dataset, task_type, prompt_id, rating and gt
     (raw), rating_unit and gt_unit ((x - lowest) / (highest - lowest) of the dimension's scale), length (tokens or NULL),
-    scale_low, scale_high, and the codes group_code, reference_code (see recuse.data.cells) and prompt, from 0, of each
-    prompt_id in each dataset; they are sorted by prompt_id, dataset and group_code. A row without rating, or without gt if
+    scale_low, scale_high, occasion, wording, replicate (text or NULL), and the codes group_code, reference_code (see
+    recuse.data.cells), prompt, from 0, of each prompt_id in each dataset, and occasion_code, of the three; they are sorted by
+    prompt_id, dataset, group_code and occasion_code. A row without rating, or without gt if
     any row of the study has one, is left out and counted; if no row has a gt it is NULL. A row without pred_length is counted
     and kept: specs with `length` leave it out. Memory need not hold all rows, which are read several times.
 
     Raises DataError naming file, line and column for a missing file or column, a CSV file or a study without rows, what CHECKS
-    refuses, and a judge-model-dimension-dataset-prompt that occurs twice.
+    refuses, and a judge-model-dimension-dataset-prompt that occurs twice, unless occasion, wording or replicate differ.
     """
     with empty_folder(work_folder_of(ratings)) as folder, reading(_paths(source.files)):
         coded, plan, rows = _coded_and_planned(study, source, folder)
@@ -289,29 +291,29 @@ def _check_values(connection: Connection, rows: str, typed: str, table: str) -> 
         parts = (str(part) for part, columns in enumerate(TOGETHER) if check.column in columns)
         checks.append(replace(check, broken=f"part in ({', '.join(parts)}) and ({check.broken})"))
     parts = (f"select distinct {part} as part, {', '.join(columns)} from ({rows})" for part, columns in enumerate(TOGETHER))
-    stored = ", ".join(f"{column} as stored_{column}" for column in (*REQUIRED, *OPTIONAL))
+    stored = ", ".join(f"{column} as stored_{column}" for column in READ)
     texts = f"select part, named, {stored}, {texts_as_read()} from ({' union all by name '.join(parts)})"
     connection.execute(f"create temp table {table} as select *, {fault_number(checks)} as fault from ({typed.format(texts)})")
     return connection.execute(f"select count(fault) from {table}").fetchone()[0]
 
 
 def _raise_twice(source: StudyFiles, twice: tuple[str, ...] | None) -> None:
-    """Raise DataError about a judge, model, dimension, dataset and prompt_id that occur `twice` (None: none do)."""
+    """Raise DataError about a judge, model, dimension, dataset, prompt_id and occasion that occur `twice` (None: none do)."""
     if twice is None:
         return
-    judge, model, dimension, dataset, prompt = twice
+    judge, model, dimension, dataset, prompt, occasion = twice
     spellings = [[name, *(spelling for spelling, of in source.registry.names.items() if of == name)] for name in (judge, model)]
     connection = connect()
     rows = " union all ".join(select_rows(file, checked_columns(connection, file)) for file in source.files)
-    same = "judge in ? and model in ? and dimension = ? and dataset = ? and prompt_id = ?"
+    same = "judge in ? and model in ? and dimension = ? and dataset = ? and prompt_id = ? and occasion is not distinct from ?"
     # The first two as the files are read, which ends there: to join or order millions of equal rows takes minutes.
     places = connection.execute(
-        f"select file, record from ({rows}) where {same} limit 2", [*spellings, dimension, dataset, prompt]
+        f"select file, record from ({rows}) where {same} limit 2", [*spellings, dimension, dataset, prompt, occasion]
     )
     first, second = (place_of(*place) for place in sorted(places.fetchall()))
-    repeats = ""
+    repeats = ", or, if the answer was rated more than once, say by a column `wording` or `replicate` which rating it is"
     if source.registry.imported:
-        repeats = ", or, if the answer was rated more than once, write `repeats: mean`, `first` or `last` under `import:`"
+        repeats += ", or write `repeats: mean`, `first` or `last` under `import:`"
     raise DataError(
         f"{second}, column prompt_id: judge '{judge}', model '{model}', dimension '{dimension}', dataset '{dataset}' and "
         f"prompt '{prompt}' are already in {first}; keep one of the two rows{repeats}"

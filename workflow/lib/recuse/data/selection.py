@@ -32,6 +32,7 @@ class Selection:
     reference: the mean rating of each family's judges in turn, instead of the human score. The family's judges are left out,
     and under `family` its completions as well.
     absorb: `completion` splits completions (dimension, prompt, occasion and model) by the judges that rated them.
+    asked: (column, value) of the one wording, or replicate, that is kept.
     """
 
     slice: str | None = None
@@ -40,6 +41,7 @@ class Selection:
     length: str | None = None
     reference: str | None = None
     absorb: str | None = None
+    asked: tuple[str, str] | None = None
 
     def absent_from(self, factors: Mapping[str, np.ndarray]) -> dict[str, list[str]]:
         """The values in the subset that a study does not have, by key of the subset."""
@@ -50,6 +52,7 @@ class Selection:
     def rows(self, ratings: Sequence[str], *, prompts: tuple[int, int] | None = None) -> str:
         """SQL for the rows of the subset, of the canonical ratings (parquet files); prompts: the first and the last code."""
         conditions = [] if prompts is None else [f"prompt between {prompts[0]} and {prompts[1]}"]
+        conditions += [] if self.asked is None else [f"{self.asked[0]} = {text(self.asked[1])}"]
         for key, values in self.subset.items():
             chosen = f"({', '.join(map(text, values))})"
             conditions.append(f"judge not in {chosen} and model not in {chosen}" if key == DROPPED else f"{key} in {chosen}")

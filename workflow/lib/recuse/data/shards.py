@@ -14,6 +14,7 @@ from recuse.base.database import connect, error_of_duckdb, files, footer, read_f
 from recuse.base.outputs import write_text
 from recuse.data.cells import AXES, FACTORS, Levels, as_metadata
 from recuse.data.codes import CodedRows
+from recuse.data.files import asked_in
 from recuse.data.registry import scale_of
 
 COUNTED = {
@@ -182,13 +183,14 @@ def plan_shards(
 
 
 def first_twice(coded: CodedRows, groups: str, levels: Levels) -> tuple[str, ...] | None:
-    """The first judge, model, dimension, dataset and prompt_id that two rows share, of SQL for these; None if no rows do."""
-    repeated = f"select prompt_id, group_code from ({groups}) group by prompt_id, group_code, occasion having count(*) > 1"
+    """The first judge, model, dimension, dataset, prompt_id and occasion that two rows share, of SQL for these, or None."""
+    each = "select prompt_id, group_code, occasion::bigint - 1 as occasion"
+    repeated = f"{each} from ({groups}) group by all having count(*) > 1"
     names = ", ".join(
         f"{_element([text(each) for each in getattr(levels, axis)], levels.sql_place(axis), 'varchar')} as {axis}"
         for axis in ("judge", "model", "dimension", "dataset")
     )
-    query = coded.named(f"select {names}, prompt_id from ({repeated})", ["prompt_id"])
+    query = coded.named(f"select {names}, prompt_id, occasion from ({repeated})", ["prompt_id", "occasion"])
     return coded.connection.execute(f"from ({query}) order by all limit 1").fetchone()
 
 
@@ -234,7 +236,7 @@ def write_sorted(coded: CodedRows, plan: Plan, *, first: int, ratings: str) -> t
         select judge, model, judge_family, model_family, dimension, dataset, task_type, prompt_id_codes.value as prompt_id,
                rating_codes.value as rating, gt_codes.value as gt, {rating} as rating_unit, {gt} as gt_unit,
                length_codes.value as length, scale_low, scale_high, group_code, sorted.gt as reference_code, prompt,
-               {occasion} as occasion, sorted.occasion as occasion_code
+               {", ".join(asked_in(occasion))}, sorted.occasion as occasion_code
         from ({rows}) as sorted {joins}"""
     try:
         write_rows(connection, query, ratings, as_metadata(levels))

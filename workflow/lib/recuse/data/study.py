@@ -55,10 +55,14 @@ class Study:
         return self.cells().has_reference
 
     def cells(self, selection: Selection = EVERY_ROW) -> Cells:
-        """Return cells of all rows or, if a family's mean rating is the reference, of the rows of a selection, by family."""
-        if selection.reference is not None:
+        """Return cells of all rows or, if a family's mean rating is the reference, of the rows of a selection, by family.
+
+        Of a selection of one wording or replicate they are those of its rows.
+        """
+        if selection.reference is not None or selection.asked is not None:
+            by = {} if selection.reference is None else {"by": REFERENCE_FAMILY}
             rows = [self._rows(selection, span) for span in prompt_ranges(self.ratings)]
-            return self._once(("cells", *rows), lambda: cells_of_rows(rows, self._levels, by=REFERENCE_FAMILY))
+            return self._once(("cells", *rows), lambda: cells_of_rows(rows, self._levels, **by))
         if isinstance(self.cells_from, Cells):
             return self.cells_from
         return self._once(("cells",), lambda: read_cells(self.cells_from))

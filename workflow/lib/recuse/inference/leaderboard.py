@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recuse.base.database import connect, create_table, write_rows
+from recuse.data.files import ASKED
 from recuse.data.moments import RATING, REFERENCE, Moments
 from recuse.data.study import Study
 from recuse.inference.judge_model import AdditiveFit
@@ -269,7 +270,7 @@ def _rows(kind: str, scores: np.ndarray, raw: np.ndarray, prompts: int, confiden
         yield row | ({"note": SMALL_SAMPLE.format(prompts=prompts, few=FEW)} if prompts < FEW else {})
 
 
-KEYS = ("dimension", "dataset", "prompt_id", "occasion", "judge", "model")
+KEYS = ("dimension", "dataset", "prompt_id", "occasion", *ASKED, "judge", "model")
 
 
 def write_debiased(spec: Spec, study: Study, estimates: Iterable[Mapping[str, str]], path: str) -> None:

@@ -55,7 +55,7 @@ def plan_rows(study: Study, *, seed: int) -> Iterator[dict]:
     crossing = Crossing.of(factors, np.unique(factors["judge"]), 1)
     place = {str(name): number for number, name in enumerate(crossing.models)}
     names = "dataset::varchar, prompt_id::varchar, occasion::varchar, model::varchar"
-    query = f"select distinct prompt, occasion_code, {names} from {files(study.ratings)} order by all"
+    query = f"select distinct prompt, coalesce(occasion::varchar, ''), {names} from {files(study.ratings)} order by all"
     answers = connect().execute(query).fetchall()
     number = {asked: number for number, asked in enumerate(dict.fromkeys(answer[:2] for answer in answers))}
     judge = plan(len(number), crossing.related, seed=seed)

@@ -91,6 +91,8 @@ class ColumnsOfJudgments(SomeKeys):
     dimension: ColumnOrConstant = optional("Ratings: what was rated; required if `scales` names several dimensions.")
     dataset: ColumnOrConstant = optional("Ratings: the dataset of the prompt.")
     occasion: Name = optional("Ratings: which of a model's answers to the prompt, if it gave several.")
+    wording: Name = optional("Ratings: the wording of the rubric by which the judge was asked, if there are several.")
+    replicate: Name = optional("Ratings: which of several identical requests to the judge.")
     human: Name = optional("Human score, on the same scale; verdicts: human label (a, b, tie or the model).")
     length: Name = optional("Ratings: tokens of the answer.")
     item: Name = optional("Verdicts: id of the question.")

@@ -12,7 +12,7 @@ from recuse.base.errors import ConfigError, DataError
 from recuse.base.tables import IMPORTED, write_table
 from recuse.base.words import enumerated, visible
 from recuse.data.faults import DECLARED_SCALE, IS_LENGTH, NAMED, Check, first_twice, raise_first_fault
-from recuse.data.files import SOURCE, as_number, header_of, place_of, reading
+from recuse.data.files import IN_ONE, SOURCE, as_number, header_of, place_of, reading
 from recuse.data.imports.guess import advising
 from recuse.data.imports.inspect_logs import EPOCH
 from recuse.data.imports.logs import GOLD
@@ -146,7 +146,7 @@ def import_ratings(
     _create_rated(connection, paths, settings)
     steps = _create_steps(connection, paths, settings)
     rows = f"""
-        select judge_name as judge, model_name as model, occasion,
+        select judge_name as judge, model_name as model, {", ".join(IN_ONE)},
                coalesce({in_steps("score", "final_step")}, {in_steps("gt_number", "final_step")}) as gt, dataset, prompt_id,
                {IN_FINAL_STEPS}::integer as rating, {as_number("pred_length")} as pred_length,
                dimension, {FAILURE}, file as {SOURCE[0]}, record as {SOURCE[1]}{further("rated", kept)}
@@ -308,7 +308,7 @@ def _create_rated(connection: Connection, paths: Sequence[str], settings: Mappin
         columns = f"(rating_number is not null)::bigint as times, {steps} as total, rating_number as mean"
         connection.execute(f"create temp view rated as select *, {columns} from typed")
         return
-    answer = f"partition by judge_name, {', '.join((*KEY, 'occasion', 'dataset'))}"
+    answer = f"partition by judge_name, {', '.join((*KEY, *IN_ONE, 'dataset'))}"
     down = " desc" if repeats == "last" else ""
     listed = ", ".join(map(text, paths))
     order = f"order by rating_number is null, list_position([{listed}], file){down}, record{down}"

@@ -10,7 +10,7 @@ from recuse.base.database import Connection, frame_at, text
 from recuse.base.errors import DataError
 from recuse.base.words import enumerated, visible
 from recuse.data.faults import Check, raise_first_fault
-from recuse.data.files import reading
+from recuse.data.files import IN_ONE, reading
 from recuse.data.imports.formats import (
     ratings_of_mt_bench,
     verdicts_of_alpaca_eval,
@@ -35,8 +35,8 @@ from recuse.data.registry import COMPARED, FORMATS, RATED, TABLES, check_name, r
 
 # Key of `columns:` in config -> column of the table, by which a file may also call it.
 RATING_KEYS = {
-    **{"judge": "judge", "model": "model", "prompt": "prompt_id", "occasion": "occasion", "dimension": "dimension"},
-    "dataset": "dataset",
+    **{"judge": "judge", "model": "model", "prompt": "prompt_id", "dimension": "dimension", "dataset": "dataset"},
+    **{column: column for column in IN_ONE},
 }
 NEEDED = ("judge", "model", "prompt")
 ROLES = ("judge", "model", "dimension")  # that columns of ratings may stand for

@@ -18,6 +18,7 @@ from recuse.base.tables import COMPARISONS
 from recuse.base.words import INVISIBLE
 from recuse.data.faults import Check, raise_first_fault
 from recuse.data.files import (
+    IN_ONE,
     MISSING,
     SOURCE,
     as_number,
@@ -32,7 +33,7 @@ from recuse.data.files import (
 )
 from recuse.data.registry import check_name
 
-RATING_COLUMNS = ("judge", "model", "prompt_id", "occasion", "dimension", "dataset", "rating", "gt", "pred_length")
+RATING_COLUMNS = ("judge", "model", "prompt_id", *IN_ONE, "dimension", "dataset", "rating", "gt", "pred_length")
 VERDICT_COLUMNS = COMPARISONS
 KEPT = "kept: "  # before the name of a further column, until the table is written
 ALL = "all"  # the dataset of judgments that name none

@@ -1,0 +1,185 @@
+"""What a collection will take: counts, tokens, money and time by hand, learnt from the ledger, and the page."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from recuse.collect.cost import tokens_in, worst_cost
+from recuse.collect.estimate import ANSWER, RATING, SECONDS, TOKENS_PER_SECOND, estimates, examples, page, total
+from recuse.collect.ledger import Entry
+from recuse.collect.requests import LOGPROBS, NUMBER, SCHEMA, Criterion, Endpoint, Price, Request
+
+PRICE = Price(input=2.0, output=10.0)
+CRITERIA = [Criterion("tone", "How kind?", "12345"), Criterion("use", "How useful?", "12345")]
+JUDGE = Endpoint(
+    "one", "model-1", base_url="http://me:hidden@host:80/v1?token=hidden", key="KEY_OF_ONE", price=PRICE, concurrency=4
+)
+
+
+def request(number, endpoint=JUDGE, *, criteria=CRITERIA, mode=SCHEMA, text="Rate this answer."):
+    messages = [{"role": "user", "content": f"{text} {number:>4}"}]
+    body = {"max_tokens": 100, "temperature": 0}
+    return Request(endpoint, messages, body, criteria, mode, about={"prompt": f"p{number}", "model": "m"})
+
+
+def entry(asked, *, out=20, into=None, seconds=3.0, money=0.01, **others):
+    usage = {"prompt_tokens": into or tokens_in(asked), "completion_tokens": out}
+    about = {"usage": usage, "cost": money, **others}
+    return Entry(asked.key, asked.endpoint.name, asked.identity, asked.about, "2026", seconds, 1, **about)
+
+
+PLAN = [request(number) for number in range(10)]
+
+
+def test_without_a_ledger_tokens_money_and_time_are_by_stated_defaults():
+    (each,) = estimates([*PLAN, PLAN[0]], [])
+    into, out = sum(map(tokens_in, PLAN)), 10 * 2 * RATING[SCHEMA]
+    assert (each.judge, each.requests, each.answered, each.left) == ("one", 10, 0, 10)
+    assert (each.tokens_in, each.tokens_out) == (into, out)
+    assert each.money == pytest.approx((2 * into + 10 * out) / 1e6)
+    assert each.most == pytest.approx(sum(map(worst_cost, PLAN)))
+    assert each.minutes == pytest.approx(10 * (SECONDS + 2 * RATING[SCHEMA] / TOKENS_PER_SECOND) / 4 / 60)
+    assert not each.learnt
+
+
+@pytest.mark.parametrize(
+    ("criteria", "mode", "tokens"),
+    [(CRITERIA, NUMBER, 2 * RATING[NUMBER]), (CRITERIA[:1], LOGPROBS, 1), ([], SCHEMA, 100)],
+)
+def test_defaults_are_those_of_the_mode_and_no_more_than_allowed(criteria, mode, tokens):
+    (each,) = estimates([request(0, criteria=criteria, mode=mode)], [])
+    assert each.tokens_out == tokens
+    assert ANSWER > 100
+
+
+def test_answers_in_the_ledger_are_not_asked_again_and_tell_what_others_take():
+    done = [entry(PLAN[0], out=10, seconds=2.0), entry(PLAN[1], out=30, seconds=4.0)]
+    (each,) = estimates(PLAN, done)
+    assert (each.requests, each.answered, each.left) == (10, 2, 8)
+    assert each.tokens_out == 8 * 20
+    assert each.tokens_in == sum(map(tokens_in, PLAN[2:]))
+    assert each.minutes == pytest.approx(8 * 3.0 / 4 / 60)
+    assert each.spent == pytest.approx(0.02)
+    assert each.learnt
+    (dearer,) = estimates(PLAN, [entry(PLAN[0], into=2 * tokens_in(PLAN[0]))])
+    assert dearer.tokens_in > 1.5 * each.tokens_in / 8 * 9
+
+
+def test_failed_attempts_cost_but_are_no_answers():
+    failed = entry(PLAN[0], out=90, error={"reason": "another model", "message": ""})
+    (each,) = estimates(PLAN, [failed])
+    assert (each.left, each.spent) == (10, pytest.approx(0.01))
+    assert each.tokens_out == 10 * 2 * RATING[SCHEMA]
+
+
+def test_answers_of_another_mode_number_of_criteria_or_judge_tell_nothing():
+    others = [
+        request(0, mode=NUMBER),
+        request(0, criteria=CRITERIA[:1]),
+        request(0, replace(JUDGE, name="two", model="model-2")),
+    ]
+    (each,) = estimates(PLAN, [entry(other, out=90) for other in others])
+    assert each.tokens_out == 10 * 2 * RATING[SCHEMA]
+    assert not each.learnt
+
+
+def test_the_slowest_limit_decides():
+    def minutes(**limits):
+        slow = replace(JUDGE, concurrency=1000, **limits)
+        (each,) = estimates([request(number, slow) for number in range(60)], [])
+        return each.minutes, each.tokens_in + each.tokens_out
+
+    assert minutes(requests_per_minute=10)[0] == 6
+    taken, tokens = minutes(tokens_per_minute=100)
+    assert taken == pytest.approx(tokens / 100)
+    assert minutes(requests_per_minute=10, tokens_per_minute=100)[0] == pytest.approx(tokens / 100)
+    assert minutes(batch=True)[0] is None
+
+
+def test_all_judges_answer_at_once_and_what_is_unknown_of_one_is_unknown_of_all():
+    other = replace(JUDGE, name="two", requests_per_minute=1.0)
+    whole = total(of_judges := estimates([*PLAN, *(request(number, other) for number in range(5))], []))
+    assert (whole.requests, whole.left) == (15, 15)
+    assert whole.money == pytest.approx(sum(each.money for each in of_judges))
+    assert whole.minutes == 5
+    unpriced = replace(other, name="three", price=None)
+    whole = total(estimates([*PLAN, request(0, unpriced)], []))
+    assert (whole.money, whole.most) == (None, None)
+    assert "an unknown sum" in page(estimates([*PLAN, request(0, unpriced)], []), PLAN)
+
+
+def plan_of_judges(*counts):
+    return [
+        request(number, replace(JUDGE, name=f"judge {judge}", model=f"m{judge}"))
+        for judge, count in enumerate(counts)
+        for number in range(count)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        ([3, 3, 3], [(0, 0), (1, 1), (2, 2)]),
+        ([9, 1, 1], [(0, 0), (1, 0), (2, 0)]),
+        ([5], [(0, 0), (0, 2), (0, 4)]),
+        ([1, 1], [(0, 0), (1, 0)]),
+    ],
+)
+def test_examples_are_the_first_a_middle_and_the_last_of_different_judges(counts, expected):
+    shown = [(int(each.endpoint.name[-1]), int(each.about["prompt"][1:])) for each in examples(plan_of_judges(*counts))]
+    assert shown == expected
+
+
+def test_the_page_shows_whole_requests_and_no_secret(monkeypatch):
+    secret = 'sk-"é"-1234567890'
+    monkeypatch.setenv("KEY_OF_ONE", secret)
+    plan = [request(number, text=f"Rate \u202e this; {secret}") for number in range(3)]
+    text = page(estimates(plan, []), plan)
+    assert "hidden" not in text
+    assert secret not in text
+    assert json.dumps(secret, ensure_ascii=False)[1:-1] not in text
+    assert "\u202e" not in text
+    assert text.count("POST http://host:80/v1/chat/completions\nAuthorization: Bearer $KEY_OF_ONE\n{") == 3
+    assert "one: prompt p0, model m\n" in text
+    sent = json.loads(text[text.index("{") : text.index("\n}") + 2])
+    content = "Rate ⟨U+202E⟩ this; $KEY_OF_ONE    0"
+    assert sent == {"model": "model-1", "messages": [{"role": "user", "content": content}], "max_tokens": 100, "temperature": 0}
+
+
+def test_the_page_says_what_is_left_and_on_what_it_rests():
+    lines = page(estimates(PLAN, []), PLAN).splitlines()
+    assert lines[0].startswith("10 requests to ask, about 0.00")
+    assert lines[0].endswith(", about a minute.")
+    assert lines[2].split() == [
+        "judge",
+        "requests",
+        "answered",
+        "left",
+        "tokens",
+        "in",
+        "tokens",
+        "out",
+        "money",
+        "at",
+        "most",
+        "minutes",
+    ]
+    assert lines[3].split()[:4] == ["one", "10", "0", "10"]
+    assert any(line.startswith("Guessed, as the ledger has no answers like these yet, for one: 4 characters") for line in lines)
+    learnt = page(estimates(PLAN, [entry(PLAN[0])]), PLAN)
+    assert "Guessed" not in learnt
+    assert "Spent so far: 0.0100." in learnt
+    done = page(estimates(PLAN, map(entry, PLAN)), PLAN)
+    assert done.startswith("Nothing is left to ask: 10 requests, all answered.\n")
+    assert page([], []) == "The plan asks for nothing."
+
+
+def test_the_page_names_judges_without_price_or_limit():
+    unlimited = Request(JUDGE, [{"role": "user", "content": "?"}], {})
+    text = page(estimates([unlimited], []), [unlimited])
+    assert "No `max_tokens` limits the answers of one." in text
+    unpriced = request(0, replace(JUDGE, price=None, batch=True))
+    text = page(estimates([unpriced], []), [unpriced])
+    assert text.startswith("1 request to ask, an unknown sum, up to a day for batches.")
+    assert "No price is stated for one." in text

@@ -45,6 +45,13 @@ def test_answers_have_k_judges_and_judges_the_same_number_of_ratings_in_each_str
             assert max(loads.values()) - min(loads.values()) <= 1
 
 
+def test_loads_are_also_even_where_few_answers_are_left_to_make_them_so():
+    """On the last prompt a judge cannot be dealt its own answer once more."""
+    for prompts, k, seed in product(range(1, 13), (2, 3, 4), range(4)):
+        loads = Counter(judge for judge, *_ in assigned(PROMPTS[:prompts], FIVE, FIVE, Design(k), seed))
+        assert loads == dict.fromkeys(FIVE, k * prompts)
+
+
 def test_judges_rate_others_models_and_meet_each_other_about_equally_often():
     ratings = assigned(range(300), FIVE, FIVE, Design(judges=3), seed=4)
     others = Counter((judge, model) for judge, _, model in ratings if judge != model)

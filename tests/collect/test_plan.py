@@ -1,0 +1,197 @@
+"""Requests of a plan: what judges are shown, in what order, and what makes two requests the same."""
+
+import json
+
+import pytest
+
+from recuse.base.errors import ConfigError, DataError
+from recuse.collect.plan import RATINGS, VERDICTS, Plan, prices_in
+from recuse.collect.requests import LOGPROBS, Price
+
+HERE = "http://127.0.0.1:9/v1"
+JUDGES = {"gpt": {"model": "gpt-x", "base_url": HERE}, "claude": {"model": "claude-y", "base_url": HERE}}
+PROMPTS = "prompt,text\np1,What is a llama?\np2,Add 1 and {answer}.\np3,Third?\n"
+ANSWERS = "prompt,model,text\n" + "".join(
+    f'p{number},{model},"I am {model} of GPT-X, answer {number}{place}"\n'
+    for number in (1, 2, 3)
+    for place, model in enumerate(("gpt", "claude", "llama"))
+)
+
+
+@pytest.fixture
+def plan(tmp_path):
+    def plan(kind=RATINGS, prompts=PROMPTS, answers=ANSWERS, families=None, prices=None, seed=0, **collect):
+        for name, content in (("prompts", prompts), ("answers", answers)):
+            (tmp_path / f"{name}.csv").write_text(content)
+        collect = {
+            "prompts": str(tmp_path / "prompts.csv"),
+            "answers": str(tmp_path / "answers.csv"),
+            "judges": JUDGES,
+            **collect,
+        }
+        return Plan.of("ours", kind, {"collect": collect, "families": families or {}}, seed=seed, prices=prices)
+
+    return plan
+
+
+def requests_of(plan):
+    return [request for wave in plan.waves(plan.answers({})) for request in wave]
+
+
+def shown(request):
+    return "\n".join(message["content"] for message in request.messages)
+
+
+def test_every_judge_rates_every_answer_by_every_criterion_once(plan):
+    requests = requests_of(plan())
+    assert len(requests) == 2 * 3 * 3
+    assert {len(request.criteria) for request in requests} == {6}
+    assert len({request.key for request in requests}) == 18
+    apart = requests_of(plan(together=False, rubrics=["Helpfulness", "Faithfulness"]))
+    assert len(apart) == 2 * 3 * 3 * 2
+
+
+def test_judges_see_no_name_of_a_model_in_an_answer_but_all_of_the_prompt(plan):
+    families = {"Alpacas": ["llama"]}
+    for request in requests_of(plan(families=families)):
+        text = shown(request)
+        assert "[model] of [model], answer" in text
+        for name in ("gpt", "claude", "GPT-X"):
+            assert name not in text
+        assert ("What is a llama?" in text) == (request.about["prompt"] == "p1")
+    assert "I am gpt of GPT-X" in "".join(map(shown, requests_of(plan(blind=False))))
+
+
+def test_a_text_in_braces_stays_as_it_is(plan):
+    texts = [shown(request) for request in requests_of(plan()) if request.about["prompt"] == "p2"]
+    assert all("Add 1 and {answer}." in text for text in texts)
+
+
+def test_a_plan_makes_the_same_requests_in_whatever_order_its_tables_are(plan):
+    keys = [request.key for request in requests_of(plan())]
+    header, *rows = ANSWERS.splitlines(keepends=True)
+    names, *prompts = PROMPTS.splitlines(keepends=True)
+    turned = plan(answers=header + "".join(reversed(rows)), prompts=names + "".join(reversed(prompts)))
+    assert sorted(keys) == sorted(request.key for request in requests_of(turned))
+    assert [request.key for request in requests_of(plan())] == keys
+    assert [request.key for request in requests_of(plan(seed=1))] != keys
+
+
+def test_whatever_could_change_an_answer_changes_the_key_and_nothing_else(plan):
+    def keys(**collect):
+        return {request.key for request in requests_of(plan(rubrics=["Helpfulness"], **collect))}
+
+    first = keys()
+    changes = [
+        {"judges": {name: {**entry, "sampling": {"temperature": 0}} for name, entry in JUDGES.items()}},
+        {"judges": {name: {**entry, "base_url": "http://127.0.0.1:8/v1"} for name, entry in JUDGES.items()}},
+        {"judges": {name: {**entry, "model": "other"} for name, entry in JUDGES.items()}},
+        {"judges": {name: {**entry, "mode": "text"} for name, entry in JUDGES.items()}},
+        {"wordings": ["examiner"]},
+        {"criteria": {"Helpfulness": {"question": "Is it of use?"}}},
+        {"blind": False},
+    ]
+    for change in changes:
+        assert not first & keys(**change), change
+    for change in (
+        {"judges": {name: {**entry, "concurrency": 2, "key": "MY_KEY"} for name, entry in JUDGES.items()}},
+        {"budget": 3, "ledger": "elsewhere.jsonl", "repair": False, "hidden": ["nobody"]},
+        {"judges": {f"{name} renamed": entry for name, entry in JUDGES.items()}},
+    ):
+        assert keys(**change) == first, change
+    assert len(keys(replicates=3)) == 3 * len(first)
+    assert first < keys(replicates=3)
+    assert first < keys(wordings=["plain", "reader"])
+
+
+def test_the_order_of_criteria_varies_and_is_kept(plan):
+    orders = {tuple(each.dimension for each in request.criteria) for request in requests_of(plan())}
+    assert len(orders) > 10
+    for request in requests_of(plan()):
+        text, places = shown(request), [shown(request).index(f"{each.dimension}: ") for each in request.criteria]
+        assert places == sorted(places), text
+
+
+def test_pairs_are_shown_in_both_orders_or_one_at_random(plan):
+    both = requests_of(plan(VERDICTS))
+    assert len(both) == 2 * 3 * 3 * 2
+    for request in both:
+        first, second = (request.about[f"model_{side}"] for side in request.about["order"])
+        assert {first, second} <= {"gpt", "claude", "llama"}
+    one = requests_of(plan(VERDICTS, orders="random"))
+    assert len(one) == 2 * 3 * 3
+    assert {request.about["order"] for request in one} == {"ab", "ba"}
+    judges = {}
+    for request in one:  # all judges see a pair in the same order
+        judges.setdefault((request.about["prompt"], request.about["model_a"], request.about["model_b"]), set()).add(
+            request.about["order"]
+        )
+    assert {len(orders) for orders in judges.values()} == {1}
+    assert len(requests_of(plan(VERDICTS, against="llama"))) == 2 * 3 * 2 * 2
+
+
+def test_the_papers_ask_one_criterion_at_a_time_in_their_own_words(plan):
+    requests = requests_of(plan(wordings=["play_favorites"], rubrics=["Faithfulness", "Helpfulness"]))
+    assert len(requests) == 2 * 3 * 3 * 2
+    text = next(shown(request) for request in requests if request.criteria[0].dimension == "Faithfulness")
+    assert "Use the following format: Explanation: [Explanation], Answer: [Answer]" in text
+    assert text.endswith("most is faithful\nall is faithful")
+    assert all("response_format" not in request.body for request in requests)
+    (request, *_) = requests_of(plan(VERDICTS, wordings=["chen_explanation_first"]))
+    assert request.messages[0]["role"] == "system"
+    assert "~~~Answer2\n" in request.messages[1]["content"]
+
+
+def test_schemas_allow_labels_alone(plan):
+    (request, *_) = requests_of(plan(rubrics=["Helpfulness"]))
+    schema = request.body["response_format"]["json_schema"]["schema"]
+    assert schema["properties"] == {"Helpfulness": {"type": "integer", "enum": [1, 2, 3, 4, 5]}}
+    json.dumps(request.identity)
+
+
+def test_each_answer_has_as_many_judges_as_the_design_says(plan):
+    requests = requests_of(plan(design={"judges_per_answer": 1}, judges={"one": JUDGES["gpt"], "two": JUDGES["claude"]}))
+    assert len(requests) == 9
+    assert len(requests_of(plan(design={"prompts": 2}))) == 2 * 2 * 3
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"prompts": "prompt,text\np1,a\np1,b\n"}, "line 3: found the prompt 'p1' twice"),
+        ({"prompts": "prompt,text\np1,\n"}, "line 2, column text: empty"),
+        ({"answers": "prompt,model,text\np9,gpt,x\n"}, "found the prompt 'p9', which is none; known: p1"),
+        ({"answers": "prompt,model,text\np1,gpt,x\np1,gpt,y\n"}, "line 3: found a second answer of gpt"),
+        ({"answers": "prompt,who,text\np1,gpt,x\n"}, "column model: missing"),
+        ({"wordings": ["plane"]}, "'plane' is none; did you mean 'plain'"),
+        ({"rubrics": ["helpfulnes"]}, "'helpfulnes' is none"),
+        ({"templates": {"mine": {"template": "{prompt}"}}, "wordings": ["mine"]}, "lacks {answer}"),
+        ({"templates": {"mine": {"template": "{prompt} {answer} {x}"}}, "wordings": ["mine"]}, "has {x}"),
+        (
+            {
+                "judges": {"gpt": {**JUDGES["gpt"], "mode": LOGPROBS}},
+                "criteria": {"a": {"question": "?", "labels": ["lo", "hi"]}},
+            },
+            "label lo is more than one token",
+        ),
+        (
+            {"judges": {"gpt": {**JUDGES["gpt"], "mode": LOGPROBS}}, "wordings": ["play_favorites"]},
+            "asks for more than a label",
+        ),
+        ({"writers": {"gpt": JUDGES["gpt"]}}, "gpt: has answers in"),
+    ],
+)
+def test_what_does_not_fit_together_is_an_error(plan, change, message):
+    with pytest.raises((ConfigError, DataError)) as error:
+        requests_of(plan(**change))
+    assert message in str(error.value)
+
+
+def test_prices_are_by_the_models_names_at_their_servers(plan):
+    prices = prices_in("prices.yaml", {"gpt-x": {"input": 2, "output": 8}})
+    judges = {"gpt": {**JUDGES["gpt"], "base_url": "https://example.org/v1"}, "claude": JUDGES["claude"]}
+    of_plan = plan(prices=prices, judges=judges).judges
+    assert of_plan["gpt"].endpoint.price == Price(2, 8)
+    assert of_plan["claude"].endpoint.price == Price()  # on this machine
+    with pytest.raises(ConfigError, match="gpt-x: found 3; write"):
+        prices_in("prices.yaml", {"gpt-x": 3})

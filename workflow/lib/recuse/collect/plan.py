@@ -1,0 +1,359 @@
+"""A plan: the prompts, answers, judges and wordings of a study, and from them every request, always the same ones."""
+
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from recuse.base.database import connect
+from recuse.base.errors import ConfigError, DataError, did_you_mean
+from recuse.collect.designs import Design, assigned, waves
+from recuse.collect.ledger import Entry
+from recuse.collect.parse import repair, text_of
+from recuse.collect.requests import LOGPROBS, NUMBER, SCHEMA, Criterion, Endpoint, Price, Request
+from recuse.collect.rubrics import (
+    PLAIN,
+    Wording,
+    criterion_of,
+    dimensions,
+    schema_of,
+    verdict_of,
+    wording_of,
+    words_of,
+)
+from recuse.data.files import place_of, reading
+from recuse.data.imports.rows import Table
+
+RATINGS, VERDICTS = "ratings", "verdicts"
+SHOWN = "[model]"  # in place of a name that a judge may not see
+LONGEST_ANSWER = 1024  # tokens, unless the sampling of a writer says so
+FIRST, GROWTH = 20, 1.5  # prompts of the first part of a plan that may stop early, and how many times as many after the next
+TOP_LOGPROBS = 20  # the most that OpenAI returns
+LIMITS = ("concurrency", "requests_per_minute", "tokens_per_minute", "timeout", "attempts", "batch")
+LENGTHS = ("max_tokens", "max_completion_tokens")  # in `sampling`
+HERE = ("localhost", "127.0.0.1", "::1")
+
+
+class Answer(NamedTuple):
+    """An answer of a model to a prompt."""
+
+    prompt: str
+    model: str
+    text: str
+
+
+class Asked(NamedTuple):
+    """A model, and how it is asked."""
+
+    endpoint: Endpoint
+    sampling: Mapping[str, object]
+    mode: str = SCHEMA
+
+    def body(self, longest: int) -> dict:
+        """What is sent beside messages, with a limit to the tokens of a reply unless the sampling has one."""
+        length = "max_tokens" if self.endpoint.base_url else "max_completion_tokens"  # OpenAI's own name of it
+        limit = {} if {*LENGTHS} & self.sampling.keys() else {length: longest}
+        return {**limit, **self.sampling}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is asked for a study."""
+
+    study: str
+    kind: str  # RATINGS or VERDICTS
+    settings: Mapping  # the study's `collect`
+    prompts: Mapping[str, str]  # id -> text, in the order of the file
+    datasets: Mapping[str, str]
+    given: Sequence[Answer]  # answers in a file
+    judges: Mapping[str, Asked]
+    writers: Mapping[str, Asked]
+    wordings: Sequence[Wording]
+    dimensions: Sequence[str]
+    hidden: Sequence[str] = ()  # names that judges may not see
+    seed: int = 0
+
+    @classmethod
+    def of(cls, study: str, kind: str, settings: Mapping, *, seed: int, prices: Mapping[str, Price] | None = None) -> "Plan":
+        """Read the tables that a study's settings name; ConfigError or DataError about what does not fit together.
+
+        kind: RATINGS or VERDICTS. settings: of the study, with `collect` and perhaps `families`. prices: as of `prices_in`.
+        """
+        collect = settings["collect"]
+        prompts, datasets = _prompts(collect["prompts"])
+        prices = prices or {}
+        judges = {name: _asked(name, entry, prices) for name, entry in collect["judges"].items()}
+        writers = collect.get("writers", {})
+        if not isinstance(writers, Mapping):
+            writers = {name: {**collect["judges"][name]} for name in writers}
+        writers = {name: _asked(name, entry, prices) for name, entry in writers.items()}
+        answers = _answers(collect["answers"], prompts) if "answers" in collect else []
+        for answer in answers:
+            if answer.model in writers:
+                raise ConfigError(
+                    f"collect: writers: {answer.model}: has answers in {_path(collect['answers'])}; leave it out here"
+                )
+        wordings = [wording_of(kind, name, collect.get("templates", {})) for name in collect.get("wordings", [PLAIN])]
+        named = list(collect.get("rubrics", [*dimensions()] if "criteria" not in collect else [*collect["criteria"]]))
+        models = [*dict.fromkeys([*(answer.model for answer in answers), *writers])]
+        against = collect.get("against")
+        if against is not None and against not in models:
+            raise ConfigError(f"collect: against: '{against}' has no answers{did_you_mean(against, models)}")
+        if kind == VERDICTS and len(models) < 2:
+            raise ConfigError(f"collect: found answers of {', '.join(models)} alone; a comparison needs those of two models")
+        if kind == VERDICTS and {"judges_per_answer", "width"} & collect.get("design", {}).keys():
+            raise ConfigError("collect: design: of verdicts, only `prompts` and `strata` can be chosen; leave out the others")
+        hidden = _hidden(collect, models, judges, settings.get("families", {})) if collect.get("blind", True) else ()
+        plan = cls(study, kind, collect, prompts, datasets, answers, judges, writers, wordings, named, hidden, seed)
+        plan._check_modes()
+        return plan
+
+    @property
+    def ledger(self) -> str:
+        """The path of the ledger."""
+        return self.settings.get("ledger", f"{self.study}.ledger.jsonl")
+
+    @property
+    def models(self) -> list[str]:
+        """The models whose answers are judged, in the order of the file, then the writers."""
+        return [*dict.fromkeys([*(answer.model for answer in self.given), *self.writers])]
+
+    @cached_property
+    def own_criteria(self) -> Mapping[str, Mapping]:
+        """The criteria in the user's words."""
+        return self.settings.get("criteria", {})
+
+    def _check_modes(self) -> None:
+        for judge, asked in self.judges.items():
+            for wording in self.wordings:
+                criteria = self.criteria(wording)
+                of_judge = f"collect: judges: {judge}: mode: {LOGPROBS}"
+                if asked.mode == LOGPROBS and wording.says_how:
+                    raise ConfigError(
+                        f"{of_judge}: the wording {wording.name} asks for more than a label; choose another of the two"
+                    )
+                long = [label for each in criteria for label in each.labels if len(label) > 1 and self.kind == RATINGS]
+                if asked.mode == LOGPROBS and long:
+                    raise ConfigError(f"{of_judge}: the label {long[0]} is more than one token; use labels of one character")
+
+    def criteria(self, wording: Wording) -> list[Criterion]:
+        """What a judge rates in this wording."""
+        if self.kind == VERDICTS:
+            return [verdict_of(wording)]
+        return [criterion_of(dimension, wording, self.own_criteria) for dimension in self.dimensions]
+
+    def writing(self) -> list[Request]:
+        """A request for each answer that is to be written."""
+        system = [{"role": "system", "content": self.settings["instruction"]}] if "instruction" in self.settings else []
+        return [
+            Request(
+                asked.endpoint,
+                (*system, {"role": "user", "content": text}),
+                asked.body(LONGEST_ANSWER),
+                mode=NUMBER,
+                about={"writer": name, "prompt": prompt},
+            )
+            for prompt, text in self.prompts.items()
+            for name, asked in self.writers.items()
+        ]
+
+    def answers(self, entries: Mapping[str, Entry], *, absent: str | None = None) -> list[Answer]:
+        """The answers in the file and those written, by what the ledger has of them (key -> entry).
+
+        absent: what stands for one that is not written yet; None: it is left out.
+        """
+        written = []
+        for request in self.writing():
+            text = text_of(entries[request.key].response) if request.key in entries else absent
+            if text is not None:
+                written.append(Answer(request.about["prompt"], request.about["writer"], text))
+        return [*self.given, *written]
+
+    def waves(self, answers: Sequence[Answer]) -> list[list[Request]]:
+        """A request for each rating or verdict, prompt by prompt in random order, so that a run that ends early is balanced.
+
+        In one part or, if the design may stop early, in several.
+        """
+        by_prompt: dict[str, dict[str, str]] = {prompt: {} for prompt in self.prompts}
+        for answer in answers:
+            by_prompt[answer.prompt][answer.model] = answer.text
+        design = self.settings.get("design", {})
+        strata = self.datasets if "strata" in design else {}
+        most = min(design.get("prompts", len(self.prompts)), len(self.prompts))
+        first = min(FIRST, most) if "width" in design else most
+        among = None
+        if "judges_per_answer" in design:
+            of_judges = Design(design["judges_per_answer"], strata=strata)
+            among = assigned([*self.prompts], self.models, [*self.judges], of_judges, self.seed)
+        parts = waves([*self.prompts], first=first, growth=GROWTH, most=most, seed=self.seed, strata=strata)
+        return [[request for prompt in part for request in self._of_prompt(prompt, by_prompt[prompt], among)] for part in parts]
+
+    def _of_prompt(self, prompt: str, texts: Mapping[str, str], among: set | None) -> list[Request]:
+        """The requests about a prompt in random order; among: (judge, prompt, model) of those to be made; None: all."""
+        requests = [*self._in_turn(prompt, texts, among)]
+        random.Random(f"{self.seed}: {prompt}").shuffle(requests)
+        return requests
+
+    def _in_turn(self, prompt: str, texts: Mapping[str, str], among: set | None) -> Iterator[Request]:
+        shown = [*self._shown(prompt, texts)]
+        for name, asked in self.judges.items():
+            for about, values in shown:
+                if among is not None and (name, prompt, about["model"]) not in among:
+                    continue
+                for wording in self.wordings:
+                    for replicate in range(1, self.settings.get("replicates", 1) + 1):
+                        facts = {"judge": name, "prompt": prompt, **about, "wording": wording.name}
+                        yield from self._requests(asked, wording, facts, values, replicate)
+
+    def _shown(self, prompt: str, texts: Mapping[str, str]) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
+        """What each request about a prompt is about, and the texts that a judge is shown."""
+        blinded = {model: self.blinded(text) for model, text in texts.items()}
+        values = {"prompt": self.prompts[prompt]}
+        if self.kind == RATINGS:
+            for model, text in blinded.items():
+                yield {"model": model}, {**values, "answer": text}
+            return
+        against = self.settings.get("against")
+        for a, b in combinations(sorted(blinded), 2):
+            if against is not None and against not in (a, b):
+                continue
+            orders = ("ab", "ba")
+            if self.settings.get("orders", "both") == "random":
+                orders = (random.Random(f"{self.seed}: {prompt}: {a}: {b}").choice(orders),)
+            for order in orders:
+                first, second = (a, b) if order == "ab" else (b, a)
+                yield (
+                    {"model_a": a, "model_b": b, "order": order},
+                    {**values, "answer_1": blinded[first], "answer_2": blinded[second]},
+                )
+
+    def _requests(
+        self, asked: Asked, wording: Wording, about: Mapping[str, str], values: Mapping[str, str], replicate: int
+    ) -> Iterator[Request]:
+        criteria = self.criteria(wording)
+        # By what is asked, not by names: whoever renames a judge does not ask it anew.
+        random.Random(f"{self.seed}: {asked.endpoint.model}: {wording.name}: {replicate}: {sorted(values.items())}").shuffle(
+            criteria
+        )
+        alone = wording.single or asked.mode == LOGPROBS or not self.settings.get("together", True)
+        for together in [[each] for each in criteria] if alone else [criteria]:
+            mode = NUMBER if wording.says_how else asked.mode
+            body = asked.body(1 if mode == LOGPROBS else wording.longest or 32 + 24 * len(together))
+            if mode == SCHEMA:
+                body |= {"response_format": schema_of(together)}
+            elif mode == LOGPROBS:
+                body = {"logprobs": True, "top_logprobs": TOP_LOGPROBS, **body}
+            messages = wording.messages({**values, **words_of(together, mode)})
+            yield Request(asked.endpoint, tuple(messages), body, tuple(together), mode, replicate, about)
+
+    @cached_property
+    def _names(self) -> re.Pattern | None:
+        names = sorted(self.hidden, key=len, reverse=True)
+        return re.compile(rf"(?<!\w)({'|'.join(map(re.escape, names))})(?!\w)", re.I) if names else None
+
+    def blinded(self, text: str) -> str:
+        """An answer without the names that judges may not see."""
+        return text if self._names is None else self._names.sub(SHOWN, text)
+
+    def follow(self, request: Request, response: Mapping) -> Request | None:
+        """The request that repairs a reply which cannot be read, if there is to be one."""
+        if not request.criteria or not self.settings.get("repair", True):
+            return None
+        return repair(request, response, reads=self.reads(request))
+
+    def reads(self, request: Request) -> str:
+        """Where the label of a reply to this request is read."""
+        return next(wording.reads for wording in self.wordings if wording.name == request.about["wording"])
+
+
+def is_here(endpoint: Endpoint) -> bool:
+    """Whether a server is on this machine, and so free."""
+    return endpoint.base_url is not None and urlsplit(endpoint.base_url).hostname in HERE
+
+
+def _asked(name: str, entry: Mapping, prices: Mapping[str, Price]) -> Asked:
+    base_url = entry.get("base_url")
+    endpoint = Endpoint(
+        name,
+        entry["model"],
+        base_url,
+        entry.get("key", None if base_url else "OPENAI_API_KEY"),
+        tuple(entry.get("returned", ())),
+        prices.get(entry["model"]),
+        **{key: entry[key] for key in LIMITS if key in entry},
+    )
+    if endpoint.price is None and is_here(endpoint):
+        endpoint = Endpoint(**{**vars(endpoint), "price": Price()})
+    return Asked(endpoint, entry.get("sampling", {}), entry.get("mode", SCHEMA))
+
+
+def _hidden(collect: Mapping, models: Sequence[str], judges: Mapping[str, Asked], families: Mapping) -> list[str]:
+    """The names of models, as in the study and at servers, of families, and what the user adds; of one letter, none."""
+    at_servers = [asked.endpoint.model for asked in judges.values()]
+    names = [*models, *judges, *at_servers, *families, *collect.get("hidden", ())]
+    return [*dict.fromkeys(name for name in names if len(name) > 1)]
+
+
+def _path(settings: str | Mapping) -> str:
+    return settings if isinstance(settings, str) else settings["file"]
+
+
+def _rows(settings: str | Mapping, needed: Sequence[str], others: Sequence[str] = ()) -> list[tuple]:
+    """(record, value of each column) of the rows of a table; DataError about a missing column, name or text."""
+    path = _path(settings)
+    connection = connect()
+    file = Table(connection, path, {} if isinstance(settings, str) else settings, table="objects")
+    columns = {key: file.needed(key) for key in needed}
+    values = [file.texts[column] if key == "text" else file.name(column) for key, column in columns.items()]
+    for key in others:
+        column = file.column(key)
+        values.append("null" if column is None else file.name(column))
+    with reading(path):
+        rows = connection.execute(f"select record, {', '.join(values)} from {file.source} order by record").fetchall()
+    if not rows:
+        raise DataError(f"{path}: found no rows; it needs one for each {'answer' if 'model' in needed else 'prompt'}")
+    for record, *cells in rows:
+        for key, value in zip(needed, cells, strict=False):
+            if value is None or not value.strip():
+                raise DataError(f"{place_of(path, record)}, column {columns[key]}: empty; write it, or leave out the row")
+    return rows
+
+
+def _prompts(settings: str | Mapping) -> tuple[dict[str, str], dict[str, str]]:
+    texts: dict[str, str] = {}
+    datasets: dict[str, str] = {}
+    for record, prompt, text, dataset in _rows(settings, ("prompt", "text"), ("dataset",)):
+        if prompt in texts:
+            raise DataError(f"{place_of(_path(settings), record)}: found the prompt '{prompt}' twice; keep one of the two")
+        texts[prompt] = text
+        if dataset is not None:
+            datasets[prompt] = dataset
+    return texts, datasets
+
+
+def _answers(settings: str | Mapping, prompts: Mapping[str, str]) -> list[Answer]:
+    answers: dict[tuple[str, str], Answer] = {}
+    for record, *values in _rows(settings, ("prompt", "model", "text")):
+        answer, place = Answer(*values), place_of(_path(settings), record)
+        if answer.prompt not in prompts:
+            raise DataError(f"{place}: found the prompt '{answer.prompt}', which is none{did_you_mean(answer.prompt, prompts)}")
+        if answer[:2] in answers:
+            twice = f"found a second answer of {answer.model} to the prompt '{answer.prompt}'"
+            raise DataError(f"{place}: {twice}; keep one of the two")
+        answers[answer[:2]] = answer
+    return [*answers.values()]
+
+
+def prices_in(path: str, entries: Mapping) -> dict[str, Price]:
+    """The prices that a file's entries state, by the models' names at their servers; ConfigError about another entry."""
+    prices = {}
+    for model, entry in entries.items():
+        known = isinstance(entry, Mapping) and {"input", "output"} <= entry.keys() <= {"input", "output", "batch"}
+        if not (known and all(isinstance(value, int | float) and value >= 0 for value in entry.values())):
+            raise ConfigError(f"{path}: {model}: found {entry}; write `{{input: 2, output: 8}}`, in money per million tokens")
+        prices[str(model)] = Price(**entry)
+    return prices

@@ -121,6 +121,33 @@ rule simulate:
         "../scripts/simulate.py"
 
 
+# The ledger, to which this adds, is no output: Snakemake removes those of a job that fails.
+rule collect:
+    input:
+        tables=of_study(studies.asked_about),
+    output:
+        answered="results/{study}/raw/collected.csv",
+        made="results/{study}/made/collect.json",
+        **tables("collected"),
+    log:
+        "results/{study}/logs/collect.log",
+    wildcard_constraints:
+        study=one_of([*studies.asking_judges(config)]),
+    retries: 0
+    localrule: True
+    conda:
+        "../../envs/recuse.yaml"
+    params:
+        code=code_of("collect.py"),
+        settings=setting("collect"),
+        families=setting("families", {}),
+        seed=config["seed"],
+    message:
+        "Ask the judges of {wildcards.study} what its ledger has no answer to."
+    script:
+        "../scripts/collect.py"
+
+
 rule import_ratings:
     input:
         raw=of_study(studies.imported_files),

@@ -23,7 +23,7 @@ from recuse.base.outputs import replacing
 from recuse.base.tables import CHECK, ESTIMATES, read_table, write_table
 from recuse.base.words import visible
 from recuse.data.registry import COMPARED, IMPORTED_SCALES, RATED, files_in
-from recuse.inputs import Inputs, findings_of, imported, in_folder, inputs_in, inputs_of, tables_of
+from recuse.inputs import Inputs, enough_in, findings_of, imported, in_folder, inputs_in, inputs_of, plan_of, tables_of
 
 CONFIGURATION = (".yaml", ".yml")
 ELSEWHERE = "name a file that can be written by --output"
@@ -107,6 +107,18 @@ def _parser() -> ArgumentParser:
         "--guess", action="store_true", help="write the YAML file that imports these files, each guess marked, and check it"
     )
     into.add_argument("--output", help="CSV or parquet file to write; with --guess, YAML file, default: mine.yaml")
+    words = (
+        "Ask judges what a study's `collect` describes. Every response is kept in a ledger; what it holds is not asked again."
+    )
+    collect = command("collect", run_collect, "ask judges for ratings or verdicts", words, "recuse collect plan.yaml --dry-run")
+    collect.add_argument("config", metavar="plan.yaml", help="YAML file with a study that has `collect`")
+    collect.add_argument("--study", help="the study; default: the only one in the file that asks judges")
+    collect.add_argument(
+        "--budget", help="most money for all of it, in that of the price file, or `unlimited`; default: the plan's"
+    )
+    collect.add_argument(
+        "--dry-run", action="store_true", help="say what it would ask and cost, print three requests, and ask nothing"
+    )
     words = "Build everything of the studies in a YAML file, or the simulated twin of the published ratings, in results/."
     run = command("run", run_workflow, "build all tables, figures and the report", words, "recuse run mine.yaml --cores 4")
     words = "Build the report of each study in a YAML file, and what it needs, and print its path."
@@ -177,6 +189,45 @@ def _studies_of(arguments: Namespace) -> list[str]:
     check_known("--study", arguments.study, {**config[RATED], **config[COMPARED]}, "studies and comparisons")
     added = {} if arguments.config is None else read(Path(arguments.config))
     return arguments.study or [*added.get(RATED, {}), *added.get(COMPARED, {})]
+
+
+def run_collect(arguments: Namespace) -> None:
+    """Ask what the ledger of a study has no answer to, and say what it then holds; with --dry-run, what that would cost."""
+    from recuse.collect.study import UNLIMITED, Collected, ask, budget_of, page_before
+    from recuse.collect.words import of_counts, of_run
+    from recuse.config.load import load, read
+
+    config = load(arguments.config)
+    added = read(Path(arguments.config))
+    studies = [name for part in (RATED, COMPARED) for name, entry in added.get(part, {}).items() if "collect" in entry]
+    if arguments.study is not None:
+        check_known("--study", [arguments.study], studies, "the studies that ask judges")
+        studies = [arguments.study]
+    if len(studies) != 1:
+        named = (
+            f"has {', '.join(studies)}; name one by --study" if studies else "has no study with `collect`; see docs/collect.md"
+        )
+        raise ConfigError(f"{arguments.config}: {named}")
+    budget = arguments.budget
+    if budget not in (None, UNLIMITED):
+        try:
+            budget = float(budget)
+        except ValueError:
+            raise ConfigError(f"--budget: found {budget}; write an amount of money, or {UNLIMITED}") from None
+    (inputs,) = inputs_in(config, added, studies[0], compared=True)
+    with in_folder(inputs):
+        plan = plan_of(config, inputs.study)
+        if arguments.dry_run:
+            settings, level = inputs.settings, config["confidence"]
+            humans = "references" in settings["import"]
+            of_study = {"families": settings.get("families", {}), "human_scores": humans, "confidence": level}
+            write_page(page_before(Collected.in_ledger(plan), **of_study, power=config["inference"]["power"]["power"]))
+            return
+        limit = budget_of(plan, budget)
+        for part, outcome in ask(plan, budget=limit, enough=enough_in(config, inputs.study)):
+            write_page(f"{of_run(part, outcome)}\n")
+        write_page(f"{of_counts(Collected.in_ledger(plan).counts())}\n")
+    write_page(f"Next: recuse check {arguments.config}; recuse run {arguments.config}\n")
 
 
 def run_import(arguments: Namespace) -> None:

@@ -5,7 +5,7 @@ functions, as the command sets the number of threads before.
 """
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from os.path import realpath
 from tempfile import TemporaryDirectory
@@ -19,6 +19,8 @@ from recuse.data.registry import COMPARED, RATED, files_in, named_files, parts_o
 
 if TYPE_CHECKING:
     from recuse.check.facts import Finding
+    from recuse.collect.plan import Plan
+    from recuse.collect.study import Collected
     from recuse.data.files import RatingsFile
     from recuse.data.ratings import StudyFiles
     from recuse.data.study import Study
@@ -186,14 +188,49 @@ def paths_of(settings: Mapping) -> list[str]:
     return [path for path, _ in named_files(settings.get("files", ()))]
 
 
+def plan_of(config: Mapping, study: str) -> "Plan":
+    """What a study asks of judges; ConfigError if it asks nothing, DataError about its tables."""
+    from pathlib import Path
+
+    from recuse.collect.plan import RATINGS, VERDICTS, Plan, prices_in
+    from recuse.config.load import read
+
+    compared = study in config[COMPARED]
+    settings = config[COMPARED if compared else RATED][study]
+    prices = settings["collect"].get("prices")
+    priced = {} if prices is None else prices_in(prices, read(Path(prices)))
+    return Plan.of(study, VERDICTS if compared else RATINGS, settings, seed=config["seed"], prices=priced)
+
+
+def enough_in(config: Mapping, study: str) -> "Callable[[Collected], bool] | None":
+    """Whether what was collected gives intervals as narrow as the plan of a study wants; None if it says nothing of that."""
+    width = config[COMPARED if study in config[COMPARED] else RATED][study]["collect"].get("design", {}).get("width")
+    if width is None:
+        return None
+
+    def enough_collected(collected: "Collected") -> bool:
+        from recuse.collect.designs import enough
+
+        with TemporaryDirectory() as folder:
+            collected.write(f"{folder}/collected.csv")
+            inputs = _imported(_inputs_in(config, study), folder, [f"{folder}/collected.csv"])
+            return enough(tables_of(inputs, folder), width, confidence=config["confidence"])
+
+    return enough_collected
+
+
 @contextmanager
 def in_folder(inputs: Inputs, place: str | None = None) -> Iterator[str]:
     """Give a folder for temporary files, and limit DuckDB to these, the inputs' files and the limits of config.
 
     place: a folder that stays, with the tables in KEPT; None: one that is removed afterwards.
     """
+    from recuse.config.studies import asked_about
+
     settings = inputs.settings.get("import", {})
-    named = [*(file.path for file in inputs.files), *paths_of(settings.get("references", {}))]
+    collected = "collect" in inputs.settings
+    named = asked_about(inputs.config, inputs.study) if collected else [file.path for file in inputs.files]
+    named += paths_of(settings.get("references", {}))
     named = [name for name in named if name not in inputs.frames]
     files = [*filter(None, [inputs.settings.get("raters")]), *(path for name in named for path in files_in(name))]
     limits = {"limit": inputs.config["memory_limit"], "longest_line": int(bytes_of(inputs.config["line_limit"]))}
@@ -213,6 +250,16 @@ def imported(inputs: Inputs, folder: str) -> Inputs:
     """The inputs, with what the workflow would import from the files, now in `folder`, if the study imports them."""
     if "import" not in inputs.settings:
         return inputs
+    files = [path for file in inputs.files for path in _files_at(file.path)]
+    if "collect" in inputs.settings:
+        from recuse.collect.study import Collected
+
+        files = [f"{folder}/collected.csv"]
+        Collected.in_ledger(plan_of(inputs.config, inputs.study)).write(files[0])
+    return _imported(inputs, folder, files)
+
+
+def _imported(inputs: Inputs, folder: str, files: Sequence[str]) -> Inputs:
     from recuse.data.files import RatingsFile
     from recuse.data.imports.ratings import import_ratings
     from recuse.data.imports.verdicts import import_verdicts
@@ -220,7 +267,6 @@ def imported(inputs: Inputs, folder: str) -> Inputs:
 
     settings, key = inputs.settings["import"], "verdicts" if inputs.compared else "ratings"
     outputs = {key: f"{folder}/{RAW}", "imported": f"{folder}/imported.csv"}
-    files = [path for file in inputs.files for path in _files_at(file.path)]
     references = [path for named in paths_of(settings.get("references", {})) for path in _files_at(named)]
     shared = {"settings": settings, "outputs": outputs, "declared": inputs.settings.get("verify")}
     shared["models"] = models_with(inputs.settings.get("families", {}), inputs.config["models"])

@@ -36,6 +36,10 @@ class FetchError(RecuseError):
     """A file could not be obtained, or is not the file that config names."""
 
 
+class CollectError(RecuseError):
+    """Judges could not all be asked; whatever was answered is in the ledger."""
+
+
 class DesignError(RecuseError):
     """A spec cannot be fitted to the rows it selects."""
 

@@ -124,6 +124,10 @@ VERDICTS = columns(
     "rests_on missed reason advice",
 )
 IMPORTED = columns("study file kind n example")
+COLLECTED = columns(
+    "study judge requests answered repaired ratings refusal truncated off_the_scale unreadable not_answered",
+    "tokens_in tokens_out money",
+)
 COMPLETENESS = columns("study dimension judge model prompts absent missing_rating missing_gt missing_length used")
 CLAIMS = columns("study claim section sentence criterion estimand kind verdict evidence published published_evidence")
 SCORECARD = columns(

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from recuse.base.words import setting_in_words
 from recuse.config.studies import (
     analyses,
+    asks_judges,
     config_of,
     has_gold_labels,
     has_raters,
@@ -56,6 +57,7 @@ TABLES: dict[str, Applies] = {
     "remarks": of_ratings,
     "recovery": is_simulated,
     "agreement": has_raters,
+    "collected": asks_judges,
     "imported": is_imported,
     "gold": with_key,
     "claims": is_of_the_paper,
@@ -71,6 +73,7 @@ TABLES: dict[str, Applies] = {
 # Of a study of comparisons.
 TABLES_OF_COMPARISONS: dict[str, Applies] = {
     "completeness": analyses,
+    "collected": asks_judges,
     "imported": is_imported,
     **dict.fromkeys(("verdicts", "choices", "label_noise", "check"), with_analysis("verbosity")),
     **dict.fromkeys(("regression_verdicts", "regression", "strengths"), with_analysis("regression")),

@@ -112,6 +112,7 @@ class Collection:
         """Find what is missing. ConfigError if it cannot be asked: no key, no client, or no price for a budget."""
         self.ledger, self.follow = ledger, follow
         self.outcome, self.purse = Outcome(), Purse(budget)
+        self.purse.spent = sum(ledger.spent.values())  # by whatever was asked before, of this plan or another
         self.desks: list[Desk] = []
         self.stopping, self.changed, self.unsynced = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self._progress = progress or (lambda outcome: None)
@@ -130,7 +131,6 @@ class Collection:
             self._keys.add(request.key)
             self.outcome.total += 1
             worst = self.worst(request)
-            self.purse.spent += self.ledger.spent.get(request.key, 0.0)
             self.purse.spent += self.ledger.uncounted.get(request.key, 0) * worst
             desk = self._desk(request.endpoint)
             if request.key not in self.ledger.answers():

@@ -36,9 +36,10 @@ def montecarlo_settings() -> dict:
 
 def checked(config: Mapping, project: Mapping) -> dict:
     """Return `config` in the order of the `project`'s own; ConfigError about an invalid setting."""
+    from recuse.config.collected import with_imports
     from recuse.config.declared.settings import check
 
-    settings = in_order_of(project, _named(config))
+    settings = with_imports(in_order_of(project, _named(config)))
     check(settings, project["specs"])
     return {**settings, "specs": _specs_by_name(settings)}
 

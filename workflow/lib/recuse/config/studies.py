@@ -265,8 +265,28 @@ def raters_of(config: Mapping, study: str) -> list[str]:
 
 
 def imported_files(config: Mapping, study: str) -> list[str]:
-    """The files of judgments that a study imports."""
+    """The files of judgments that a study imports; of one that asks judges, the table of their answers."""
+    if asks_judges(config, study):
+        return [import_of(config, study)["files"]]
     return _files_named(config, study, import_of(config, study), key="import: files")
+
+
+def asking_judges(config: Mapping) -> list[str]:
+    """The studies whose judges are asked."""
+    return [study for section in ("studies", "comparisons") for study in config[section] if asks_judges(config, study)]
+
+
+def asks_judges(config: Mapping, study: str) -> bool:
+    """Whether the judges of a study are asked."""
+    return "collect" in settings_of(config, study)
+
+
+def asked_about(config: Mapping, study: str) -> list[str]:
+    """The files of prompts, answers and prices that a study asks judges by."""
+    collect = settings_of(config, study)["collect"]
+    tables = [collect[key] for key in ("prompts", "answers", "prices") if key in collect]
+    paths = [table if isinstance(table, str) else table["file"] for table in tables]
+    return [_existing(config, study, "collect", path) for path in paths]
 
 
 def reference_files(config: Mapping, study: str) -> list[str]:
@@ -329,7 +349,9 @@ def plants_published_attacks(config: Mapping, study: str) -> bool:
 def records_of_data(config: Mapping, study: str) -> list[str]:
     """The records of the jobs that read the user's files."""
     jobs: list[str] = []
-    if import_of(config, study):
+    if asks_judges(config, study):
+        jobs = ["collect", "import"]
+    elif import_of(config, study):
         jobs = ["import"]
     elif "files" in settings_of(config, study) and study in config["comparisons"]:
         jobs = ["comparisons"]

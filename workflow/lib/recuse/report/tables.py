@@ -217,6 +217,12 @@ EXCERPTS = {
         "topic subject level words advice",
         lambda row: row["level"] != "fine" or row["topic"] == "verdict",
     ),
+    "collected": Excerpt(
+        "What judges were asked",
+        "Requests to each judge, its ratings or verdicts, why others are missing, and what the servers counted.",
+        "judge requests answered repaired ratings refusal truncated off_the_scale unreadable not_answered "
+        "tokens_in tokens_out money",
+    ),
     "imported": Excerpt(
         "What was imported",
         "Rows read from each file, and rows that are no rating or verdict by kind, with an example.",

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field
 
 from recuse.base.errors import ConfigError
 from recuse.base.tables import CONTROL, OUTCOMES
+from recuse.config.declared.collect import Collect
 from recuse.config.declared.inference import SpecSettings
 from recuse.config.declared.sections import (
     File,
@@ -324,6 +325,10 @@ class Study(Section):
         "pred_length): one CSV (plain or gzip) or parquet file for each dimension, or one file with a column `dimension`. A "
         "folder stands for all *.parquet in it."
     )
+    collect: Collect = optional(
+        "Ratings that are asked of judges. `import` then needs no `files`, only what is to be added, such as `references`; "
+        "`scales` are those of the criteria."
+    )
     import_: ImportOfRatings = optional("Ratings in another tool's format or with other column names.", alias="import")
     families: dict[Name, Names] = optional(
         "With `import`: the models of each family, as the files spell them. A model listed neither here nor under `models:` "
@@ -532,6 +537,7 @@ class Comparisons(Section):
         "Your own verdicts: one or more CSV or parquet files with columns judge, item, model_a, model_b, order, outcome "
         "and, if known, human, length_a, length_b, condition, experiment, favoured, vote, right_a, right_b."
     )
+    collect: Collect = optional("Verdicts that are asked of judges; `import` then needs no `files`.")
     import_: ImportOfVerdicts = optional("Verdicts in another tool's format or with other column names.", alias="import")
     families: dict[Name, Names] = optional(
         "The models of each family, as the files spell them. A model listed neither here nor under `models:` is alone.",

@@ -1,0 +1,147 @@
+"""From a plan and its ledger to rows: every rating that was asked for is there, or missing with its reason."""
+
+import csv
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from recuse.base.errors import CollectError, ConfigError
+from recuse.collect.ledger import Entry, Ledger
+from recuse.collect.parse import REASONS, repair
+from recuse.collect.plan import RATINGS, VERDICTS, Plan
+from recuse.collect.study import Collected, budget_of
+from recuse.config.collected import collected_file, with_imports
+from recuse.config.load import load
+from recuse.inputs import imported, in_folder, inputs_in
+
+HERE = "http://127.0.0.1:9/v1"
+JUDGES = {"gpt": {"model": "gpt-x", "base_url": HERE}, "claude": {"model": "claude-y", "base_url": HERE}}
+
+
+@pytest.fixture
+def settings(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("prompts.csv").write_text("prompt,text,dataset\n" + "".join(f"p{n},Prompt {n}?,d{n % 2}\n" for n in range(6)))
+    answers = [f"p{n},{model},answer {n} {place}\n" for n in range(6) for place, model in enumerate(("gpt", "claude", "llama"))]
+    Path("answers.csv").write_text("prompt,model,text\n" + "".join(answers))
+    return {"prompts": "prompts.csv", "answers": "answers.csv", "judges": JUDGES, "rubrics": ["Helpfulness", "Faithfulness"]}
+
+
+def plan_of(settings, kind=RATINGS):
+    return Plan.of("ours", kind, {"collect": settings}, seed=0)
+
+
+def answered(request, content, finish="stop"):
+    response = {"choices": [{"message": {"content": content}, "finish_reason": finish}]}
+    usage = {"prompt_tokens": 100, "completion_tokens": 10}
+    return Entry(
+        request.key, request.endpoint.name, request.identity, request.about, "", 0.1, 1, response, usage=usage, cost=0.5
+    )
+
+
+def rows_of(collected, path="rows.csv"):
+    collected.write(path)
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_each_rating_is_there_or_missing_with_its_reason(settings):
+    plan = plan_of(settings)
+    (requests,) = Collected(plan, {}).waves
+    entries = {}
+    replies = [
+        ('{"Helpfulness": 2, "Faithfulness": 5}', "stop"),
+        ('{"Helpfulness": 2, "Faithfulness": 9}', "stop"),
+        ("{", "length"),
+    ]
+    for number, request in enumerate(requests[:-1]):
+        entries[request.key] = answered(request, *replies[number % 3])
+        second = repair(request, entries[request.key].response)
+        if second is not None and number % 2:
+            entries[second.key] = answered(second, '{"Helpfulness": 4, "Faithfulness": 3}')
+    rows = rows_of(Collected(plan, entries))
+    assert len(rows) == 2 * 3 * 6 * 2
+    assert {row["rating"] for row in rows} <= {"2", "3", "5", *REASONS}
+    assert "4" not in {row["rating"] for row in rows}  # what was read at first counts
+    kinds = Counter(row["rating"] for row in rows)
+    assert kinds["truncated"] == 2 * sum(number % 3 == 2 for number in range(35))
+    assert kinds["off the scale"] == sum(number % 3 == 1 and number % 2 == 0 for number in range(35))
+    assert kinds["3"] == sum(number % 3 == 1 and number % 2 == 1 for number in range(35))
+    assert kinds["not answered"] == 2
+    counts = Collected(plan, entries).counts()
+    assert sum(row["ratings"] for row in counts) == kinds["2"] + kinds["3"] + kinds["5"]
+    assert sum(row["repaired"] for row in counts) == kinds["3"]
+    assert sum(row["money"] for row in counts) == 0.5 * len(entries)
+    assert {row["dataset"] for row in rows} == {"d0", "d1"}
+
+
+def test_verdicts_name_the_answer_and_not_its_place(settings):
+    plan = plan_of({key: value for key, value in settings.items() if key != "rubrics"}, VERDICTS)
+    (requests,) = Collected(plan, {}).waves
+    entries = {}
+    for request in requests:  # the longest name wins
+        first, second = (request.about[f"model_{side}"] for side in request.about["order"])
+        entries[request.key] = answered(request, json.dumps({"verdict": "1" if len(first) > len(second) else "2"}))
+    for row in rows_of(Collected(plan, entries)):
+        best = max(("a", "b"), key=lambda side: len(row[f"model_{side}"]))
+        if len(row["model_a"]) != len(row["model_b"]):
+            assert row["outcome"] == best
+
+
+def test_a_plan_that_stopped_early_asks_for_no_more_than_it_asked(settings):
+    Path("prompts.csv").write_text("prompt,text\n" + "".join(f"p{n},Prompt {n}?\n" for n in range(60)))
+    Path("answers.csv").write_text(
+        "prompt,model,text\n" + "".join(f"p{n},{m},{m}{n}\n" for n in range(60) for m in ("gpt", "claude"))
+    )
+    plan = plan_of({**settings, "design": {"width": 0.05}})
+    waves = Collected(plan, {}).waves
+    assert [len(wave) // 4 for wave in waves] == [20, 10, 15, 15]
+    entries = {
+        request.key: answered(request, '{"Helpfulness": 2, "Faithfulness": 5}') for wave in waves[:2] for request in wave
+    }
+    assert len(rows_of(Collected(plan, entries))) == 30 * 4 * 2
+
+
+def test_a_study_that_asks_judges_is_an_import_of_what_its_ledger_holds(settings):
+    Path("mine.yaml").write_text(json.dumps({"studies": {"ours": {"title": "t", "collect": settings}}}))
+    config = load("mine.yaml")
+    study = config["studies"]["ours"]
+    assert study["scales"] == {"Helpfulness": [1, 5], "Faithfulness": [1, 5]}
+    assert study["import"] == {"files": collected_file("ours"), "format": "table", "missing": [*REASONS]}
+    assert with_imports(config)["studies"]["ours"] == study
+    (inputs,) = inputs_in(config, {"studies": {"ours": study}})
+    with in_folder(inputs) as folder, pytest.raises(CollectError, match=r"holds no answer .* run `recuse collect` first"):
+        imported(inputs, folder)
+    plan = plan_of(settings)
+    (requests,) = Collected(plan, {}).waves
+    with Ledger(plan.ledger) as ledger:
+        ledger.append([answered(request, '{"Helpfulness": 2, "Faithfulness": 5}') for request in requests])
+    with in_folder(inputs) as folder:
+        counts = Path(f"{folder}/imported.csv")
+        imported(inputs, folder)
+        assert "ours" in counts.read_text()
+    assert not Path("results").exists()
+
+
+def test_scales_follow_from_wordings_which_must_agree(settings):
+    def scales(**change):
+        return with_imports({"studies": {"ours": {"collect": {**settings, **change}}}})["studies"]["ours"]["scales"]
+
+    assert scales(wordings=["play_favorites"]) == {"Helpfulness": [0, 6], "Faithfulness": [0, 4]}
+    assert scales(criteria={"Tone": {"question": "?", "labels": ["a", "b", "c"], "low": 0}}, rubrics=["Tone"]) == {
+        "Tone": [0, 2]
+    }
+    with pytest.raises(ConfigError, match=r"studies: ours: .* Helpfulness is rated from 1 to 5 in plain and from 0 to 6"):
+        scales(wordings=["plain", "play_favorites"])
+
+
+def test_no_server_that_may_charge_is_asked_without_a_budget(settings):
+    assert budget_of(plan_of(settings)) is None
+    settings["judges"] = {"gpt": {"model": "gpt-x"}}
+    with pytest.raises(ConfigError, match="budget: missing, and asking gpt may cost money"):
+        budget_of(plan_of(settings))
+    assert budget_of(plan_of(settings), "unlimited") is None
+    with pytest.raises(ConfigError, match="prices: none for gpt-x"):
+        budget_of(plan_of({**settings, "budget": 3}))

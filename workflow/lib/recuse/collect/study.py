@@ -1,0 +1,150 @@
+"""Collecting for a study: ask what is missing, and make the table of what was answered."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from recuse.base.errors import CollectError, ConfigError
+from recuse.base.tables import COLLECTED, write_table
+from recuse.base.words import counted
+from recuse.collect.collection import DONE, Outcome
+from recuse.collect.estimate import estimates, page
+from recuse.collect.ledger import Entry, Ledger, answers_in
+from recuse.collect.plan import RATINGS, Answer, Plan, is_here
+from recuse.collect.progress import progress
+from recuse.collect.requests import Endpoint, Request
+from recuse.collect.run import collect
+from recuse.collect.size import in_words, planned, published, requests_for
+from recuse.collect.table import OF_RATINGS, OF_VERDICTS, counts_of, rows_of
+
+UNLIMITED = "unlimited"
+ABSENT = 200  # words of an answer that is not written yet, for the estimate
+SELF_BIAS = 0.03  # of the scale
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What a plan asks, and what its ledger holds of that."""
+
+    plan: Plan
+    entries: Mapping[str, Entry]
+
+    @classmethod
+    def in_ledger(cls, plan: Plan) -> "Collected":
+        """What is in the ledger, which another process may be writing."""
+        return cls(plan, answers_in(plan.ledger))
+
+    @cached_property
+    def answers(self) -> list[Answer]:
+        """The answers to be judged, without those that are still to be written."""
+        return self.plan.answers(self.entries)
+
+    @cached_property
+    def waves(self) -> list[list[Request]]:
+        """The requests to judges in the parts in which they are made; one part unless the plan may stop early."""
+        return self.plan.waves(self.answers)
+
+    @cached_property
+    def requests(self) -> list[Request]:
+        """The requests to judges, up to the last part of which any was answered."""
+        begun = [place for place, wave in enumerate(self.waves) if any(request.key in self.entries for request in wave)]
+        return [request for wave in self.waves[: max(begun, default=0) + 1] for request in wave]
+
+    def write(self, path: str) -> None:
+        """Write the table of ratings or verdicts; CollectError if nothing is answered."""
+        if not any(request.key in self.entries for request in self.requests):
+            raise CollectError(
+                f"{self.plan.ledger}: holds no answer to what {self.plan.study} asks; run `recuse collect` first"
+            )
+        columns = OF_RATINGS if self.plan.kind == RATINGS else OF_VERDICTS
+        write_table(path, columns, rows_of(self.plan, self.requests, self.answers, self.entries))
+
+    def counts(self) -> list[dict]:
+        """The counts of each judge, with the columns COLLECTED."""
+        return counts_of(self.plan, self.requests, self.entries)
+
+    def write_counts(self, path: str) -> None:
+        """Write the counts of each judge."""
+        write_table(path, COLLECTED, self.counts())
+
+
+def endpoints_of(plan: Plan) -> list[Endpoint]:
+    """The models that a plan asks, each once."""
+    return [*{asked.endpoint.name: asked.endpoint for asked in (*plan.judges.values(), *plan.writers.values())}.values()]
+
+
+def budget_of(plan: Plan, budget: float | str | None = None) -> float | None:
+    """The most money that may be spent, None if unlimited; ConfigError if a server that may charge is to be asked without one.
+
+    budget: in place of the plan's.
+    """
+    budget = plan.settings.get("budget") if budget is None else budget
+    if budget == UNLIMITED:
+        return None
+    charging = [endpoint for endpoint in endpoints_of(plan) if not is_here(endpoint)]
+    if budget is None and charging:
+        raise ConfigError(
+            f"collect: budget: missing, and asking {charging[0].name} may cost money; look at the estimate (`--dry-run`), then "
+            "pass --budget, in the money of the price file, or `unlimited`"
+        )
+    for endpoint in charging:
+        if budget is not None and endpoint.price is None:
+            raise ConfigError(
+                f"collect: prices: none for {endpoint.model}, so that no budget can be kept; name a YAML file under `prices:` "
+                f"with `{endpoint.model}: {{input: <money per million tokens>, output: <the same>}}`"
+            )
+    return None if budget is None else float(budget)
+
+
+def page_before(collected: Collected, *, families: Mapping, human_scores: bool, power: float, confidence: float) -> str:
+    """What a plan would ask and cost, three requests in full and, of ratings, how many prompts would show a self-bias.
+
+    Answers that are not written yet stand as texts of usual length. families: family -> models.
+    """
+    plan, entries = collected.plan, collected.entries
+    answers = plan.answers(entries, absent="word " * ABSENT)
+    requests = [request for wave in plan.waves(answers) for request in wave]
+    known = [entries[request.key] for request in (*plan.writing(), *requests) if request.key in entries]
+    pages = [page(estimates([*plan.writing(), *requests], known), requests)]
+    if plan.kind == RATINGS:
+        ratings = {(each.about["judge"], each.about["prompt"], each.about["model"]) for each in requests}
+        of_models = {model: family for family, models in families.items() for model in models}
+        raters = 1 if human_scores else None
+        like = published()
+        size = planned(like, ratings, of_models, dimensions=len(plan.dimensions), raters=raters)
+        sought = {"self_bias": plan.settings.get("self_bias", SELF_BIAS), "power": power, "confidence": confidence}
+        rows = (
+            []
+            if size is None
+            else requests_for(size, per_prompt=len(requests) / len(plan.prompts), human_scores=human_scores, **sought)
+        )
+        pages.append(in_words(rows, size, like, name=None, **sought))
+    return "\n\n".join(pages) + "\n"
+
+
+def ask(
+    plan: Plan, *, budget: float | None, enough: Callable[[Collected], bool] | None = None
+) -> Iterator[tuple[str, Outcome]]:
+    """Ask whatever the ledger has no answer to; give each part, writing and the waves of judging, with what came of it.
+
+    CollectError if a part was stopped before all of it was asked. The ledger is whole however this ends. budget: the most money
+    that all attempts in the ledger may cost; None: unlimited. enough: whether intervals are narrow enough, for a plan that may
+    stop early.
+    """
+    with Ledger(plan.ledger) as ledger:
+        if plan.writers:
+            yield "answers", _asked(plan, plan.writing(), ledger, budget=budget)
+        collected = Collected(plan, ledger.answers())
+        for place, wave in enumerate(collected.waves, start=1):
+            yield plan.kind, _asked(plan, wave, ledger, follow=plan.follow, budget=budget)
+            if place < len(collected.waves) and enough is not None and enough(Collected(plan, ledger.answers())):
+                return
+
+
+def _asked(plan: Plan, requests: Sequence[Request], ledger: Ledger, **how: object) -> Outcome:
+    with progress() as show:
+        outcome = collect(requests, ledger, progress=show, **how)
+    if outcome.stopped == DONE:
+        return outcome
+    kept = f"{counted(outcome.missing, 'request')} left; all answers so far are in {plan.ledger}, and are not asked for again"
+    raise CollectError(*outcome.messages, f"collect: stopped ({outcome.stopped}): {kept}")

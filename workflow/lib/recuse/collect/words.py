@@ -1,0 +1,34 @@
+"""What came of a collection, in words."""
+
+from collections.abc import Mapping, Sequence
+
+from recuse.base.words import counted
+from recuse.collect.collection import Outcome
+from recuse.collect.parse import REASONS
+
+
+def of_run(part: str, outcome: Outcome) -> str:
+    """What a run did: `asked` new requests, and attempts that failed by reason."""
+    asked = f"{part}: {outcome.before:,} of {counted(outcome.total, 'request')} answered before, {outcome.answered:,} now"
+    failed = ", ".join(f"{reason} {count:,}" for reason, count in sorted(outcome.failed.items()))
+    money = f"; {outcome.money:.4g} spent" if outcome.money else ""
+    unknown = (
+        f"; {counted(outcome.uncounted, 'attempt')} may have cost something that the server did not report"
+        if outcome.uncounted
+        else ""
+    )
+    return f"{asked} in {outcome.seconds:.1f} s{money}{unknown}{f'; failed attempts: {failed}' if failed else ''}"
+
+
+def of_counts(counts: Sequence[Mapping]) -> str:
+    """A line for each judge: how many of its ratings there are, how many were repaired, and why the others are missing."""
+    lines = []
+    for row in counts:
+        missing = {reason: row[reason.replace(" ", "_")] for reason in REASONS}
+        total = row["ratings"] + sum(missing.values())
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in missing.items() if count)
+        repaired = f"; {row['repaired']:,} asked for once more" if row["repaired"] else ""
+        lines.append(
+            f"{row['judge']}: {row['ratings']:,} of {total:,} read{repaired}{f'; missing: {reasons}' if reasons else ''}"
+        )
+    return "\n".join(lines)

@@ -1,0 +1,165 @@
+"""The settings of a study whose ratings or verdicts are asked of judges."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from recuse.collect.requests import MODES
+from recuse.collect.rubrics import FIRST_LINE, FREE, LAST_LINE, dimensions, wordings_of
+from recuse.config.declared.sections import File, Name, Names, Section, SomeKeys, by_kind, optional, required
+
+Amount = Annotated[float, Field(gt=0)]
+SECRET = "a name such as OPENAI_API_KEY"
+Variable = Annotated[str, Field(pattern="^[A-Za-z_][A-Za-z0-9_]{0,60}$")]
+
+
+class ColumnsOfPrompts(SomeKeys):
+    """Names of the columns of prompts."""
+
+    prompt: Name = optional("Id of the prompt.")
+    text: Name = optional("What the models were asked.")
+    dataset: Name = optional("The dataset that the prompt is of.")
+
+
+class ColumnsOfAnswers(SomeKeys):
+    """Names of the columns of answers."""
+
+    prompt: Name = optional("Id of the prompt.")
+    model: Name = optional("The model that wrote the answer.")
+    text: Name = optional("The answer.")
+
+
+class Prompts(Section):
+    """A table of prompts with columns of other names."""
+
+    file: File = required("CSV, parquet, JSON Lines or a JSON list.")
+    columns: ColumnsOfPrompts = optional("Names of its columns, where they differ from prompt, text and dataset.")
+
+
+class Answers(Section):
+    """A table of answers with columns of other names."""
+
+    file: File = required("CSV, parquet, JSON Lines or a JSON list.")
+    columns: ColumnsOfAnswers = optional("Names of its columns, where they differ from prompt, model and text.")
+
+
+class Asked(Section):
+    """A model at a server that speaks the protocol of OpenAI's chat completions."""
+
+    model: Name = required("Its name there.")
+    base_url: Annotated[str, Field(pattern=r"^https?://[^@\s]+$")] = optional(
+        "Address of the server, such as http://127.0.0.1:8000/v1; default: OpenAI's."
+    )
+    key: Variable = optional(
+        f"The environment variable that holds the API key, {SECRET}, never the key itself; default: OPENAI_API_KEY without "
+        "`base_url`, else none."
+    )
+    returned: Names = optional(
+        "Further names that the server may give the model in its responses. A response of any other model is no answer."
+    )
+    sampling: dict[Name, Any] = optional("What is sent beside the messages, such as `{temperature: 0, max_tokens: 200}`.")
+    concurrency: int = optional("Most requests under way; default: 16.", ge=1, le=1000)
+    requests_per_minute: Amount = optional("Limit of the server; default: none but what it reports.")
+    tokens_per_minute: Amount = optional("Limit of the server, tokens in and out; default: none but what it reports.")
+    timeout: Amount = optional("Seconds for a whole response; default: 120.")
+    attempts: int = optional("Attempts at a request that fails in a way that may pass; default: 5.", ge=1, le=20)
+    batch: bool = optional("Use the server's batch endpoint, which takes up to a day and costs half.")
+
+
+class Judge(Asked):
+    """A judge, and how it states its ratings."""
+
+    mode: Literal[MODES] = optional(
+        "`schema`: as JSON by a schema that the server enforces (default); `text`: in words, read by a pattern; `logprobs`: "
+        "the expected rating over the probabilities of the labels, an error if the server returns none."
+    )
+
+
+class OwnCriterion(Section):
+    """A criterion in your own words."""
+
+    question: Name = required("What is rated.")
+    labels: Annotated[list[Name], Field(min_length=2, max_length=101)] = optional(
+        "What a judge may answer, from the lowest to the highest; default: 1 to 5."
+    )
+    low: int = optional("The number that the first label stands for; default: 1.")
+
+
+class OwnWording(Section):
+    """A request in your own words."""
+
+    template: Name = required(
+        "The text, with `{prompt}`, `{answer}` (of verdicts `{answer_1}` and `{answer_2}`), `{criteria}` and `{reply}`, which "
+        "says how to reply, in their places."
+    )
+    system: Name = optional("The system message.")
+    labels: Annotated[list[Name], Field(min_length=3, max_length=3)] = optional(
+        "Verdicts: what a judge may answer, for the first answer, for neither and for the second."
+    )
+    reads: Literal[FREE, FIRST_LINE, LAST_LINE] = optional("Where the answer of a template without `{reply}` is read.")
+    longest: int = optional("Most tokens of a reply.", ge=1)
+
+
+class Design(Section):
+    """Which judges rate which answers, if not all rate all."""
+
+    judges_per_answer: int = optional("Each answer is rated by so many judges, its own among them, in turn.", ge=1)
+    strata: Literal["dataset"] = optional("Balance this within each dataset of the prompts.")
+    prompts: int = optional("Ask about so many prompts, drawn at random by `seed`; default: all.", ge=2)
+    width: Amount = optional(
+        "Stop before that, once every self-bias that can be estimated has an interval of at most this half-width, as a share "
+        "of the scale: a rule on precision, which does not look at the estimates.",
+        lt=1,
+    )
+
+
+NAMED = by_kind({"text": Name, "a mapping": Judge})
+
+
+class Collect(Section):
+    """What judges are asked, of what, and within what limits."""
+
+    prompts: by_kind({"text": File, "a mapping": Prompts}) = required(
+        "Table of prompts, with columns prompt and text and, if they are of several, dataset; CSV, parquet or JSON Lines."
+    )
+    answers: by_kind({"text": File, "a mapping": Answers}) = optional("Table of answers, with columns prompt, model and text.")
+    writers: by_kind({"a list": Names, "a mapping": dict[Name, Asked]}) = optional(
+        "Models that write an answer to every prompt first; a list names judges that also write."
+    )
+    instruction: Name = optional("System message to the writers.")
+    judges: Annotated[dict[Name, Judge], Field(min_length=1)] = required("The judges, by their names in the study.")
+    rubrics: Names = optional(f"Ratings: the criteria, of {', '.join(dimensions())}, and `criteria`; default: all of these.")
+    criteria: dict[Name, OwnCriterion] = optional("Criteria in your own words, by their names.", min_length=1)
+    wordings: Names = optional(
+        "In which words judges are asked; with several, each is asked in all of them, and intervals allow for their variance. "
+        f"Ratings: {', '.join(wordings_of('ratings'))}; verdicts: {', '.join(wordings_of('verdicts'))}; and `templates`; "
+        "default: plain."
+    )
+    templates: dict[Name, OwnWording] = optional("Requests in your own words, by their names.", min_length=1)
+    together: bool = optional("Ask all criteria in one request, in random order (default), or each in one of its own.")
+    replicates: int = optional("How often each request is made; default: once.", ge=1, le=100)
+    orders: Literal["both", "random"] = optional("Verdicts: show each pair in both orders (default), or in one at random.")
+    against: Name = optional("Verdicts: compare every model with this one alone; default: all pairs.")
+    design: Design = optional("Which judges rate which answers; default: all rate all.")
+    blind: bool = optional("Take the names of models and families out of the answers that judges see (default: true).")
+    hidden: Names = optional("Further names to take out of them.")
+    repair: bool = optional("Ask once more after a reply that cannot be read (default: true).")
+    prices: File = optional(
+        "YAML file of prices by the models' names at the servers, in money per million tokens: `{input: 2, output: 8}`, and "
+        "`batch: 0.5`, the share of it that batches cost. Servers on this machine are free."
+    )
+    budget: by_kind({"a number": Annotated[float, Field(ge=0)], "text": Literal["unlimited"]}) = optional(
+        "Most money to be spent on this ledger, in all; needed for any server that is not on this machine."
+    )
+    ledger: File = optional("Where all responses are kept, only ever added to; default: <study>.ledger.jsonl.")
+    self_bias: Annotated[float, Field(gt=0, lt=1)] = optional(
+        "The self-bias for which `--dry-run` says how many prompts are needed, as a share of the scale; default: 0.03."
+    )
+
+    def _check(self) -> None:
+        if self.answers is None and self.writers is None:
+            raise ValueError("found neither answers nor writers; name a table of answers, or models that write them")
+        if isinstance(self.writers, list):
+            for name in self.writers:
+                if name not in self.judges:
+                    raise ValueError(f"writers: {name}: is no judge; describe it as `{{{name}: {{model: ...}}}}`")

@@ -1,0 +1,22 @@
+"""Ask judges what a study's ledger has no answer to, and tabulate what it then holds."""
+
+import sys
+from collections.abc import Mapping
+
+from recuse.base.runner import run
+from recuse.collect.study import Collected, ask, budget_of
+from recuse.collect.words import of_run
+from recuse.inputs import enough_in, plan_of
+
+
+def collect_study(*, study: str, answered: str, collected: str, config: Mapping) -> None:
+    plan = plan_of(config, study)
+    for part, outcome in ask(plan, budget=budget_of(plan), enough=enough_in(config, study)):
+        print(of_run(part, outcome), file=sys.stderr)
+    answers = Collected.in_ledger(plan)
+    answers.write(answered)
+    answers.write_counts(collected)
+
+
+if __name__ == "__main__":
+    run(collect_study, snakemake)

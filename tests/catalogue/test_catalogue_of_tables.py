@@ -10,6 +10,7 @@ from recuse.catalogue.tables import TABLES, TABLES_OF_COMPARISONS, differences, 
 
 SCALES = {"scales": {"Tone": [1, 5]}}
 OURS = {"ours": {"title": "t", "files": "a.csv", **SCALES}, "imported": {"title": "t", "import": {"files": "a.csv"}, **SCALES}}
+OURS["asked"] = {**OURS["imported"], "collect": {"prompts": "p.csv"}}
 CONFIGURED = {
     **CONFIG,
     "studies": {**CONFIG["studies"], **OURS},
@@ -19,6 +20,7 @@ SOME = {
     "gold",
     "recovery",
     "agreement",
+    "collected",
     "imported",
     "claims",
     "rankings",
@@ -33,6 +35,7 @@ SOME = {
         ("play_favorites_2d", {"claims", "scorecard"}),
         ("ours", set()),
         ("imported", {"imported"}),
+        ("asked", {"collected", "imported"}),
     ],
 )
 def test_tables_of_ratings(study, some):

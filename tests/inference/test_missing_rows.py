@@ -26,7 +26,7 @@ SETTINGS = {
     "without_human_scores": {},
 }
 OUTPUTS = {
-    "estimands": ("idiosyncrasy", "pooled", "residuals", "identifiability"),
+    "estimands": ("idiosyncrasy", "pooled", "residuals", "identifiability", "wordings"),
     "sensitivity": ("reliability", "measurement_error", "reliability_curve", "breakdowns", "sensitivity", "bounds"),
     "leaderboard": ("leaderboard", "judgments", "ppi", "power"),
 }
@@ -50,7 +50,8 @@ def tables_of(study, folder, main=None):
     arguments = {"study": study.name, "cells": study.cells_from, "ratings": study.ratings, "specs": specs}
     fit(**arguments, **LEVEL, estimates=[f"{folder}/{spec}.csv" for spec in specs], outputs=paths)
     arguments["settings"] = SETTINGS
-    estimands(**arguments, **LEVEL, outputs=of["estimands"])
+    asked = {"checks": {}, "specs": {}, "power": 0.8}
+    estimands(**arguments, **LEVEL, asked=asked, outputs=of["estimands"])
     alphas = [f"{DATA}/twin_facts.csv"]
     tabulate(**arguments, raters=[], alphas=alphas, confidence=0.9, outputs=of["sensitivity"])
     outputs = of["leaderboard"] | {"debiased": f"{folder}/debiased.parquet"}

@@ -228,3 +228,28 @@ def test_where_no_judge_rates_itself_the_headline_is_about_families():
     assert answer_of([family]).caveats == [WEAK_OF_FAMILIES]
     assert answer_of([clear]).caveats == []
     assert answer_of(FOUR).question == QUESTION
+
+
+def test_the_answer_says_for_which_wordings_of_the_rubric_it_holds():
+    assert answer_of(FOUR).wordings.startswith("The verdicts hold for the wording of the rubric")
+    assert answer_of([verdict("M", CANNOT_BE_TOLD, reason="8 prompts")]).wordings == ""
+    three = [
+        verdict("J", ESTABLISHED, 0.1, question="C", favours="yes", wordings=3),
+        verdict("K", NO_CLEAR_BIAS, 0.0, wordings=1),
+    ]
+    assert answer_of(three).wordings == (
+        "Verdicts and intervals are over wordings of the rubric, by 3 of which the judges were asked; those of K hold for one "
+        "wording only."
+    )
+    assert "two say little" in answer_of([verdict("J", NO_CLEAR_BIAS, 0.1, wordings=2)]).wordings
+
+
+def test_the_mean_has_its_interval_over_wordings():
+    pooled = {"spec": "main", "slice": "", "quantity": "self_bias", "left_out": "", "biases": "3", "reason": ""}
+    pooled |= {"estimate": "0.1", "ci_low": "0.05", "ci_high": "0.15"}
+    pooled |= {"unweighted": "0.1", "unweighted_ci_low": "0.05", "unweighted_ci_high": "0.15"}
+    wider = {"spec": "main", "quantity": "self_bias", "term": "all judges", "ci_low": "-0.1", "ci_high": "0.3"}
+    assert "excludes 0" in answer_of(FOUR, pooled=[pooled]).pooled
+    assert "interval -0.40 to 1.20) for judges like these, which includes 0" in answer_of(
+        FOUR, pooled=[pooled], wordings=[wider]
+    ).pooled.replace("\N{MINUS SIGN}", "-")

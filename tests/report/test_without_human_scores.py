@@ -18,6 +18,7 @@ from recuse.base.database import connect
 from recuse.base.tables import CHECK, read_table, write_table
 from recuse.base.words import WORDS_ALONE
 from recuse.catalogue.figures import figures_of_ratings
+from recuse.config.studies import checks_of_verdict
 from recuse.data.registry import NO_HUMAN_SCORE
 from recuse.report.answers import NO_TRUTH
 from recuse.report.page import report
@@ -60,7 +61,8 @@ def folder(tmp_path_factory):
     estimates = {spec: str(folder / f"estimates/{spec}.csv") for spec in SPECS}
     fit(**study, specs=SPECS, estimates=estimates.values(), outputs=outputs, **LEVEL)
     describe(study="ours", cells=made.cells_from, confidence=0.9, outputs=outputs)
-    estimands(**study, specs=SPECS, settings={**INFERENCE, "assignments": 99}, outputs=outputs, **LEVEL)
+    drawn = {**INFERENCE, "assignments": 99}
+    estimands(**study, specs=SPECS, settings=drawn, asked=checks_of_verdict(CONFIG), outputs=outputs, **LEVEL)
     tabulate(**study, raters=[], alphas=[], specs=SPECS, settings=INFERENCE, confidence=0.9, outputs=outputs)
     rank(
         **study,
@@ -95,7 +97,7 @@ def folder(tmp_path_factory):
 def tables_of_study():
     return (
         *("not_estimable", "remarks", "smooths", "multiplicity", "mean_scores", "correlations", "idiosyncrasy", "residuals"),
-        "pooled",
+        *("pooled", "wordings"),
         *("identifiability", "reliability", "measurement_error", "reliability_curve", "breakdowns", "sensitivity", "bounds"),
         *("leaderboard", "judgments", "panel", "round_robin", "ppi", "power", "conclusions", "verdicts", "check"),
     )

@@ -91,7 +91,7 @@ def test_other_data_code_and_settings(project, changed, edit, overlay):
         "tables/conclusions.csv and 1 more: was made by another version of recuse",
         "tables/mean_scores.csv and 1 more: was made by another version of recuse",
         "report.html and 1 more: was made by another version of recuse",
-        "tables/idiosyncrasy.csv and 3 more: was made with another setting (settings)",
+        "tables/idiosyncrasy.csv and 4 more: was made with another setting (settings)",
         "report.html and 1 more: was made with another setting (about)",
         "tables/completeness.csv and 1 more: was made from another tests/smoke/ratings.csv",
     }

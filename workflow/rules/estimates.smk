@@ -207,7 +207,7 @@ rule estimands:
     input:
         **STUDY,
     output:
-        **tables("idiosyncrasy", "pooled", "residuals", "identifiability"),
+        **tables("idiosyncrasy", "pooled", "residuals", "identifiability", "wordings"),
     log:
         "results/{study}/logs/estimands.log",
     benchmark:
@@ -222,6 +222,7 @@ rule estimands:
         **inference("idiosyncrasy", "identifiability", keys=["assignments"]),
         **SAMPLING,
         code=code_of("estimands.py"),
+        asked=of_study(lambda config, study: studies.checks_of_verdict(config)),
     message:
         "Compare the biases of {wildcards.study} with ordinary preference, and list the cells that identify them."
     script:
@@ -342,6 +343,7 @@ rule conclusions:
         scorecard=where(studies.source_of, "results/{study}/tables/scorecard.csv"),
         completeness="results/{study}/tables/completeness.csv",
         correlations=rules.describe.output.correlations,
+        wordings="results/{study}/tables/wordings.csv",
     output:
         **tables("conclusions", "verdicts"),
     log:

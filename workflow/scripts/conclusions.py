@@ -29,7 +29,12 @@ def conclude(
     write_table(outputs["conclusions"], CONCLUSIONS, rows, study=study)
     judges = rating_judges(read_table(inputs["completeness"]), order["self_bias"])
     verdicts = verdict_rows(
-        rows, judges, judges_astray(read_table(inputs["correlations"])), checks=verdict, confidence=confidence
+        rows,
+        judges,
+        judges_astray(read_table(inputs["correlations"])),
+        checks=verdict,
+        confidence=confidence,
+        wordings=read_table(inputs["wordings"]),
     )
     write_table(outputs["verdicts"], VERDICTS, verdicts, study=study)
 

@@ -1,12 +1,13 @@
-"""Estimate biases beyond ordinary preference, and say which cells identify each coefficient of several specs."""
+"""Estimate biases beyond ordinary preference, and over wordings; say which cells identify each coefficient of several specs."""
 
 from collections.abc import Mapping, Sequence
 
 from recuse.base.runner import run
-from recuse.base.tables import IDENTIFIABILITY, IDIOSYNCRASY, POOLED, RESIDUALS, write_table
+from recuse.base.tables import IDENTIFIABILITY, IDIOSYNCRASY, POOLED, RESIDUALS, WORDINGS, write_table
 from recuse.data.study import Study
 from recuse.inference.identifiability import identifiability, identifiability_of_idiosyncrasy
 from recuse.inference.idiosyncrasy import idiosyncrasies, idiosyncrasy_rows, pooled_rows, residual_rows
+from recuse.inference.wordings import wording_rows
 from recuse.model.estimable import estimable_specs, sliced_by
 
 
@@ -17,6 +18,7 @@ def estimands(
     ratings: Sequence[str],
     specs: Mapping,
     settings: Mapping,
+    asked: Mapping,
     confidence: float,
     seed: int,
     outputs: Mapping[str, str],
@@ -35,6 +37,7 @@ def estimands(
     ):
         write_table(outputs[name], columns, rows(slices, confidence=confidence), study=study)
     write_table(outputs["identifiability"], IDENTIFIABILITY, identified, study=study)
+    write_table(outputs["wordings"], WORDINGS, wording_rows(study=tables, **asked, confidence=confidence), study=study)
 
 
 if __name__ == "__main__":

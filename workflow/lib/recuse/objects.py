@@ -28,6 +28,7 @@ from recuse.base.tables import (
     RESIDUALS,
     SMOOTHS,
     VERDICTS,
+    WORDINGS,
     columns,
     read_table,
     write_table,
@@ -306,6 +307,7 @@ class Ratings(Checked):
             "leaderboard": (LEADERBOARD, self._leaderboard),
             "power": (POWER, lambda: self._power(self._inputs.config["inference"]["power"])),
             "verdicts": (VERDICTS, self._verdicts),
+            "wordings": (WORDINGS, self._wordings),
         }
 
     def _has(self, name: str) -> bool:
@@ -409,9 +411,21 @@ class Ratings(Checked):
         concluded = conclusions(robustness, tables, [], order=order)
         judges = rating_judges(read_table(f"{self._folder}/completeness.csv"), order["self_bias"])
         told = verdict_rows(
-            concluded, judges, judges_astray(read["correlations"]), checks=asked, confidence=config["confidence"]
+            concluded,
+            judges,
+            judges_astray(read["correlations"]),
+            checks=asked,
+            confidence=config["confidence"],
+            wordings=self._table("wordings"),
         )
         return [{"study": self.study, **row} for row in told]
+
+    def _wordings(self) -> Rows:
+        from recuse.config.studies import checks_of_verdict
+        from recuse.inference.wordings import wording_rows
+
+        config = self._inputs.config
+        return list(wording_rows(study=self._study, **checks_of_verdict(config), confidence=config["confidence"]))
 
 
 class Pairs(Checked):

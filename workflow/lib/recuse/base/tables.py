@@ -119,9 +119,14 @@ CONCLUSIONS = columns(
     "conclusion first verdict words detectable",
     "printed printed_ci_low printed_ci_high printed_conclusion printed_verdict note",
 )
+WORDINGS = columns(
+    "study check spec estimand quantity term wordings replicates",
+    "estimate std_error df ci_low ci_high p_value detectable one_std_error one_ci_low one_ci_high one_p_value",
+    "sd_wordings sd_replicates twice_prompts twice_wordings twice_replicates note",
+)
 VERDICTS = columns(
     "study quantity term verdict favours question estimate ci_low ci_high p_value adjusted_p_value",
-    "rests_on missed reason advice",
+    "rests_on missed reason advice wordings",
 )
 IMPORTED = columns("study file kind n example")
 COLLECTED = columns(

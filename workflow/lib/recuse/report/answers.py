@@ -9,6 +9,7 @@ from recuse.check.facts import STOP, WARNING
 from recuse.data.describe import PEARSON, WEIGHTED_KAPPA
 from recuse.data.registry import HUMAN, NO_HUMAN_SCORE
 from recuse.inference.verdict import BEYOND, ESTABLISHED, NO_OWN_ANSWERS, SUGGESTIVE
+from recuse.model.design import ALL_JUDGES
 from recuse.model.spec import BIASES
 from recuse.report.gold import points_on_gold
 from recuse.report.panel import panel_section
@@ -39,9 +40,9 @@ def answer_of_ratings(
 ) -> Answer:
     """Say what the tables of a study of ratings answer.
 
-    tables: rows, as texts, of `verdicts` and, where they exist, of `pooled`, `correlations`, `main` (the estimates of the first
-    spec), `mean_scores`, `leaderboard`, `panel`, `round_robin` and `check`. scales: of each dimension, [lowest, highest] or
-    `observed`. first: the spec whose leaderboard counts; relative: no row has a human score.
+    tables: rows, as texts, of `verdicts` and, where they exist, of `pooled`, `wordings`, `correlations`, `main` (the estimates
+    of the first spec), `mean_scores`, `leaderboard`, `panel`, `round_robin` and `check`. scales: of each dimension,
+    [lowest, highest] or `observed`. first: the spec whose leaderboard counts; relative: no row has a human score.
     """
     unit, verdicts = unit_of(scales), tables["verdicts"]
     of_judges, of_families = ([row for row in verdicts if row["quantity"] == quantity] for quantity in BIASES)
@@ -51,7 +52,8 @@ def answer_of_ratings(
         + headline(of_judges, unit, beside=of_families),
         verdicts=shown(verdicts, unit),
         unit=unit.name,
-        pooled=next(_pooled(tables.get("pooled", ()), unit, confidence), ""),
+        pooled=next(_pooled(_over_wordings(tables), unit, confidence), ""),
+        wordings=_wordings(verdicts),
         tracking=None if relative else _tracking(tables, confidence),
         leaderboard=_leaderboard(tables, first, confidence),
         panel=panel_section(tables.get("panel", ()), tables.get("round_robin", ()), unit, confidence),
@@ -64,6 +66,33 @@ def answer_of_ratings(
         next_steps=[*([SCORE] if relative else []), *_next_steps(verdicts)],
         points=[*points_on_gold(tables.get("gold", ()), confidence)],
     )
+
+
+ONE_WORDING = "The verdicts hold for the wording of the rubric by which these judges were asked: another may move them."
+TWO_WORDINGS = "two say little about others, so that intervals are very wide: ask by three or more"
+
+
+def _wordings(verdicts: Rows) -> str:
+    """For which wordings of the rubric the verdicts hold; "" if no verdict has a number."""
+    numbers = {row["term"]: int(row["wordings"]) for row in verdicts if row["wordings"]}
+    if not numbers:
+        return ONE_WORDING if any(row["question"] for row in verdicts) else ""
+    most = max(numbers.values())
+    alone = [term for term, number in numbers.items() if number == 1]
+    parts = [f"Verdicts and intervals are over wordings of the rubric, by {most} of which the judges were asked"]
+    parts += [TWO_WORDINGS] if most == 2 else []
+    parts += [f"those of {enumerated(alone, most=5)} hold for one wording only"] if alone else []
+    return f"{'; '.join(parts)}."
+
+
+def _over_wordings(tables: Mapping[str, Rows]) -> Rows:
+    """The rows of the table of pooled biases; the mean self-bias has its interval over wordings, if there is one."""
+    ends = ("ci_low", "ci_high")
+    of_mean = [row for row in tables.get("wordings", ()) if (row["quantity"], row["term"]) == (SELF, ALL_JUDGES)]
+    of_whole = {row["spec"]: {end: row[end] for end in ends} for row in of_mean if row["ci_low"]}
+    pooled = tables.get("pooled", ())
+    whole = [not row["slice"] and not row["left_out"] and row["quantity"] == SELF for row in pooled]
+    return [{**row, **of_whole.get(row["spec"], {})} if is_whole else row for row, is_whole in zip(pooled, whole, strict=True)]
 
 
 def _pooled(rows: Rows, unit: Unit, confidence: float) -> Iterator[str]:

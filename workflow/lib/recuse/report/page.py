@@ -25,7 +25,7 @@ LEADS = ("verdicts", "choices", "gold", "bias_jitter", "attack_success", "positi
 # Folded parts of the page -> their figures and tables; the others are in the last two.
 TOPICS = {
     "Robustness": (
-        *("judgments", "conclusions", "idiosyncrasy", "pooled", "estimates", "gam", "by_dataset"),
+        *("judgments", "conclusions", "wordings", "idiosyncrasy", "pooled", "estimates", "gam", "by_dataset"),
         *("fig04_slices", "fig07_length_control", "fig08_ordinal", "fig09_llm_reference", "fig10_weak_models_dropped"),
         *("one_model_dropped", "sensitivity", "bounds"),
     ),

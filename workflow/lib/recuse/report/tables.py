@@ -110,6 +110,14 @@ EXCERPTS = {
         "tau unweighted unweighted_ci_low unweighted_ci_high reason",
         lambda row: of_whole(row) and row["spec"] == "main",
     ),
+    "wordings": Excerpt(
+        "Biases over wordings of the rubric",
+        "Intervals over prompts and wordings, and (one_) for the wordings that were asked; the standard deviation of a bias "
+        "from wording to wording, and of its estimate from replicate to replicate; the standard error with twice as many "
+        "prompts, wordings or replicates.",
+        f"estimand {BIAS} wordings replicates estimate {INTERVAL} p_value one_ci_low one_ci_high sd_wordings sd_replicates "
+        "std_error twice_prompts twice_wordings twice_replicates note",
+    ),
     "identifiability": Excerpt(
         "What identifies the biases",
         "The judge × model cells that identify each bias, and those it is compared with.",

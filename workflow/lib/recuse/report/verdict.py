@@ -29,7 +29,7 @@ PREFERENCES = {
     "longer": "preference for longer answers",
     "first": "preference for the first answer",
 }
-SIZES = (*NUMBERS[:-1], "adjusted_p_value", "missed")  # columns of numbers
+SIZES = (*NUMBERS[:-1], "adjusted_p_value", "missed", "wordings")  # columns of numbers
 MOST = 5  # names in a list before the rest is counted
 
 
@@ -112,6 +112,7 @@ class Answer:
     verdicts: Sequence[Verdict] = ()
     unit: str = PERCENT.name
     pooled: str = ""
+    wordings: str = ""  # of the rubric, for which the verdicts hold
     tracking: Section | None = None
     leaderboard: Section | None = None
     panel: Section | None = None
@@ -211,6 +212,7 @@ def summary(study: str, about: Mapping, answer: Answer, verdicts: Rows) -> dict:
         "confidence": about["confidence"],
         "headline": answer.headline,
         "pooled": answer.pooled,
+        "wordings": answer.wordings,
         "verdicts": [{key: _value(value, key) for key, value in row.items() if key != "study"} for row in verdicts],
         "caveats": list(answer.caveats),
         "next_steps": list(answer.next_steps),

@@ -1,0 +1,210 @@
+"""Biases over wordings of the rubric: against statsmodels on rows, against formulas, and in studies that lack some ratings."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recuse
+from conftest import CONFIG
+from rated_tables import FIVE, rated, study_of_rows
+from recuse.inference.idiosyncrasy import idiosyncrasies
+from recuse.inference.verdict import ESTABLISHED, SUGGESTIVE, verdict_rows
+from recuse.inference.wordings import Components, Crossed, Part, wording_rows
+from recuse.model.least_squares import quantile
+from recuse.model.spec import Spec
+
+SPECS = {name: CONFIG["specs"][name] for name in ("main", "clustered", "model_effects")}
+A, B, C = "clustered", "model_effects", "idiosyncrasy"
+CHECKS = {
+    A: {"title": "A", "specs": [A], "asks": "?"},
+    B: {"title": "B", "specs": [B], "asks": "?"},
+    C: {"title": "C", "specs": ["main"], "asks": "?", "table": "idiosyncrasy", "methods": ["mixed"]},
+}
+WORDINGS = ("plain", "strict", "short")
+
+
+def asked(wordings=WORDINGS, replicates=2, *, prompts=30, moved=1, seed=3):
+    """Ratings in each wording and replicate; GPT-4o favours itself by `moved` points more in each further wording."""
+    rows = []
+    for number, wording in enumerate(wordings):
+        for replicate in range(replicates):
+            drawn = np.random.default_rng([seed, number, replicate])
+            for row in rated(prompts=prompts, rating=lambda judge, model, score, noise: score):
+                own = row["judge"] == row["model"] == "GPT-4o"
+                value = row["rating"] + drawn.integers(-1, 2) + (1 + moved * number) * own
+                rows.append({**row, "rating": int(np.clip(value, 1, 5)), "wording": wording, "replicate": replicate})
+    return rows
+
+
+def rows_by(study, *checks):
+    """The rows of the table by check and bias, of all three checks if none is named."""
+    named = {name: CHECKS[name] for name in checks or CHECKS}
+    table = wording_rows(named, SPECS, study, confidence=0.9, power=0.8)
+    return {(row["check"], row["quantity"], row["term"]): row for row in table}
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """A tenth of the ratings is missing."""
+    drawn = np.random.default_rng(8)
+    return [row for row in asked() if drawn.random() < 0.9]
+
+
+@pytest.fixture(scope="module")
+def study(rows, tmp_path_factory):
+    return study_of_rows(tmp_path_factory.mktemp("wordings"), rows)
+
+
+def by_statsmodels(frame, term):
+    """Estimate, variance by prompt and rows of a judge's self-bias under Equation 1, by ordinary least squares on the rows."""
+    from statsmodels.formula.api import ols
+
+    own = (frame["judge"] == frame["model"]) * (frame["judge"] == term)
+    family = frame["judge"].map(lambda name: CONFIG["models"][name]["family"])
+    same = (family == frame["model"].map(lambda name: CONFIG["models"][name]["family"])) & (frame["judge"] != frame["model"])
+    others = {f"own{place}": (frame["judge"] == frame["model"]) * (frame["judge"] == name) for place, name in enumerate(FIVE)}
+    families = {f"of{place}": same * (family == name) for place, name in enumerate(sorted(set(family[same])))}
+    columns = {name: values.astype(float) for name, values in (others | families).items()}
+    data = frame.assign(y=(frame["rating"] - 1) / 4, g=(frame["gt"] - 1) / 4, **columns)
+    fitted = ols(f"y ~ judge - 1 + judge:g + {' + '.join(columns)}", data).fit(
+        cov_type="cluster", cov_kwds={"groups": frame["prompt_id"]}
+    )
+    name = f"own{FIVE.index(term)}"
+    return fitted.params[name], fitted.bse[name] ** 2, int(own.sum())
+
+
+def test_errors_over_wordings_are_those_of_fits_by_statsmodels(rows, study):
+    frame = pd.DataFrame(rows)
+    for term in FIVE:
+        b, variance, _ = by_statsmodels(frame, term)
+        parts = [by_statsmodels(frame[frame["wording"] == wording], term) for wording in WORDINGS]
+        estimates, variances, n = (np.array(column, dtype=float) for column in zip(*parts, strict=True))
+        q = n / n.sum()
+        noise = max(0, (q @ variances - variance) / (1 - q @ q))
+        spread = max(0, q @ (estimates - q @ estimates) ** 2 / (1 - q @ q) - noise)
+        row = rows_by(study, A)["clustered", "self_bias", term]
+        assert row["estimate"] == pytest.approx(b, abs=1e-9)
+        assert row["one_std_error"] == pytest.approx(math.sqrt(variance), abs=1e-9)
+        assert row["std_error"] == pytest.approx(math.sqrt(variance + q @ q * spread), abs=1e-9)
+        assert row["df"] == pytest.approx(1 / (q @ q) - 1, abs=1e-9)
+        assert row["ci_high"] == pytest.approx(row["estimate"] + quantile(0.9, row["df"]) * row["std_error"], abs=1e-9)
+
+
+def test_the_bias_that_moves_with_the_wording_has_the_spread(study):
+    table = rows_by(study)
+    for check in CHECKS:
+        moved = table[check, "self_bias", "GPT-4o"]
+        others = [table[check, "self_bias", term]["sd_wordings"] for term in FIVE if term != "GPT-4o"]
+        assert moved["sd_wordings"] > max(0.05, 2 * max(others))
+        assert moved["ci_low"] < moved["one_ci_low"] < moved["one_ci_high"] < moved["ci_high"]
+        assert (moved["wordings"], moved["replicates"], moved["note"]) == (3, 2, "")
+
+
+def test_c_is_that_of_the_table_of_idiosyncrasy(study):
+    (each,) = idiosyncrasies(Spec.of("main", **SPECS["main"]), study, seed=0, draws=0)
+    for test in each.tests():
+        row = rows_by(study, C).get(("idiosyncrasy", test.quantity, test.term))
+        assert (row is None) == bool(test.reason)
+        if row is not None:
+            assert (row["estimate"], row["one_std_error"]) == pytest.approx((test.estimate, test.std_error))
+            assert math.isnan(row["twice_prompts"])
+
+
+def test_components_of_balanced_variances():
+    """By hand: prompts 4, of prompt and wording 3, of one request 2, of the wording 5, on 3 wordings and 2 replicates."""
+    wordings, replicates = 3, 2
+    variance = 4 + 3 / wordings + 2 / (wordings * replicates)
+    in_one_wording, in_one_replicate = 4 + 3 + 2 / replicates, 4 + 3 / wordings + 2 / wordings
+    step = math.sqrt(5 + 3 + 2 / replicates)  # of estimates: with variance 5, and their noise
+    whole = Part(0.0, math.sqrt(variance), 99, 60)
+    between = Crossed(whole, [Part(value, math.sqrt(in_one_wording), 99, 20) for value in (-step, 0.0, step)])
+    again = Crossed(whole, [Part(0.0, math.sqrt(in_one_replicate), 99, 30) for _ in range(2)])
+    assert (between.noise, between.spread, again.noise) == pytest.approx((4, 5, 2 / wordings))
+    assert between.generalised() == pytest.approx((math.sqrt(variance + 5 / wordings), 2))
+    found = Components.of(whole, between, again)
+    assert vars(found) == pytest.approx({"prompts": 4, "interaction": 1, "replicates": 1 / 3, "wordings": 5 / 3})
+    assert found.error() == pytest.approx(math.sqrt(variance + 5 / 3))
+    assert found.error(prompts=2) == pytest.approx(math.sqrt(variance / 2 + 5 / 3))
+    assert found.error(wordings=2) == pytest.approx(math.sqrt(4 + (1 + 1 / 3 + 5 / 3) / 2))
+    assert found.error(replicates=2) == pytest.approx(math.sqrt(4 + 1 + 1 / 6 + 5 / 3))
+    of_one = Components.of(whole, None, again)
+    assert math.isnan(of_one.error(wordings=2))
+    assert of_one.error(replicates=2) == pytest.approx(math.sqrt(variance - 1 / 6))
+
+
+def test_a_study_in_one_wording_has_no_rows_and_replicates_alone_no_interval(tmp_path):
+    (tmp_path / "once").mkdir()
+    assert not rows_by(study_of_rows(tmp_path / "once", asked(["plain"], 1)))
+    again = rows_by(study_of_rows(tmp_path, asked(["plain"], 3)), A)["clustered", "self_bias", "GPT-4o"]
+    assert "ci_low" not in again
+    assert again["sd_replicates"] > 0
+    assert again["twice_prompts"] == pytest.approx(again["one_std_error"] / math.sqrt(2))
+    assert again["twice_replicates"] < again["one_std_error"]
+    assert "one wording" in again["note"]
+
+
+def test_a_judge_counts_the_wordings_by_which_it_was_asked(tmp_path):
+    """Mistral 7B lacks one, Llama 3 8B has only one, and a fourth wording, of one model's answers, tells of no self-bias."""
+    wordings_of = {"Mistral 7B": WORDINGS[:2], "Llama 3 8B": WORDINGS[:1]}
+    rows = [row for row in asked(replicates=1) if row["wording"] in wordings_of.get(row["judge"], WORDINGS)]
+    rows += [{**row, "wording": "rare"} for row in asked(["rare"], 1) if row["model"] == "GPT-4o"]
+    table = rows_by(study_of_rows(tmp_path, rows), A)
+    counts = {term: table["clustered", "self_bias", term]["wordings"] for term in FIVE}
+    assert counts == {**dict.fromkeys(FIVE, 3), "Mistral 7B": 2, "Llama 3 8B": 1}
+    assert table["clustered", "self_bias", "Mistral 7B"]["df"] == pytest.approx(1)
+    assert "ci_low" not in table["clustered", "self_bias", "Llama 3 8B"]
+
+
+def test_a_wording_with_few_ratings_adds_little_to_the_degrees_of_freedom():
+    whole = Part(0.0, 1.0, 99, 102)
+    crossed = Crossed(whole, [Part(0.0, 1.0, 99, n) for n in (50, 50, 2)])
+    assert crossed.generalised()[1] == pytest.approx(102**2 / (50**2 + 50**2 + 2**2) - 1)
+
+
+REPLY = {"estimate": 0.1, "ci_low": 0.05, "ci_high": 0.15, "p_value": 0.001, "detectable": 0.06}
+WIDER = {"ci_low": "-0.05", "ci_high": "0.25", "p_value": "0.2", "detectable": "0.2", "wordings": "3"}
+
+
+def verdict_of(check=C, **changes):
+    """The verdict where all three questions find a bias, and the table of wordings has a row of one check."""
+    bias = {"quantity": "self_bias", "term": "J"}
+    rows = [{"slice": "", **bias, "check": name, "conclusion": "favours itself", "words": "", **REPLY} for name in CHECKS]
+    letters = dict(zip("ABC", CHECKS, strict=True))
+    wordings = [{**bias, "check": check, **WIDER, **changes}]
+    (told,) = verdict_rows(rows, ["J"], [], checks=letters, confidence=0.9, wordings=wordings)
+    return told
+
+
+def test_the_verdict_rests_on_intervals_over_wordings():
+    """C is wider, and no longer finds the bias; A and B do."""
+    told = verdict_of()
+    assert (told["verdict"], told["rests_on"], told["wordings"]) == (SUGGESTIVE, "A B", 1)
+    told = verdict_of(ci_low="0.01", ci_high="0.19", p_value="0.08")
+    assert (told["verdict"], told["question"], told["wordings"]) == (ESTABLISHED, "C", 3)
+    assert (told["ci_low"], told["ci_high"], told["p_value"], told["missed"]) == (0.01, 0.19, 0.08, 0.2)
+
+
+def test_an_interval_over_wordings_never_narrows_that_of_the_check():
+    told = verdict_of(ci_low="0.08", ci_high="0.12", p_value="0.0001", detectable="0.03")
+    assert (told["ci_low"], told["ci_high"], told["p_value"], told["missed"]) == tuple(
+        REPLY[name] for name in ("ci_low", "ci_high", "p_value", "detectable")
+    )
+
+
+def test_one_wording_leaves_the_verdict_as_it_is():
+    told = verdict_of(ci_low="")
+    assert (told["verdict"], told["ci_low"]) == (ESTABLISHED, REPLY["ci_low"])
+    assert math.isnan(told["wordings"])
+
+
+def test_verdicts_in_python_are_over_wordings(rows):
+    """GPT-4o favours itself most in the last wording: there alone that is established."""
+    table = pd.DataFrame(rows).drop(columns="pred_length")
+    over = recuse.verdict(recuse.ratings(table, human="gt", scale=(1, 5))).set_index("term").loc["GPT-4o"]
+    one = pd.DataFrame([row for row in rows if row["wording"] == "short"]).drop(columns="pred_length")
+    alone = recuse.verdict(recuse.ratings(one, human="gt", scale=(1, 5))).set_index("term").loc["GPT-4o"]
+    assert (over["wordings"], alone["verdict"]) == (3, ESTABLISHED)
+    assert over["verdict"] == SUGGESTIVE
+    assert pd.isna(alone["wordings"])

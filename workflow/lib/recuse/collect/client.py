@@ -13,7 +13,7 @@ from recuse.base.errors import LONGEST, ConfigError
 from recuse.collect.cost import cost_of
 from recuse.collect.ledger import Entry
 from recuse.collect.requests import LOGPROBS, Endpoint, Request
-from recuse.collect.secrets import Secrets
+from recuse.collect.secrets import OPENAI, Secrets
 
 Result = TypeVar("Result")
 # Why an attempt brought no answer.
@@ -24,7 +24,6 @@ INTERRUPTED, EXPIRED = "interrupted", "expired"
 PASSING = (RATE_LIMIT, SERVER_ERROR, TIMEOUT, CONNECTION, NOT_JSON, ANOTHER_MODEL, TOO_LARGE)
 FREE = (RATE_LIMIT, SERVER_ERROR, REFUSED, NOT_ALLOWED, NO_QUOTA, EXPIRED)  # for which no server charges
 
-OPENAI = "https://api.openai.com/v1"
 LARGEST = 8 << 20  # bytes of a body
 LONGEST_TEXT = 100_000  # characters that are kept of a body that is no JSON
 OVERLOADED = (429, 503, 529)  # statuses that ask for fewer requests

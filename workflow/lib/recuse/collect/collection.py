@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from recuse.base.errors import ConfigError, DiskError
-from recuse.collect.client import NO_LOGPROBS, NO_QUOTA, NOT_ALLOWED, OPENAI, Client
+from recuse.collect.client import NO_LOGPROBS, NO_QUOTA, NOT_ALLOWED, Client
 from recuse.collect.cost import used, worst_cost
 from recuse.collect.ledger import Entry, Ledger
 from recuse.collect.pace import Pace
 from recuse.collect.requests import Endpoint, Request
-from recuse.collect.secrets import Secrets
+from recuse.collect.secrets import OPENAI, Secrets
 
 # Why a run ended, from the weakest reason to the strongest.
 DONE, BUDGET, ENDPOINT, AUTH, DISK, INTERRUPTED = "done", "budget", "endpoint", "auth", "disk", "interrupted"

@@ -138,7 +138,8 @@ class _Run:
             worst = collection.worst(request)
             if not collection.purse.allows(worst):
                 return math.inf
-            if collection.ledger.room() < ROOM * (len(self._tasks) + 1):
+            under_way = sum(each.pace.under_way for each in collection.desks)
+            if collection.ledger.room() < ROOM * (under_way + 1):
                 collection.stop(DISK, self._of_disk())
                 return math.inf
             if again:

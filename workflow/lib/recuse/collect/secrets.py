@@ -7,6 +7,7 @@ from urllib.parse import quote, urlsplit
 from recuse.base.errors import ConfigError
 from recuse.collect.requests import Endpoint
 
+OPENAI = "https://api.openai.com/v1"
 SHORTEST = 8  # characters of a key that is taken out of texts; a shorter one, like `none`, is a placeholder and a word
 
 
@@ -58,13 +59,14 @@ def _key_in(endpoint: Endpoint, environment: Mapping[str, str]) -> str:
 
 def _check_address(endpoint: Endpoint) -> None:
     """Raise ConfigError if the address, which is stored with each answer, has a password, or is none of the web."""
-    address = urlsplit(endpoint.base_url or "https://")
-    if "@" in address.netloc:
-        raise ConfigError(
-            f"collect: {endpoint.name}: base_url has a password; write the address without it, and put the key into an "
-            "environment variable"
-        )
-    if address.scheme not in ("http", "https"):
-        raise ConfigError(
-            f"collect: {endpoint.name}: base_url is '{endpoint.base_url}'; write it as in http://localhost:8000/v1"
-        )
+    where = f"collect: {endpoint.name}: base_url"
+    address = endpoint.base_url or OPENAI
+    if "@" in address:
+        raise ConfigError(f"{where} has a password; write the address without it, and put the key into an environment variable")
+    try:
+        parts = urlsplit(address)
+        is_one = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_one = False
+    if not is_one:
+        raise ConfigError(f"{where} is '{address}'; write it as in http://localhost:8000/v1")

@@ -1,6 +1,6 @@
 """An OpenAI-compatible server on this machine that answers well or, by a plan, badly, and counts what it did.
 
-`python tests/collect/mock.py --port 8000 --latency 0.2 --share 0.2 --seed 1` serves until it is ended; GET /counts tells.
+`python tests/mock_server.py --port 8000 --latency 0.2 --share 0.2 --seed 1` serves until it is ended; GET /counts tells.
 """
 
 import argparse
@@ -26,7 +26,6 @@ REASONS = {  # what each is for who asks
     "huge": "too large",
     "reset": "connection",
 }
-HUGE = 9 << 20
 
 
 def digest(text):
@@ -58,6 +57,7 @@ class Mock:
         self.latency, self.plan, self.share, self.seed, self.port = latency, plan, share, seed, port
         self.at_once, self.retry_after, self.logprobs = at_once, retry_after, logprobs
         self.always = None  # a fault of every request
+        self.huge = 9 << 20  # bytes
         self.finish = "stop"
         self.refusal = None
         self.batch_after, self.batch_share, self.batch_status = 1, 1.0, "completed"
@@ -166,7 +166,7 @@ class Mock:
         if fault == "another model":
             return await self._reply(writer, self.completion(body) | {"model": f"{body['model']}-mini"})
         if fault == "huge":
-            return await self._send(writer, 200, b'{"choices": "' + b"x" * HUGE + b'"}')
+            return await self._send(writer, 200, b'{"choices": "' + b"x" * self.huge + b'"}')
         if fault == "reset":
             writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             return False

@@ -1,0 +1,332 @@
+import base64
+import io
+import json
+import sys
+from collections import Counter
+from contextlib import redirect_stderr
+from dataclasses import replace
+
+import pytest
+
+from collecting import plan
+from mock_server import FAULTS, REASONS, Mock
+from recuse.base.errors import ConfigError
+from recuse.collect import client
+from recuse.collect.collection import GIVEN_UP
+from recuse.collect.ledger import Ledger, read
+from recuse.collect.progress import line_of, progress
+from recuse.collect.run import collect
+
+KEY = "sk-Wahrlich-geheim+0815/="
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("MOCK_KEY", KEY)
+    monkeypatch.setattr(client, "LARGEST", 1 << 17)
+
+
+@pytest.fixture
+def mock():
+    with Mock() as server:
+        server.huge = 1 << 18
+        yield server
+
+
+@pytest.fixture
+def run(tmp_path):
+    def call(requests, name="ledger.jsonl", **options):
+        with Ledger(tmp_path / name) as ledger:
+            return collect(requests, ledger, **{"wait": 0.01} | options)
+
+    call.path = tmp_path / "ledger.jsonl"
+    return call
+
+
+def contents(path):
+    return {entry.key: entry.response["choices"][0]["message"]["content"] for entry in read(path) if entry.reason is None}
+
+
+def test_what_is_answered_is_not_asked_again_and_a_changed_request_is(run, mock):
+    first, second = run(plan(mock.url, 6)), run(plan(mock.url, 10))
+    assert (first.total, first.before, first.answered, first.missing, first.stopped) == (6, 0, 6, 0, "done")
+    assert (second.total, second.before, second.answered, second.asked, second.missing) == (10, 6, 4, 4, 0)
+    assert set(mock.seen.values()) == {1}
+    assert mock.done == {"answered": 10}
+    changed = run(plan(mock.url, 10, body={"temperature": 0.5}))
+    assert (changed.before, changed.answered) == (0, 10)
+    assert len(contents(run.path)) == 20
+
+
+def test_requests_that_are_the_same_are_asked_once(run, mock):
+    outcome = run(plan(mock.url, 5) + plan(mock.url, 5))
+    assert (outcome.total, outcome.asked) == (5, 5)
+    assert set(mock.seen.values()) == {1}
+
+
+def test_an_entry_says_what_was_asked_and_what_came(run, mock):
+    (request,) = plan(mock.url, 1)
+    request = replace(request, about={"prompt": "p1", "model": "GPT-4o"})
+    outcome = run([request])
+    (entry,) = read(run.path)
+    assert entry.key == request.key
+    assert entry.asked == request.identity
+    assert entry.about == {"prompt": "p1", "model": "GPT-4o"}
+    assert (entry.status, entry.attempt, entry.model, entry.finish_reason) == (200, 1, "mock-1-2026-01-31", "stop")
+    assert entry.response == mock.completion({"model": "mock-1", "messages": request.messages})
+    used = entry.response["usage"]
+    assert entry.cost == pytest.approx((used["prompt_tokens"] + 10 * used["completion_tokens"]) / 1e6)
+    assert (outcome.tokens_in, outcome.tokens_out) == (used["prompt_tokens"], used["completion_tokens"])
+    assert outcome.money == entry.cost
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_each_fault_is_tried_again_and_counted_by_its_reason(run, mock, fault):
+    mock.plan, mock.share, mock.seed = (fault,), 0.5, 3
+    outcome = run(plan(mock.url, 8, timeout=0.25 if REASONS[fault] == "timeout" else 10.0, attempts=9))
+    assert outcome.missing == 0
+    assert mock.done[fault] > 3
+    assert outcome.failed == {REASONS[fault]: mock.done[fault]}
+    assert outcome.retried == outcome.asked - 8 == mock.done[fault]
+    assert [entry.reason for entry in read(run.path)].count(REASONS[fault]) == mock.done[fault]
+
+
+def test_faults_of_all_kinds_leave_the_answers_of_a_run_without_any(run, mock):
+    requests = plan(mock.url, 150, timeout=1.0, attempts=12, concurrency=16)
+    run(requests, "undisturbed.jsonl")
+    before = Counter(mock.done)
+    mock.share, mock.seed = 0.2, 1
+    outcome = run(requests)
+    did = Counter(mock.done) - before
+    expected = Counter()
+    for fault in FAULTS:
+        expected[REASONS[fault]] += did[fault]
+    assert outcome.failed == expected
+    assert len(expected) == 7
+    assert outcome.answered == did["answered"] == 150
+    assert contents(run.path) == contents(run.path.with_name("undisturbed.jsonl"))
+
+
+@pytest.mark.parametrize(("finish", "refusal"), [("length", None), ("stop", "I cannot rate this."), ("content_filter", None)])
+def test_a_truncated_answer_and_a_refusal_are_answers_that_others_read(run, mock, finish, refusal):
+    mock.finish, mock.refusal = finish, refusal
+    assert run(plan(mock.url, 1)).answered == 1
+    (entry,) = read(run.path)
+    assert (entry.finish_reason, entry.response["choices"][0]["message"]["refusal"]) == (finish, refusal)
+
+
+def test_a_request_that_fails_for_good_is_left_to_the_next_run(run, mock):
+    mock.always = "server error"
+    outcome = run(plan(mock.url, 2, attempts=3))
+    assert (outcome.failed, outcome.missing, outcome.stopped) == ({"server error": 6}, 2, "done")
+    mock.always = None
+    outcome = run(plan(mock.url, 2))
+    assert (outcome.answered, outcome.missing) == (2, 0)
+
+
+def test_a_request_that_the_server_refuses_is_not_tried_again(run, mock):
+    mock.always = "bad request"
+    outcome = run(plan(mock.url, 3))
+    assert (outcome.failed, outcome.asked) == ({"refused by the server": 3}, 3)
+    assert "bad request, with the header" in next(read(run.path)).error["message"]
+
+
+def test_an_error_that_is_sent_as_a_success_is_none(run, mock):
+    mock.always = "error in 200"
+    assert run(plan(mock.url, 1, attempts=2)).failed == {"server error": 2}
+
+
+def test_a_server_that_answers_nothing_is_not_asked_for_ever(run, mock):
+    mock.always = "server error"
+    outcome = run(plan(mock.url, 100, attempts=2, concurrency=4))
+    assert outcome.stopped == "endpoint"
+    assert 2 * GIVEN_UP <= outcome.asked <= 2 * GIVEN_UP + 8
+    assert "10 requests in a row got no answer; the last: server error" in outcome.messages[0]
+
+
+def test_nobody_listening_is_said(run):
+    outcome = run(plan("http://127.0.0.1:9/v1", 1, attempts=2))
+    assert outcome.failed == {"connection": 2}
+    assert outcome.uncounted == 0  # nothing was sent, nothing can have been charged
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason", "words"), [("unauthorized", "not allowed", "valid key"), ("quota", "no quota", "is left")]
+)
+def test_a_key_that_is_not_accepted_stops_its_server_alone_and_is_named_by_its_variable(run, mock, fault, reason, words):
+    with Mock() as other:
+        mock.always = fault
+        outcome = run(plan(mock.url, 50, key="MOCK_KEY") + plan(other.url, 30, judge="other"))
+    assert outcome.stopped == "auth"
+    assert outcome.failed[reason] <= 8
+    assert other.done == {"answered": 30}
+    assert "environment variable MOCK_KEY" in outcome.messages[0]
+    assert words in outcome.messages[0]
+    assert KEY not in outcome.messages[0]
+
+
+def test_a_judge_without_log_probabilities_is_not_asked_for_them_twice(run, mock):
+    body = {"logprobs": True, "top_logprobs": 5}
+    assert run(plan(mock.url, 3, mode="logprobs", body=body)).answered == 3
+    mock.logprobs = False
+    outcome = run(plan(mock.url, 40, mode="logprobs", body=body, concurrency=1))
+    assert (outcome.asked, outcome.failed, outcome.stopped) == (1, {"no logprobs": 1}, "endpoint")
+    assert "gives no log probabilities; choose another mode for this judge" in outcome.messages[0]
+
+
+@pytest.mark.parametrize(
+    ("model", "is_it"),
+    [
+        ("mock-1", True),
+        ("mock-1-2026-01-31", True),
+        ("Mock-1:latest", True),
+        ("mock-1-002", True),
+        ("declared", True),
+        (None, True),
+        ("mock-1-mini", False),
+        ("mock-1.5", False),
+        ("mock-10", False),
+        ("mock-1-5", False),
+        ("mock", False),
+    ],
+)
+def test_only_a_snapshot_of_the_model_answers_for_it(run, mock, model, is_it):
+    completion = mock.completion
+    mock.completion = lambda body: completion(body) | {"model": model}
+    outcome = run(plan(mock.url, 1, attempts=1, returned=["declared"]))
+    assert outcome.answered == is_it
+    assert is_it or outcome.failed == {"another model": 1}
+
+
+def test_what_follows_from_an_answer_is_asked_at_once_and_once_also_by_a_later_run(run, mock):
+    def follow(request, response):
+        if request.repairs or response["choices"][0]["message"]["content"] in "123":
+            return None
+        said = {"role": "user", "content": f"repair {request.messages[-1]['content']}"}
+        return replace(request, messages=[*request.messages, said], repairs=request.key)
+
+    requests = plan(mock.url, 12, concurrency=1)
+    alone = run(requests)
+    repaired = sum(content not in "123" for content in contents(run.path).values())
+    assert 0 < repaired < 12
+    later = run(requests, follow=follow)
+    assert (later.total, later.before, later.answered) == (12 + repaired, 12, repaired)
+    assert run(requests, follow=follow).asked == 0
+    assert set(mock.seen.values()) == {1}
+    mock.log.clear()
+    assert run(requests, "other.jsonl", follow=follow).answered == alone.answered + repaired
+    places = [place for place, text in enumerate(mock.log) if text.startswith("repair")]
+    assert [mock.log[place] for place in places] == [f"repair {mock.log[place - 1]}" for place in places]
+
+
+def test_a_budget_is_never_passed_and_is_used_to_within_a_request(run, mock):
+    mock.plan, mock.share, mock.seed = ("bad JSON", "server error"), 0.2, 5  # of the first, nobody knows the cost
+    requests = plan(mock.url, 200, attempts=20)
+    worst = 1e-6 * (14 / 2 + 8) + 20e-5  # of a request here
+    outcome = run(requests, budget=0.005)
+    spent = sum(worst if entry.cost is None else entry.cost for entry in read(run.path))
+    assert outcome.stopped == "budget"
+    assert outcome.missing > 0
+    assert 0.005 - worst - 1e-9 <= spent <= 0.005
+    assert run(requests, budget=0.005).asked == 0
+    assert "the budget of 0.005 has no room for the next request" in outcome.messages[0]
+    assert run(requests, budget=1.0).missing == 0
+
+
+def test_a_budget_needs_a_price_and_a_longest_answer(run, mock):
+    with pytest.raises(ConfigError, match="`price`"):
+        run(plan(mock.url, 1, price=None), budget=1.0)
+    with pytest.raises(ConfigError, match="`max_tokens`"):
+        run(plan(mock.url, 1, body={"max_tokens": None}), budget=1.0)
+    assert run(plan(mock.url, 1, price=None)).answered == 1
+    assert mock.done == {"answered": 1}
+
+
+def test_a_server_that_is_asked_too_much_is_asked_less_and_answers_all(run, mock):
+    mock.at_once, mock.latency = 4, 0.01
+    outcome = run(plan(mock.url, 150, concurrency=32, attempts=30))
+    assert outcome.missing == 0
+    assert outcome.failed == {"rate limit": mock.done["rate limit"]}
+    assert outcome.failed["rate limit"] < 100  # 28 at once before the first is known, and a few each time the limit is felt for
+
+
+def test_a_server_that_wants_a_long_pause_is_left_to_a_later_run(run, mock):
+    mock.always, mock.retry_after = "rate limit", "7200"
+    outcome = run(plan(mock.url, 3))
+    assert outcome.stopped == "endpoint"
+    assert "asks to wait 2 h" in outcome.messages[0]
+
+
+def test_no_key_is_in_ledger_messages_or_standard_error(run, mock):
+    shown = io.StringIO()
+    outcomes = []
+    for fault in ("server error", "bad JSON", "bad request", "unauthorized", "quota", None):
+        mock.always = fault
+        with redirect_stderr(shown), progress(iter(range(0, 10_000, 60)).__next__) as show:
+            outcomes.append(run(plan(mock.url, 2, key="MOCK_KEY", attempts=2), progress=show))
+    assert mock.keys == {f"Bearer {KEY}"}
+    assert outcomes[-1].answered == 2
+    stored = run.path.read_bytes()
+    assert stored.count(b"[MOCK_KEY]") > 4  # the server said the key each time
+    everything = stored + repr(outcomes).encode() + shown.getvalue().encode()
+    assert b"attempts failed" in everything
+    for secret in (KEY, base64.b64encode(KEY.encode()).decode(), KEY[:12], json.dumps(KEY)[1:-1]):
+        assert secret.encode() not in everything
+
+
+def test_a_key_reaches_only_the_server_that_needs_it(run, mock, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    assert run(plan(mock.url, 1)).answered == 1
+    assert mock.keys == {"Bearer none"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "environment", "words"),
+    [
+        ({"key": "MOCK_KEY"}, {}, "MOCK_KEY is not set"),
+        ({"key": "MOCK_KEY"}, {"MOCK_KEY": f"{KEY}\n"}, "set it to the key alone"),
+        ({"url": f"http://user:{KEY}@127.0.0.1/v1"}, {}, "base_url has a password"),
+        ({"url": "localhost:8000/v1"}, {}, "write it as in http://localhost:8000/v1"),
+        ({"url": "http://localhost:port/v1"}, {}, "write it as in http://localhost:8000/v1"),
+    ],
+)
+def test_an_endpoint_that_cannot_be_asked_is_said_before_anything_is(run, mock, settings, environment, words):
+    with pytest.raises(ConfigError) as caught:
+        run(plan(**{"url": mock.url} | settings, number=1), environment=environment)
+    assert words in str(caught.value)
+    assert KEY not in str(caught.value)
+    assert not mock.done
+
+
+def test_what_is_answered_needs_no_key(run, mock):
+    requests = plan(mock.url, 2, key="MOCK_KEY")
+    run(requests)
+    assert run(requests, environment={}).before == 2
+
+
+def test_the_client_is_asked_for_where_it_is_needed(run, mock, monkeypatch):
+    requests = plan(mock.url, 1)
+    run(requests)
+    monkeypatch.setitem(sys.modules, "openai", None)
+    assert run(requests).before == 1
+    with pytest.raises(ConfigError, match=r"pip install 'recuse\[collect\]'"):
+        run(plan(mock.url, 2))
+
+
+def test_a_fault_of_what_reads_the_answers_ends_the_run_with_the_ledger_whole(run, mock):
+    def follow(request, response):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run(plan(mock.url, 3), follow=follow)
+    assert any(entry.reason is None for entry in read(run.path))
+
+
+def test_progress_says_money_and_the_time_left(run, mock):
+    outcomes = []
+    run(plan(mock.url, 4), progress=lambda outcome: outcomes.append(replace(outcome)))
+    assert [outcome.answered for outcome in outcomes] == [1, 2, 3, 4, 4]
+    line = line_of(replace(outcomes[1], seconds=2.0, money=0.25))
+    assert line == "collect: 2 of 4 answers, 0.25 spent, 1 answers/s, about 2 s left"

@@ -1,0 +1,34 @@
+"""A collection in a process of its own: `python collecting.py settings.json`; prints its outcome."""
+
+import json
+import resource
+import sys
+
+from recuse.collect.ledger import Ledger
+from recuse.collect.requests import Endpoint, Price, Request
+from recuse.collect.run import collect
+
+
+def plan(url, number, *, judge="judge", mode="text", body=None, **settings):
+    """Requests `question 0`, `question 1`, ... to the server at `url`."""
+    usual = {"key": None, "price": Price(1.0, 10.0), "concurrency": 8, "timeout": 10.0}
+    endpoint = Endpoint(judge, "mock-1", url, **usual | settings)
+    body = {"max_tokens": 20, **(body or {})}
+    return [Request(endpoint, [{"role": "user", "content": f"question {each}"}], body, mode=mode) for each in range(number)]
+
+
+def main(file):
+    with open(file, encoding="utf-8") as text:
+        settings = json.load(text)
+    options = settings.pop("options", {})
+    path = settings.pop("ledger")
+    if "file_size" in options:  # bytes that a file may have
+        resource.setrlimit(resource.RLIMIT_FSIZE, (options["file_size"], options.pop("file_size")))
+    with Ledger(path) as ledger:
+        print("open", flush=True)
+        outcome = collect(plan(**settings), ledger, wait=0.01, **options)
+    print(json.dumps(vars(outcome) | {"missing": outcome.missing}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

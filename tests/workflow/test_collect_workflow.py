@@ -1,0 +1,84 @@
+"""Judges asked by the command and by the workflow: the ledger outlives a failed job, and nothing in it is asked twice."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from mock_server import Mock
+from recuse.base.tables import read_table
+from workflow_runs import copy_project, snakemake
+
+pytestmark = pytest.mark.workflow
+TARGETS = ("results/ours/tables/imported.csv", "results/ours/tables/collected.csv")
+SECRET = "sk-4f1c0ffee5ecret9"
+
+
+def write_plan(folder, mock, **collect):
+    prompts = [f"p{n},Question {n}?" for n in range(8)]
+    (folder / "prompts.csv").write_text("\n".join(["prompt,text", *prompts]) + "\n")
+    answers = [
+        f"p{n},{model},answer {n} by number {place}" for n in range(8) for place, model in enumerate(("one", "two", "three"))
+    ]
+    (folder / "answers.csv").write_text("\n".join(["prompt,model,text", *answers]) + "\n")
+    endpoint = {"model": "mock-1", "base_url": mock.url, "key": "MOCK_KEY"}
+    judges = {name: {**endpoint, "sampling": {"temperature": number}} for number, name in enumerate(("one", "two"))}
+    collect = {"prompts": "prompts.csv", "answers": "answers.csv", "judges": judges, "rubrics": ["Helpfulness"], **collect}
+    (folder / "plan.yaml").write_text(json.dumps({"studies": {"ours": {"title": "t", "collect": collect}}}))
+    return 2 * 3 * 8
+
+
+def recuse(folder, *words, **environment):
+    command = [sys.executable, "-m", "recuse", *words]
+    return subprocess.run(command, cwd=folder, env=os.environ | environment, capture_output=True, text=True, timeout=100)
+
+
+def test_from_prompts_and_answers_to_ratings_by_the_workflow(tmp_path):
+    folder = copy_project(tmp_path)
+    with Mock() as mock:
+        number = write_plan(folder, mock)
+        refused = snakemake(folder, "--cores", "1", *TARGETS, configs=["plan.yaml"])
+        assert refused.returncode == 1
+        assert "the environment variable MOCK_KEY is not set" in refused.stderr
+        mock.always = "server error"
+        failed = snakemake(folder, "--cores", "1", *TARGETS, configs=["plan.yaml"], MOCK_KEY=SECRET)
+        assert failed.returncode == 1
+        assert "requests in a row got no answer" in failed.stderr
+        lines = (folder / "ours.ledger.jsonl").read_text().splitlines()
+        assert lines
+        mock.always = None
+        done = snakemake(folder, "--cores", "1", *TARGETS, configs=["plan.yaml"], MOCK_KEY=SECRET)
+        assert done.returncode == 0, done.stdout + done.stderr
+    (imported, *_) = read_table(folder / TARGETS[0])
+    assert (imported["kind"], int(imported["n"])) == ("rows", number)
+    assert sum(int(row["ratings"]) for row in read_table(folder / TARGETS[1])) == number
+    ledger = (folder / "ours.ledger.jsonl").read_text()
+    assert ledger.splitlines()[: len(lines)] == lines
+    again = snakemake(folder, "--cores", "1", *TARGETS, configs=["plan.yaml"])  # no server, no key
+    assert "Nothing to be done" in again.stdout + again.stderr
+    for path in [*folder.rglob("*")]:
+        assert not path.is_file() or SECRET.encode() not in path.read_bytes(), path
+    assert SECRET not in refused.stderr + failed.stderr + done.stderr + done.stdout
+
+
+def test_the_command_asks_once_and_other_commands_read_the_ledger(tmp_path):
+    with Mock() as mock:
+        number = write_plan(tmp_path, mock, wordings=["plain", "reader"])
+        dry = recuse(tmp_path, "collect", "plan.yaml", "--dry-run", MOCK_KEY=SECRET)
+        assert dry.returncode == 0, dry.stderr
+        assert f"{2 * number} requests to ask" in dry.stdout
+        assert not (tmp_path / "ours.ledger.jsonl").exists()
+        first = recuse(tmp_path, "collect", "plan.yaml", MOCK_KEY=SECRET)
+        assert first.returncode == 0, first.stderr
+        assert f"0 of {2 * number} requests answered before, {2 * number} now" in first.stdout
+    second = recuse(tmp_path, "collect", "plan.yaml")
+    assert second.returncode == 0, second.stderr
+    assert f"{2 * number} of {2 * number} requests answered before, 0 now" in second.stdout
+    written = recuse(tmp_path, "import", "plan.yaml", "--output", "all.csv")
+    assert written.returncode == 0, written.stderr
+    rows = read_table(tmp_path / "all.csv")
+    assert len(rows) == 2 * number
+    assert {row["wording"] for row in rows} == {"plain", "reader"}
+    assert not (tmp_path / "results").exists()

@@ -132,6 +132,7 @@ def test_tables_that_need_human_scores_have_only_a_header(folder):
         "breakdowns",
         "ppi",
         "power",
+        "wordings",
     }
     named = {row["spec"]: row["estimand"] for row in read_table(folder / "tables/bounds.csv")}
     assert named.keys() == {"model_effects", "model_effects_by_dimension"}

@@ -48,5 +48,5 @@ def test_the_ratio_that_a_ledger_shows_gives_its_tokens_back():
     entries = [Entry(asked.key, "a", asked.identity, {}, "", 0.1, 1, usage=usage) for usage in usages]
     entries.append(Entry(asked.key, "b", asked.identity, {}, "", 0.1, 1))
     ratios = characters_per_token(entries)
-    assert ratios == {"a": pytest.approx(400 / 120)}
-    assert tokens_in(asked, ratios["a"]) == (56 + 96) / 2
+    assert ratios == {("a", False): pytest.approx(400 / 120)}
+    assert tokens_in(asked, ratios["a", False]) == (56 + 96) / 2

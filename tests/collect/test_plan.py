@@ -195,3 +195,12 @@ def test_prices_are_by_the_models_names_at_their_servers(plan):
     assert of_plan["claude"].endpoint.price == Price()  # on this machine
     with pytest.raises(ConfigError, match="gpt-x: found 3; write"):
         prices_in("prices.yaml", {"gpt-x": 3})
+
+
+def test_answers_that_are_not_written_yet_stand_as_different_ones(plan):
+    writers = {"one": {"model": "one", "base_url": HERE}, "two": {"model": "two", "base_url": HERE}}
+    of_plan = plan(writers=writers)
+    assert len(of_plan.answers({})) == 9
+    answers = of_plan.answers({}, absent="word")
+    requests = [request for wave in of_plan.waves(answers) for request in wave]
+    assert len({request.key for request in requests}) == 2 * 5 * 3

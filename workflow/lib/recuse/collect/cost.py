@@ -64,15 +64,17 @@ def used(usage: Mapping | None) -> tuple[int, int] | None:
     return tuple(counts) if all(isinstance(count, int) for count in counts) else None
 
 
-def characters_per_token(entries: Iterable[Entry]) -> dict[str, float]:
-    """The ratio for each judge of a ledger, over all its prompts whose tokens the server counted.
+def characters_per_token(entries: Iterable[Entry]) -> dict[tuple[str, bool], float]:
+    """The ratio for each judge of a ledger, over all its prompts whose tokens the server counted, apart for those that rate.
 
-    It is that of `tokens_in`: characters / (tokens − eight a message).
+    It is that of `tokens_in`: characters / (tokens − eight a message). Short prompts, as for answers, have more of the marks that
+    servers add, so that their ratio is another one.
     """
-    sums = defaultdict(lambda: [0, 0])  # judge -> characters, tokens
+    sums = defaultdict(lambda: [0, 0])  # kind -> characters, tokens
     for entry in entries:
         tokens = used(entry.usage)
         if tokens is not None:
-            sums[entry.judge][0] += characters(entry.asked)
-            sums[entry.judge][1] += tokens[0] - PER_MESSAGE * len(entry.asked["messages"])
-    return {judge: length / tokens for judge, (length, tokens) in sums.items() if length > 0 and tokens > 0}
+            kind = entry.judge, bool(entry.asked["rubric"])
+            sums[kind][0] += characters(entry.asked)
+            sums[kind][1] += tokens[0] - PER_MESSAGE * len(entry.asked["messages"])
+    return {kind: length / tokens for kind, (length, tokens) in sums.items() if length > 0 and tokens > 0}

@@ -87,7 +87,7 @@ class _Past:
         """Estimate what some requests to one judge, by key, will take."""
         left = [request for key, request in requests.items() if key not in self.answered]
         kinds = [(judge, request.mode, len(request.criteria)) for request in left]
-        into = [tokens_in(request, self._ratio.get(judge, CHARACTERS_PER_TOKEN)) for request in left]
+        into = [tokens_in(request, self._ratio.get((judge, bool(request.criteria)), CHARACTERS_PER_TOKEN)) for request in left]
         out = [self._tokens_out(request, kind) for request, kind in zip(left, kinds, strict=True)]
         endpoint = next(iter(requests.values())).endpoint
         worst = [worst_cost(request) for request in left]
@@ -102,7 +102,8 @@ class _Past:
             money=None if endpoint.price is None else cost(endpoint.price, sum(into), sum(out), endpoint.batch),
             most=None if None in worst else sum(worst),
             minutes=_minutes(endpoint, len(left), sum(into) + sum(out), seconds),
-            learnt=judge in self._ratio and all(kind in self._out for kind in kinds),
+            learnt=all((judge, bool(request.criteria)) in self._ratio for request in left)
+            and all(kind in self._out for kind in kinds),
         )
 
     def _tokens_out(self, request: Request, kind: Kind) -> float:

@@ -164,11 +164,12 @@ class Plan:
     def answers(self, entries: Mapping[str, Entry], *, absent: str | None = None) -> list[Answer]:
         """The answers in the file and those written, by what the ledger has of them (key -> entry).
 
-        absent: what stands for one that is not written yet; None: it is left out.
+        absent: the start of what stands for one that is not written yet; None: it is left out.
         """
         written = []
         for request in self.writing():
-            text = text_of(entries[request.key].response) if request.key in entries else absent
+            text = absent and f"{absent} {request.key}"  # each its own, as answers of the same words are one request
+            text = text_of(entries[request.key].response) if request.key in entries else text
             if text is not None:
                 written.append(Answer(request.about["prompt"], request.about["writer"], text))
         return [*self.given, *written]

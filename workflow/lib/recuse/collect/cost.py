@@ -67,8 +67,8 @@ def used(usage: Mapping | None) -> tuple[int, int] | None:
 def characters_per_token(entries: Iterable[Entry]) -> dict[tuple[str, bool], float]:
     """The ratio for each judge of a ledger, over all its prompts whose tokens the server counted, apart for those that rate.
 
-    It is that of `tokens_in`: characters / (tokens − eight a message). Short prompts, as for answers, have more of the marks that
-    servers add, so that their ratio is another one.
+    It is that of `tokens_in`: characters / (tokens − eight a message). Short prompts, as for answers, have relatively more of
+    the marks that servers add.
     """
     sums = defaultdict(lambda: [0, 0])  # kind -> characters, tokens
     for entry in entries:

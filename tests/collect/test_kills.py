@@ -156,11 +156,11 @@ def small_disk(tmp_path):
 
 def test_a_disk_is_never_filled_and_what_is_under_way_still_fits(start, mock, small_disk):
     ledger = small_disk / "ledger.jsonl"
-    (small_disk / "other").write_bytes(b"x" * 900_000)
-    options = {"ledger": str(ledger), "concurrency": 2, "body": {"stop": "x" * 1000}}
+    (small_disk / "other").write_bytes(b"x" * 1_000_000)
+    options = {"ledger": str(ledger), "number": 60, "concurrency": 2, "body": {"stop": "x" * 1000}}
     outcome = outcome_of(start(**options))
     assert outcome["stopped"] == "disk"
-    assert 0 < outcome["answered"] == sum(mock.seen.values()) == len(answers_in(ledger)) < 120
+    assert 0 < outcome["answered"] == sum(mock.seen.values()) == len(answers_in(ledger)) < 60
     assert "the disk is nearly full" in outcome["messages"][0]
     (small_disk / "other").unlink()
     outcome = outcome_of(start(**options))

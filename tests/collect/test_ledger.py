@@ -2,6 +2,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -50,11 +51,13 @@ def test_the_last_usable_response_is_the_answer_to_a_request(path):
     assert len(answers_in(path.with_name("none"))) == 0
 
 
-def test_money_is_summed_by_request_and_attempts_of_unknown_cost_are_counted(path):
-    fill(path, entry("a", error="another model"), entry("a", cost=0.25), entry("b", error="timeout", cost=None))
+def test_money_is_summed_and_an_unknown_cost_counts_at_the_most_that_it_may_be(path):
+    unknown = replace(entry("b", error="timeout", cost=None), at_most=0.125)
+    fill(path, entry("a", error="another model"), entry("a", cost=0.25), unknown, entry("c", cost=None))
     with Ledger(path) as ledger:
-        assert ledger.spent == {"a": 0.75}
-        assert ledger.uncounted == {"b": 1}
+        assert ledger.spent == 0.875
+        ledger.append([entry("d")])
+        assert ledger.spent == 1.375
 
 
 @pytest.mark.parametrize("kept", [1, 12, 100, -1])

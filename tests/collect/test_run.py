@@ -225,11 +225,14 @@ def test_a_budget_is_never_passed_and_is_used_to_within_a_request(run, mock):
     requests = plan(mock.url, 200, attempts=20)
     worst = 1e-6 * (14 / 2 + 8) + 20e-5  # of a request here
     outcome = run(requests, budget=0.005)
-    spent = sum(worst if entry.cost is None else entry.cost for entry in read(run.path))
+    spent = sum(entry.at_most if entry.cost is None else entry.cost for entry in read(run.path))
+    assert [entry.at_most for entry in read(run.path) if entry.cost is None] == pytest.approx([worst] * outcome.uncounted)
+    assert outcome.uncounted == outcome.failed["not JSON"] > 3
     assert outcome.stopped == "budget"
     assert outcome.missing > 0
     assert 0.005 - worst - 1e-9 <= spent <= 0.005
     assert run(requests, budget=0.005).asked == 0
+    assert run(plan(mock.url, 1, judge="another"), budget=0.005).asked == 0  # what the ledger holds of other plans counts, too
     assert "the budget of 0.005 has no room for the next request" in outcome.messages[0]
     assert run(requests, budget=1.0).missing == 0
 

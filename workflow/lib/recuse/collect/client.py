@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import TypeVar
 
 from recuse.base.errors import LONGEST, ConfigError
-from recuse.collect.cost import cost_of
+from recuse.collect.cost import cost_of, worst_cost
 from recuse.collect.ledger import Entry
 from recuse.collect.requests import LOGPROBS, Endpoint, Request
 from recuse.collect.secrets import OPENAI, Secrets
@@ -166,6 +166,7 @@ def entry_of(
         finish_reason=secrets.removed(choice.get("finish_reason")),
         usage=usage if isinstance(usage, Mapping) else None,
         cost=money,
+        at_most=worst_cost(request) if money is None else None,
         batch=batch,
     )
 

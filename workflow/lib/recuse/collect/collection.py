@@ -68,9 +68,9 @@ class Outcome:
 class Purse:
     """A budget: what is spent, and what requests under way may cost at worst, never exceed it."""
 
-    def __init__(self, budget: float | None) -> None:
-        """Start with nothing spent; None: no limit."""
-        self.budget, self.spent, self.reserved = budget, 0.0, 0.0
+    def __init__(self, budget: float | None, spent: float) -> None:
+        """Start with what is spent; None: no limit."""
+        self.budget, self.spent, self.reserved = budget, spent, 0.0
 
     def allows(self, worst: float) -> bool:
         """Whether a request may be sent that costs so much at worst."""
@@ -111,8 +111,7 @@ class Collection:
     ) -> None:
         """Find what is missing. ConfigError if it cannot be asked: no key, no client, or no price for a budget."""
         self.ledger, self.follow = ledger, follow
-        self.outcome, self.purse = Outcome(), Purse(budget)
-        self.purse.spent = sum(ledger.spent.values())  # by whatever was asked before, of this plan or another
+        self.outcome, self.purse = Outcome(), Purse(budget, ledger.spent)  # for this plan or another
         self.desks: list[Desk] = []
         self.stopping, self.changed, self.unsynced = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self._progress = progress or (lambda outcome: None)
@@ -130,8 +129,7 @@ class Collection:
         while request is not None and request.key not in self._keys:
             self._keys.add(request.key)
             self.outcome.total += 1
-            worst = self.worst(request)
-            self.purse.spent += self.ledger.uncounted.get(request.key, 0) * worst
+            self.worst(request)  # an error if it is needed and not known, before anything is asked
             desk = self._desk(request.endpoint)
             if request.key not in self.ledger.answers():
                 desk.queue.insert(0 if first else len(desk.queue), request)

@@ -36,6 +36,7 @@ class Entry:
     finish_reason: str | None = None
     usage: Mapping | None = None
     cost: float | None = None  # None: the price is not known, or whether anything was charged
+    at_most: float | None = None  # what it may have cost, if the cost is not known but the price is
     batch: str | None = None  # id of the batch
 
     @property
@@ -111,7 +112,7 @@ class Ledger:
     Lines are only ever added, in one write each, so that a process that is killed leaves at most its last line cut off; that
     is ended when the ledger is opened again. The lock is on the file itself, and ends with the process, however it ends.
     torn: the number of lines that are cut off. batches: what the ledger says of each batch, by the id of its input file.
-    spent: money by key of request. uncounted: by key, the attempts that may have been charged, but not how much.
+    spent: money for all attempts, of which those with an unknown cost count at the most that it may be.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -119,8 +120,7 @@ class Ledger:
         self.path = Path(path)
         self.torn = 0
         self.batches: dict[str, dict] = {}
-        self.spent: dict[str, float] = {}
-        self.uncounted: dict[str, int] = {}
+        self.spent = 0.0
         self._answers = Answers(self.path)
         self._cut = False  # whether a line was written in part only
 
@@ -197,10 +197,8 @@ class Ledger:
         self._answers.note(record, place)
         if "key" not in record:
             self.batches.setdefault(record["file"], {}).update(record)
-        elif record["cost"] is None:
-            self.uncounted[record["key"]] = self.uncounted.get(record["key"], 0) + 1
         else:
-            self.spent[record["key"]] = self.spent.get(record["key"], 0.0) + record["cost"]
+            self.spent += next((record[name] for name in ("cost", "at_most") if record.get(name) is not None), 0.0)
 
 
 def _records(path: str | Path, torn: list[int]) -> Iterator[tuple[int, dict]]:

@@ -54,8 +54,8 @@ def collect(
 ) -> Outcome:
     """Ask what the open `ledger` does not answer, and return what was done and why it ended; the same request is asked once.
 
-    follow: gives a further request for a request and its response, asked at once; budget: money for this plan over all runs,
-    which what is under way counts towards at its worst; progress: is called with the outcome so far; wait: seconds before a
+    follow: gives a further request for a request and its response, asked at once; budget: money for all attempts of the
+    ledger, to which those under way count at their worst; progress: is called with the outcome so far; wait: seconds before a
     second attempt, doubled for each further one; poll: seconds between two looks at a batch. Ctrl-C and SIGTERM end it in good
     order. Raises ConfigError before anything is asked if that is not possible: a key or a price is missing.
     """

@@ -189,7 +189,7 @@ def test_types_hold_the_codes(tmp_path, sizes, kind):
     assert (
         twice
         == first_twice(coded, groups, levels)
-        == (*(named[axis][-1] for axis in ("judge", "model", "dimension", "dataset")), "p")
+        == (*(named[axis][-1] for axis in ("judge", "model", "dimension", "dataset")), "p", None)
     )
 
 

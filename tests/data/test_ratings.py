@@ -66,6 +66,8 @@ def test_canonical_row(tmp_path):
         "reference_code": 1,
         "prompt": 0,
         "occasion": None,
+        "wording": None,
+        "replicate": None,
         "occasion_code": 0,
     }
     assert rows[0]["model"] == "Claude v2"

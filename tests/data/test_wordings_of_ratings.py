@@ -41,6 +41,22 @@ def test_a_rating_twice_in_one_wording_and_replicate_is_refused_by_its_place(tmp
         study_of_rows(tmp_path, [*rows, rows[2]])
 
 
+def test_a_rating_twice_is_found_beside_a_file_without_wordings(tmp_path):
+    rows = rated(JUDGES, JUDGES, prompts=2)
+    named = [{**row, "wording": "plain"} for row in rows]
+    for number, (first, second, message) in enumerate(
+        [
+            (rows, [*named, named[3]], r"named\.csv, line 10, .*named\.csv, line 5"),
+            ([*rows, rows[3]], named, r"bare\.csv, line 10, "),
+        ]
+    ):
+        (folder := tmp_path / str(number)).mkdir()
+        paths = [write_rows(folder / "bare.csv", first), write_rows(folder / "named.csv", second)]
+        source = StudyFiles([*map(RatingsFile, paths)], {"Tone": (1, 5)}, {}, Registry.from_config(CONFIG["models"]))
+        with pytest.raises(DataError, match=message):
+            built(folder, "mine", source)
+
+
 def test_files_with_and_without_the_columns_are_one_study(tmp_path):
     """Occasions keep their meaning; a blank wording is none."""
     with_wording = [{**row, "occasion": "again", "wording": "plain"} for row in rated(JUDGES, JUDGES, prompts=2)]

@@ -20,7 +20,7 @@ REQUIRED = ("judge", "model", "gt", "dataset", "prompt_id", "rating")
 ASKED = ("wording", "replicate")  # of the rubric that the judge was asked by, and which of several identical requests
 OPTIONAL = ("pred_length", "dimension", "occasion", *ASKED)
 IN_ONE = ("occasion", *ASKED)  # what tells a judge's ratings of a model and prompt apart: one column of select_stored
-BETWEEN = "chr(31)"  # SQL for what separates them
+BETWEEN = "'\x1f'"  # SQL for what separates them
 READ = tuple(column for column in (*REQUIRED, *OPTIONAL) if column not in ASKED)
 NUMBERED = ("gt", "rating", "pred_length")
 MISSING = ("", "na", "n/a", "nan", "null", "none")  # in lower case: what stands for a missing number
@@ -151,7 +151,7 @@ def select_stored(source: RatingsFile, columns: Sequence[str]) -> str:
     stored = {**dict.fromkeys(OPTIONAL, "null::varchar"), "dimension": named} | expressions
     if set(ASKED) & set(columns):
         parts = (f"coalesce({missing_as_null(stored[column], ('',))}, '')" for column in IN_ONE)
-        stored["occasion"] = f"nullif(concat_ws({BETWEEN}, {', '.join(parts)}), {BETWEEN} || {BETWEEN})"
+        stored["occasion"] = f"nullif({f' || {BETWEEN} || '.join(parts)}, {BETWEEN} || {BETWEEN})"
     picked = ", ".join(f"{stored[column]} as {column}" for column in READ)
     return f"select {place_in(source.path, columns)}, {named} as named, {picked} from {relation}"
 

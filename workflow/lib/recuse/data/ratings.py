@@ -305,10 +305,11 @@ def _raise_twice(source: StudyFiles, twice: tuple[str, ...] | None) -> None:
     spellings = [[name, *(spelling for spelling, of in source.registry.names.items() if of == name)] for name in (judge, model)]
     connection = connect()
     rows = " union all ".join(select_rows(file, checked_columns(connection, file)) for file in source.files)
-    same = "judge in ? and model in ? and dimension = ? and dataset = ? and prompt_id = ? and coalesce(occasion, '') = ?"
+    same = "judge in ? and model in ? and dimension = ? and dataset = ? and prompt_id = ?"
+    same += " and occasion is null" if occasion is None else f" and occasion = {text(occasion)}"
     # The first two as the files are read, which ends there: to join or order millions of equal rows takes minutes.
     places = connection.execute(
-        f"select file, record from ({rows}) where {same} limit 2", [*spellings, dimension, dataset, prompt, occasion or ""]
+        f"select file, record from ({rows}) where {same} limit 2", [*spellings, dimension, dataset, prompt]
     )
     first, second = (place_of(*place) for place in sorted(places.fetchall()))
     repeats = ", or, if the answer was rated more than once, say by a column `wording` or `replicate` which rating it is"

@@ -12,7 +12,7 @@ from recuse.base.errors import ConfigError, DataError
 from recuse.base.tables import IMPORTED, write_table
 from recuse.base.words import enumerated, visible
 from recuse.data.faults import DECLARED_SCALE, IS_LENGTH, NAMED, Check, first_twice, raise_first_fault
-from recuse.data.files import IN_ONE, SOURCE, as_number, header_of, place_of, reading
+from recuse.data.files import ASKED, IN_ONE, SOURCE, as_number, header_of, place_of, reading
 from recuse.data.imports.guess import advising
 from recuse.data.imports.inspect_logs import EPOCH
 from recuse.data.imports.logs import GOLD
@@ -145,8 +145,9 @@ def import_ratings(
     key = _create_human_scores(connection, scored_in, named=named_scores, raters=raters)
     _create_rated(connection, paths, settings)
     steps = _create_steps(connection, paths, settings)
+    apart = ["occasion", *(column for column in ASKED if column in named)]
     rows = f"""
-        select judge_name as judge, model_name as model, {", ".join(IN_ONE)},
+        select judge_name as judge, model_name as model, {", ".join(apart)},
                coalesce({in_steps("score", "final_step")}, {in_steps("gt_number", "final_step")}) as gt, dataset, prompt_id,
                {IN_FINAL_STEPS}::integer as rating, {as_number("pred_length")} as pred_length,
                dimension, {FAILURE}, file as {SOURCE[0]}, record as {SOURCE[1]}{further("rated", kept)}

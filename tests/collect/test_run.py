@@ -141,7 +141,7 @@ def test_a_server_that_answers_nothing_is_not_asked_for_ever(run, mock):
     mock.always = "server error"
     outcome = run(plan(mock.url, 100, attempts=2, concurrency=4))
     assert outcome.stopped == "endpoint"
-    assert 2 * GIVEN_UP <= outcome.asked <= 2 * GIVEN_UP + 8
+    assert 2 * GIVEN_UP <= outcome.asked < 100  # of 200 attempts
     assert "10 requests in a row got no answer; the last: server error" in outcome.messages[0]
 
 

@@ -112,8 +112,10 @@ def kills(given) -> None:
         for _ in range(given.kills):
             command = step_of(__file__, "run", mock.url, str(given.requests), str(concurrency), path)
             with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-                process.stdout.readline()
-                time.sleep(seed.uniform(0.0, 2.0))
+                target = sum(mock.seen.values()) + seed.randint(0, 2 * given.requests // given.kills)
+                while sum(mock.seen.values()) < target and process.poll() is None:
+                    time.sleep(0.001)
+                time.sleep(seed.uniform(0.0, 0.1))
                 process.kill()
             again += sum(mock.seen[text] != asked[text] for text in kept)
             before, kept, asked = kept, answers(path), Counter(mock.seen)

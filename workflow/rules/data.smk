@@ -126,9 +126,9 @@ rule collect:
     input:
         tables=of_study(studies.asked_about),
     output:
+        **tables("collected"),
         answered="results/{study}/raw/collected.csv",
         made="results/{study}/made/collect.json",
-        **tables("collected"),
     log:
         "results/{study}/logs/collect.log",
     wildcard_constraints:

@@ -55,9 +55,9 @@ def test_money_is_summed_and_an_unknown_cost_counts_at_the_most_that_it_may_be(p
     unknown = replace(entry("b", error="timeout", cost=None), at_most=0.125)
     fill(path, entry("a", error="another model"), entry("a", cost=0.25), unknown, entry("c", cost=None))
     with Ledger(path) as ledger:
-        assert ledger.spent == 0.875
+        assert ledger.answers().spent == 0.875
         ledger.append([entry("d")])
-        assert ledger.spent == 1.375
+        assert ledger.answers().spent == 1.375
 
 
 @pytest.mark.parametrize("kept", [1, 12, 100, -1])

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from recuse.collect.parse import OFF_SCALE, REFUSAL, TRUNCATED, UNREADABLE, Score, has_logprobs, repair, scores
+from recuse.collect.parse import OFF_SCALE, REFUSAL, TRUNCATED, UNREADABLE, Score, repair, scores
 from recuse.collect.requests import LOGPROBS, NUMBER, SCHEMA, Endpoint, Request
 from recuse.collect.rubrics import FIRST_LINE, LAST_LINE, criterion_of, verdict_of, wording_of
 
@@ -57,6 +57,8 @@ def test_json_is_read_or_missing_with_its_reason(content, score):
         ("**Answer:** 4.", Score(4)),
         ("3", Score(3)),
         ("First I thought Answer: 2\nbut then\nAnswer: 5", Score(5)),
+        ("Answer: 4.0", Score(4)),
+        ("Answer: 4.5", Score(None, OFF_SCALE)),
         ("Answer: 9", Score(None, OFF_SCALE)),
         ("Answer: 4/5", Score(None, UNREADABLE)),
         ("The answer is clearly 4", Score(None, UNREADABLE)),
@@ -106,10 +108,8 @@ def test_a_score_by_logprobs_is_the_expected_rating():
     }
     (score,) = scores(request(mode=LOGPROBS), reply).values()
     assert score.value == pytest.approx((5 * 0.5 + 1 * 0.25) / 0.75)
-    assert has_logprobs(reply)
     top[1:2] = []
     assert [*scores(request(mode=LOGPROBS), reply).values()] == [Score(None, OFF_SCALE)]
-    assert not has_logprobs(response("5"))
 
 
 def test_an_unreadable_reply_is_repaired_once_and_others_never():

@@ -292,6 +292,7 @@ def test_a_key_reaches_only_the_server_that_needs_it(run, mock, monkeypatch):
         ({"key": "MOCK_KEY"}, {}, "MOCK_KEY is not set"),
         ({"key": "MOCK_KEY"}, {"MOCK_KEY": f"{KEY}\n"}, "set it to the key alone"),
         ({"url": f"http://user:{KEY}@127.0.0.1/v1"}, {}, "base_url has a password"),
+        ({"url": f"http://127.0.0.1/v1?key={KEY}"}, {}, "or a query"),
         ({"url": "localhost:8000/v1"}, {}, "write it as in http://localhost:8000/v1"),
         ({"url": "http://localhost:port/v1"}, {}, "write it as in http://localhost:8000/v1"),
     ],

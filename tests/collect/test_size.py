@@ -10,7 +10,7 @@ from scipy.stats import nct, norm, t
 from conftest import CONFIG, built, study_files
 from recuse.base.database import write_parquet
 from recuse.collect.designs import Design, assigned
-from recuse.collect.size import NO_SELF, in_words, planned, published, requests_for
+from recuse.collect.size import NO_SELF, NOT_ESTIMABLE, in_words, planned, published, requests_for
 from recuse.data.files import RatingsFile
 from recuse.inference.power import expected, over_dimensions, power_rows, study_like
 from recuse.model.spec import A, C, Spec
@@ -95,11 +95,11 @@ def test_judges_that_the_study_does_not_have_are_usual_ones():
     assert plan.quality == [like.quality[place], like.quality[0], like.quality[1]]
 
 
-def words(plan, self_bias, **others):
+def words(plan, self_bias):
     human_scores = plan is None or plan.rater_error > 0
     asked = {"self_bias": self_bias, **LEVEL}
     rows = [] if plan is None else requests_for(plan, per_prompt=81, human_scores=human_scores, **asked)
-    return in_words(rows, plan, published(), **{"name": None, **asked, **others})
+    return in_words(rows, plan, **asked)
 
 
 def test_the_page_says_what_to_ask_what_half_of_the_judges_need_and_where_no_number_is_enough():
@@ -118,9 +118,9 @@ def test_the_page_says_what_to_ask_what_half_of_the_judges_need_and_where_no_num
     assert "hide what is below 0.044 of Llama 3 8B. For half" in page
 
 
-def test_the_page_names_the_study_and_judges_that_it_does_not_have():
-    page = words(of_published(judges=["a", "GPT-4o"], models=["a", "GPT-4o", "b", "Mistral 7B"]), 0.1, name="mine")
-    assert "as in study mine:\n  a is not one of its judges, and counts as usual there.\n" in page
+def test_the_page_names_judges_that_the_twin_does_not_have():
+    page = words(of_published(judges=["a", "GPT-4o"], models=["a", "GPT-4o", "b", "Mistral 7B"]), 0.1)
+    assert "as in the simulated twin of Play Favorites:\n  a is not one of its judges, and counts as usual there.\n" in page
 
 
 def test_without_human_scores_there_is_no_a():
@@ -129,10 +129,10 @@ def test_without_human_scores_there_is_no_a():
     assert "B against other judges" in page
 
 
-def test_without_own_answers_or_preferences_it_says_what_is_missing():
+def test_without_own_answers_or_another_judge_it_says_what_is_missing():
     assert words(of_published(judges=["x", "y"]), 0.05) == NO_SELF
-    unknown = replace(of_published(), preferences=None)
-    assert "does not show how much judges prefer single models" in words(unknown, 0.05)
+    alone = planned(published(), {("x", prompt, "x") for prompt in PROMPTS}, {}, dimensions=6, raters=None)
+    assert words(alone, 0.05) == NOT_ESTIMABLE
 
 
 def test_published_components_are_those_of_the_twin(world, tmp_path):

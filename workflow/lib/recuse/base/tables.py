@@ -129,6 +129,8 @@ VERDICTS = columns(
     "rests_on missed reason advice wordings",
 )
 IMPORTED = columns("study file kind n example")
+COLLECTED_RATINGS = columns("judge model prompt dataset dimension rating length wording replicate criteria")
+COLLECTED_VERDICTS = columns("judge item model_a model_b order outcome length_a length_b dataset wording vote reason")
 COLLECTED = columns(
     "study judge requests answered repaired ratings refusal truncated off_the_scale unreadable not_answered",
     "tokens_in tokens_out money",

@@ -12,6 +12,7 @@ from typing import TypeVar
 from recuse.base.errors import LONGEST, ConfigError
 from recuse.collect.cost import cost_of, worst_cost
 from recuse.collect.ledger import Entry
+from recuse.collect.parse import choice_of, likeliest
 from recuse.collect.requests import LOGPROBS, Endpoint, Request
 from recuse.collect.secrets import OPENAI, Secrets
 
@@ -144,7 +145,7 @@ def entry_of(
     """What a reply to a request is worth: an answer, or the reason why it is none. No key of a server is in it."""
     response = None if reply.problem else _object_in(reply.body)
     problem = _problem(request, reply, response)
-    choice, usage = _choice(response) or {}, (response or {}).get("usage")
+    choice, usage = choice_of(response or {}), (response or {}).get("usage")
     price = request.endpoint.price
     money = cost_of(price, usage, batch is not None)
     if price is not None and money is None and problem is not None and (problem[0] in FREE or not reply.sent):
@@ -180,12 +181,6 @@ def _object_in(body: bytes) -> dict | None:
     return value if isinstance(value, dict) else None
 
 
-def _choice(response: Mapping | None) -> Mapping | None:
-    """The first choice of a response; None if there is none."""
-    choices = (response or {}).get("choices")
-    return choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], Mapping) else None
-
-
 def failure_of(reply: Reply) -> tuple[str, str] | None:
     """The reason why nothing came, or a status other than 2xx, and a message; None if something came."""
     if reply.problem is not None:
@@ -194,7 +189,7 @@ def failure_of(reply: Reply) -> tuple[str, str] | None:
     error = (response or {}).get("error")
     error = error if isinstance(error, Mapping) else {"message": error}
     status = reply.status
-    if status < 300 and _choice(response) is None and error.get("code"):
+    if status < 300 and not choice_of(response or {}) and error.get("code"):
         status = error["code"]  # some servers say 200 and mean this
     if isinstance(status, int) and status < 300:
         return None
@@ -209,14 +204,13 @@ def _problem(request: Request, reply: Reply, response: Mapping | None) -> tuple[
         return failure
     if response is None:
         return NOT_JSON, f"{len(reply.body):,} bytes that are no JSON object"
-    choice, model = _choice(response), response.get("model")
-    if choice is None:
+    choice, model = choice_of(response), response.get("model")
+    if not choice:
         return SERVER_ERROR, "the response has no choice"
     if model and not _is_asked(str(model), request.endpoint):
         asked = f"asked for {request.endpoint.model}, answered by {model}"
         return ANOTHER_MODEL, f"{asked}; if that is a name of the same model, add it to `returned`"
-    logprobs = choice.get("logprobs")
-    if request.mode == LOGPROBS and not (isinstance(logprobs, Mapping) and logprobs.get("content")):
+    if request.mode == LOGPROBS and not likeliest(choice):
         return NO_LOGPROBS, "the response has no log probabilities"
     return None
 

@@ -111,7 +111,7 @@ class Collection:
     ) -> None:
         """Find what is missing. ConfigError if it cannot be asked: no key, no client, or no price for a budget."""
         self.ledger, self.follow = ledger, follow
-        self.outcome, self.purse = Outcome(), Purse(budget, ledger.spent)  # for this plan or another
+        self.outcome, self.purse = Outcome(), Purse(budget, ledger.answers().spent)  # for this plan or another
         self.desks: list[Desk] = []
         self.stopping, self.changed, self.unsynced = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self._progress = progress or (lambda outcome: None)

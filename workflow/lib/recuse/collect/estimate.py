@@ -5,18 +5,17 @@ import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from urllib.parse import urlsplit, urlunsplit
 
 from recuse.base.words import counted, enumerated, visible
 from recuse.collect.cost import CHARACTERS_PER_TOKEN, characters_per_token, cost, most_out, tokens_in, used, worst_cost
 from recuse.collect.ledger import Entry
 from recuse.collect.requests import LOGPROBS, NUMBER, SCHEMA, Endpoint, Request
+from recuse.collect.secrets import OPENAI, Secrets
 
 # Where the ledger has no answer like it: tokens of an answer, of a rating in each mode, and seconds of a response.
 ANSWER = 400
 RATING = {SCHEMA: 15, NUMBER: 5, LOGPROBS: 1}
 SECONDS, TOKENS_PER_SECOND = 1.0, 50.0
-USUAL_URL = "https://api.openai.com/v1"  # of the client
 
 Kind = tuple[str, str, int]  # judge, mode, number of criteria
 
@@ -30,7 +29,6 @@ class Estimate:
     answered: int
     tokens_in: float
     tokens_out: float
-    spent: float  # so far, also for attempts that failed
     money: float | None  # expected; None: the price is not known
     most: float | None  # that one attempt of each may cost; None: not known, or an answer may have any length
     minutes: float | None  # None: a batch, which may take a day
@@ -45,8 +43,8 @@ class Estimate:
 ADDED = [field.name for field in fields(Estimate) if field.name not in ("judge", "money", "most", "minutes", "learnt")]
 
 
-def estimates(requests: Iterable[Request], entries: Iterable[Entry]) -> list[Estimate]:
-    """Estimate what each judge will take, in the order of the plan.
+def estimates(requests: Iterable[Request], answers: Iterable[Entry]) -> list[Estimate]:
+    """Estimate what each judge will take, in the order of the plan; answers: those to requests of it in the ledger.
 
     Tokens of prompts are characters over the characters per token of the judge's answers so far, else CHARACTERS_PER_TOKEN;
     those of answers are the mean of the judge's so far in the same mode with as many criteria, else ANSWER or RATING for each
@@ -56,31 +54,28 @@ def estimates(requests: Iterable[Request], entries: Iterable[Entry]) -> list[Est
     by_judge: dict[str, dict[str, Request]] = defaultdict(dict)
     for request in requests:
         by_judge[request.endpoint.name].setdefault(request.key, request)
-    past = _Past(entries)
+    past = _Past(answers)
     return [past.estimate(judge, of_judge) for judge, of_judge in by_judge.items()]
 
 
 class _Past:
-    """What the entries of a ledger show of its judges."""
+    """What the answers of a ledger show of its judges."""
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
-        """Read the entries once."""
+    def __init__(self, answers: Iterable[Entry]) -> None:
+        """Read the answers once."""
         self.answered: set[str] = set()
-        self.spent: dict[str, float] = defaultdict(float)  # by key
         self._out: dict[Kind, list[int]] = defaultdict(list)
         self._seconds: dict[Kind, list[float]] = defaultdict(list)
-        self._ratio = characters_per_token(self._read(entries))
+        self._ratio = characters_per_token(self._read(answers))
 
-    def _read(self, entries: Iterable[Entry]) -> Iterable[Entry]:
-        for entry in entries:
-            self.spent[entry.key] += entry.cost or 0.0
-            if entry.error is None:
-                kind = entry.judge, str(entry.asked["mode"]), len(entry.asked["rubric"])
-                self.answered.add(entry.key)
-                if entry.batch is None:
-                    self._seconds[kind].append(entry.seconds)
-                if (tokens := used(entry.usage)) is not None:
-                    self._out[kind].append(tokens[1])
+    def _read(self, answers: Iterable[Entry]) -> Iterable[Entry]:
+        for entry in answers:
+            kind = entry.judge, str(entry.asked["mode"]), len(entry.asked["rubric"])
+            self.answered.add(entry.key)
+            if entry.batch is None:
+                self._seconds[kind].append(entry.seconds)
+            if (tokens := used(entry.usage)) is not None:
+                self._out[kind].append(tokens[1])
             yield entry
 
     def estimate(self, judge: str, requests: Mapping[str, Request]) -> Estimate:
@@ -98,7 +93,6 @@ class _Past:
             answered=len(requests) - len(left),
             tokens_in=sum(into),
             tokens_out=sum(out),
-            spent=sum(self.spent.get(key, 0.0) for key in requests),
             money=None if endpoint.price is None else cost(endpoint.price, sum(into), sum(out), endpoint.batch),
             most=None if None in worst else sum(worst),
             minutes=_minutes(endpoint, len(left), sum(into) + sum(out), seconds),
@@ -142,8 +136,11 @@ def total(of_judges: Sequence[Estimate]) -> Estimate:
 HEADINGS = ("judge", "requests", "answered", "left", "tokens in", "tokens out", "money", "at most", "minutes")
 
 
-def page(of_judges: Sequence[Estimate], requests: Sequence[Request]) -> str:
-    """What the collection will take, in words and numbers, and three requests as they would be sent."""
+def page(of_judges: Sequence[Estimate], requests: Sequence[Request], *, spent: float = 0.0) -> str:
+    """What the collection will take, in words and numbers, and three requests as they would be sent.
+
+    spent: money for all attempts in the ledger so far.
+    """
     if not of_judges:
         return "The plan asks for nothing."
     whole = total(of_judges)
@@ -153,9 +150,10 @@ def page(of_judges: Sequence[Estimate], requests: Sequence[Request]) -> str:
         "  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))])
         for row in rows
     ]
-    parts = ["\n".join([_headline(whole), "", *map(visible, lines), "", *_notes(of_judges, whole)])]
+    parts = ["\n".join([_headline(whole), "", *map(visible, lines), "", *_notes(of_judges, whole, spent)])]
     parts += map(_as_sent, examples(requests))
-    return _without_keys("\n\n".join(parts), {request.endpoint.key for request in requests}) + "\n"
+    with_keys = [request.endpoint for request in requests if request.endpoint.key in os.environ]
+    return Secrets(with_keys, os.environ).removed("\n\n".join(parts)) + "\n"  # should a prompt quote one
 
 
 def _headline(whole: Estimate) -> str:
@@ -166,13 +164,13 @@ def _headline(whole: Estimate) -> str:
     return f"{counted(whole.left, 'request')} to ask, {money}, {time}."
 
 
-def _notes(of_judges: Sequence[Estimate], whole: Estimate) -> list[str]:
+def _notes(of_judges: Sequence[Estimate], whole: Estimate, spent: float) -> list[str]:
     notes = [
         "Money is in the unit of the prices. `at most` is one attempt of each request with the longest answer allowed; repairs "
         "and further attempts come on top, and `--budget` holds them too."
     ]
-    if whole.spent:
-        notes.append(f"Spent so far: {_money(whole.spent)}.")
+    if spent:
+        notes.append(f"Spent so far, by the ledger: {_money(spent)}.")
     if unpriced := [each.judge for each in of_judges if each.money is None]:
         notes.append(f"No price is stated for {enumerated(list(map(visible, unpriced)), 5)}.")
     if unlimited := [each.judge for each in of_judges if each.most is None and each.money is not None]:
@@ -219,22 +217,8 @@ def _as_sent(request: Request) -> str:
     endpoint = request.endpoint
     about = ", ".join(f"{name} {value}" for name, value in request.about.items())
     lines = [f"{endpoint.name}: {about}" if about else endpoint.name]
-    lines.append(f"POST {_address(endpoint.base_url or USUAL_URL)}/chat/completions")
+    lines.append(f"POST {(endpoint.base_url or OPENAI).rstrip('/')}/chat/completions")
     lines += [] if endpoint.key is None else [f"Authorization: Bearer ${endpoint.key}"]
     sent = {"model": endpoint.model, "messages": [dict(message) for message in request.messages], **request.body}
     lines.append(json.dumps(sent, indent=2, ensure_ascii=False))
     return visible("\n".join(lines), but="\n")
-
-
-def _address(url: str) -> str:
-    """An address without the name, password or query that it may hold."""
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="")).rstrip("/")
-
-
-def _without_keys(text: str, variables: Iterable[str | None]) -> str:
-    """A text with the name of each environment variable in place of its value, should a prompt quote it."""
-    for variable in filter(None, variables):
-        if secret := os.environ.get(variable):
-            text = text.replace(secret, f"${variable}").replace(json.dumps(secret, ensure_ascii=False)[1:-1], f"${variable}")
-    return text

@@ -67,10 +67,14 @@ def read(path: str | Path) -> Iterator[Entry]:
 
 
 class Answers(Mapping[str, Entry]):
-    """The last answer to each request of a ledger by its key; each is read from the file when it is asked for."""
+    """The last answer to each request of a ledger by its key; each is read from the file when it is asked for.
+
+    spent: money for all attempts of the ledger, of which those with an unknown cost count at the most that it may be.
+    """
 
     def __init__(self, path: str | Path) -> None:
         """Start without answers; `note` adds them."""
+        self.spent = 0.0
         self._path = Path(path)
         self._places: dict[str, int] = {}  # key -> byte at which the line starts
 
@@ -94,7 +98,10 @@ class Answers(Mapping[str, Entry]):
 
     def note(self, record: Mapping, place: int) -> None:
         """Take note of the line that starts at the byte `place`."""
-        if "key" in record and record.get("error") is None:
+        if "key" not in record:
+            return
+        self.spent += next((record[name] for name in ("cost", "at_most") if record.get(name) is not None), 0.0)
+        if record.get("error") is None:
             self._places[record["key"]] = place
 
 
@@ -112,7 +119,6 @@ class Ledger:
     Lines are only ever added, in one write each, so that a process that is killed leaves at most its last line cut off; that
     is ended when the ledger is opened again. The lock is on the file itself, and ends with the process, however it ends.
     torn: the number of lines that are cut off. batches: what the ledger says of each batch, by the id of its input file.
-    spent: money for all attempts, of which those with an unknown cost count at the most that it may be.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -120,7 +126,6 @@ class Ledger:
         self.path = Path(path)
         self.torn = 0
         self.batches: dict[str, dict] = {}
-        self.spent = 0.0
         self._answers = Answers(self.path)
         self._cut = False  # whether a line was written in part only
 
@@ -197,8 +202,6 @@ class Ledger:
         self._answers.note(record, place)
         if "key" not in record:
             self.batches.setdefault(record["file"], {}).update(record)
-        else:
-            self.spent += next((record[name] for name in ("cost", "at_most") if record.get(name) is not None), 0.0)
 
 
 def _records(path: str | Path, torn: list[int]) -> Iterator[tuple[int, dict]]:

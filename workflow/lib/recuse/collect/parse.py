@@ -25,6 +25,7 @@ REFUSING = re.compile(
 )
 FENCE = re.compile(r"\A```(?:json)?\s*(.*?)\s*```\Z", re.S)
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+WHOLE = re.compile(r"(?<=\d)\.0+\Z")  # as in 4.0
 QUOTES = " \t*_`\"'[]()<>.!"  # around a label
 
 
@@ -41,7 +42,7 @@ def scores(request: Request, response: Mapping, *, reads: str = FREE) -> dict[st
     response: of chat completions, whole. reads: where a wording has its label, of `rubrics`. In mode `logprobs` a score is the
     expected rating sum(p v) / sum(p) over the labels among the likeliest tokens.
     """
-    choice = _choice(response)
+    choice = choice_of(response)
     message = choice.get("message") or {}
     content = message.get("content")
     reason = None
@@ -61,15 +62,16 @@ def scores(request: Request, response: Mapping, *, reads: str = FREE) -> dict[st
     return read
 
 
-def _choice(response: Mapping) -> Mapping:
+def choice_of(response: Mapping) -> Mapping:
+    """The first choice of a response, of any server; empty if it has none."""
     choices = response.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else {}
     return first if isinstance(first, Mapping) else {}
 
 
 def text_of(response: Mapping) -> str | None:
-    """The text of a response, whole; None if it has none, or was cut off."""
-    choice = _choice(response)
+    """The text of a response, also one that was cut off; None if it has none."""
+    choice = choice_of(response)
     content = (choice.get("message") or {}).get("content")
     return content.strip() if isinstance(content, str) and content.strip() else None
 
@@ -88,10 +90,10 @@ def _of_json(criteria: Sequence[Criterion], content: str) -> dict[str, Score]:
 def _of_value(criterion: Criterion, value: object) -> Score:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return Score(None, UNREADABLE)
-    label = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
-    rating = criterion.value_of(label)
-    if rating is not None:
-        return Score(rating)
+    label = str(value).strip()
+    for written in (label, WHOLE.sub("", label)):
+        if (rating := criterion.value_of(written)) is not None:
+            return Score(rating)
     return Score(None, OFF_SCALE if NUMBER.fullmatch(label) else UNREADABLE)
 
 
@@ -125,21 +127,21 @@ def _named_in(criterion: Criterion, line: str) -> Score:
 
 def _expected(criterion: Criterion, choice: Mapping) -> Score:
     """The expected rating by the probabilities of the first token; missing unless two labels are among those returned."""
-    tokens = ((choice.get("logprobs") or {}).get("content")) or []
     weights: dict[int, float] = {}
-    for token in (tokens[0].get("top_logprobs") or []) if tokens else []:
+    for token in likeliest(choice):
         rating = criterion.value_of(str(token.get("token", "")).strip())
         if rating is not None:
             weights[rating] = weights.get(rating, 0.0) + math.exp(token["logprob"])
     if len(weights) < 2:
-        return Score(None, OFF_SCALE if tokens else UNREADABLE)
+        return Score(None, OFF_SCALE)
     return Score(sum(rating * weight for rating, weight in weights.items()) / sum(weights.values()))
 
 
-def has_logprobs(response: Mapping) -> bool:
-    """Whether a response has the probabilities of its first token."""
-    tokens = ((_choice(response).get("logprobs") or {}).get("content")) or []
-    return bool(tokens and tokens[0].get("top_logprobs"))
+def likeliest(choice: Mapping) -> Sequence[Mapping]:
+    """The likeliest first tokens of a choice, with their log probabilities; empty if the server gives none."""
+    logprobs = choice.get("logprobs")
+    tokens = (logprobs.get("content") if isinstance(logprobs, Mapping) else None) or [{}]
+    return tokens[0].get("top_logprobs") or []
 
 
 def repair(request: Request, response: Mapping, *, reads: str = FREE) -> Request | None:

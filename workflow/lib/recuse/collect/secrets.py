@@ -1,6 +1,7 @@
 """Keys of servers: read from the environment, and taken out of whatever is stored or shown."""
 
 import base64
+import json
 from collections.abc import Iterable, Mapping
 from urllib.parse import quote, urlsplit
 
@@ -25,7 +26,7 @@ class Secrets:
             form: f"[{name}]"
             for name, key in self._keys.items()
             if len(key) >= SHORTEST
-            for form in (key, quote(key, safe=""), base64.b64encode(key.encode()).decode().rstrip("="))
+            for form in (key, json.dumps(key)[1:-1], quote(key, safe=""), base64.b64encode(key.encode()).decode().rstrip("="))
         }
 
     def key_of(self, endpoint: Endpoint) -> str | None:
@@ -33,7 +34,7 @@ class Secrets:
         return None if endpoint.key is None else self._keys[endpoint.key]
 
     def removed(self, value: object) -> object:
-        """A JSON value with the name of its variable instead of each key, also in base64 or quoted for a URL."""
+        """A JSON value with the name of its variable instead of each key, also in base64, or quoted for JSON or a URL."""
         if not self._forms:
             return value
         if isinstance(value, str):
@@ -58,11 +59,13 @@ def _key_in(endpoint: Endpoint, environment: Mapping[str, str]) -> str:
 
 
 def _check_address(endpoint: Endpoint) -> None:
-    """Raise ConfigError if the address, which is stored with each answer, has a password, or is none of the web."""
+    """Raise ConfigError if the address, which is stored with each answer, has a password or a query, or is none of the web."""
     where = f"collect: {endpoint.name}: base_url"
     address = endpoint.base_url or OPENAI
-    if "@" in address:
-        raise ConfigError(f"{where} has a password; write the address without it, and put the key into an environment variable")
+    if set("@?#") & {*address}:
+        raise ConfigError(
+            f"{where} has a password or a query; write the address without it, and put the key into an environment variable"
+        )
     try:
         parts = urlsplit(address)
         is_one = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0

@@ -18,14 +18,11 @@ from recuse.model.spec import A
 TWIN = "the simulated twin of Play Favorites"
 NAMED = 3  # judges in a sentence
 NO_SELF = "No judge rates answers of its own: no number of prompts shows a self-bias. Add a judge that is one of the models."
-UNKNOWN = (
-    "How many prompts are needed is not known: {like} does not show how much judges prefer single models, which no number of "
-    "prompts averages out. Name a study with more judges and models, or none."
-)
+NOT_ESTIMABLE = "No number of prompts shows a self-bias in this plan. Add a second judge, and a model that is not a judge."
 
 
 def published() -> PlannedStudy:
-    """The components of the twin, by `study_like`: what a plan without a study like it is sized by."""
+    """The components of the twin, by `study_like`, which plans are sized by."""
     components = json.loads((WORKFLOW / "data" / "twin_power.json").read_text("utf-8"))
     preferences = components.pop("preferences")
     arrays = {name: np.array(preferences[name]) for name in ("spread", "ratios", "effects")}
@@ -87,11 +84,8 @@ def requests_for(
 
     prompts: the fewest of which a test of size 1 - confidence finds self_bias with probability `power`, infinite if the limit,
     what infinitely many prompts find, is above it. requests: prompts × per_prompt, those of the plan for each of its prompts.
-    A judge whose self-bias is not estimable has no row; without human scores there is none of A, and none at all where the
-    judges' preferences are unknown.
+    A judge whose self-bias is not estimable has no row; without human scores there is none of A.
     """
-    if plan.preferences is None:
-        return []
     asked = {"self_bias": self_bias, "power": power, "confidence": confidence}
     rows = power_by_judge(plan, judges=plan.judges, prompts=[1], **asked)
     return [
@@ -109,27 +103,18 @@ def _requests(prompts: float, per_prompt: float) -> float:
     return prompts if math.isinf(prompts) else math.ceil(prompts * per_prompt)
 
 
-def in_words(
-    rows: Sequence[Mapping],
-    plan: PlannedStudy | None,
-    like: PlannedStudy,
-    *,
-    name: str | None,
-    self_bias: float,
-    power: float,
-    confidence: float,
-) -> str:
-    """Rows of `requests_for` as a page; name: of the study like the plan, None for the published twin."""
-    source = f"study {name}" if name else f"{TWIN}, as no study like the plan is named"
+def in_words(rows: Sequence[Mapping], plan: PlannedStudy | None, *, self_bias: float, power: float, confidence: float) -> str:
+    """Rows of `requests_for` as a page; None: no judge rates answers of its own."""
     if plan is None:
         return NO_SELF
     if not rows:
-        return UNKNOWN.format(like=source)
+        return NOT_ESTIMABLE
     lines = [
         f"To see a self-bias of {self_bias:g} of the scale (power {power:g}, {level(confidence)} intervals), with judges and "
-        f"ratings as in {source}:"
+        f"ratings as in {TWIN}:"
     ]
-    others = [judge for judge in plan.judges if judge not in like.judges]
+    known = published().judges
+    others = [judge for judge in plan.judges if judge not in known]
     if others:
         verb = "is not one of its judges, and counts" if len(others) == 1 else "are not among its judges, and count"
         lines.append(f"  {enumerated(others, NAMED)} {verb} as usual there.")

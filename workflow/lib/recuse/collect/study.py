@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from recuse.base.errors import CollectError, ConfigError
-from recuse.base.tables import COLLECTED, write_table
+from recuse.base.tables import COLLECTED, COLLECTED_RATINGS, COLLECTED_VERDICTS, write_table
 from recuse.base.words import counted
 from recuse.collect.collection import DONE, Outcome
 from recuse.collect.estimate import estimates, page
-from recuse.collect.ledger import Entry, Ledger, answers_in
+from recuse.collect.ledger import Answers, Ledger, answers_in
 from recuse.collect.plan import RATINGS, Answer, Plan, is_here
 from recuse.collect.progress import progress
 from recuse.collect.requests import Endpoint, Request
 from recuse.collect.run import collect
 from recuse.collect.size import in_words, planned, published, requests_for
-from recuse.collect.table import OF_RATINGS, OF_VERDICTS, counts_of, rows_of
+from recuse.collect.table import counts_of, rows_of
 
 UNLIMITED = "unlimited"
 ABSENT = 200  # words of an answer that is not written yet, for the estimate
@@ -27,7 +27,7 @@ class Collected:
     """What a plan asks, and what its ledger holds of that."""
 
     plan: Plan
-    entries: Mapping[str, Entry]
+    entries: Answers
 
     @classmethod
     def in_ledger(cls, plan: Plan) -> "Collected":
@@ -56,7 +56,7 @@ class Collected:
             raise CollectError(
                 f"{self.plan.ledger}: holds no answer to what {self.plan.study} asks; run `recuse collect` first"
             )
-        columns = OF_RATINGS if self.plan.kind == RATINGS else OF_VERDICTS
+        columns = COLLECTED_RATINGS if self.plan.kind == RATINGS else COLLECTED_VERDICTS
         write_table(path, columns, rows_of(self.plan, self.requests, self.answers, self.entries))
 
     def counts(self) -> list[dict]:
@@ -105,20 +105,16 @@ def page_before(collected: Collected, *, families: Mapping, human_scores: bool, 
     answers = plan.answers(entries, absent="word " * ABSENT)
     requests = [request for wave in plan.waves(answers) for request in wave]
     known = [entries[request.key] for request in (*plan.writing(), *requests) if request.key in entries]
-    pages = [page(estimates([*plan.writing(), *requests], known), requests)]
+    pages = [page(estimates([*plan.writing(), *requests], known), requests, spent=entries.spent)]
     if plan.kind == RATINGS:
         ratings = {(each.about["judge"], each.about["prompt"], each.about["model"]) for each in requests}
         of_models = {model: family for family, models in families.items() for model in models}
         raters = 1 if human_scores else None
-        like = published()
-        size = planned(like, ratings, of_models, dimensions=len(plan.dimensions), raters=raters)
+        size = planned(published(), ratings, of_models, dimensions=len(plan.dimensions), raters=raters)
         sought = {"self_bias": plan.settings.get("self_bias", SELF_BIAS), "power": power, "confidence": confidence}
-        rows = (
-            []
-            if size is None
-            else requests_for(size, per_prompt=len(requests) / len(plan.prompts), human_scores=human_scores, **sought)
-        )
-        pages.append(in_words(rows, size, like, name=None, **sought))
+        per_prompt = len(requests) / len(plan.prompts)
+        rows = requests_for(size, per_prompt=per_prompt, human_scores=human_scores, **sought) if size else []
+        pages.append(in_words(rows, size, **sought))
     return "\n\n".join(pages) + "\n"
 
 

@@ -12,23 +12,6 @@ from recuse.collect.requests import Request
 from recuse.collect.rubrics import VERDICT
 from recuse.data.imports.rows import ALL
 
-OF_RATINGS = ("judge", "model", "prompt", "dataset", "dimension", "rating", "length", "wording", "replicate", "criteria")
-OF_VERDICTS = (
-    *(
-        "judge",
-        "item",
-        "model_a",
-        "model_b",
-        "order",
-        "outcome",
-        "length_a",
-        "length_b",
-        "dataset",
-        "wording",
-        "vote",
-        "reason",
-    ),
-)
 OUTCOMES = {"ab": ("a", "tie", "b"), "ba": ("b", "tie", "a")}
 
 
@@ -55,7 +38,7 @@ def read_scores(plan: Plan, request: Request, entries: Mapping[str, Entry]) -> t
 def rows_of(plan: Plan, requests: Sequence[Request], answers: Sequence[Answer], entries: Mapping[str, Entry]) -> Iterator[dict]:
     """A row for each rating or verdict that the requests ask for; a missing one has its reason in place of a number.
 
-    Columns are OF_RATINGS or OF_VERDICTS. Lengths are words.
+    Columns are COLLECTED_RATINGS or COLLECTED_VERDICTS. Lengths are words.
     """
     lengths = {(answer.prompt, answer.model): len(answer.text.split()) for answer in answers}
     for request in requests:

@@ -47,7 +47,7 @@ class Asked(Section):
     """A model at a server that speaks the protocol of OpenAI's chat completions."""
 
     model: Name = required("Its name there.")
-    base_url: Annotated[str, Field(pattern=r"^https?://[^@\s]+$")] = optional(
+    base_url: Annotated[str, Field(pattern=r"^https?://[^@?#\s]+$")] = optional(
         "Address of the server, such as http://127.0.0.1:8000/v1; default: OpenAI's."
     )
     key: Variable = optional(

@@ -90,7 +90,7 @@ def of_library(generator, studies, *, sd, wordings):
     """Coverage of A, B and C in studies that the library reads: (studies, judges, checks, kinds), NaN without an interval."""
     import duckdb
 
-    from recuse.config.studies import checks_of_verdict
+    from recuse.config.studies import conclusions_params
     from recuse.data.cells import build_cells
     from recuse.data.files import RatingsFile
     from recuse.data.ratings import StudyFiles, normalise
@@ -99,7 +99,8 @@ def of_library(generator, studies, *, sd, wordings):
     from recuse.inference.wordings import wording_rows
 
     config = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
-    asked, names = checks_of_verdict(config), [f"m{number}" for number in range(JUDGES)]
+    asked, names = conclusions_params(config), [f"m{number}" for number in range(JUDGES)]
+    asked["checks"] = {name: asked["checks"][name] for name in config["inference"]["verdict"].values()}
     models = {name: {"family": f"f{name}"} for name in names}
     held = np.full((studies, JUDGES, 3, 2), np.nan)
     for study in range(studies):
@@ -119,7 +120,7 @@ def of_library(generator, studies, *, sd, wordings):
             normalise("s", source, ratings=f"{folder}/r.parquet", completeness=f"{folder}/completeness.csv")
             build_cells(f"{folder}/r.parquet", f"{folder}/cells.parquet")
             tables = Study("s", f"{folder}/cells.parquet", [f"{folder}/r.parquet"])
-            for row in wording_rows(study=tables, **asked, confidence=0.9):
+            for row in wording_rows(study=tables, **asked):
                 if row["quantity"] == "self_bias" and row["term"] in names:
                     at = study, names.index(row["term"]), [*asked["checks"]].index(row["check"])
                     held[at] = [row[f"{kind}ci_low"] <= 0 <= row[f"{kind}ci_high"] for kind in ("one_", "")]

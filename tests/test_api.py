@@ -28,7 +28,7 @@ from conftest import CONFIG, ROOT
 from example_data import FAMILIES, ratings_of_example
 from recuse.base.tables import read_table
 from recuse.cli import main
-from recuse.config.studies import checks_of_verdict, conclusions_params, inference_params, order_of, specs_of_checks
+from recuse.config.studies import conclusions_params, inference_params, order_of, specs_of_checks
 from recuse.data.registry import usual_scale
 
 EXAMPLE = ROOT / "docs" / "example"
@@ -77,7 +77,7 @@ def of_workflow(tmp_path_factory):
         fit_specs(**tables, specs=specs, **level, seed=config["seed"], estimates=paths, outputs=where)
         describe(study="ratings", cells=tables["cells"], **level, outputs=where)
         params = inference_params(config, ["idiosyncrasy", "identifiability"], "assignments")
-        estimands(**tables, **params, asked=checks_of_verdict(config), **level, seed=config["seed"], outputs=where)
+        estimands(**tables, **params, asked=conclusions_params(config), **level, seed=config["seed"], outputs=where)
         keys = ("measurement_error", "sensitivity", "bounds")
         params = inference_params(config, keys, "raters", "without_human_scores")
         tabulate(**tables, raters=raters, alphas=[], **params, **level, outputs=where)

@@ -10,6 +10,8 @@ import recuse
 from conftest import CONFIG
 from rated_tables import FIVE, rated, study_of_rows
 from recuse.inference.idiosyncrasy import idiosyncrasies
+from recuse.inference.power import noncentrality
+from recuse.inference.robustness import Robustness, RobustnessCheck, Tables, conclusions
 from recuse.inference.verdict import ESTABLISHED, SUGGESTIVE, verdict_rows
 from recuse.inference.wordings import Components, Crossed, Part, wording_rows
 from recuse.model.least_squares import quantile
@@ -163,18 +165,39 @@ def test_a_wording_with_few_ratings_adds_little_to_the_degrees_of_freedom():
     assert crossed.generalised()[1] == pytest.approx(102**2 / (50**2 + 50**2 + 2**2) - 1)
 
 
-REPLY = {"estimate": 0.1, "ci_low": 0.05, "ci_high": 0.15, "p_value": 0.001, "detectable": 0.06}
+NUMBERS = {"estimate": "0.1", "ci_low": "0.05", "ci_high": "0.15", "p_value": "0.001", "std_error": "0.03", "df": "99"}
 WIDER = {"ci_low": "-0.05", "ci_high": "0.25", "p_value": "0.2", "detectable": "0.2", "wordings": "3"}
+BIAS = {"slice": "", "quantity": "self_bias", "term": "J"}
+
+
+def concluded(check=C, **changes):
+    """The conclusions by check where all find a bias, and the table of wordings has a row of one check."""
+    checks = RobustnessCheck.from_config(CHECKS)
+    tables = {
+        "estimates": [{**BIAS, "spec": spec, "estimand": "", **NUMBERS} for spec in (A, B)],
+        "idiosyncrasy": [{**BIAS, "spec": "main", "method": "mixed", "estimand": "", **NUMBERS}],
+    }
+    (spec,) = CHECKS[check]["specs"]
+    tables = Tables(tables, [], [{**BIAS, "check": check, "spec": spec, **WIDER, **changes}])
+    return {row["check"]: row for row in conclusions(Robustness(checks, SPECS, 0.9, 0.8), tables, [], order={})}
 
 
 def verdict_of(check=C, **changes):
-    """The verdict where all three questions find a bias, and the table of wordings has a row of one check."""
-    bias = {"quantity": "self_bias", "term": "J"}
-    rows = [{"slice": "", **bias, "check": name, "conclusion": "favours itself", "words": "", **REPLY} for name in CHECKS]
     letters = dict(zip("ABC", CHECKS, strict=True))
-    wordings = [{**bias, "check": check, **WIDER, **changes}]
-    (told,) = verdict_rows(rows, ["J"], [], checks=letters, confidence=0.9, wordings=wordings)
+    (told,) = verdict_rows(concluded(check, **changes).values(), ["J"], [], checks=letters, confidence=0.9)
     return told
+
+
+def test_conclusions_are_over_wordings_and_say_which_are_not():
+    rows = concluded()
+    assert [(row["conclusion"], row["wordings"]) for row in rows.values()] == [
+        ("favours itself", 1),
+        ("favours itself", 1),
+        ("cannot be distinguished from 0", 3),
+    ]
+    assert [rows[C][name] for name in ("ci_low", "ci_high", "detectable", "verdict", "note")] == [-0.05, 0.25, 0.2, "lost", ""]
+    assert rows[A]["note"] == rows[B]["note"] == "for the wordings of the rubric that were asked"
+    assert all(math.isnan(row["wordings"]) and not row["note"] for row in concluded(ci_low="").values())
 
 
 def test_the_verdict_rests_on_intervals_over_wordings():
@@ -188,14 +211,14 @@ def test_the_verdict_rests_on_intervals_over_wordings():
 
 def test_an_interval_over_wordings_never_narrows_that_of_the_check():
     told = verdict_of(ci_low="0.08", ci_high="0.12", p_value="0.0001", detectable="0.03")
-    assert (told["ci_low"], told["ci_high"], told["p_value"], told["missed"]) == tuple(
-        REPLY[name] for name in ("ci_low", "ci_high", "p_value", "detectable")
-    )
+    times = noncentrality(99, power=0.8, confidence=0.9)
+    assert [told[name] for name in ("ci_low", "ci_high", "p_value")] == [0.05, 0.15, 0.001]
+    assert told["missed"] == pytest.approx(0.03 * times)
 
 
 def test_one_wording_leaves_the_verdict_as_it_is():
     told = verdict_of(ci_low="")
-    assert (told["verdict"], told["ci_low"]) == (ESTABLISHED, REPLY["ci_low"])
+    assert (told["verdict"], told["ci_low"]) == (ESTABLISHED, 0.05)
     assert math.isnan(told["wordings"])
 
 

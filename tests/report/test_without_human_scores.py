@@ -18,7 +18,7 @@ from recuse.base.database import connect
 from recuse.base.tables import CHECK, read_table, write_table
 from recuse.base.words import WORDS_ALONE
 from recuse.catalogue.figures import figures_of_ratings
-from recuse.config.studies import checks_of_verdict
+from recuse.config.studies import conclusions_params
 from recuse.data.registry import NO_HUMAN_SCORE
 from recuse.report.answers import NO_TRUTH
 from recuse.report.page import report
@@ -62,7 +62,7 @@ def folder(tmp_path_factory):
     fit(**study, specs=SPECS, estimates=estimates.values(), outputs=outputs, **LEVEL)
     describe(study="ours", cells=made.cells_from, confidence=0.9, outputs=outputs)
     drawn = {**INFERENCE, "assignments": 99}
-    estimands(**study, specs=SPECS, settings=drawn, asked=checks_of_verdict(CONFIG), outputs=outputs, **LEVEL)
+    estimands(**study, specs=SPECS, settings=drawn, asked=conclusions_params(CONFIG), outputs=outputs, **LEVEL)
     tabulate(**study, raters=[], alphas=[], specs=SPECS, settings=INFERENCE, confidence=0.9, outputs=outputs)
     rank(
         **study,

@@ -222,7 +222,7 @@ rule estimands:
         **inference("idiosyncrasy", "identifiability", keys=["assignments"]),
         **SAMPLING,
         code=code_of("estimands.py"),
-        asked=of_study(lambda config, study: studies.checks_of_verdict(config)),
+        asked=of_study(lambda config, study: studies.conclusions_params(config)),
     message:
         "Compare the biases of {wildcards.study} with ordinary preference, and list the cells that identify them."
     script:

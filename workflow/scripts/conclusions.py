@@ -23,7 +23,8 @@ def conclude(
     outputs: Mapping[str, str],
 ) -> None:
     checks, reasons = RobustnessCheck.from_config(checks), read_table(inputs["not_estimable"])
-    tables = Tables({check.table: _rows(inputs[check.table]) for check in checks}, reasons)
+    read = {check.table: _rows(inputs[check.table]) for check in checks}
+    tables = Tables(read, reasons, read_table(inputs["wordings"]))
     asked = Robustness(checks, specs, confidence, power).of_study(tables, reasons, instead=instead)
     rows = list(conclusions(asked, tables, _rows(inputs["scorecard"]), order=order))
     write_table(outputs["conclusions"], CONCLUSIONS, rows, study=study)
@@ -34,7 +35,6 @@ def conclude(
         judges_astray(read_table(inputs["correlations"])),
         checks=verdict,
         confidence=confidence,
-        wordings=read_table(inputs["wordings"]),
     )
     write_table(outputs["verdicts"], VERDICTS, verdicts, study=study)
 

@@ -37,7 +37,7 @@ def estimands(
     ):
         write_table(outputs[name], columns, rows(slices, confidence=confidence), study=study)
     write_table(outputs["identifiability"], IDENTIFIABILITY, identified, study=study)
-    write_table(outputs["wordings"], WORDINGS, wording_rows(study=tables, **asked, confidence=confidence), study=study)
+    write_table(outputs["wordings"], WORDINGS, wording_rows(study=tables, **asked), study=study)
 
 
 if __name__ == "__main__":

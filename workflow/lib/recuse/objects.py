@@ -399,12 +399,11 @@ class Ratings(Checked):
             "not_estimable": (NOT_ESTIMABLE, [row for fit in fits for row in fit.not_estimable]),
             "correlations": (CORRELATIONS, self._table("correlations")),
             "idiosyncrasy": (IDIOSYNCRASY, self._table("idiosyncrasy")),
+            "wordings": (WORDINGS, self._table("wordings")),
         }
         read = {name: read_table(self._as_in_file(name, *of)) for name, of in rows.items()}
-        reasons, tables = (
-            read["not_estimable"],
-            CheckedTables({name: read[name] for name in (OF_FITS, "idiosyncrasy")}, read["not_estimable"]),
-        )
+        reasons, of_checks = read["not_estimable"], {name: read[name] for name in (OF_FITS, "idiosyncrasy")}
+        tables = CheckedTables(of_checks, reasons, read["wordings"])
         robustness = Robustness(checks, params["specs"], params["confidence"], params["power"])
         robustness = robustness.of_study(tables, reasons, instead=inference["without_human_scores"])
         order = order_of(config, self.study)
@@ -416,16 +415,14 @@ class Ratings(Checked):
             judges_astray(read["correlations"]),
             checks=asked,
             confidence=config["confidence"],
-            wordings=self._table("wordings"),
         )
         return [{"study": self.study, **row} for row in told]
 
     def _wordings(self) -> Rows:
-        from recuse.config.studies import checks_of_verdict
+        from recuse.config.studies import conclusions_params
         from recuse.inference.wordings import wording_rows
 
-        config = self._inputs.config
-        return list(wording_rows(study=self._study, **checks_of_verdict(config), confidence=config["confidence"]))
+        return list(wording_rows(study=self._study, **conclusions_params(self._inputs.config)))
 
 
 class Pairs(Checked):

@@ -117,7 +117,7 @@ BOUNDS = columns(
 CONCLUSIONS = columns(
     "study slice quantity term check spec estimand estimate ci_low ci_high p_value",
     "conclusion first verdict words detectable",
-    "printed printed_ci_low printed_ci_high printed_conclusion printed_verdict note",
+    "printed printed_ci_low printed_ci_high printed_conclusion printed_verdict note wordings",
 )
 WORDINGS = columns(
     "study check spec estimand quantity term wordings replicates",

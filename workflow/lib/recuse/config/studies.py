@@ -492,14 +492,6 @@ def conclusions_params(config: Mapping) -> dict[str, object]:
     }
 
 
-def checks_of_verdict(config: Mapping) -> dict[str, object]:
-    """The checks that answer the questions of the verdict, their specs, and the power of the sizes that they would miss."""
-    names = config["inference"]["verdict"].values()
-    checks = {name: config["inference"]["robustness_checks"][name] for name in names}
-    specs = {name: config["specs"][name] for check in checks.values() for name in check["specs"]}
-    return {"checks": checks, "specs": specs, "power": config["inference"]["power"]["power"]}
-
-
 def specs_of_checks(config: Mapping) -> list[str]:
     """The specs whose estimates the robustness checks read, each once."""
     checks = config["inference"]["robustness_checks"].values()

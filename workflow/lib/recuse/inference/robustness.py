@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+import numpy as np
+
 from recuse.data.registry import NO_HUMAN_SCORE
 from recuse.inference.bounds import ALL_ROWS, ANY, COMPLETE, OWN
 from recuse.inference.idiosyncrasy import METHODS as IDIOSYNCRASY_METHODS
@@ -158,6 +160,14 @@ class Estimate:
     df: float = math.inf
     estimand: str = ""
     reason: str = ""
+    wordings: float = math.nan  # of the rubric, over which the interval is; NaN: all judges were asked by one
+    detectable: float = math.nan  # as `Robustness.power` has it, if it is over wordings
+
+    def over_wordings(self, row: Mapping[str, str]) -> "Estimate":
+        """The same with the interval of a row of the table of wordings, where that is wider."""
+        wider = {"ci_low": min, "ci_high": max, "p_value": max}
+        columns = {name: choose(getattr(self, name), float(row[name])) for name, choose in wider.items()}
+        return replace(self, **columns, wordings=int(row["wordings"]), detectable=float(row["detectable"]))
 
 
 def concluded(estimate: Estimate, quantity: str, *, confidence: float) -> str:
@@ -188,6 +198,7 @@ def verdict_on(first: str, conclusion: str) -> str:
 NO_ROW = "no such row in {table}.csv"
 NO_METHOD = "no row of {methods} in {table}.csv"
 NO_INTERVAL = "its row has neither interval nor p-value"
+AS_ASKED = "for the wordings of the rubric that were asked"
 SMALL_SAMPLE = "{prompts} prompts, fewer than {few}: standard errors may be too small"
 OWN_SPECS = (ESTIMATES, "multiplicity", "idiosyncrasy")  # tables in which no spec replaces another
 BY_PROMPTS = (ESTIMATES, "measurement_error", "bounds")  # tables whose column df is of the errors
@@ -198,8 +209,10 @@ Rows = Iterable[Mapping[str, str]]
 class Tables:
     """Rows of a study's tables, texts as in a CSV file, looked up by spec, slice, quantity and term."""
 
-    def __init__(self, tables: Mapping[str, Rows], not_estimable: Rows):
-        """Index the tables by name; ESTIMATES are those of all specs."""
+    def __init__(self, tables: Mapping[str, Rows], not_estimable: Rows, wordings: Rows = ()):
+        """Index the tables by name; ESTIMATES are those of all specs. wordings: rows whose intervals replace narrower ones."""
+        known = [row for row in wordings if row["ci_low"]]
+        self._wordings = {(row["check"], row["spec"], row["quantity"], row["term"]): row for row in known}
         self._rows: dict[tuple, list[Mapping[str, str]]] = {}
         self._reasons: dict[tuple, str] = {}
         self.biases: dict[tuple[str, str], set[tuple[str, str]]] = {}  # of each spec and slice of the estimates
@@ -229,7 +242,11 @@ class Tables:
         absent = [method for method in check.methods if method not in {row["method"] for row in rows}]
         if absent:
             return Estimate(reason=NO_METHOD.format(methods=" and ".join(absent), table=check.table))
-        return _estimate(check, [row for row in rows if not check.methods or row["method"] in check.methods])
+        estimate = _estimate(check, [row for row in rows if not check.methods or row["method"] in check.methods])
+        if not self._wordings or math.isnan(estimate.ci_low):
+            return estimate
+        over = None if label else self._wordings.get((check.name, spec, *bias))
+        return replace(estimate, wordings=1) if over is None else estimate.over_wordings(over)
 
 
 def _key(row: Mapping[str, str]) -> tuple[str, str, str, str]:
@@ -294,7 +311,9 @@ class Result:
 
     @property
     def note(self) -> str:
-        """That prompts are few, where errors are by prompt."""
+        """That prompts are few, where errors are by prompt, or that the interval is for the wordings asked."""
+        if self.estimate.wordings == 1:
+            return AS_ASKED
         prompts = self.estimate.df + 1
         by_prompt = self.errors in COVARIANCES and COVARIANCES[self.errors].by_prompt_alone
         few = by_prompt and self.check.table in BY_PROMPTS and 1 < prompts < FEW
@@ -309,9 +328,10 @@ def conclusions(
     Judges and families are in `order`, by quantity, then by alphabet. A check without a spec for the slice, or without such
     biases, has no rows. `first` is the conclusion of the first check, `verdict` compares this check's with it. words: why a
     bias is not estimable, what a lost conclusion may mean, or that a new one comes from the errors alone. detectable: the bias
-    that the check's t test finds with probability `power`, its standard error times the noncentrality needed. printed: the
-    paper's estimate, the conclusion of its interval, and the verdict of the scorecard, in rows of the first check. note: of few
-    prompts. scorecard: its rows, for a study that is compared with the paper.
+    that the check's t test finds with probability `power`, its standard error times the noncentrality needed. wordings: of the
+    rubric, over which an interval is, in a study with several. printed: the paper's estimate, the conclusion of its interval,
+    and the verdict of the scorecard, in rows of the first check. note: of few prompts, or of an interval for the wordings that
+    were asked, as other tables have it. scorecard: its rows, for a study that is compared with the paper.
     """
     printed = _printed(scorecard) if robustness.first.table == ESTIMATES else {}
     specs = [name for check in robustness.checks for name in check.specs]
@@ -338,7 +358,7 @@ def conclusions(
                 row = {"slice": label, "quantity": bias[0], "term": bias[1]} | _columns(result, results)
                 if result.estimate.std_error > 0:
                     times = noncentrality(result.estimate.df, power=robustness.power, confidence=robustness.confidence)
-                    row["detectable"] = result.estimate.std_error * times
+                    row["detectable"] = np.fmax(result.estimate.std_error * times, result.estimate.detectable)
                 yield row | (printed.get((result.spec, label, *bias), {}) if result is results[0] else {})
 
 
@@ -346,7 +366,7 @@ def _columns(result: Result, results: Sequence[Result]) -> dict:
     """The columns of one of the results of all checks of a bias."""
     first = results[0].conclusion
     verdict = verdict_on(first, result.conclusion)
-    names = ("estimand", "estimate", "ci_low", "ci_high", "p_value")
+    names = ("estimand", "estimate", "ci_low", "ci_high", "p_value", "wordings")
     return {name: getattr(result.estimate, name) for name in names} | {
         "check": result.check.name,
         "spec": result.spec,

@@ -11,7 +11,7 @@ Where a bias was asked about in several wordings of the rubric, all intervals ar
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isnan, nan
 
 from recuse.model.least_squares import holm
@@ -52,7 +52,7 @@ class Reply:
     p_value: float = nan
     detectable: float = nan
     reason: str = ""  # why there is none
-    wordings: int = 1  # over which its interval is
+    wordings: float = nan  # of the rubric, over which its interval is; NaN: all judges were asked by one
 
     @property
     def side(self) -> int:
@@ -91,7 +91,6 @@ def verdict_rows(
     *,
     checks: Mapping[str, str],
     confidence: float,
-    wordings: Iterable[Mapping] = (),
 ) -> Iterator[dict]:
     """Yield the rows of the table of verdicts: on each judge, in the order given, then on each family.
 
@@ -99,11 +98,9 @@ def verdict_rows(
 
     conclusions: rows by `recuse.inference.robustness.conclusions`; those of the whole study count. judges: all that rate;
     astray: those whose ratings do not follow the human scores, of whom question A cannot be answered. checks: the robustness
-    check that answers each of the QUESTIONS. wordings: rows by `recuse.inference.wordings`, perhaps as texts, whose intervals
-    replace those of the same check, where they are wider.
+    check that answers each of the QUESTIONS.
     """
     letters = {check: letter for letter, check in checks.items()}
-    over = {(row["check"], row["quantity"], row["term"]): row for row in wordings if row.get("ci_low") not in (None, "")}
     replies: dict[tuple[str, str], dict[str, Reply]] = {(BIASES[0], judge): {} for judge in judges}
     astray = {(BIASES[0], judge) for judge in astray}
     for row in (row for row in conclusions if not row["slice"]):
@@ -112,11 +109,8 @@ def verdict_rows(
             reason = row["words"] if row["conclusion"] == NOT_ESTIMABLE else ""
             if letters[row["check"]] == AGAINST_HUMANS and (row["quantity"], row["term"]) in astray:
                 reason = ASTRAY
-            numbers = {} if reason else {name: row.get(name, nan) for name in NUMBERS}
-            reply = Reply(**numbers, reason=reason)
-            if reply.is_known and (wider := over.get((row["check"], row["quantity"], row["term"]))):
-                reply = _over_wordings(reply, wider)
-            by_letter[letters[row["check"]]] = reply
+            numbers = {} if reason else {name: row.get(name, nan) for name in (*NUMBERS, "wordings")}
+            by_letter[letters[row["check"]]] = Reply(**numbers, reason=reason)
     of_judges = [by_letter for (quantity, _), by_letter in replies.items() if quantity == BIASES[0]]
     if not any(of_judges) and len(of_judges) < len(replies):
         replies = {key: by_letter for key, by_letter in replies.items() if key[0] != BIASES[0]}
@@ -124,22 +118,10 @@ def verdict_rows(
         biases = {term: dict(sorted(by_letter.items())) for (name, term), by_letter in replies.items() if name == quantity}
         adjusted = holm([by_letter.get(BEYOND, Reply()).p_value for by_letter in biases.values()])
         for (term, by_letter), adjusted_p in zip(biases.items(), adjusted, strict=True):
-            columns = _columns(by_letter, adjusted_p, confidence, of_several=bool(over))
+            columns = _columns(by_letter, adjusted_p, confidence)
             if quantity == BIASES[1]:
                 columns["advice"] = OF_FAMILIES.get(columns["verdict"], columns["advice"])
             yield {"quantity": quantity, "term": term, **columns}
-
-
-def _over_wordings(reply: Reply, row: Mapping) -> Reply:
-    """The reply with the interval of a row of the table of wordings, where that is wider, and what goes with it."""
-    return replace(
-        reply,
-        ci_low=min(reply.ci_low, float(row["ci_low"])),
-        ci_high=max(reply.ci_high, float(row["ci_high"])),
-        p_value=max(reply.p_value, float(row["p_value"])),
-        detectable=max(reply.detectable, float(row["detectable"])),
-        wordings=int(row["wordings"]),
-    )
 
 
 def rating_judges(completeness: Iterable[Mapping], order: Sequence[str]) -> list[str]:
@@ -148,11 +130,8 @@ def rating_judges(completeness: Iterable[Mapping], order: Sequence[str]) -> list
     return [*(judge for judge in order if judge in rating), *sorted(rating - {*order})]
 
 
-def _columns(replies: Mapping[str, Reply], adjusted_p: float, confidence: float, *, of_several: bool) -> dict:
-    """The numbers are those of C, but of a suggestive bias that C does not find those of A, or of B.
-
-    of_several: whether the study has several wordings, and intervals are over these.
-    """
+def _columns(replies: Mapping[str, Reply], adjusted_p: float, confidence: float) -> dict:
+    """The numbers are those of C, but of a suggestive bias that C does not find those of A, or of B."""
     verdict, side = verdict_on(replies, adjusted_p, confidence=confidence)
     finding = [letter for letter, reply in replies.items() if side and reply.side == side]
     shown = BEYOND if BEYOND in finding or not finding else finding[0]
@@ -175,7 +154,7 @@ def _columns(replies: Mapping[str, Reply], adjusted_p: float, confidence: float,
         **{name: getattr(reply, name) for name in NUMBERS[:-1]},
         "adjusted_p_value": adjusted_p,
         "rests_on": " ".join(finding),
-        "wordings": reply.wordings if reply.is_known and of_several else nan,
+        "wordings": reply.wordings,
         "missed": replies.get(BEYOND, Reply()).detectable,
         "reason": reason.removeprefix(f"{NOT_ESTIMABLE}: ").removeprefix(f"{CANNOT_BE_TOLD}: "),
         "advice": advice,

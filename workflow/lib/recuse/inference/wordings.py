@@ -141,20 +141,29 @@ def wording_rows(
     ways = {column: values if len(values) > 1 else [] for column, values in ways_asked(study).items()}
     if not any(ways.values()):
         return
+    told: dict[tuple[str, str], list[dict]] = {}  # by spec and estimand: several checks may read the same estimates
     for check in RobustnessCheck.from_config(checks):
         for spec in _specs_of(check, specs, study):
             estimand = C if check.table == OF_C else estimand_of(spec)
-            parts = {
-                column: [_biases(spec.changed(asked=(column, value)), study, estimand) for value in values]
-                for column, values in ways.items()
-            }
-            for bias, whole in _biases(spec, study, estimand).items():
-                of_bias = {column: [each[bias] for each in several if bias in each] for column, several in parts.items()}
-                where = {"check": check.name, "spec": spec.name, "estimand": estimand, "quantity": bias[0], "term": bias[1]}
-                row = _columns(whole, of_bias, estimand, confidence)
-                if "df" in row:
-                    row["detectable"] = row["std_error"] * noncentrality(row["df"], power=power, confidence=confidence)
-                yield where | row
+            if (spec.name, estimand) not in told:
+                told[spec.name, estimand] = [*_rows_of(spec, study, ways, estimand, confidence=confidence, power=power)]
+            yield from ({"check": check.name, "spec": spec.name, **row} for row in told[spec.name, estimand])
+
+
+def _rows_of(
+    spec: Spec, study: Study, ways: Mapping[str, Sequence[str]], estimand: str, *, confidence: float, power: float
+) -> Iterator[dict]:
+    """A row for each bias of a spec, by the estimates from all rows and from those of each wording and replicate in `ways`."""
+    parts = {
+        column: [_biases(spec.changed(asked=(column, value)), study, estimand) for value in values]
+        for column, values in ways.items()
+    }
+    for bias, whole in _biases(spec, study, estimand).items():
+        of_bias = {column: [each[bias] for each in several if bias in each] for column, several in parts.items()}
+        row = _columns(whole, of_bias, estimand, confidence)
+        if "df" in row:
+            row["detectable"] = row["std_error"] * noncentrality(row["df"], power=power, confidence=confidence)
+        yield {"estimand": estimand, "quantity": bias[0], "term": bias[1], **row}
 
 
 def _specs_of(check: RobustnessCheck, specs: Mapping[str, Mapping], study: Study) -> list[Spec]:

@@ -276,6 +276,27 @@ def test_idiosyncrasy_cells_are_a_variant_with_a_prediction_interval():
     assert ", against humans" in " ".join(" ".join(texts(figure)).split()), texts(figure)
 
 
+def test_intervals_over_wordings_replace_narrower_ones_of_the_same_check():
+    entries = [
+        {"label": "A against humans", "spec": "main", "covariance": "CR1", "check": "clustered"},
+        {"label": "C beyond ordinary preference", "spec": IDIOSYNCRASY, "of": "main", "check": "idiosyncrasy"},
+    ]
+
+    def drawn(*rows):
+        columns = ["check", "quantity", "term", "ci_low", "ci_high"]
+        over = pd.DataFrame(rows, columns=columns).reindex(columns=tables.WORDINGS)
+        inputs = [spec_table(OF_MAIN, "main")], gaps(), [idiosyncrasy_table()]
+        figure = compare_specs(*inputs, subject(), variants=entries, confidence=0.9, wordings=[over])
+        return [tuple(bar.get_xdata()) for bar in artists(figure, "interval")], " ".join(texts(figure))
+
+    plain, said = drawn(("another", "self_bias", "GPT-4o", -1.0, 1.0), ("idiosyncrasy", "self_bias", "GPT-4o", None, None))
+    assert plain == [(-0.1, 0.1), (0.05, 0.15), (0.1, 0.3)]
+    assert "wordings" not in said
+    wider, said = drawn(("idiosyncrasy", "self_bias", "GPT-4o", -0.02, 0.25), ("clustered", "self_bias", "GPT-4o", 0.06, 0.14))
+    assert wider == [(-0.1, 0.1), (0.05, 0.15), (-0.02, 0.3)]
+    assert "90 % interval, over prompts and wordings" in " ".join(said.split())
+
+
 def test_reasons_of_idiosyncrasy_cells_are_those_of_the_spec_where_all_lack_an_estimate():
     reasons = gaps(("a", None, "x"))
     tables, joined = with_idiosyncrasy([spec_table(OF_MAIN)], reasons, idiosyncrasy_table(), spec="main")

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from recuse.base.errors import ConfigError, check_known, did_you_mean
 from recuse.base.places import WORKFLOW
@@ -194,20 +195,21 @@ def compared(
     *,
     idiosyncrasy: str = "",
     beyond: str = "",
-    by: Mapping[str, str] | None = None,
+    checks: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
 ) -> Figure:
     """Self- and family-bias of the specs on one axis; `labels`, by spec, are those of the legend.
 
-    idiosyncrasy: label of estimand C, which is added; beyond: the spec of its rows. by: spec -> `wild_ci`, if its intervals are
-    those of the wild bootstrap.
+    idiosyncrasy: label of estimand C, which is added; beyond: the spec of its rows. checks: spec, or IDIOSYNCRASY ->
+    `check`, the robustness check whose intervals over wordings replace its own, and `by: wild_ci`, if its own are of the wild
+    bootstrap.
     """
     variants = [
         {"spec": spec, "label": label, "covariance": config["specs"][spec].get("covariance", "HC0")}
-        | ({"by": by[spec]} if by and spec in by else {})
         for spec, label in labels.items()
     ]
     with_idiosyncrasy = bool(idiosyncrasy)
     variants += [{"spec": IDIOSYNCRASY, "of": beyond, "label": idiosyncrasy}] * with_idiosyncrasy
+    variants = [variant | checks.get(variant["spec"], {}) for variant in variants]
     return Figure(
         "biases:compare_specs",
         title,
@@ -215,6 +217,7 @@ def compared(
             "estimates": [f"estimates/{spec}" for spec in labels],
             "not_estimable": "tables/not_estimable",
             "idiosyncrasy": ["tables/idiosyncrasy"] * with_idiosyncrasy,
+            "wordings": ["tables/wordings"] * bool(checks),
         },
         {"variants": variants, "confidence": config["confidence"]},
         estimand=measured(config, *labels, further=[C] * with_idiosyncrasy),
@@ -335,14 +338,16 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
     level = {"confidence": config["confidence"]}
     weak = "weak_models_dropped", "weak_models_and_claude_v2_dropped"
     checks, verdict = config["inference"]["robustness_checks"], config["inference"]["verdict"]
-    asked = {letter: checks[verdict[letter]] for letter in ("A", "B") if letter in verdict}
-    against = {check["specs"][0]: f"{letter} {QUESTIONS[letter]}" for letter, check in asked.items()}
+    asked = {letter: verdict[letter] for letter in ("A", "B") if letter in verdict}
+    specs = {letter: checks[name]["specs"][0] for letter, name in asked.items()}
+    by = {letter: {"by": checks[name]["by"]} if "by" in checks[name] else {} for letter, name in asked.items()}
     return {
         "verdicts": compared(
             config,
             "Three questions to each judge and family",
-            against,
-            by={check["specs"][0]: check["by"] for check in asked.values() if "by" in check},
+            {spec: f"{letter} {QUESTIONS[letter]}" for letter, spec in specs.items()},
+            checks={spec: {"check": asked[letter], **by[letter]} for letter, spec in specs.items()}
+            | {IDIOSYNCRASY: {"check": verdict[BEYOND]}},
             idiosyncrasy=f"C {QUESTIONS[BEYOND]}",
             beyond=checks[verdict[BEYOND]]["specs"][0],
         ),

@@ -275,14 +275,19 @@ def compare_specs(
     *,
     variants: Sequence[Mapping],
     confidence: float,
+    wordings: Sequence[pd.DataFrame] = (),
 ) -> Figure:
     """Self- and family-bias by several specs on one axis: Figures 7, 9 and 10, the GAM, verdicts, users' own ablations.
 
     estimates: a table for each of `variants`, entries as in `variants_of`; idiosyncrasy: that table, in a list, for
-    a last entry, which is estimand C of the spec that it names.
+    a last entry, which is estimand C of the spec that it names; wordings: that table, in a list, whose intervals replace those
+    of entries with the same `check`.
     """
     for table in idiosyncrasy:
         estimates, not_estimable = with_idiosyncrasy(estimates, not_estimable, table, spec=variants[-1]["of"])
+    for table in wordings:
+        pairs = [over_wordings(entry, values, table) for entry, values in zip(variants, estimates, strict=True)]
+        variants, estimates = zip(*pairs, strict=True)
     alone = bool(idiosyncrasy)  # a question that has an answer is drawn even if the others have none
     drawn, note = beside_the_first(variants, estimates, not_estimable, subject.palette, confidence=confidence, alone=alone)
     answers = [(entry, table) for entry, table in zip(variants, estimates, strict=True) if table["quantity"].isin(BIASES).any()]
@@ -338,7 +343,9 @@ def _shapes(variants: Sequence[Variant], points: Sequence[Mapping]) -> list[Entr
 
 
 def variants_of(entry: Mapping, table: pd.DataFrame, palette: Palette, *, confidence: float) -> list[Variant]:
-    """The variants of an entry: `spec`, `label` and `covariance` of the spec with this `table`; `by`: wild_ci, if it decides.
+    """The variants of an entry: `spec`, `label` and `covariance` of the spec with this `table`.
+
+    by: `wild_ci` or `wordings`, whose intervals these are, if not those of the covariance.
 
     It is the whole study, or, if the label has {slice}, each slice, families in config's order. A spec without rows gives no
     variant. An ordinal fit, whose estimates are log-odds, gives average marginal effects, points of the unit scale.
@@ -353,11 +360,26 @@ def variants_of(entry: Mapping, table: pd.DataFrame, palette: Palette, *, confid
         clusters = "judge" if COVARIANCES[entry["covariance"]].judges_alone else "prompt"
         interval = f"{percent(confidence)} interval, wild bootstrap by {clusters}"
         table = table.assign(ci_low=table["wild_ci_low"], ci_high=table["wild_ci_high"])
+    if entry.get("by") == "wordings":
+        interval = f"{percent(confidence)} interval, over prompts and wordings"
     if (table["quantity"] == "threshold").any():
         interval = f"average marginal effect, {interval}"
         table = table.assign(estimate=table["effect"], ci_low=table["effect_ci_low"], ci_high=table["effect_ci_high"])
     rows = [(name, table[slices == name]) for name in chosen]
     return [Variant(entry["label"].replace(SLICE, name), own, interval) for name, own in rows if len(own)]
+
+
+def over_wordings(entry: Mapping, table: pd.DataFrame, wordings: pd.DataFrame) -> tuple[Mapping, pd.DataFrame]:
+    """An entry of `compare_specs` and its table, with intervals over wordings of the rubric where these are wider."""
+    rows = wordings[(wordings["check"] == entry["check"]) & wordings["ci_low"].notna()]
+    if rows.empty:
+        return entry, table
+    bias, ends = ["quantity", "term"], ["ci_low", "ci_high"]
+    wider = table[[*bias, "slice"]].merge(rows[[*bias, *ends]], how="left", on=bias).set_index(table.index)
+    wider = wider[ends].where(wider["slice"].isna())
+    own = table[[f"wild_{end}" for end in ends] if entry.get("by") == "wild_ci" else ends].set_axis(ends, axis=1)
+    ends = {"ci_low": np.fmin(own["ci_low"], wider["ci_low"]), "ci_high": np.fmax(own["ci_high"], wider["ci_high"])}
+    return {**entry, "by": "wordings"}, table.assign(**ends)
 
 
 def without_variant(entry: Mapping, table: pd.DataFrame, not_estimable: pd.DataFrame) -> dict[str, str]:

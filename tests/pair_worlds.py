@@ -37,6 +37,8 @@ class PairWorld:
     both_orders: bool = False
     baseline: bool = False  # each answer against that of the last model alone, which is shown second
     alone: bool = False  # each model is a family of its own
+    wordings: int = 1  # by each of which a judge is asked about each pair, in one random order
+    wording_sd: float = 0.0  # of each judge's self_bias from wording to wording
     extra: dict = field(default_factory=dict)
 
 
@@ -60,6 +62,8 @@ def draw(world: PairWorld, seed: int) -> Compared:
     judge, item, pair = (each.ravel() for each in np.indices((world.judges, world.questions, len(pairs))))
     if world.both_orders:
         judge, item, pair = (np.repeat(each, 2) for each in (judge, item, pair))
+    wording = np.repeat(np.arange(world.wordings), len(judge))
+    judge, item, pair = (np.tile(each, world.wordings) for each in (judge, item, pair))
     first, second = pairs[pair].T
     sign = generator.choice([-1.0, 1.0], len(judge))
     if world.both_orders:
@@ -69,6 +73,9 @@ def draw(world: PairWorld, seed: int) -> Compared:
     x = np.tanh(length[item, first] - length[item, second]) * bool(world.length or world.length_human)
     slope, position = (np.linspace(*ends, world.judges)[judge] for ends in (world.sensitivities, world.positions))
     odds = slope * (answer[item, first] - answer[item, second]) + bias[judge, first] - bias[judge, second]
+    if world.wordings > 1:
+        by_wording = world.wording_sd * generator.standard_normal((world.wordings, world.judges))
+        odds = odds + by_wording[wording, judge] * ((first == judge) * 1.0 - (second == judge))
     outcome = _chosen(odds + position * sign + world.length * x, world.ties, generator)
     of_item, of_pair = (each.ravel() for each in np.indices((world.questions, len(pairs))))
     a, b = pairs[of_pair].T
@@ -85,7 +92,8 @@ def draw(world: PairWorld, seed: int) -> Compared:
     humans = Verdicts(
         ["Human"], family_of_judge=np.array([-1]), first=a, second=b, outcome=label, item=of_item, x=human_x, **nobody, **shared
     )
-    return Compared(verdicts, np.ones(len(judge), dtype=bool), humans, {})
+    names = [f"wording {number}" for number in range(world.wordings)] if world.wordings > 1 else []
+    return Compared(verdicts, np.ones(len(judge), dtype=bool), humans, {}, names, wording)
 
 
 def _chosen(odds: np.ndarray, ties: float, generator: np.random.Generator) -> np.ndarray:

@@ -32,7 +32,7 @@ def random_rows(seed, *, questions=7):
             if draw.random() < (0.1 if judge == "Careful" else 0.3):
                 continue
             outcome = "error" if judge == "Blind" else draw.choice(["a", "b", "tie", "error"], p=[0.4, 0.4, 0.15, 0.05])
-            values = (judge, f"q{item}", a, b, order, outcome, human, *lengths, condition, experiment, None, vote, *[None] * 4)
+            values = (judge, f"q{item}", a, b, order, outcome, human, *lengths, condition, experiment, None, vote, *[None] * 5)
             rows.append(dict(zip(COMPARISONS, (None if value is None else value for value in values), strict=True)))
     return rows
 

@@ -273,7 +273,7 @@ def test_perturbed_answers_have_lengths_and_labels_of_their_own(tmp_path):
 
 def test_files_that_are_no_table(tmp_path):
     assert "line 1, column order: missing; found judge" in message_of(tmp_path, GOOD, HEADER.replace("order", "position"))
-    optional = "human, length_a, length_b, condition, experiment, favoured, vote, humans_a, humans_b, right_a, right_b"
+    optional = "human, length_a, length_b, condition, experiment, favoured, vote, humans_a, humans_b, right_a, right_b, wording"
     assert f"({optional} are optional)" in message_of(tmp_path, [], "x")
     assert "rename 'Outcome' to 'outcome'" in message_of(tmp_path, GOOD, HEADER.replace("outcome", "Outcome"))
     assert "column judge: missing; found judge:item:model_a" in message_of(tmp_path, [], HEADER.replace(",", ":"))

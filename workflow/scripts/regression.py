@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from recuse.base.runner import run
 from recuse.base.tables import REGRESSION, REGRESSION_VERDICTS, STRENGTHS, write_table
 from recuse.base.words import counted
-from recuse.pairwise.regression import Regression, read_compared, regression_rows
+from recuse.pairwise.regression import Regression, read_compared
 from recuse.pairwise.strengths import strength_rows
 from recuse.pairwise.told import verdict_rows
+from recuse.pairwise.wordings import rows_over_wordings
 
 
 def tabulate(
@@ -22,7 +23,7 @@ def tabulate(
 ) -> None:
     compared = read_compared(comparisons, families)
     fitted = Regression(compared)
-    rows = list(regression_rows(fitted, confidence=confidence))
+    rows = list(rows_over_wordings(fitted, confidence=confidence))
     told = list(verdict_rows(rows, order=list(families), confidence=confidence, power=power))
     write_table(outputs["regression"], REGRESSION, rows, study=study)
     write_table(outputs["regression_verdicts"], REGRESSION_VERDICTS, told, study=study)

@@ -159,7 +159,7 @@ WORSENING = ("factual_error",)  # perturbations that make an answer worse, unles
 # and `humans_b` count single human votes; `right_a` and `right_b` say whether the answers are right by a key.
 COMPARISONS = columns(
     "judge item model_a model_b order outcome human length_a length_b condition experiment favoured vote humans_a humans_b",
-    "right_a right_b",
+    "right_a right_b wording",
 )
 PAIRWISE_COMPLETENESS = columns("study experiment condition judge comparisons verdicts errors one_order no_human no_length")
 VERBOSITY = columns(
@@ -179,11 +179,11 @@ GOLD = columns(
 LABEL_NOISE = columns("study quantity term origin flip_rate agreement vote_pairs estimate ci_low ci_high changes_at")
 REGRESSION = columns(
     "study question quantity term estimate std_error ci_low ci_high p_value df",
-    "probability probability_low probability_high n questions spread reason",
+    "probability probability_low probability_high n questions spread reason wordings one_ci_low one_ci_high",
 )
 REGRESSION_VERDICTS = columns(
     "study quantity term verdict favours question estimate ci_low ci_high p_value adjusted_p_value",
-    "probability probability_low probability_high rests_on missed overturned_at reason words",
+    "probability probability_low probability_high rests_on missed overturned_at reason words wordings",
 )
 STRENGTHS = columns(
     "study scores model strength std_error ci_low ci_high win_rate win_rate_low win_rate_high",

@@ -27,16 +27,16 @@ SINGLE = "case when outcome_ba is null then outcome_ab when outcome_ab is null t
 def create_pairs(connection: Connection, comparisons: str) -> None:
     """Create the temporary table `pairs` from the canonical table of comparisons, a parquet file.
 
-    One row per experiment, condition, judge, item, model_a, model_b and vote, in this order. Other columns, NULL where there is
-    none: human, humans_a, humans_b, length_a, length_b; outcome_ab and outcome_ba, the verdicts with the answer of model_a and
-    of model_b shown first; favoured_ab and favoured_ba, the answer that the statement added in that order speaks for; debiased,
-    the verdict if both orders agree, `tie` if they do not, `error` if one is an error or absent (Saito et al., section 4);
-    single, the verdict if there is one order only.
+    One row per experiment, condition, judge, item, model_a, model_b, wording and vote, in this order. Other columns, NULL where
+    there is none: human, humans_a, humans_b, length_a, length_b; outcome_ab and outcome_ba, the verdicts with the answer of
+    model_a and of model_b shown first; favoured_ab and favoured_ba, the answer that the statement added in that order speaks
+    for; debiased, the verdict if both orders agree, `tie` if they do not, `error` if one is an error or absent (Saito et al.,
+    section 4); single, the verdict if there is one order only.
     """
     connection.execute(f"""
         create temp table pairs as
         select *, {DEBIASED} as debiased, {SINGLE} as single
-        from (select experiment, condition, judge, item, model_a, model_b, vote,
+        from (select experiment, condition, judge, item, model_a, model_b, wording, vote,
                      any_value(human) as human, any_value(humans_a) as humans_a, any_value(humans_b) as humans_b,
                      any_value(length_a) as length_a, any_value(length_b) as length_b,
                      any_value(outcome) filter ("order" = 'ab') as outcome_ab,
@@ -44,7 +44,7 @@ def create_pairs(connection: Connection, comparisons: str) -> None:
                      any_value(favoured) filter ("order" = 'ab') as favoured_ab,
                      any_value(favoured) filter ("order" = 'ba') as favoured_ba
               from {files([comparisons])} group by all)
-        order by experiment, condition, judge, item, model_a, model_b, vote""")
+        order by experiment, condition, judge, item, model_a, model_b, wording, vote""")
 
 
 def open_pairs(comparisons: str, pools: Mapping[str, Sequence[str]]) -> Connection:

@@ -66,6 +66,8 @@ class Compared:
     labelled: np.ndarray  # (verdicts of the judges,) of bool: the humans have a label on the pair
     humans: Verdicts | None  # the labels, one for each pair of answers
     left_out: Mapping[str, int]  # errors; verdicts without lengths
+    wordings: Sequence[str] = ()  # by which the judges were asked
+    wording: np.ndarray | None = None  # (verdicts of the judges,) code of it, -1 if none; None if there are no wordings
 
 
 def read_compared(comparisons: str, families: Mapping[str, str]) -> Compared:
@@ -98,15 +100,20 @@ def read_compared(comparisons: str, families: Mapping[str, str]) -> Compared:
     family = {name: code for code, name in enumerate(sorted(set(of.values())))}
     connection.execute("""
         create temp table rows_coded as
-        select j.code as judge, a.code as first, b.code as second, i.code as item, experiment, human, outcome,
+        select j.code as judge, a.code as first, b.code as second, i.code as item, experiment, human, outcome, wording,
                if("order" = 'ab', 1.0, -1.0) as sign, length_a - length_b as longer
         from chosen join judges_coded j on judge = j.name join models_coded a on model_a = a.name
         join models_coded b on model_b = b.name join items_coded i on item = i.name""")
+    wordings = [
+        each for (each,) in connection.execute("select distinct wording from rows_coded order by all").fetchall() if each
+    ]
+    listed = f"[{', '.join(map(text, wordings))}]::varchar[]"
     code = "case {} when 'a' then 0 when 'b' then 1 else 2 end::tinyint"
     rows = connection.execute(f"""
         select judge, first, second, item, sign, {code.format("outcome")} as outcome, human is not null as labelled,
-               coalesce(longer, 0) as longer
-        from rows_coded where outcome <> 'error' order by judge, item, first, second, sign, outcome, longer""").fetchnumpy()
+               coalesce(longer, 0) as longer, coalesce(list_position({listed}, wording), 0) - 1 as wording
+        from rows_coded where outcome <> 'error'
+        order by judge, item, first, second, sign, outcome, longer, wording""").fetchnumpy()
     labels = connection.execute(f"""
         select distinct experiment, item, first, second, {code.format("human")} as outcome, coalesce(longer, 0) as longer
         from rows_coded where human is not null order by all""").fetchnumpy()
@@ -130,6 +137,8 @@ def read_compared(comparisons: str, families: Mapping[str, str]) -> Compared:
         np.asarray(rows["labelled"]).astype(bool),
         verdicts([HUMAN], [-1], labels, **of_humans) if count else None,
         {"errors": errors, "no_length": lengthless},
+        wordings,
+        np.asarray(rows["wording"]),
     )
 
 
@@ -278,7 +287,7 @@ def _of_fit(of: Regression, answered: Answered, confidence: float) -> Iterator[d
             row = {"question": answered.question, "quantity": quantity, "term": names[code], "n": n, "questions": questions}
             reason = _reason(answered, quantity, code, n)
             if not reason:
-                row |= _numbers(
+                row |= numbers_of(
                     answered.fit.coefficients[place], answered.std_error[place], questions - 1, quantity, confidence
                 )
                 told.append(place)
@@ -311,8 +320,9 @@ def carrying(cells: Cells, quantity: str) -> tuple[np.ndarray, np.ndarray]:
     return table.sum(axis=1), (table > 0).sum(axis=1)
 
 
-def _numbers(estimate: float, std_error: float, df: int, quantity: str, confidence: float) -> dict[str, float]:
-    if df < 1:
+def numbers_of(estimate: float, std_error: float, df: float, quantity: str, confidence: float) -> dict[str, float]:
+    """The columns of an estimate and, with degrees of freedom, of its error; of a bias also the probability."""
+    if df <= 0:
         return {"estimate": float(estimate)}
     columns = wald_columns(estimate, std_error, df=df, confidence=confidence)
     if quantity in BIASES and "ci_low" in columns:
@@ -327,7 +337,7 @@ def _mean(answered: Answered, places: Sequence[int], confidence: float) -> dict:
     error = math.sqrt(answered.fit.covariance(influence)[0, 0])
     questions = answered.fit.questions
     estimate = answered.fit.coefficients[places].mean()
-    return _numbers(estimate, error, questions - 1, SELF, confidence) | {"n": len(places), "questions": questions}
+    return numbers_of(estimate, error, questions - 1, SELF, confidence) | {"n": len(places), "questions": questions}
 
 
 def _reason(answered: Answered, quantity: str, code: int, n: int) -> str:
@@ -377,12 +387,12 @@ def _of_table(of: Regression, confidence: float) -> Iterator[dict]:
             yield row | {"reason": _absent(quantity) if not n else ONE_JUDGE}
             continue
         if not math.isnan(test.estimate) and test.std_error > 0:
-            row |= _numbers(test.estimate, test.std_error, test.df, quantity, confidence)
+            row |= numbers_of(test.estimate, test.std_error, test.df, quantity, confidence)
             row["spread"] = _spread(of.preferences, term, quantity)
         yield row | {"reason": test.reason}
     whole = tests.get((SELF, ALL_JUDGES))
     if whole is not None and not whole.reason:
-        numbers = _numbers(whole.estimate, whole.std_error, whole.df, SELF, confidence)
+        numbers = numbers_of(whole.estimate, whole.std_error, whole.df, SELF, confidence)
         yield {"question": C, "quantity": SELF, "term": ALL_JUDGES, "n": whole.cells, **numbers}
 
 

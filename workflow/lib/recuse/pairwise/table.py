@@ -28,7 +28,7 @@ from recuse.data.lines import check_declared, check_lines
 from recuse.data.registry import HUMAN, ORDER_DRAWN, Registry
 from recuse.pairwise.sources import select_llmbar_texts, select_prd_texts
 
-COMPARISON = ("experiment", "condition", "judge", "item", "model_a", "model_b", "vote")
+COMPARISON = ("experiment", "condition", "judge", "item", "model_a", "model_b", "wording", "vote")
 REQUIRED = ("judge", "item", "model_a", "model_b", "order", "outcome")
 OPTIONAL = tuple(column for column in COMPARISONS if column not in REQUIRED)
 NAMED = ("judge", "model_a", "model_b")
@@ -113,7 +113,7 @@ CHECKS = (
 CANONICAL = """
     select judge, item::varchar as item, model_a, model_b, "order", outcome, human, words_a as length_a, words_b as length_b,
            condition, experiment, favoured, vote, votes_a::integer as humans_a, votes_b::integer as humans_b,
-           right_a = 'true' as right_a, right_b = 'true' as right_b
+           right_a = 'true' as right_a, right_b = 'true' as right_b, nullif(wording, '') as wording
     from canonical"""
 
 
@@ -133,12 +133,12 @@ def normalise(
     files: of verdicts, in the columns of the canonical table or, with the format `prd` or `llmbar`, the released files of that
     name. models: config's, by whose `ids` judges and models get one name; others keep theirs. Comparisons have the columns
     COMPARISONS of `recuse.base.tables`, one row per verdict, sorted by experiment, condition, judge, item, model_a, model_b,
-    order and vote. In the format `table` all columns after the first six are optional; an empty condition or experiment means
-    none, an empty vote 1. `order` is `ab` if the answer of model_a was shown first; outcome, human and favoured name the answer
-    (`a`, `b`), not its place; right_a and right_b, boolean, say whether an answer is right by a key. If the rows of an item
-    have a pair of models both ways round, all are turned to the first row's. Completeness counts by experiment, condition and
-    judge the comparisons (a pair of answers and a vote), verdicts, errors, and comparisons in one order only, without human
-    label, without a length.
+    wording, order and vote. In the format `table` all columns after the first six are optional; an empty condition, experiment
+    or wording means none, an empty vote 1. `order` is `ab` if the answer of model_a was shown first; outcome, human and
+    favoured name the answer (`a`, `b`), not its place; right_a and right_b, boolean, say whether an answer is right by a key.
+    If the rows of an item have a pair of models both ways round, all are turned to the first row's. Completeness counts by
+    experiment, condition and judge the comparisons (a pair of answers and a vote), verdicts, errors, and comparisons in one
+    order only, without human label, without a length.
 
     DataError naming file, line and column for: a missing file or column, an empty file, an empty name, a model against itself,
     a word that does not belong in its column, an invalid length, vote or number of votes, a judge `Human` in an experiment with
@@ -169,7 +169,7 @@ def normalise(
 # A column of texts is an enum, whose values rise as the texts do: it is compared and sorted as a number is.
 KINDS = {
     "path": ("file",),
-    "label": ("experiment", "condition"),
+    "label": ("experiment", "condition", "wording"),
     "person": NAMED,
     "question": ("item",),
     "word": ("order", "outcome", "human", "favoured", *MARKED),
@@ -201,7 +201,7 @@ def create_typed(connection: Connection, sources: Iterable[tuple], folder: str) 
                     select {name(column)} as stored, {value} as text from (select distinct {name(column)} from ({rows}))""")
         if count == 0:
             raise DataError(f"{path}: the file holds no rows; it needs one row per verdict")
-        check_lines(connection, path, count, {*COMPARISONS} - {"item"})
+        check_lines(connection, path, count, {*COMPARISONS} - {"item", "wording"})
         read.append((path, rows))
     words, empty = ", ".join(f"({text(word)})" for word in ("", *ORDERS, *OUTCOMES, *LABELS, *MARKS)), []
     for kind, columns in KINDS.items():
@@ -220,6 +220,7 @@ def create_typed(connection: Connection, sources: Iterable[tuple], folder: str) 
     nulls = [f"null::{KIND_OF[column]} as {name(column)}" for column in empty]
     nulls += [f"null::double as {number}" for column, number in NUMBERS.items() if column in empty]
     columns = """* replace (coalesce(experiment, ''::label) as experiment, coalesce(condition, ''::label) as condition,
+                            coalesce(wording, ''::label) as wording,
                             case when vote is null then 1 else vote_number end as vote_number)"""
     connection.execute(f"create temp view typed as select {columns} from (select {', '.join(['*', *nulls])} from filled)")
 
@@ -248,7 +249,7 @@ def _filled(connection: Connection, rows: str, number: int, empty: Collection[st
 
 SWAPPED = "case {0} when 'a' then 'b'::word when 'b' then 'a'::word else {0} end"
 VERDICTS = f"""
-    select file, record, turned, experiment, condition, judge, item, vote_number::integer as vote,
+    select file, record, turned, experiment, condition, judge, item, wording, vote_number::integer as vote,
            case when turned then model_b else model_a end as model_a,
            case when turned then model_a else model_b end as model_b,
            case when turned then words_b else words_a end as words_a,
@@ -333,12 +334,12 @@ def check_unique(connection: Connection) -> None:
     if connection.execute("select 1 from sorted where twice limit 1").fetchone() is None:
         return
     twice = first_twice(connection, "verdicts", (*COMPARISON, "order"))
-    (experiment, condition, judge, item, first, second, vote, order), there, here = twice
+    (experiment, condition, judge, item, first, second, wording, vote, order), there, here = twice
     shown = first if order == "ab" else second
     raise DataError(
         f"{here}, column judge: the verdict of '{judge}' on item '{item}'{_among(experiment, condition)}, '{first}' "
-        f"against '{second}' with the answer of '{shown}' first, vote {vote}, is already in {there}; keep one row, or "
-        "number repeated verdicts in a column `vote`"
+        f"against '{second}' with the answer of '{shown}' first{_among('', '', wording)}, vote {vote}, is already in {there}; "
+        "keep one row, number repeated verdicts in a column `vote`, or say in a column `wording` how the judge was asked"
     )
 
 
@@ -437,8 +438,8 @@ def check_both_orders(connection: Connection, missing: int) -> None:
     )
 
 
-def _among(experiment: str, condition: str = "") -> str:
-    named = {"experiment": experiment, "condition": condition}
+def _among(experiment: str, condition: str = "", wording: str = "") -> str:
+    named = {"experiment": experiment, "condition": condition, "wording": wording}
     return "".join(f", {name} '{value}'" for name, value in named.items() if value)
 
 

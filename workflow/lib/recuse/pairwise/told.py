@@ -23,7 +23,7 @@ CHOOSES = {
     FAMILY: "Judges of {term} choose answers of the family's other models over equally strong ones in {share} of the verdicts "
     "that choose",
 }
-INTERVAL = "({level} interval {low} to {high}; {question})"
+INTERVAL = "({level} interval {low} to {high}{wordings}; {question})"
 WHETHER = {SELF: "{term} favours its own answers", FAMILY: "judges of {term} favour the family's other models"}
 UNTOLD = "It cannot be told whether {whether}: {reason}."
 MISSED = "A share of {missed} would be found with a probability of {power}."
@@ -79,7 +79,8 @@ def _reply(row: Mapping, confidence: float, power: float) -> Reply:
         return Reply(reason=row.get("reason") or "no error of the estimate")
     df = row.get("df", float("inf"))
     detectable = (quantile(confidence, df) + quantile(2 * power - 1, df)) * row["std_error"]
-    return Reply(row["estimate"], row["ci_low"], row["ci_high"], row["p_value"], detectable)
+    numbers = row["estimate"], row["ci_low"], row["ci_high"], row["p_value"]
+    return Reply(*numbers, detectable, wordings=row.get("wordings", math.nan))
 
 
 def _overturned(reply: Reply, question: str, std_error: float) -> float:
@@ -129,6 +130,7 @@ def _row(
         "rests_on": " ".join(finding),
         "missed": beyond.detectable,
         "reason": reason,
+        "wordings": reply.wordings,
     }
     if reply.is_known:
         ends = ("probability", reply.estimate), ("probability_low", reply.ci_low), ("probability_high", reply.ci_high)
@@ -137,6 +139,15 @@ def _row(
             columns["overturned_at"] = probability(_overturned(reply, shown, errors[shown]))
     words = _words(columns, shown, reply, beyond, confidence=confidence, power=power)
     return columns | {"words": f"{words} {HELD}" if held else words}
+
+
+def _over_wordings(wordings: float) -> str:
+    """For which wordings an interval holds, if judges were asked in several."""
+    if math.isnan(wordings):
+        return ""
+    if wordings == 1:
+        return ", for the one wording asked"
+    return f", over {wordings} wordings" + (", which say little about others" if wordings == 2 else "")
 
 
 def _words(columns: Mapping, shown: str, reply: Reply, beyond: Reply, *, confidence: float, power: float) -> str:
@@ -149,6 +160,7 @@ def _words(columns: Mapping, shown: str, reply: Reply, beyond: Reply, *, confide
     shares = {name: percent(probability(getattr(reply, name))) for name in ("estimate", "ci_low", "ci_high")}
     size = CHOOSES[quantity].format(term=columns["term"], share=shares["estimate"])
     span = {"low": shares["ci_low"], "high": shares["ci_high"], "question": QUESTIONS[shown]}
+    span["wordings"] = _over_wordings(reply.wordings)
     sentences = [f"{size} {INTERVAL.format(level=level(confidence), **span)}: {verdict}."]
     if verdict == CANNOT_BE_TOLD:
         return f"{untold} {sentences[0].rpartition(':')[0]}."

@@ -92,7 +92,7 @@ class ColumnsOfJudgments(SomeKeys):
     dimension: ColumnOrConstant = optional("Ratings: what was rated; required if `scales` names several dimensions.")
     dataset: ColumnOrConstant = optional("Ratings: the dataset of the prompt.")
     occasion: Name = optional("Ratings: which of a model's answers to the prompt, if it gave several.")
-    wording: Name = optional("Ratings: the wording of the rubric by which the judge was asked, if there are several.")
+    wording: Name = optional("The wording of the rubric by which the judge was asked, if there are several.")
     replicate: Name = optional("Ratings: which of several identical requests to the judge.")
     human: Name = optional("Human score, on the same scale; verdicts: human label (a, b, tie or the model).")
     length: Name = optional("Ratings: tokens of the answer.")
@@ -535,7 +535,7 @@ class Comparisons(Section):
     source: str = optional("A key of `sources`.")
     files: Files = optional(
         "Your own verdicts: one or more CSV or parquet files with columns judge, item, model_a, model_b, order, outcome "
-        "and, if known, human, length_a, length_b, condition, experiment, favoured, vote, right_a, right_b."
+        "and, if known, human, length_a, length_b, condition, experiment, favoured, vote, right_a, right_b, wording."
     )
     collect: Collect = optional("Verdicts that are asked of judges; `import` then needs no `files`.")
     import_: ImportOfVerdicts = optional("Verdicts in another tool's format or with other column names.", alias="import")

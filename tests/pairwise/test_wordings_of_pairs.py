@@ -1,0 +1,97 @@
+"""The regression over wordings: intervals by hand, judges asked in one wording, and what the verdict says of it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pair_worlds import PairWorld, draw
+from random_comparisons import write
+from recuse.inference.wordings import Crossed, Part
+from recuse.model.design import ALL_JUDGES
+from recuse.model.least_squares import quantile
+from recuse.pairwise.davidson import SELF
+from recuse.pairwise.regression import BIASES, Regression, read_compared, regression_rows
+from recuse.pairwise.told import verdict_rows
+from recuse.pairwise.wordings import rows_over_wordings
+
+WORLD = PairWorld(wordings=3, wording_sd=0.6, ties=0.2)
+
+
+def over(compared):
+    return list(rows_over_wordings(Regression(compared), confidence=0.9))
+
+
+def keyed(rows):
+    return {(row["question"], row["quantity"], row["term"]): row for row in rows}
+
+
+def test_intervals_over_wordings_are_those_of_fits_to_each():
+    compared = draw(WORLD, 3)
+    plain, rows = keyed(regression_rows(Regression(compared), confidence=0.9)), keyed(over(compared))
+    assert rows.keys() == plain.keys()
+    parts = []
+    for code in range(3):
+        kept = compared.wording == code
+        part = replace(compared, judges=compared.judges.among(kept), labelled=compared.labelled[kept], wordings=[])
+        parts.append(keyed(regression_rows(Regression(part), confidence=0.9)))
+    wider = 0
+    for key, row in rows.items():
+        if key[1] not in BIASES:
+            assert row == plain[key]
+            continue
+        numbers = [Part(*(each[key].get(name, np.inf) for name in ("estimate", "std_error", "df", "n"))) for each in parts]
+        whole = Part(*(plain[key].get(name, np.inf) for name in ("estimate", "std_error", "df", "n")))
+        error, df = Crossed(whole, numbers).generalised()
+        half = quantile(0.9, df) * error
+        assert (row["wordings"], row["estimate"]) == (3, plain[key]["estimate"])
+        assert (row["one_ci_low"], row["one_ci_high"]) == (plain[key]["ci_low"], plain[key]["ci_high"])
+        assert row["ci_low"] == pytest.approx(min(plain[key]["ci_low"], row["estimate"] - half))
+        assert row["probability_high"] == pytest.approx(1 / (1 + np.exp(-row["ci_high"])))
+        wider += row["ci_high"] > row["one_ci_high"]
+    assert wider > 20
+
+
+def test_a_bias_in_one_wording_of_three_is_not_established():
+    """With verdicts enough in each, that of the wordings asked is."""
+    world = replace(WORLD, questions=150, wording_sd=0.0)
+    compared = draw(world, 1)
+    judges, generator = compared.judges, np.random.default_rng(1)
+    own = (judges.judge == 0) & (judges.first == 0) & (compared.wording == 0) & (generator.random(len(judges.judge)) < 0.9)
+    compared = replace(compared, judges=replace(judges, outcome=np.where(own, 0, judges.outcome)))
+    plain, rows = keyed(regression_rows(Regression(compared), confidence=0.9)), keyed(over(compared))
+    term = ("C", SELF, "model 0")
+    assert plain[term]["ci_low"] > 0 > rows[term]["ci_low"]
+    told = {row["term"]: row for row in verdict_rows(list(rows.values()), order=[], confidence=0.9, power=0.8)}
+    assert (told["model 0"]["verdict"], told["model 0"]["wordings"]) == ("no clear bias", 3)
+    assert ", over 3 wordings; beyond ordinary preference)" in told["model 0"]["words"]
+    named = [row for row in rows.values() if row["term"] == ALL_JUDGES]
+    assert {row["question"] for row in named} == {"A", "B", "C"}
+    assert all(row["wordings"] == 3 for row in named)
+
+
+def test_a_judge_asked_in_one_wording_keeps_its_interval_and_says_so():
+    compared = draw(replace(WORLD, wordings=2), 4)
+    kept = (compared.judges.judge != 1) | (compared.wording == 0)
+    compared = replace(
+        compared, judges=compared.judges.among(kept), labelled=compared.labelled[kept], wording=compared.wording[kept]
+    )
+    rows = over(compared)
+    one = keyed(rows)["B", SELF, "model 1"]
+    assert (one["wordings"], one["ci_low"]) == (1, one["one_ci_low"])
+    told = {row["term"]: row["words"] for row in verdict_rows(rows, order=[], confidence=0.9, power=0.8)}
+    assert ", for the one wording asked; " in told["model 1"]
+    assert ", over 2 wordings, which say little about others; " in told["model 0"]
+
+
+def test_wordings_are_read_and_one_changes_nothing(tmp_path):
+    row = {"judge": "j", "item": "q", "model_a": "m", "model_b": "n", "order": "ab", "outcome": "a", "condition": "", "vote": 1}
+    row |= {"experiment": ""}
+    rows = [row | {"wording": wording, "item": item} for item in "qr" for wording in ("it's plain", "terse")]
+    compared = read_compared(write(rows, tmp_path / "two.parquet"), {})
+    assert compared.wordings == ["it's plain", "terse"]
+    assert compared.wording.tolist() == [0, 1, 0, 1]
+    alone = read_compared(write([row], tmp_path / "none.parquet"), {})
+    assert (alone.wordings, alone.wording.tolist()) == ([], [-1])
+    plain = draw(replace(WORLD, wordings=1), 5)
+    assert over(plain) == list(regression_rows(Regression(plain), confidence=0.9))

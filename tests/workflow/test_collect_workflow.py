@@ -82,3 +82,14 @@ def test_the_command_asks_once_and_other_commands_read_the_ledger(tmp_path):
     assert len(rows) == 2 * number
     assert {row["wording"] for row in rows} == {"plain", "reader"}
     assert not (tmp_path / "results").exists()
+
+
+def test_answers_that_are_cut_off_are_said(tmp_path):
+    with Mock() as mock:
+        write_plan(tmp_path, mock, writers={"four": {"model": "mock-1", "base_url": mock.url, "sampling": {"max_tokens": 5}}})
+        mock.finish = "length"
+        done = recuse(tmp_path, "collect", "plan.yaml", MOCK_KEY=SECRET)
+    assert done.returncode == 0, done.stderr
+    assert "answers: 0 of 8 requests answered before, 8 now" in done.stdout
+    assert "ours.ledger.jsonl: 8 of 8 answers by mock-1 were cut off at the limit of tokens" in done.stderr
+    assert "one: 0 of 32 read; missing: truncated 32" in done.stdout

@@ -1,10 +1,12 @@
 """Collecting for a study: ask what is missing, and make the table of what was answered."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from recuse.base.errors import CollectError, ConfigError
+from recuse.base.log import warn
 from recuse.base.tables import COLLECTED, COLLECTED_RATINGS, COLLECTED_VERDICTS, write_table
 from recuse.base.words import counted
 from recuse.collect.collection import DONE, Outcome
@@ -130,11 +132,24 @@ def ask(
     with Ledger(plan.ledger) as ledger:
         if plan.writers:
             yield "answers", _asked(plan, plan.writing(), ledger, budget=budget)
+            _warn_of_cut(plan, ledger.answers())
         collected = Collected(plan, ledger.answers())
         for place, wave in enumerate(collected.waves, start=1):
             yield plan.kind, _asked(plan, wave, ledger, follow=plan.follow, budget=budget)
             if place < len(collected.waves) and enough is not None and enough(Collected(plan, ledger.answers())):
                 return
+
+
+def _warn_of_cut(plan: Plan, entries: Answers) -> None:
+    """Warn about written answers that end in mid-sentence, which judges see as they are."""
+    written = [entries[request.key] for request in plan.writing() if request.key in entries]
+    cut = Counter(entry.asked["model"] for entry in written if entry.finish_reason == "length")
+    for model, number in cut.items():
+        whole = sum(entry.asked["model"] == model for entry in written)
+        warn(
+            f"{plan.ledger}: {number:,} of {counted(whole, 'answer')} by {model} were cut off at the limit of tokens, and are "
+            "judged as they are; to have them whole, write a larger `max_tokens` under the writer's `sampling`, which asks anew"
+        )
 
 
 def _asked(plan: Plan, requests: Sequence[Request], ledger: Ledger, **how: object) -> Outcome:

@@ -21,7 +21,7 @@ def test_tokens_are_those_of_messages_and_schema():
 def test_the_most_tokens_out_are_those_of_the_body():
     assert most_out(request()) is None
     assert most_out(request(max_tokens=20)) == 20
-    assert most_out(request(max_tokens=20, max_completion_tokens=30, n=2)) == 60
+    assert most_out(request(max_tokens=20, max_completion_tokens=30)) == 30
 
 
 def test_money_is_by_price_and_half_in_a_batch():

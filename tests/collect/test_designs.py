@@ -8,7 +8,7 @@ import pytest
 
 from rated_tables import FIVE, rated, study_of_rows
 from recuse.base.errors import ConfigError
-from recuse.collect.designs import Design, assigned, enough, half_widths, in_order, waves
+from recuse.collect.designs import assigned, enough, half_widths, in_order, waves
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
 
@@ -24,21 +24,18 @@ def names(judges, models, both):
     )
 
 
-def test_without_a_number_every_judge_rates_every_answer():
-    assert assigned(PROMPTS, "AB", "BC", Design(), seed=1) == {*product("BC", PROMPTS, "AB")}
-    assert assigned(PROMPTS, "AB", "BC", Design(judges=2), seed=1) == {*product("BC", PROMPTS, "AB")}
+def test_with_all_judges_every_judge_rates_every_answer():
+    assert assigned(PROMPTS, "AB", "BC", 2, seed=1) == {*product("BC", PROMPTS, "AB")}
 
 
 @pytest.mark.parametrize(("judges", "models", "both"), [(9, 9, 9), (5, 4, 2), (3, 8, 3), (6, 7, 0), (7, 6, 6), (4, 4, 3)])
-@pytest.mark.parametrize("own", [True, False])
-def test_answers_have_k_judges_and_judges_the_same_number_of_ratings_in_each_stratum(judges, models, both, own):
+def test_answers_have_k_judges_and_judges_the_same_number_of_ratings_in_each_stratum(judges, models, both):
     of_judges, of_models = names(judges, models, both)
     for k, seed in product(range(2, judges), range(3)):
-        ratings = assigned(PROMPTS, of_models, of_judges, Design(k, own=own, strata=STRATA), seed)
+        ratings = assigned(PROMPTS, of_models, of_judges, k, seed, STRATA)
         answers = Counter((prompt, model) for _, prompt, model in ratings)
         assert answers == dict.fromkeys(product(PROMPTS, of_models), k)
-        if own:
-            assert {(name, prompt, name) for name in of_judges[:both] for prompt in PROMPTS} <= ratings
+        assert {(name, prompt, name) for name in of_judges[:both] for prompt in PROMPTS} <= ratings
         for stratum in ("short", "long"):
             loads = Counter(dict.fromkeys(of_judges, 0))
             loads.update(judge for judge, prompt, _ in ratings if STRATA[prompt] == stratum)
@@ -48,12 +45,12 @@ def test_answers_have_k_judges_and_judges_the_same_number_of_ratings_in_each_str
 def test_loads_are_also_even_where_few_answers_are_left_to_make_them_so():
     """On the last prompt a judge cannot be dealt its own answer once more."""
     for prompts, k, seed in product(range(1, 13), (2, 3, 4), range(4)):
-        loads = Counter(judge for judge, *_ in assigned(PROMPTS[:prompts], FIVE, FIVE, Design(k), seed))
+        loads = Counter(judge for judge, *_ in assigned(PROMPTS[:prompts], FIVE, FIVE, k, seed))
         assert loads == dict.fromkeys(FIVE, k * prompts)
 
 
 def test_judges_rate_others_models_and_meet_each_other_about_equally_often():
-    ratings = assigned(range(300), FIVE, FIVE, Design(judges=3), seed=4)
+    ratings = assigned(range(300), FIVE, FIVE, 3, seed=4)
     others = Counter((judge, model) for judge, _, model in ratings if judge != model)
     assert len(others) == 20
     assert max(others.values()) - min(others.values()) <= 3
@@ -66,10 +63,10 @@ def test_judges_rate_others_models_and_meet_each_other_about_equally_often():
 
 
 def test_a_design_hangs_on_names_and_seed_alone():
-    design, shuffled = Design(judges=3, strata=STRATA), random.Random(0).sample(PROMPTS, len(PROMPTS))
-    one = assigned(PROMPTS, FIVE, FIVE, design, seed=2)
-    assert assigned(shuffled, FIVE[::-1], FIVE[2:] + FIVE[:2], design, seed=2) == one
-    assert assigned(PROMPTS, FIVE, FIVE, design, seed=3) != one
+    shuffled = random.Random(0).sample(PROMPTS, len(PROMPTS))
+    one = assigned(PROMPTS, FIVE, FIVE, 3, 2, STRATA)
+    assert assigned(shuffled, FIVE[::-1], FIVE[2:] + FIVE[:2], 3, 2, STRATA) == one
+    assert assigned(PROMPTS, FIVE, FIVE, 3, 3, STRATA) != one
     assert in_order(shuffled, 2, STRATA) == in_order(PROMPTS, 2, STRATA) != in_order(PROMPTS, 3, STRATA)
 
 
@@ -78,17 +75,19 @@ def test_a_design_hangs_on_names_and_seed_alone():
     [
         (6, "found 6 judges of each answer of 5 judges; write 1 to 5"),
         (0, "found 0"),
-        (1, "write at least 2 judges of each answer"),
+        (1, "judges_per_answer: 1 leaves the answers of a model that judges to itself alone"),
     ],
 )
 def test_a_number_of_judges_that_says_nothing_is_refused(judges, words):
     with pytest.raises(ConfigError, match=words):
-        assigned(PROMPTS, FIVE, FIVE, Design(judges=judges), seed=1)
+        assigned(PROMPTS, FIVE, FIVE, judges, seed=1)
 
 
-def test_one_judge_an_answer_is_a_plan_where_it_is_dealt_like_any_other():
-    loads = Counter(judge for judge, *_ in assigned(PROMPTS, FIVE, FIVE, Design(judges=1, own=False), seed=1))
-    assert loads == dict.fromkeys(FIVE, 30)
+def test_the_first_prompts_have_the_shares_of_large_and_small_strata():
+    """A hundred prompts in one stratum, and a hundred strata of one prompt each."""
+    strata = {f"p{number}": "large" if number < 100 else f"s{number}" for number in range(200)}
+    shares = [sum(strata[prompt] == "large" for prompt in in_order([*strata], seed, strata)[:60]) for seed in range(200)]
+    assert sum(shares) / len(shares) == pytest.approx(30, abs=0.8)
 
 
 def test_waves_are_parts_of_one_order_each_with_the_shares_of_the_strata():

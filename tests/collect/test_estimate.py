@@ -131,7 +131,7 @@ def test_the_page_shows_whole_requests_and_no_secret(monkeypatch):
     assert "\u202e" not in text
     assert text.count("POST http://host:80/v1/chat/completions\nAuthorization: Bearer $KEY_OF_ONE\n{") == 3
     assert "one: prompt p0, model m\n" in text
-    sent = json.loads(text[text.index("{") : text.index("\n}") + 2])
+    sent = json.loads(text[text.index("{\n") : text.index("\n}") + 2])
     content = "Rate ⟨U+202E⟩ this; [KEY_OF_ONE]    0"
     assert sent == {"model": "model-1", "messages": [{"role": "user", "content": content}], "max_tokens": 100, "temperature": 0}
 
@@ -155,9 +155,9 @@ def test_the_page_says_what_is_left_and_on_what_it_rests():
         "minutes",
     ]
     assert lines[3].split()[:4] == ["one", "10", "0", "10"]
-    assert any(line.startswith("Guessed, as the ledger has no answers like these yet, for one: 4 characters") for line in lines)
+    assert any(line.startswith("No answers like these yet from one. Assumed: 4 characters") for line in lines)
     learnt = page(estimates(PLAN, [entry(PLAN[0])]), PLAN, spent=0.01)
-    assert "Guessed" not in learnt
+    assert "Assumed" not in learnt
     assert "Spent so far, by the ledger: 0.0100." in learnt
     done = page(estimates(PLAN, map(entry, PLAN)), PLAN)
     assert done.startswith("Nothing is left to ask: 10 requests, all answered.\n")

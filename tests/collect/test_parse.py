@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from recuse.collect.parse import OFF_SCALE, REFUSAL, TRUNCATED, UNREADABLE, Score, repair, scores
-from recuse.collect.requests import LOGPROBS, NUMBER, SCHEMA, Endpoint, Request
+from recuse.collect.parse import OFF_SCALE, REFUSAL, TRUNCATED, UNREADABLE, Score, repair, scores, text_of
+from recuse.collect.requests import LOGPROBS, NUMBER, SCHEMA, Criterion, Endpoint, Request
 from recuse.collect.rubrics import FIRST_LINE, LAST_LINE, criterion_of, verdict_of, wording_of
 
 ENDPOINT = Endpoint("judge", "m")
@@ -75,6 +75,20 @@ def test_each_criterion_has_a_line_of_its_own():
     assert read("Helpfulness: 2\nHelpfulness: 3\nLogical correctness: 5", TWO, NUMBER) == [Score(None, UNREADABLE), Score(5)]
 
 
+def test_a_line_is_of_the_criterion_that_it_starts_with():
+    criteria = [Criterion(name, "?", "12345") for name in ("Quality", "Writing quality", "Style (tone)")]
+    text = "1. **Quality**: 5\n* Writing quality: 2\n  Style (tone) = 3"
+    assert read(text, criteria, NUMBER) == [Score(5), Score(2), Score(3)]
+    assert read("Writing quality: 2\nStyle (tone): 4", criteria, NUMBER) == [Score(None, UNREADABLE), Score(2), Score(4)]
+
+
+def test_a_text_that_was_filtered_is_none_and_half_a_surrogate_can_be_sent():
+    assert text_of(response("It is", finish="content_filter")) is None
+    assert text_of(response("It is", finish="length")) == "It is"
+    assert text_of(response(" a \ud800 b")) == "a ? b"
+    assert text_of({"choices": [{"message": "no mapping"}]}) is None
+
+
 def test_labels_of_the_paper_are_numbers_of_its_data():
     criterion = (criterion_of("Helpfulness", PAPER, {}),)
     content = "Explanation: fine, Answer: neither helpful nor unhelpful"
@@ -102,14 +116,33 @@ def test_refusals_and_truncated_replies_are_missing_even_if_a_number_is_there():
 
 
 def test_a_score_by_logprobs_is_the_expected_rating():
-    top = [{"token": token, "logprob": math.log(p)} for token, p in ((" 5", 0.5), ("1", 0.25), ("the", 0.2), ("9", 0.05))]
+    top = [{"token": token, "logprob": math.log(p)} for token, p in ((" 5", 0.5), ("1", 0.25), ("the", 0.2), ("9", 0.005))]
     reply = {
         "choices": [{"message": {"content": "5"}, "finish_reason": "length", "logprobs": {"content": [{"top_logprobs": top}]}}]
     }
     (score,) = scores(request(mode=LOGPROBS), reply).values()
     assert score.value == pytest.approx((5 * 0.5 + 1 * 0.25) / 0.75)
-    top[1:2] = []
+    top[3]["logprob"] = math.log(0.02)  # three labels may have that much each
     assert [*scores(request(mode=LOGPROBS), reply).values()] == [Score(None, OFF_SCALE)]
+
+
+@pytest.mark.parametrize(
+    ("likeliest", "score"),
+    [
+        ([("5", -1e-9), ("the", -30.0)], 5),  # a judge that is certain
+        ([("5", -1e-9), ("1", -9999.0)], 5),
+        ([("5", -9999.0), ("1", -9999.0)], None),
+        ([("the", -0.1), ("5", -9.0)], None),
+        ([("the", -0.1)], None),
+        ([("5", None)], None),
+        (None, None),
+    ],
+)
+def test_a_score_by_logprobs_is_missing_where_other_labels_might_be_likely(likeliest, score):
+    top = likeliest and [{"token": token, "logprob": value} for token, value in likeliest]
+    reply = {"choices": [{"message": {"content": "5"}, "logprobs": {"content": [{"top_logprobs": top}]}}]}
+    (read,) = scores(request(mode=LOGPROBS), reply).values()
+    assert read.value == (score and pytest.approx(score))
 
 
 def test_an_unreadable_reply_is_repaired_once_and_others_never():

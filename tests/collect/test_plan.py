@@ -5,8 +5,9 @@ import json
 import pytest
 
 from recuse.base.errors import ConfigError, DataError
-from recuse.collect.plan import RATINGS, VERDICTS, Plan, prices_in
+from recuse.collect.plan import RATINGS, VERDICTS, Plan
 from recuse.collect.requests import LOGPROBS, Price
+from recuse.collect.texts import prices_in
 
 HERE = "http://127.0.0.1:9/v1"
 JUDGES = {"gpt": {"model": "gpt-x", "base_url": HERE}, "claude": {"model": "claude-y", "base_url": HERE}}
@@ -160,13 +161,16 @@ def test_each_answer_has_as_many_judges_as_the_design_says(plan):
     [
         ({"prompts": "prompt,text\np1,a\np1,b\n"}, "line 3: found the prompt 'p1' twice"),
         ({"prompts": "prompt,text\np1,\n"}, "line 2, column text: empty"),
-        ({"answers": "prompt,model,text\np9,gpt,x\n"}, "found the prompt 'p9', which is none; known: p1"),
+        ({"answers": "prompt,model,text\np9,gpt,x\n"}, "the prompt 'p9' is not in the table of prompts; known: p1"),
         ({"answers": "prompt,model,text\np1,gpt,x\np1,gpt,y\n"}, "line 3: found a second answer of gpt"),
         ({"answers": "prompt,who,text\np1,gpt,x\n"}, "column model: missing"),
-        ({"wordings": ["plane"]}, "'plane' is none; did you mean 'plain'"),
-        ({"rubrics": ["helpfulnes"]}, "'helpfulnes' is none"),
+        ({"wordings": ["plane"]}, "there is no wording 'plane' for ratings; did you mean 'plain'"),
+        ({"rubrics": ["helpfulnes"]}, "there is no criterion 'helpfulnes'"),
         ({"templates": {"mine": {"template": "{prompt}"}}, "wordings": ["mine"]}, "lacks {answer}"),
-        ({"templates": {"mine": {"template": "{prompt} {answer} {x}"}}, "wordings": ["mine"]}, "has {x}"),
+        (
+            {"templates": {"mine": {"template": "{prompt} {answer} {x}"}}, "wordings": ["mine"]},
+            "unknown placeholder {x}; use {prompt}, {answer}, {criteria}, {reply}, {labels}",
+        ),
         (
             {
                 "judges": {"gpt": {**JUDGES["gpt"], "mode": LOGPROBS}},
@@ -179,12 +183,41 @@ def test_each_answer_has_as_many_judges_as_the_design_says(plan):
             "asks for more than a label",
         ),
         ({"writers": {"gpt": JUDGES["gpt"]}}, "gpt: has answers in"),
+        ({"kind": VERDICTS, "judges": {"gpt": {**JUDGES["gpt"], "mode": LOGPROBS}}}, "a verdict has no expected value"),
+        (
+            {"templates": {"mine": {"template": "{prompt} {answer} {definition}"}}, "wordings": ["mine"]},
+            "unknown placeholder {definition}",
+        ),
+        (
+            {"kind": VERDICTS, "templates": {"mine": {"template": "{prompt} {answer_1} {answer_2}"}}, "wordings": ["mine"]},
+            "mine: labels: missing; write what a judge may answer",
+        ),
+        ({"templates": {"mine": {"template": "{prompt} {answer} {reply}"}}}, "templates: mine: nothing asks this; add it to"),
+        ({"rubrics": ["Helpfulness"], "criteria": {"wit": {"question": "?"}}}, "criteria: wit: nothing asks this"),
+        ({"orders": "random"}, "orders: has no meaning for ratings"),
+        ({"kind": VERDICTS, "rubrics": ["Helpfulness"]}, "rubrics: has no meaning for verdicts"),
+        ({"families": {"A": ["gpd"]}}, "families: A: 'gpd' is neither a judge nor a model with answers; did you mean 'gpt'"),
+        ({"hidden": ["A"]}, "hidden: A: would be taken out of every sentence"),
+        ({"design": {"strata": "dataset"}}, "prompts.csv has no column dataset"),
     ],
 )
 def test_what_does_not_fit_together_is_an_error(plan, change, message):
     with pytest.raises((ConfigError, DataError)) as error:
         requests_of(plan(**change))
     assert message in str(error.value)
+
+
+def test_the_name_of_a_writer_at_its_server_is_hidden(plan):
+    of_plan = plan(writers={"mine": {"model": "qwen3-small", "base_url": HERE}})
+    assert of_plan.blinded("I am Qwen3-small, not qwen3-smaller.") == "I am [model], not qwen3-smaller."
+
+
+def test_the_address_of_openai_may_be_written_or_left_out(plan):
+    judges = {"gpt": {"model": "gpt-x"}}
+    written = {"gpt": {"model": "gpt-x", "base_url": "https://api.openai.com/v1/"}}
+    one, two = (plan(judges=each, rubrics=["Helpfulness"]) for each in (judges, written))
+    assert [each.key for each in requests_of(one)] == [each.key for each in requests_of(two)]
+    assert two.judges["gpt"].endpoint.key == "OPENAI_API_KEY"
 
 
 def test_prices_are_by_the_models_names_at_their_servers(plan):

@@ -234,7 +234,7 @@ def test_a_budget_is_never_passed_and_is_used_to_within_a_request(run, mock):
     assert 0.005 - worst - 1e-9 <= spent <= 0.005
     assert run(requests, budget=0.005).asked == 0
     assert run(plan(mock.url, 1, judge="another"), budget=0.005).asked == 0  # what the ledger holds of other plans counts, too
-    assert "the budget of 0.005 has no room for the next request" in outcome.messages[0]
+    assert "the next request could exceed the budget of 0.005" in outcome.messages[0]
     assert run(requests, budget=1.0).missing == 0
 
 

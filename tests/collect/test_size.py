@@ -9,7 +9,7 @@ from scipy.stats import nct, norm, t
 
 from conftest import CONFIG, built, study_files
 from recuse.base.database import write_parquet
-from recuse.collect.designs import Design, assigned
+from recuse.collect.designs import assigned
 from recuse.collect.size import NO_SELF, NOT_ESTIMABLE, in_words, planned, published, requests_for
 from recuse.data.files import RatingsFile
 from recuse.inference.power import expected, over_dimensions, power_rows, study_like
@@ -21,9 +21,10 @@ LEVEL = {"power": 0.8, "confidence": 0.9}
 PROMPTS = [f"p{number}" for number in range(10)]
 
 
-def of_published(design=None, *, judges=None, models=None, raters=3, dimensions=6):
+def of_published(number=None, *, judges=None, models=None, raters=3, dimensions=6):
     like = published()
-    ratings = assigned(PROMPTS, models or like.models, judges or like.judges, design or Design(), seed=1)
+    judges = judges or like.judges
+    ratings = assigned(PROMPTS, models or like.models, judges, number or len(judges), seed=1)
     return planned(like, ratings, dict(zip(like.models, like.family, strict=True)), dimensions=dimensions, raters=raters)
 
 
@@ -45,9 +46,9 @@ def test_prompts_are_those_of_the_table_of_power(twin):
         assert table[estimand, number]["detectable"] <= 0.05 < table[estimand, number - 1]["detectable"]
 
 
-@pytest.mark.parametrize("design", [Design(), Design(judges=3)])
-def test_the_power_is_reached_with_so_many_prompts_and_not_with_one_less(design):
-    plan = of_published(design)
+@pytest.mark.parametrize("number", [None, 3])
+def test_the_power_is_reached_with_so_many_prompts_and_not_with_one_less(number):
+    plan = of_published(number)
     rows = requests_for(plan, per_prompt=81, self_bias=0.05, **LEVEL)
     assert {row["estimand"] for row in rows} >= {A, C}
     for row in rows:
@@ -74,7 +75,7 @@ def test_a_plan_of_the_same_judges_and_models_is_the_study_it_is_like():
 
 
 def test_shares_are_those_of_the_design():
-    plan = of_published(Design(judges=3))
+    plan = of_published(3)
     share = np.array(plan.share)
     assert share.diagonal().tolist() == [1.0] * 9
     assert share.sum(axis=0) == pytest.approx(np.full(9, 3.0))

@@ -139,6 +139,7 @@ rule collect:
         "../../envs/recuse.yaml"
     params:
         code=code_of("collect.py"),
+        adds_to=of_study(studies.ledgers_of),
         settings=setting("collect"),
         families=setting("families", {}),
         seed=config["seed"],

@@ -4,14 +4,14 @@ import sys
 from collections.abc import Mapping
 
 from recuse.base.runner import run
-from recuse.collect.study import Collected, ask, budget_of
+from recuse.collect.study import Collected, ask
 from recuse.collect.words import of_run
 from recuse.inputs import enough_in, plan_of
 
 
 def collect_study(*, study: str, answered: str, collected: str, config: Mapping) -> None:
     plan = plan_of(config, study)
-    for part, outcome in ask(plan, budget=budget_of(plan), enough=enough_in(config, study)):
+    for part, outcome in ask(plan, enough=enough_in(config, study)):
         print(of_run(part, outcome), file=sys.stderr)
     answers = Collected.in_ledger(plan)
     answers.write(answered)

@@ -18,7 +18,16 @@ from tempfile import TemporaryDirectory
 from typing import NoReturn
 
 from recuse.base.database import bounded, bytes_of, connect, read_footer, text
-from recuse.base.errors import ConfigError, DataError, DesignError, RecuseError, UnexpectedError, check_known, in_one_sentence
+from recuse.base.errors import (
+    CollectError,
+    ConfigError,
+    DataError,
+    DesignError,
+    RecuseError,
+    UnexpectedError,
+    check_known,
+    in_one_sentence,
+)
 from recuse.base.outputs import replacing
 from recuse.base.tables import CHECK, ESTIMATES, read_table, write_table
 from recuse.base.words import visible
@@ -193,7 +202,7 @@ def _studies_of(arguments: Namespace) -> list[str]:
 
 def run_collect(arguments: Namespace) -> None:
     """Ask what the ledger of a study has no answer to, and say what it then holds; with --dry-run, what that would cost."""
-    from recuse.collect.study import UNLIMITED, Collected, ask, budget_of, page_before
+    from recuse.collect.study import UNLIMITED, Collected, ask, page_before
     from recuse.collect.words import of_counts, of_run
     from recuse.config.load import load, read
 
@@ -223,10 +232,12 @@ def run_collect(arguments: Namespace) -> None:
             of_study = {"families": settings.get("families", {}), "human_scores": humans, "confidence": level}
             write_page(page_before(Collected.in_ledger(plan), **of_study, power=config["inference"]["power"]["power"]))
             return
-        limit = budget_of(plan, budget)
-        for part, outcome in ask(plan, budget=limit, enough=enough_in(config, inputs.study)):
+        for part, outcome in ask(plan, budget=budget, enough=enough_in(config, inputs.study)):
             write_page(f"{of_run(part, outcome)}\n")
-        write_page(f"{of_counts(Collected.in_ledger(plan).counts())}\n")
+        counts = Collected.in_ledger(plan).counts()
+        write_page(f"{of_counts(counts)}\n")
+        if not any(row["ratings"] for row in counts):
+            raise CollectError(f"{plan.ledger}: no reply could be read; look at them, and change `mode` or `wordings`")
     write_page(f"Next: recuse check {arguments.config}; recuse run {arguments.config}\n")
 
 

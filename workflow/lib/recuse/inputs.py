@@ -192,7 +192,8 @@ def plan_of(config: Mapping, study: str) -> "Plan":
     """What a study asks of judges; ConfigError if it asks nothing, DataError about its tables."""
     from pathlib import Path
 
-    from recuse.collect.plan import RATINGS, VERDICTS, Plan, prices_in
+    from recuse.collect.plan import RATINGS, VERDICTS, Plan
+    from recuse.collect.texts import prices_in
     from recuse.config.load import read
 
     compared = study in config[COMPARED]
@@ -211,9 +212,10 @@ def enough_in(config: Mapping, study: str) -> "Callable[[Collected], bool] | Non
     def enough_collected(collected: "Collected") -> bool:
         from recuse.collect.designs import enough
 
-        with TemporaryDirectory() as folder:
+        inputs = _inputs_in(config, study)
+        with in_folder(inputs) as folder:
             collected.write(f"{folder}/collected.csv")
-            inputs = _imported(_inputs_in(config, study), folder, [f"{folder}/collected.csv"])
+            inputs = _imported(inputs, folder, [f"{folder}/collected.csv"])
             return enough(tables_of(inputs, folder), width, confidence=config["confidence"])
 
     return enough_collected

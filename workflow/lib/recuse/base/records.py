@@ -1,7 +1,8 @@
 """What each job read and wrote, in `results/<study>/made/<job>.json`.
 
 A record holds the job's rule and SHA-256 digests: of the files from outside that it read (`contents`, by which it is decided
-whether to do it again), of the results that it read (`inputs`) and wrote (`outputs`), and of its params.
+whether to do it again), of the results that it read (`inputs`) and wrote (`outputs`), of its params, and of the files from
+outside to which it added (`added`, those of its param `adds_to`): one that others have added to since is read again.
 """
 
 import hashlib
@@ -93,6 +94,9 @@ def _changes_since(job: Any) -> Iterator[str]:
         return
     results = digests_of(str(file) for file in job.input if str(file) in record["inputs"] and os.path.exists(file))
     yield from differences(job, record, results)
+    added = record.get("added", {})
+    now = digests_of(filter(os.path.exists, added))
+    yield from (f"was made before others added to {path}" for path, digest in now.items() if digest != added[path])
     written = digests_of(output for output in outputs if Path(output) != path)
     yield from (
         f"{output} is not as it was written" for output, digest in written.items() if record["outputs"].get(output) != digest
@@ -129,6 +133,8 @@ def recorded(job: Any) -> Iterator[None]:
     path = record_of(job.log[0])
     outputs = digests_of(sorted({file for file in job.output if Path(file) != path}))
     record = {"rule": job.rule, "contents": planned, "inputs": inputs, "outputs": outputs, "params": params_of(job.params)}
+    if added := dict(job.params.items()).get("adds_to"):
+        record["added"] = digests_of(added)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, json.dumps(record, indent=1) + "\n")
 

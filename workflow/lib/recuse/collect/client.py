@@ -74,6 +74,9 @@ class Client:
             timeout=endpoint.timeout,
             http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [_raise_for_status]}),
         )
+        if endpoint.base_url:  # what the environment has for OpenAI is for no other server
+            self.server.organization = self.server.project = None
+            self.server._custom_headers = {}
 
     async def send(self, request: Request) -> Reply:
         """Send a request once, and take what comes within the endpoint's timeout, at most `LARGEST` bytes."""
@@ -143,7 +146,7 @@ def entry_of(
     batch: str | None = None,
 ) -> Entry:
     """What a reply to a request is worth: an answer, or the reason why it is none. No key of a server is in it."""
-    response = None if reply.problem else _object_in(reply.body)
+    response = None if reply.problem else _object_in(reply.body, secrets)
     problem = _problem(request, reply, response)
     choice, usage = choice_of(response or {}), (response or {}).get("usage")
     price = request.endpoint.price
@@ -158,13 +161,13 @@ def entry_of(
         started=started,
         seconds=round(seconds, 3),
         attempt=attempt,
-        response=secrets.removed(response),
+        response=response,
         # Cut only then: of a key that the cut divides, the start would be left.
         text=secrets.removed(reply.body.decode("utf-8", "replace"))[:LONGEST_TEXT] if response is None and reply.body else None,
         status=reply.status,
         error=problem and {"reason": problem[0], "message": secrets.removed(problem[1])[:LONGEST]},
-        model=secrets.removed((response or {}).get("model")),
-        finish_reason=secrets.removed(choice.get("finish_reason")),
+        model=(response or {}).get("model"),
+        finish_reason=choice.get("finish_reason"),
         usage=usage if isinstance(usage, Mapping) else None,
         cost=money,
         at_most=worst_cost(request) if money is None else None,
@@ -172,10 +175,11 @@ def entry_of(
     )
 
 
-def _object_in(body: bytes) -> dict | None:
-    """The JSON object that a body is; None if it is none."""
+def _object_in(body: bytes, secrets: Secrets | None = None) -> dict | None:
+    """The JSON object that a body is, without keys of servers; None if it is none, or is nested too deep."""
     try:
         value = json.loads(body)
+        value = secrets.removed(value) if secrets else value
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

@@ -15,8 +15,8 @@ from recuse.collect.requests import Endpoint, Request
 from recuse.collect.secrets import OPENAI, Secrets
 
 # Why a run ended, from the weakest reason to the strongest.
-DONE, BUDGET, ENDPOINT, AUTH, DISK, INTERRUPTED = "done", "budget", "endpoint", "auth", "disk", "interrupted"
-STRENGTH = (DONE, BUDGET, ENDPOINT, AUTH, DISK, INTERRUPTED)
+DONE, BUDGET, ENDPOINT, AUTH, DISK, BY_USER = "done", "budget", "endpoint", "auth", "disk", "interrupted"
+STRENGTH = (DONE, BUDGET, ENDPOINT, AUTH, DISK, BY_USER)
 GIVEN_UP = 10  # requests in a row that got no answer, after which an endpoint is asked no more
 
 Follow = Callable[[Request, Mapping], Request | None]
@@ -195,7 +195,8 @@ class Collection:
         where = f"{endpoint.name}: {endpoint.model} at {endpoint.base_url or OPENAI}"
         variable = f"the key in the environment variable {endpoint.key}"
         if reason == NOT_ALLOWED and endpoint.key is None:
-            self.outcome.stop(AUTH, f"{where}: the server wants a key; name the environment variable that has it ({problem})")
+            advice = "write under `key:` the name of the environment variable that holds it"
+            self.outcome.stop(AUTH, f"{where}: the server requires a key; {advice} ({problem})")
         elif reason == NOT_ALLOWED:
             self.outcome.stop(AUTH, f"{where}: the server does not accept {variable}; set it to a valid key, and run again")
         elif reason == NO_QUOTA:
@@ -204,4 +205,4 @@ class Collection:
             advice = "choose another mode for this judge, `schema` or `text`, or another server"
             self.outcome.stop(ENDPOINT, f"{where}: the server gives no log probabilities; {advice}")
         else:
-            self.outcome.stop(ENDPOINT, f"{where}: {problem}; see to that, and run again")
+            self.outcome.stop(ENDPOINT, f"{where}: {problem}")

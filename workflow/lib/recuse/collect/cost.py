@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from recuse.collect.ledger import Entry
-from recuse.collect.requests import Price, Request
+from recuse.collect.requests import LENGTHS, Price, Request
 
 CHARACTERS_PER_TOKEN = 4.0  # of English prose
 FEWEST_CHARACTERS = 2.0  # per token, at worst: of prose in any language and of code, if not of long tables of digits
@@ -32,10 +32,8 @@ def tokens_in(request: Request, characters_per_token: float = CHARACTERS_PER_TOK
 
 
 def most_out(request: Request) -> int | None:
-    """The most tokens that the answer may have, by `max_completion_tokens` or `max_tokens`, times `n`; None: no limit."""
-    limits = [request.body.get(name) for name in ("max_completion_tokens", "max_tokens")]
-    limit = next((each for each in limits if each is not None), None)
-    return None if limit is None else int(limit) * int(request.body.get("n") or 1)
+    """The most tokens that the answer may have, by the first of LENGTHS that is there; None: no limit."""
+    return next((request.body[name] for name in LENGTHS if request.body.get(name) is not None), None)
 
 
 def cost(price: Price, tokens_in: float, tokens_out: float, batch: bool = False) -> float:

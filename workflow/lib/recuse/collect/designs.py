@@ -2,8 +2,8 @@
 
 import hashlib
 import math
+import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise, product
 from types import MappingProxyType
 
@@ -17,19 +17,12 @@ from recuse.model.spec import EQUATION_1, Spec
 WHERE = "config: collect: design"
 
 
-@dataclass(frozen=True)
-class Design:
-    """How many judges rate an answer, and which they may be."""
-
-    judges: int | None = None  # of each answer; None: all
-    own: bool = True  # a judge rates every answer of its own model; else no more of these than of others
-    strata: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # of prompts; {}: one stratum
-
-
 def in_order(prompts: Sequence[str], seed: int, strata: Mapping[str, str] = MappingProxyType({})) -> list[str]:
     """The prompts in a random order in which the first n, for any n, have about the shares of the strata in all.
 
-    The order depends on the seed and the names alone, not on the order of `prompts`.
+    The order depends on the seed and the names alone, not on the order of `prompts`: the k-th of a stratum of m prompts comes
+    at (k - 1 + u) / m, with u drawn once for each stratum, so that also a small stratum is among the first as often as its
+    share.
     """
 
     def drawn(prompt: str) -> bytes:
@@ -38,51 +31,58 @@ def in_order(prompts: Sequence[str], seed: int, strata: Mapping[str, str] = Mapp
     by_stratum: dict[str, list[str]] = {}
     for prompt in sorted(set(prompts), key=drawn):
         by_stratum.setdefault(strata.get(prompt, ""), []).append(prompt)
-    place = {prompt: (rank + 0.5) / len(names) for names in by_stratum.values() for rank, prompt in enumerate(names)}
+    place = {}
+    for stratum, names in by_stratum.items():
+        start = random.Random(f"{seed}: stratum {stratum}").random()
+        place |= {prompt: (rank + start) / len(names) for rank, prompt in enumerate(names)}
     return sorted(place, key=lambda prompt: (place[prompt], drawn(prompt)))
 
 
 def assigned(
-    prompts: Sequence[str], models: Sequence[str], judges: Sequence[str], design: Design, seed: int
+    prompts: Sequence[str],
+    models: Sequence[str],
+    judges: Sequence[str],
+    number: int,
+    seed: int,
+    strata: Mapping[str, str] = MappingProxyType({}),
 ) -> set[tuple[str, str, str]]:
-    """The judge, prompt and model of every rating that a design asks for.
+    """The judge, prompt and model of every rating, if so many judges rate each answer.
 
-    With k judges of each answer, a judge that is a model rates all answers of its own, if the design says so, and each answer
-    goes to the judges with the fewest ratings so far in the stratum, then of the model, then together with the judges that
-    already rate the answer. In a stratum, all judges then have the same number of ratings, or one more, unless own answers
-    alone are more than an equal share (k models < judges). The order of names makes no difference; another prompt changes
-    which judges rate the others, so that all waves of a plan are dealt at once. Raises ConfigError about a number of judges
-    that there are not, and about one judge an answer where that would be its own model's.
+    With k judges of each answer, a judge that is a model rates all answers of its own, and each answer goes to the judges with
+    the fewest ratings so far in the stratum, then of the model, then together with the judges that already rate the answer. In
+    a stratum, all judges then have the same number of ratings, or one more, unless own answers alone are more than an equal
+    share (k models < judges). The order of names makes no difference; another prompt changes which judges rate the others, so
+    that all waves of a plan are dealt at once. Raises ConfigError about a number of judges that there are not, and about one
+    judge an answer where that would be its own model's.
     """
     models, judges = sorted(set(models)), sorted(set(judges))
-    number = len(judges) if design.judges is None else design.judges
-    _check(number, models, judges, design)
+    _check(number, models, judges)
     if number == len(judges):
         return set(product(judges, prompts, models))
-    deal = _Deal(models, judges, number, own=design.own, seed=seed)
-    ordered = in_order(prompts, seed, design.strata)
-    for stratum in sorted({design.strata.get(prompt, "") for prompt in ordered}):
-        deal.add([prompt for prompt in ordered if design.strata.get(prompt, "") == stratum])
+    deal = _Deal(models, judges, number, seed)
+    ordered = in_order(prompts, seed, strata)
+    for stratum in sorted({strata.get(prompt, "") for prompt in ordered}):
+        deal.add([prompt for prompt in ordered if strata.get(prompt, "") == stratum])
     return {(judges[judge], prompt, models[model]) for (prompt, model), raters in deal.raters.items() for judge in raters}
 
 
-def _check(number: int, models: Sequence[str], judges: Sequence[str], design: Design) -> None:
+def _check(number: int, models: Sequence[str], judges: Sequence[str]) -> None:
     if not 1 <= number <= len(judges):
         raise ConfigError(f"{WHERE}: found {number} judges of each answer of {len(judges)} judges; write 1 to {len(judges)}")
-    if number == 1 and design.own and set(models) & set(judges):
+    if number == 1 and set(models) & set(judges):
         raise ConfigError(
-            f"{WHERE}: found one judge of each answer, its own model's: no other judge rates it, so that a self-bias and a "
-            "good answer look the same; write at least 2 judges of each answer"
+            f"{WHERE}: judges_per_answer: 1 leaves the answers of a model that judges to itself alone, where a self-bias and a "
+            "good answer look the same; write 2 or more"
         )
 
 
 class _Deal:
     """Deals answers to judges, stratum by stratum."""
 
-    def __init__(self, models: Sequence[str], judges: Sequence[str], number: int, *, own: bool, seed: int) -> None:
+    def __init__(self, models: Sequence[str], judges: Sequence[str], number: int, seed: int) -> None:
         """number: of judges of each answer."""
         self._number, self._random = number, np.random.default_rng(seed)
-        self._own = [judges.index(model) if own and model in judges else None for model in models]
+        self._own = [judges.index(model) if model in judges else None for model in models]
         self._of_model = np.zeros((len(judges), len(models)), dtype=int)
         self._together = np.zeros((len(judges), len(judges)), dtype=int)
         self.raters: dict[tuple[str, int], list[int]] = {}  # (prompt, place of the model) -> places of judges

@@ -51,11 +51,11 @@ def estimates(requests: Iterable[Request], answers: Iterable[Entry]) -> list[Est
     criterion, and no more than the request allows. Minutes are the longest of requests / requests per minute, tokens / tokens
     per minute, and requests × seconds of a response / concurrency. Repairs and further attempts are not counted.
     """
-    by_judge: dict[str, dict[str, Request]] = defaultdict(dict)
+    by_endpoint: dict[Endpoint, dict[str, Request]] = defaultdict(dict)  # a writer and a judge may have one name
     for request in requests:
-        by_judge[request.endpoint.name].setdefault(request.key, request)
+        by_endpoint[request.endpoint].setdefault(request.key, request)
     past = _Past(answers)
-    return [past.estimate(judge, of_judge) for judge, of_judge in by_judge.items()]
+    return [past.estimate(endpoint, asked) for endpoint, asked in by_endpoint.items()]
 
 
 class _Past:
@@ -78,13 +78,13 @@ class _Past:
                 self._out[kind].append(tokens[1])
             yield entry
 
-    def estimate(self, judge: str, requests: Mapping[str, Request]) -> Estimate:
+    def estimate(self, endpoint: Endpoint, requests: Mapping[str, Request]) -> Estimate:
         """Estimate what some requests to one judge, by key, will take."""
+        judge = endpoint.name
         left = [request for key, request in requests.items() if key not in self.answered]
         kinds = [(judge, request.mode, len(request.criteria)) for request in left]
         into = [tokens_in(request, self._ratio.get((judge, bool(request.criteria)), CHARACTERS_PER_TOKEN)) for request in left]
         out = [self._tokens_out(request, kind) for request, kind in zip(left, kinds, strict=True)]
-        endpoint = next(iter(requests.values())).endpoint
         worst = [worst_cost(request) for request in left]
         seconds = sum(self._wait(kind, tokens) for kind, tokens in zip(kinds, out, strict=True))
         return Estimate(
@@ -178,9 +178,10 @@ def _notes(of_judges: Sequence[Estimate], whole: Estimate, spent: float) -> list
     if guessed := [each.judge for each in of_judges if each.left and not each.learnt]:
         ratings = enumerated([f"{tokens} ({mode})" for mode, tokens in RATING.items()])
         notes.append(
-            f"Guessed, as the ledger has no answers like these yet, for {enumerated(list(map(visible, guessed)), 5)}: "
+            f"No answers like these yet from {enumerated(list(map(visible, guessed)), 5)}. Assumed: "
             f"{CHARACTERS_PER_TOKEN:g} characters a token, {ratings} tokens for each rating, {ANSWER} for an answer. A model "
-            "that thinks before it answers takes many more: ask a few prompts first, and estimate again."
+            "that thinks before it answers takes many more: ask about a few prompts first, with `design: {prompts: 3}`, and "
+            "estimate again."
         )
     return notes
 

@@ -48,6 +48,11 @@ class Entry:
 NAMES = tuple(field.name for field in fields(Entry))
 
 
+def ledger_of(study: str, collect: Mapping) -> str:
+    """The path of the ledger of a study with these settings."""
+    return collect.get("ledger", f"{study}.ledger.jsonl")
+
+
 def values_of(record: Entry | Mapping) -> Mapping:
     """The fields of an entry, or of a step of a batch."""
     return {name: getattr(record, name) for name in NAMES} if isinstance(record, Entry) else record

@@ -24,7 +24,10 @@ REFUSING = re.compile(
     r"\W*(i['’]?m sorry|i am sorry|sorry|i can(not|['’]t)|i['’]?m (unable|not able)|i am (unable|not able)|i won['’]t)", re.I
 )
 FENCE = re.compile(r"\A```(?:json)?\s*(.*?)\s*```\Z", re.S)
-NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+UNSEEN = 0.05  # most of the labels' probability that may be on labels which are not among the likeliest tokens
+DIGITS = re.compile(r"-?\d+(?:\.\d+)?")
+ANSWER = r"(?:\b|_)answer"  # anywhere in a reply
+LISTED = r"^[\s*_#>•.)\d-]*{}"  # at the start of a line, in a list or not
 WHOLE = re.compile(r"(?<=\d)\.0+\Z")  # as in 4.0
 QUOTES = " \t*_`\"'[]()<>.!"  # around a label
 
@@ -43,8 +46,7 @@ def scores(request: Request, response: Mapping, *, reads: str = FREE) -> dict[st
     expected rating sum(p v) / sum(p) over the labels among the likeliest tokens.
     """
     choice = choice_of(response)
-    message = choice.get("message") or {}
-    content = message.get("content")
+    message, content = _message(choice), text_of(response)
     reason = None
     if message.get("refusal") or choice.get("finish_reason") == "content_filter":
         reason = REFUSAL
@@ -52,7 +54,7 @@ def scores(request: Request, response: Mapping, *, reads: str = FREE) -> dict[st
         return {each.dimension: _expected(each, choice) for each in request.criteria}
     elif choice.get("finish_reason") == "length":
         reason = TRUNCATED
-    elif not isinstance(content, str) or not content.strip():
+    elif content is None:
         reason = UNREADABLE
     if reason is not None:
         return {each.dimension: Score(None, reason) for each in request.criteria}
@@ -70,10 +72,17 @@ def choice_of(response: Mapping) -> Mapping:
 
 
 def text_of(response: Mapping) -> str | None:
-    """The text of a response, also one that was cut off; None if it has none."""
+    """The text of a response, also one that was cut off by a limit of tokens; None if it has none, or was filtered."""
     choice = choice_of(response)
-    content = (choice.get("message") or {}).get("content")
-    return content.strip() if isinstance(content, str) and content.strip() else None
+    content = _message(choice).get("content")
+    if not isinstance(content, str) or not content.strip() or choice.get("finish_reason") == "content_filter":
+        return None
+    return content.encode("utf-8", "replace").decode().strip()  # half a pair of surrogates cannot be sent again
+
+
+def _message(choice: Mapping) -> Mapping:
+    message = choice.get("message")
+    return message if isinstance(message, Mapping) else {}
 
 
 def _of_json(criteria: Sequence[Criterion], content: str) -> dict[str, Score]:
@@ -94,7 +103,7 @@ def _of_value(criterion: Criterion, value: object) -> Score:
     for written in (label, WHOLE.sub("", label)):
         if (rating := criterion.value_of(written)) is not None:
             return Score(rating)
-    return Score(None, OFF_SCALE if NUMBER.fullmatch(label) else UNREADABLE)
+    return Score(None, OFF_SCALE if DIGITS.fullmatch(label) else UNREADABLE)
 
 
 def _of_text(criteria: Sequence[Criterion], content: str, reads: str) -> dict[str, Score]:
@@ -104,15 +113,15 @@ def _of_text(criteria: Sequence[Criterion], content: str, reads: str) -> dict[st
         line = lines[0 if reads == FIRST_LINE else -1]
         return {each.dimension: _named_in(each, line) for each in criteria}
     if len(criteria) > 1:
-        return {each.dimension: _after(each, content, re.escape(each.dimension), one=True) for each in criteria}
+        return {each.dimension: _after(each, content, LISTED.format(re.escape(each.dimension)), one=True) for each in criteria}
     (criterion,) = criteria
     alone = criterion.value_of(content.strip(QUOTES + "\n"))
-    return {criterion.dimension: _after(criterion, content, "answer", one=False) if alone is None else Score(alone)}
+    return {criterion.dimension: _after(criterion, content, ANSWER, one=False) if alone is None else Score(alone)}
 
 
 def _after(criterion: Criterion, content: str, mark: str, *, one: bool) -> Score:
     """The label after each `mark:`, on the rest of its line; one: there must be one value, else the last counts."""
-    rests = re.findall(rf"(?:\b|_){mark}(?:\b|_)[*_\s]*[:=]\s*([^\n]*)", content, re.I)
+    rests = re.findall(rf"{mark}[*_ \t]*[:=][ \t]*([^\n]*)", content, re.I | re.M)
     read = [_of_value(criterion, rest.strip(QUOTES + ",;")) for rest in rests if rest.strip()]
     if not read or (one and len({*read}) > 1):
         return Score(None, UNREADABLE)
@@ -126,22 +135,31 @@ def _named_in(criterion: Criterion, line: str) -> Score:
 
 
 def _expected(criterion: Criterion, choice: Mapping) -> Score:
-    """The expected rating by the probabilities of the first token; missing unless two labels are among those returned."""
+    """The expected rating by the probabilities of the first token.
+
+    Missing if no label is among the likeliest tokens, or if labels that are not could have more than UNSEEN of all labels'
+    probability: each has at most that of the last token returned.
+    """
     weights: dict[int, float] = {}
-    for token in likeliest(choice):
-        rating = criterion.value_of(str(token.get("token", "")).strip())
+    tokens = likeliest(choice)
+    for token in tokens:
+        rating = criterion.value_of(token["token"].strip())
         if rating is not None:
             weights[rating] = weights.get(rating, 0.0) + math.exp(token["logprob"])
-    if len(weights) < 2:
+    seen = sum(weights.values())
+    unseen = (len(criterion.labels) - len(weights)) * min((math.exp(token["logprob"]) for token in tokens), default=1.0)
+    if not seen or unseen > UNSEEN * (seen + unseen):
         return Score(None, OFF_SCALE)
-    return Score(sum(rating * weight for rating, weight in weights.items()) / sum(weights.values()))
+    return Score(sum(rating * weight for rating, weight in weights.items()) / seen)
 
 
 def likeliest(choice: Mapping) -> Sequence[Mapping]:
     """The likeliest first tokens of a choice, with their log probabilities; empty if the server gives none."""
-    logprobs = choice.get("logprobs")
-    tokens = (logprobs.get("content") if isinstance(logprobs, Mapping) else None) or [{}]
-    return tokens[0].get("top_logprobs") or []
+    try:
+        tokens = choice["logprobs"]["content"][0]["top_logprobs"]
+        return [token for token in tokens if isinstance(token["token"], str) and isinstance(token["logprob"], int | float)]
+    except (TypeError, KeyError, IndexError):
+        return []
 
 
 def repair(request: Request, response: Mapping, *, reads: str = FREE) -> Request | None:

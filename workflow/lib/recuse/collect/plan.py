@@ -9,12 +9,11 @@ from itertools import combinations
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from recuse.base.database import connect
-from recuse.base.errors import ConfigError, DataError, did_you_mean
-from recuse.collect.designs import Design, assigned, waves
-from recuse.collect.ledger import Entry
+from recuse.base.errors import ConfigError, did_you_mean
+from recuse.collect.designs import assigned, waves
+from recuse.collect.ledger import Entry, ledger_of
 from recuse.collect.parse import repair, text_of
-from recuse.collect.requests import LOGPROBS, NUMBER, SCHEMA, Criterion, Endpoint, Price, Request
+from recuse.collect.requests import LENGTHS, LOGPROBS, NUMBER, SCHEMA, Criterion, Endpoint, Price, Request
 from recuse.collect.rubrics import (
     PLAIN,
     Wording,
@@ -25,8 +24,8 @@ from recuse.collect.rubrics import (
     wording_of,
     words_of,
 )
-from recuse.data.files import place_of, reading
-from recuse.data.imports.rows import Table
+from recuse.collect.secrets import OPENAI
+from recuse.collect.texts import Answer, path_of, read_answers, read_prompts
 
 RATINGS, VERDICTS = "ratings", "verdicts"
 SHOWN = "[model]"  # in place of a name that a judge may not see
@@ -34,16 +33,7 @@ LONGEST_ANSWER = 1024  # tokens, unless the sampling of a writer says so
 FIRST, GROWTH = 20, 1.5  # prompts of the first part of a plan that may stop early, and how many times as many after the next
 TOP_LOGPROBS = 20  # the most that OpenAI returns
 LIMITS = ("concurrency", "requests_per_minute", "tokens_per_minute", "timeout", "attempts", "batch")
-LENGTHS = ("max_tokens", "max_completion_tokens")  # in `sampling`
 HERE = ("localhost", "127.0.0.1", "::1")
-
-
-class Answer(NamedTuple):
-    """An answer of a model to a prompt."""
-
-    prompt: str
-    model: str
-    text: str
 
 
 class Asked(NamedTuple):
@@ -84,30 +74,43 @@ class Plan:
         kind: RATINGS or VERDICTS. settings: of the study, with `collect` and perhaps `families`. prices: as of `prices_in`.
         """
         collect = settings["collect"]
-        prompts, datasets = _prompts(collect["prompts"])
+        prompts, datasets = read_prompts(collect["prompts"])
         prices = prices or {}
         judges = {name: _asked(name, entry, prices) for name, entry in collect["judges"].items()}
         writers = collect.get("writers", {})
         if not isinstance(writers, Mapping):
             writers = {name: {**collect["judges"][name]} for name in writers}
         writers = {name: _asked(name, entry, prices) for name, entry in writers.items()}
-        answers = _answers(collect["answers"], prompts) if "answers" in collect else []
+        answers = read_answers(collect["answers"], prompts) if "answers" in collect else []
         for answer in answers:
             if answer.model in writers:
                 raise ConfigError(
-                    f"collect: writers: {answer.model}: has answers in {_path(collect['answers'])}; leave it out here"
+                    f"collect: writers: {answer.model}: has answers in {path_of(collect['answers'])}; leave it out here"
                 )
         wordings = [wording_of(kind, name, collect.get("templates", {})) for name in collect.get("wordings", [PLAIN])]
         named = list(collect.get("rubrics", [*dimensions()] if "criteria" not in collect else [*collect["criteria"]]))
         models = [*dict.fromkeys([*(answer.model for answer in answers), *writers])]
         against = collect.get("against")
         if against is not None and against not in models:
-            raise ConfigError(f"collect: against: '{against}' has no answers{did_you_mean(against, models)}")
+            raise ConfigError(f"collect: against: there are no answers of '{against}'{did_you_mean(against, models)}")
         if kind == VERDICTS and len(models) < 2:
             raise ConfigError(f"collect: found answers of {', '.join(models)} alone; a comparison needs those of two models")
         if kind == VERDICTS and {"judges_per_answer", "width"} & collect.get("design", {}).keys():
             raise ConfigError("collect: design: of verdicts, only `prompts` and `strata` can be chosen; leave out the others")
-        hidden = _hidden(collect, models, judges, settings.get("families", {})) if collect.get("blind", True) else ()
+        names = [*models, *judges, *(each.endpoint.model for each in (*judges.values(), *writers.values()))]
+        hidden = _hidden(names, collect, settings.get("families", {})) if collect.get("blind", True) else ()
+        if "strata" in collect.get("design", {}) and not datasets:
+            raise ConfigError(
+                f"collect: design: strata: {path_of(collect['prompts'])} has no column dataset; leave `strata` out"
+            )
+        _check_used(collect, kind, named)
+        for family, members in settings.get("families", {}).items():
+            for name in members:
+                if name not in (*models, *judges):
+                    raise ConfigError(
+                        f"families: {family}: '{name}' is neither a judge nor a model with answers"
+                        f"{did_you_mean(name, [*models, *judges])}"
+                    )
         plan = cls(study, kind, collect, prompts, datasets, answers, judges, writers, wordings, named, hidden, seed)
         plan._check_modes()
         return plan
@@ -115,7 +118,7 @@ class Plan:
     @property
     def ledger(self) -> str:
         """The path of the ledger."""
-        return self.settings.get("ledger", f"{self.study}.ledger.jsonl")
+        return ledger_of(self.study, self.settings)
 
     @property
     def models(self) -> list[str]:
@@ -129,6 +132,10 @@ class Plan:
 
     def _check_modes(self) -> None:
         for judge, asked in self.judges.items():
+            if asked.mode == LOGPROBS and self.kind == VERDICTS:
+                raise ConfigError(
+                    f"collect: judges: {judge}: mode: {LOGPROBS}: a verdict has no expected value; choose {SCHEMA} or {NUMBER}"
+                )
             for wording in self.wordings:
                 criteria = self.criteria(wording)
                 of_judge = f"collect: judges: {judge}: mode: {LOGPROBS}"
@@ -136,7 +143,7 @@ class Plan:
                     raise ConfigError(
                         f"{of_judge}: the wording {wording.name} asks for more than a label; choose another of the two"
                     )
-                long = [label for each in criteria for label in each.labels if len(label) > 1 and self.kind == RATINGS]
+                long = [label for each in criteria for label in each.labels if len(label) > 1]
                 if asked.mode == LOGPROBS and long:
                     raise ConfigError(f"{of_judge}: the label {long[0]} is more than one token; use labels of one character")
 
@@ -188,8 +195,8 @@ class Plan:
         first = min(FIRST, most) if "width" in design else most
         among = None
         if "judges_per_answer" in design:
-            of_judges = Design(design["judges_per_answer"], strata=strata)
-            among = assigned([*self.prompts], self.models, [*self.judges], of_judges, self.seed)
+            number = design["judges_per_answer"]
+            among = assigned([*self.prompts], self.models, [*self.judges], number, self.seed, strata)
         parts = waves([*self.prompts], first=first, growth=GROWTH, most=most, seed=self.seed, strata=strata)
         return [[request for prompt in part for request in self._of_prompt(prompt, by_prompt[prompt], among)] for part in parts]
 
@@ -278,6 +285,7 @@ def is_here(endpoint: Endpoint) -> bool:
 
 def _asked(name: str, entry: Mapping, prices: Mapping[str, Price]) -> Asked:
     base_url = entry.get("base_url")
+    base_url = None if base_url is not None and base_url.rstrip("/") == OPENAI else base_url  # one name for the same requests
     endpoint = Endpoint(
         name,
         entry["model"],
@@ -292,69 +300,21 @@ def _asked(name: str, entry: Mapping, prices: Mapping[str, Price]) -> Asked:
     return Asked(endpoint, entry.get("sampling", {}), entry.get("mode", SCHEMA))
 
 
-def _hidden(collect: Mapping, models: Sequence[str], judges: Mapping[str, Asked], families: Mapping) -> list[str]:
+def _check_used(collect: Mapping, kind: str, named: Sequence[str]) -> None:
+    """Raise ConfigError about a key that this kind of plan does not read, and about the user's words that nothing asks in."""
+    of_others = {RATINGS: ("orders", "against"), VERDICTS: ("rubrics", "criteria", "together", "self_bias")}[kind]
+    if ignored := [key for key in of_others if key in collect]:
+        raise ConfigError(f"collect: {ignored[0]}: has no meaning for {kind}; leave it out")
+    for key, chosen, asked in (("templates", "wordings", collect.get("wordings", ())), ("criteria", "rubrics", named)):
+        for name in collect.get(key, ()):
+            if name not in asked:
+                raise ConfigError(f"collect: {key}: {name}: nothing asks this; add it to `{chosen}`, or leave it out")
+    for name in collect.get("hidden", ()):
+        if len(name) == 1:
+            raise ConfigError(f"collect: hidden: {name}: would be taken out of every sentence with this letter; leave it out")
+
+
+def _hidden(models: Sequence[str], collect: Mapping, families: Mapping) -> list[str]:
     """The names of models, as in the study and at servers, of families, and what the user adds; of one letter, none."""
-    at_servers = [asked.endpoint.model for asked in judges.values()]
-    names = [*models, *judges, *at_servers, *families, *collect.get("hidden", ())]
+    names = [*models, *families, *collect.get("hidden", ())]
     return [*dict.fromkeys(name for name in names if len(name) > 1)]
-
-
-def _path(settings: str | Mapping) -> str:
-    return settings if isinstance(settings, str) else settings["file"]
-
-
-def _rows(settings: str | Mapping, needed: Sequence[str], others: Sequence[str] = ()) -> list[tuple]:
-    """(record, value of each column) of the rows of a table; DataError about a missing column, name or text."""
-    path = _path(settings)
-    connection = connect()
-    file = Table(connection, path, {} if isinstance(settings, str) else settings, table="objects")
-    columns = {key: file.needed(key) for key in needed}
-    values = [file.texts[column] if key == "text" else file.name(column) for key, column in columns.items()]
-    for key in others:
-        column = file.column(key)
-        values.append("null" if column is None else file.name(column))
-    with reading(path):
-        rows = connection.execute(f"select record, {', '.join(values)} from {file.source} order by record").fetchall()
-    if not rows:
-        raise DataError(f"{path}: found no rows; it needs one for each {'answer' if 'model' in needed else 'prompt'}")
-    for record, *cells in rows:
-        for key, value in zip(needed, cells, strict=False):
-            if value is None or not value.strip():
-                raise DataError(f"{place_of(path, record)}, column {columns[key]}: empty; write it, or leave out the row")
-    return rows
-
-
-def _prompts(settings: str | Mapping) -> tuple[dict[str, str], dict[str, str]]:
-    texts: dict[str, str] = {}
-    datasets: dict[str, str] = {}
-    for record, prompt, text, dataset in _rows(settings, ("prompt", "text"), ("dataset",)):
-        if prompt in texts:
-            raise DataError(f"{place_of(_path(settings), record)}: found the prompt '{prompt}' twice; keep one of the two")
-        texts[prompt] = text
-        if dataset is not None:
-            datasets[prompt] = dataset
-    return texts, datasets
-
-
-def _answers(settings: str | Mapping, prompts: Mapping[str, str]) -> list[Answer]:
-    answers: dict[tuple[str, str], Answer] = {}
-    for record, *values in _rows(settings, ("prompt", "model", "text")):
-        answer, place = Answer(*values), place_of(_path(settings), record)
-        if answer.prompt not in prompts:
-            raise DataError(f"{place}: found the prompt '{answer.prompt}', which is none{did_you_mean(answer.prompt, prompts)}")
-        if answer[:2] in answers:
-            twice = f"found a second answer of {answer.model} to the prompt '{answer.prompt}'"
-            raise DataError(f"{place}: {twice}; keep one of the two")
-        answers[answer[:2]] = answer
-    return [*answers.values()]
-
-
-def prices_in(path: str, entries: Mapping) -> dict[str, Price]:
-    """The prices that a file's entries state, by the models' names at their servers; ConfigError about another entry."""
-    prices = {}
-    for model, entry in entries.items():
-        known = isinstance(entry, Mapping) and {"input", "output"} <= entry.keys() <= {"input", "output", "batch"}
-        if not (known and all(isinstance(value, int | float) and value >= 0 for value in entry.values())):
-            raise ConfigError(f"{path}: {model}: found {entry}; write `{{input: 2, output: 8}}`, in money per million tokens")
-        prices[str(model)] = Price(**entry)
-    return prices

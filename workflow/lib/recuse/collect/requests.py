@@ -8,6 +8,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 SCHEMA, NUMBER, LOGPROBS = "schema", "text", "logprobs"  # how a judge states its ratings
+LENGTHS = ("max_completion_tokens", "max_tokens")  # what the most tokens of a reply are called
 MODES = (SCHEMA, NUMBER, LOGPROBS)
 
 

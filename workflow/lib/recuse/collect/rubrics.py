@@ -18,7 +18,8 @@ VERDICT = "verdict"  # the criterion of a request for a verdict
 FREE, FIRST_LINE, LAST_LINE = "reply", "first line", "last line"  # where a label is read
 PLACE = re.compile(r"\{([a-z_0-9]+)\}")
 OF_RATINGS, OF_VERDICTS = ("prompt", "answer"), ("prompt", "answer_1", "answer_2")
-OTHERS = ("criteria", "reply", "definition", "instruction", "labels")  # what else a template may have in braces
+OF_OWN = ("criteria", "reply", "labels")  # what else a template may have in braces
+OF_PAPER = ("definition", "instruction")  # of the paper's criteria alone
 ONE_TO_FIVE = ("1", "2", "3", "4", "5")
 
 
@@ -72,17 +73,25 @@ def wording_of(kind: str, name: str, declared: Mapping[str, Mapping]) -> Wording
     """
     entries = {**_published()[kind], **declared}
     if name not in entries:
-        raise ConfigError(f"collect: wordings: '{name}' is none{did_you_mean(name, [*entries])}")
+        raise ConfigError(f"collect: wordings: there is no wording '{name}' for {kind}{did_you_mean(name, [*entries])}")
     wording = Wording(name, **entries[name])
     needed = OF_RATINGS if kind == "ratings" else OF_VERDICTS
     places = PLACE.findall(wording.template)
     absent = [place for place in needed if place not in places]
-    unknown = [place for place in places if place not in (*needed, *OTHERS)]
+    known = OF_OWN if name in declared else (*OF_OWN, *OF_PAPER)
+    unknown = [place for place in places if place not in (*needed, *known)]
     if absent or unknown:
         fault = (
-            f"lacks {{{absent[0]}}}; add it" if absent else f"has {{{unknown[0]}}}, which stands for nothing; write the words"
+            f"lacks {{{absent[0]}}}; add it"
+            if absent
+            else f"has an unknown placeholder {{{unknown[0]}}}; use {', '.join(f'{{{place}}}' for place in (*needed, *known))}"
         )
         raise ConfigError(f"collect: wordings: {name}: the template {fault}")
+    if kind == "verdicts" and not wording.labels:
+        raise ConfigError(
+            f"collect: templates: {name}: labels: missing; write what a judge may answer for the first answer, for neither and "
+            "for the second, such as [A, tie, B]"
+        )
     if "{reply}" not in wording.template and wording.name in declared and not wording.single and kind == "ratings":
         raise ConfigError(
             f"collect: wordings: {name}: the template lacks {{reply}}, where a judge is told how to reply; add it"
@@ -105,7 +114,9 @@ def criterion_of(dimension: str, wording: Wording, declared: Mapping[str, Mappin
         labels = tuple(entry.get("labels", ONE_TO_FIVE))
         return Criterion(dimension, entry["question"], labels, entry.get("low", 1))
     if dimension not in _published()["criteria"]:
-        raise ConfigError(f"collect: rubrics: '{dimension}' is none{did_you_mean(dimension, [*dimensions(), *declared])}")
+        raise ConfigError(
+            f"collect: rubrics: there is no criterion '{dimension}'{did_you_mean(dimension, [*dimensions(), *declared])}"
+        )
     entry = _published()["criteria"][dimension]
     if wording.single:
         return Criterion(dimension, entry["question"], tuple(entry[PAPER]["labels"]), entry[PAPER]["low"])

@@ -28,8 +28,7 @@ from recuse.collect.client import (
     entry_of,
     now,
 )
-from recuse.collect.collection import BUDGET, DISK, GIVEN_UP, Collection, Desk, Follow, Outcome
-from recuse.collect.collection import INTERRUPTED as BY_USER
+from recuse.collect.collection import BUDGET, BY_USER, DISK, GIVEN_UP, Collection, Desk, Follow, Outcome
 from recuse.collect.cost import most_out, tokens_in
 from recuse.collect.ledger import Entry, Ledger
 from recuse.collect.pace import wait_of
@@ -116,7 +115,8 @@ class _Run:
     def _of_budget(self) -> str:
         purse, missing = self.collection.purse, self.collection.outcome.missing
         left = f"{counted(missing, 'request')} {'is' if missing == 1 else 'are'} left"
-        return f"the budget of {purse.budget:g} has no room for the next request: {purse.spent:.4g} are spent, and {left}"
+        spent = f"spent: {purse.spent:.4g}; {left}"
+        return f"the next request could exceed the budget of {purse.budget:g} ({spent}); allow a larger one to go on"
 
     def _of_disk(self) -> str:
         ledger = self.collection.ledger
@@ -185,11 +185,13 @@ class _Run:
         elif entry.reason is None:
             desk.pace.speed_up()
         else:
-            self._after_failure(desk, request, entry, sent, wait_of(reply.headers, time.time()))
+            self._after_failure(desk, request, entry, sent, reply.headers)
 
-    def _after_failure(self, desk: Desk, request: Request, entry: Entry, sent: float, pause: float | None) -> None:
-        """Slow down, ask again later, or give up. pause: seconds that the server asks to wait."""
+    def _after_failure(self, desk: Desk, request: Request, entry: Entry, sent: float, headers: Mapping[str, str]) -> None:
+        """Slow down, ask again later, or give up."""
+        pause = None  # seconds that the server asks to wait; with other failures, when its limits are renewed says nothing
         if entry.reason == RATE_LIMIT or entry.status in OVERLOADED:
+            pause = wait_of(headers, time.time())
             desk.pace.slow_down(sent, pause)
         if entry.reason in (NOT_ALLOWED, NO_QUOTA, NO_LOGPROBS):
             self.collection.close_desk(desk, entry.reason, entry.error["message"])

@@ -1,5 +1,6 @@
 """Collecting for a study: ask what is missing, and make the table of what was answered."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,12 +13,13 @@ from recuse.base.words import counted
 from recuse.collect.collection import DONE, Outcome
 from recuse.collect.estimate import estimates, page
 from recuse.collect.ledger import Answers, Ledger, answers_in
-from recuse.collect.plan import RATINGS, Answer, Plan, is_here
+from recuse.collect.plan import RATINGS, Plan, is_here
 from recuse.collect.progress import progress
 from recuse.collect.requests import Endpoint, Request
 from recuse.collect.run import collect
 from recuse.collect.size import in_words, planned, published, requests_for
 from recuse.collect.table import counts_of, rows_of
+from recuse.collect.texts import Answer
 
 UNLIMITED = "unlimited"
 ABSENT = 200  # words of an answer that is not written yet, for the estimate
@@ -49,8 +51,12 @@ class Collected:
     @cached_property
     def requests(self) -> list[Request]:
         """The requests to judges, up to the last part of which any was answered."""
-        begun = [place for place, wave in enumerate(self.waves) if any(request.key in self.entries for request in wave)]
-        return [request for wave in self.waves[: max(begun, default=0) + 1] for request in wave]
+        begun, before = 0, set()  # a request of an earlier part may have the same words
+        for place, wave in enumerate(self.waves):
+            keys = {request.key for request in wave} - before
+            begun = place if any(key in self.entries for key in keys) else begun
+            before |= keys
+        return [request for wave in self.waves[: begun + 1] for request in wave]
 
     def write(self, path: str) -> None:
         """Write the table of ratings or verdicts; CollectError if nothing is answered."""
@@ -72,7 +78,7 @@ class Collected:
 
 def endpoints_of(plan: Plan) -> list[Endpoint]:
     """The models that a plan asks, each once."""
-    return [*{asked.endpoint.name: asked.endpoint for asked in (*plan.judges.values(), *plan.writers.values())}.values()]
+    return [*dict.fromkeys(asked.endpoint for asked in (*plan.judges.values(), *plan.writers.values()))]
 
 
 def budget_of(plan: Plan, budget: float | str | None = None) -> float | None:
@@ -83,11 +89,14 @@ def budget_of(plan: Plan, budget: float | str | None = None) -> float | None:
     budget = plan.settings.get("budget") if budget is None else budget
     if budget == UNLIMITED:
         return None
+    if budget is not None and not 0 <= float(budget) < math.inf:
+        raise ConfigError(f"--budget: found {budget}; write an amount of money from 0, or {UNLIMITED}")
     charging = [endpoint for endpoint in endpoints_of(plan) if not is_here(endpoint)]
     if budget is None and charging:
         raise ConfigError(
-            f"collect: budget: missing, and asking {charging[0].name} may cost money; look at the estimate (`--dry-run`), then "
-            "pass --budget, in the money of the price file, or `unlimited`"
+            f"collect: budget: missing, and asking {charging[0].name} may cost money; look at the estimate (`recuse collect "
+            "--dry-run`), then write `budget:` in the plan, or pass --budget to `recuse collect`: an amount in the money of "
+            "the price file, or `unlimited`"
         )
     for endpoint in charging:
         if budget is not None and endpoint.price is None:
@@ -121,23 +130,31 @@ def page_before(collected: Collected, *, families: Mapping, human_scores: bool, 
 
 
 def ask(
-    plan: Plan, *, budget: float | None, enough: Callable[[Collected], bool] | None = None
+    plan: Plan, *, budget: float | str | None = None, enough: Callable[[Collected], bool] | None = None
 ) -> Iterator[tuple[str, Outcome]]:
     """Ask whatever the ledger has no answer to; give each part, writing and the waves of judging, with what came of it.
 
-    CollectError if a part was stopped before all of it was asked. The ledger is whole however this ends. budget: the most money
-    that all attempts in the ledger may cost; None: unlimited. enough: whether intervals are narrow enough, for a plan that may
-    stop early.
+    CollectError if a part was stopped before all of it was asked. The ledger is whole however this ends. budget: as of
+    `budget_of`, which matters only if something is left to ask. enough: whether intervals are narrow enough, for a plan that
+    may stop early.
     """
     with Ledger(plan.ledger) as ledger:
         if plan.writers:
-            yield "answers", _asked(plan, plan.writing(), ledger, budget=budget)
+            yield "answers", _asked(plan, plan.writing(), ledger, budget)
             _warn_of_cut(plan, ledger.answers())
         collected = Collected(plan, ledger.answers())
         for place, wave in enumerate(collected.waves, start=1):
-            yield plan.kind, _asked(plan, wave, ledger, follow=plan.follow, budget=budget)
+            yield plan.kind, _asked(plan, wave, ledger, budget)
             if place < len(collected.waves) and enough is not None and enough(Collected(plan, ledger.answers())):
                 return
+
+
+def _is_left(plan: Plan, request: Request, entries: Answers) -> bool:
+    """Whether a request, or the one that repairs its reply, has no answer."""
+    if request.key not in entries:
+        return True
+    second = plan.follow(request, entries[request.key].response)
+    return second is not None and second.key not in entries
 
 
 def _warn_of_cut(plan: Plan, entries: Answers) -> None:
@@ -152,10 +169,12 @@ def _warn_of_cut(plan: Plan, entries: Answers) -> None:
         )
 
 
-def _asked(plan: Plan, requests: Sequence[Request], ledger: Ledger, **how: object) -> Outcome:
+def _asked(plan: Plan, requests: Sequence[Request], ledger: Ledger, budget: float | str | None) -> Outcome:
+    limit = budget_of(plan, budget) if any(_is_left(plan, request, ledger.answers()) for request in requests) else None
     with progress() as show:
-        outcome = collect(requests, ledger, progress=show, **how)
+        outcome = collect(requests, ledger, progress=show, follow=plan.follow, budget=limit)
     if outcome.stopped == DONE:
         return outcome
-    kept = f"{counted(outcome.missing, 'request')} left; all answers so far are in {plan.ledger}, and are not asked for again"
+    answers = counted(outcome.before + outcome.answered, "answer")
+    kept = f"{counted(outcome.missing, 'request')} left; {answers} in {plan.ledger}; run again to ask the rest"
     raise CollectError(*outcome.messages, f"collect: stopped ({outcome.stopped}): {kept}")

@@ -7,9 +7,10 @@ from recuse.base.tables import COLLECTED
 from recuse.collect.cost import used
 from recuse.collect.ledger import Entry
 from recuse.collect.parse import NOT_ANSWERED, Score, repair, scores
-from recuse.collect.plan import RATINGS, Answer, Plan
+from recuse.collect.plan import RATINGS, Plan
 from recuse.collect.requests import Request
 from recuse.collect.rubrics import VERDICT
+from recuse.collect.texts import Answer
 from recuse.data.imports.rows import ALL
 
 OUTCOMES = {"ab": ("a", "tie", "b"), "ba": ("b", "tie", "a")}

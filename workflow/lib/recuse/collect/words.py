@@ -27,7 +27,7 @@ def of_counts(counts: Sequence[Mapping]) -> str:
         missing = {reason: row[reason.replace(" ", "_")] for reason in REASONS}
         total = row["ratings"] + sum(missing.values())
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in missing.items() if count)
-        repaired = f"; {row['repaired']:,} asked for once more" if row["repaired"] else ""
+        repaired = f"; {row['repaired']:,} asked again, as the reply could not be read" if row["repaired"] else ""
         lines.append(
             f"{row['judge']}: {row['ratings']:,} of {total:,} read{repaired}{f'; missing: {reasons}' if reasons else ''}"
         )

@@ -2,21 +2,20 @@
 
 from collections.abc import Mapping
 
-from pydantic import ValidationError
-
 from recuse.base.errors import ConfigError
 from recuse.collect.parse import REASONS
 from recuse.collect.requests import LOGPROBS
 from recuse.collect.rubrics import PLAIN, criterion_of, dimensions, scale_of, wording_of
 from recuse.config.declared.collect import Collect
+from recuse.config.declared.sections import validated
 from recuse.data.registry import COMPARED, RATED, finest_step
 
 
 def with_imports(settings: Mapping) -> dict:
     """The configuration in which every study with `collect` has its `import` and, of ratings, its `scales`.
 
-    What the user wrote under these keys stays. Invalid settings under `collect` are left to the check of all settings.
-    ConfigError about a criterion or wording that does not exist.
+    What the user wrote under these keys stays. ConfigError about invalid settings under `collect`, and about a criterion or
+    wording that does not exist.
     """
     changed = dict(settings)
     for section in (RATED, COMPARED):
@@ -38,10 +37,7 @@ def _collects(study: object) -> bool:
 def _with_import(section: str, name: str, study: Mapping) -> Mapping:
     if not _collects(study):
         return study
-    try:
-        Collect.model_validate(study["collect"])
-    except ValidationError:
-        return study
+    validated(Collect, study["collect"], name=f"config: {section}: {name}: collect")
     further = study.get("import", {})
     if not isinstance(further, Mapping):
         return study

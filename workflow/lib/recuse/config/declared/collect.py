@@ -1,16 +1,29 @@
 """The settings of a study whose ratings or verdicts are asked of judges."""
 
+import re
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from recuse.collect.requests import MODES
+from recuse.collect.requests import LENGTHS, MODES
 from recuse.collect.rubrics import FIRST_LINE, FREE, LAST_LINE, dimensions, wordings_of
 from recuse.config.declared.sections import File, Name, Names, Section, SomeKeys, by_kind, optional, required
 
 Amount = Annotated[float, Field(gt=0)]
-SECRET = "a name such as OPENAI_API_KEY"
-Variable = Annotated[str, Field(pattern="^[A-Za-z_][A-Za-z0-9_]{0,60}$")]
+SAID = ("messages", "model", "n", "stream")  # of a request, which `sampling` may not replace
+
+
+def _name_of_variable(name: str) -> str:
+    """The name; an error without it if it may be a key."""
+    if not re.fullmatch("[A-Z][A-Z0-9_]{0,60}", name):
+        raise ValueError(
+            "found no name of an environment variable in capitals, such as OPENAI_API_KEY; write that name here, and put the "
+            "key into the variable (what was found is not shown, as it may be a key)"
+        )
+    return name
+
+
+Variable = Annotated[str, AfterValidator(_name_of_variable)]
 
 
 class ColumnsOfPrompts(SomeKeys):
@@ -46,24 +59,36 @@ class Answers(Section):
 class Asked(Section):
     """A model at a server that speaks the protocol of OpenAI's chat completions."""
 
-    model: Name = required("Its name there.")
+    model: Name = required("The model's name at the server.")
     base_url: Annotated[str, Field(pattern=r"^https?://[^@?#\s]+$")] = optional(
         "Address of the server, such as http://127.0.0.1:8000/v1; default: OpenAI's."
     )
     key: Variable = optional(
-        f"The environment variable that holds the API key, {SECRET}, never the key itself; default: OPENAI_API_KEY without "
-        "`base_url`, else none."
+        "The environment variable that holds the API key, never the key itself; default: OPENAI_API_KEY without `base_url`, "
+        "else none."
     )
     returned: Names = optional(
         "Further names that the server may give the model in its responses. A response of any other model is no answer."
     )
-    sampling: dict[Name, Any] = optional("What is sent beside the messages, such as `{temperature: 0, max_tokens: 200}`.")
-    concurrency: int = optional("Most requests under way; default: 16.", ge=1, le=1000)
+    sampling: dict[Name, Any] = optional(
+        "Further parameters of the request, such as `{temperature: 0, max_tokens: 200}`; default: those of the server, and a "
+        "limit to the tokens of a reply."
+    )
+    concurrency: int = optional("Maximum number of concurrent requests; default: 16.", ge=1, le=1000)
     requests_per_minute: Amount = optional("Limit of the server; default: none but what it reports.")
     tokens_per_minute: Amount = optional("Limit of the server, tokens in and out; default: none but what it reports.")
     timeout: Amount = optional("Seconds for a whole response; default: 120.")
     attempts: int = optional("Attempts at a request that fails in a way that may pass; default: 5.", ge=1, le=20)
     batch: bool = optional("Use the server's batch endpoint, which takes up to a day and costs half.")
+
+    def _check(self) -> None:
+        sampling = self.sampling or {}
+        if taken := [key for key in SAID if key in sampling]:
+            raise ValueError(f"sampling: {taken[0]}: is said by the plan; leave it out")
+        for key in LENGTHS:
+            most = sampling.get(key, 1)
+            if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+                raise ValueError(f"sampling: {key}: found {most}; write the most tokens of a reply, a number from 1")
 
 
 class Judge(Asked):
@@ -75,6 +100,12 @@ class Judge(Asked):
     )
 
 
+def _check_labels(labels: list[str] | None) -> None:
+    lowered = [label.lower() for label in labels or ()]
+    if twice := [label for label in lowered if lowered.count(label) > 1]:
+        raise ValueError(f"labels: found {twice[0]} twice, as capitals make no difference; write different labels")
+
+
 class OwnCriterion(Section):
     """A criterion in your own words."""
 
@@ -83,6 +114,9 @@ class OwnCriterion(Section):
         "What a judge may answer, from the lowest to the highest; default: 1 to 5."
     )
     low: int = optional("The number that the first label stands for; default: 1.")
+
+    def _check(self) -> None:
+        _check_labels(self.labels)
 
 
 class OwnWording(Section):
@@ -97,18 +131,21 @@ class OwnWording(Section):
         "Verdicts: what a judge may answer, for the first answer, for neither and for the second."
     )
     reads: Literal[FREE, FIRST_LINE, LAST_LINE] = optional("Where the answer of a template without `{reply}` is read.")
-    longest: int = optional("Most tokens of a reply.", ge=1)
+    longest: int = optional("Maximum number of tokens in a reply.", ge=1)
+
+    def _check(self) -> None:
+        _check_labels(self.labels)
 
 
 class Design(Section):
     """Which judges rate which answers, if not all rate all."""
 
-    judges_per_answer: int = optional("Each answer is rated by so many judges, its own among them, in turn.", ge=1)
+    judges_per_answer: int = optional("How many judges rate each answer, its own model's among them, in turn.", ge=1)
     strata: Literal["dataset"] = optional("Balance this within each dataset of the prompts.")
-    prompts: int = optional("Ask about so many prompts, drawn at random by `seed`; default: all.", ge=2)
+    prompts: int = optional("How many prompts to ask about, drawn at random by `seed`; default: all.", ge=2)
     width: Amount = optional(
-        "Stop before that, once every self-bias that can be estimated has an interval of at most this half-width, as a share "
-        "of the scale: a rule on precision, which does not look at the estimates.",
+        "Stop earlier, once every self-bias that can be estimated has an interval of at most this half-width, as a share of "
+        "the scale: a rule on precision, which does not look at the estimates.",
         lt=1,
     )
 
@@ -128,10 +165,12 @@ class Collect(Section):
     )
     instruction: Name = optional("System message to the writers.")
     judges: Annotated[dict[Name, Judge], Field(min_length=1)] = required("The judges, by their names in the study.")
-    rubrics: Names = optional(f"Ratings: the criteria, of {', '.join(dimensions())}, and `criteria`; default: all of these.")
+    rubrics: Names = optional(
+        f"Ratings: the criteria, of {', '.join(dimensions())}, and `criteria`; default: your `criteria` if any, else these six."
+    )
     criteria: dict[Name, OwnCriterion] = optional("Criteria in your own words, by their names.", min_length=1)
     wordings: Names = optional(
-        "In which words judges are asked; with several, each is asked in all of them, and intervals allow for their variance. "
+        "The wordings in which judges are asked; with several, each is asked in all, and intervals allow for their variance. "
         f"Ratings: {', '.join(wordings_of('ratings'))}; verdicts: {', '.join(wordings_of('verdicts'))}; and `templates`; "
         "default: plain."
     )

@@ -66,6 +66,7 @@ class Mock:
         self.log = []  # last messages in the order of their coming
         self.answered = Counter()  # whose answer was sent whole, by last message
         self.keys = set()  # values of Authorization
+        self.headers = set()  # names of all headers that came
         self.under_way = self.most_under_way = 0
         self.files, self.batches = {}, {}
         self.connections = set()
@@ -114,6 +115,7 @@ class Mock:
         headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:] if line)}
         body = await reader.readexactly(int(headers.get("content-length", 0)))
         self.keys.add(headers.get("authorization"))
+        self.headers |= headers.keys()
         if path == "/counts":
             counts = {"done": self.done, "seen": self.seen, "most under way": self.most_under_way}
             return await self._reply(writer, counts)
@@ -157,7 +159,9 @@ class Mock:
         if fault == "quota":
             return await self._reply(writer, {"error": error | {"code": "insufficient_quota"}}, 429)
         if fault in statuses:
-            extra = {"Retry-After": self.retry_after} if fault in ("rate limit", "overloaded") else {}
+            extra = (
+                {"Retry-After": self.retry_after} if fault in ("rate limit", "overloaded") else {"x-ratelimit-reset": "3600"}
+            )
             return await self._reply(writer, {"error": error}, statuses[fault], extra)
         if fault == "error in 200":
             return await self._reply(writer, {"error": error | {"code": 502}})
@@ -181,7 +185,7 @@ class Mock:
 
     def completion(self, body):
         """The answer to the body of a request: the same each time."""
-        text = json.dumps(body["messages"])
+        text = json.dumps([body["model"], body["messages"]])
         seed = random.Random(digest(text))
         schema = ((body.get("response_format") or {}).get("json_schema") or {}).get("schema")
         content = json.dumps(filled(schema, seed)) if schema else str(seed.randint(1, 5))

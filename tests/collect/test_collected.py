@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 from collections import Counter
 from pathlib import Path
 
@@ -102,6 +103,29 @@ def test_a_plan_that_stopped_early_asks_for_no_more_than_it_asked(settings):
         request.key: answered(request, '{"Helpfulness": 2, "Faithfulness": 5}') for wave in waves[:2] for request in wave
     }
     assert len(rows_of(Collected(plan, entries))) == 30 * 4 * 2
+
+
+def test_a_later_part_with_a_request_of_an_earlier_one_has_not_begun(settings):
+    Path("prompts.csv").write_text("prompt,text\n" + "".join(f"p{n},The same?\n" for n in range(60)))
+    Path("answers.csv").write_text(
+        "prompt,model,text\n" + "".join(f"p{n},{m},{m}\n" for n in range(60) for m in ("gpt", "claude"))
+    )
+    plan = plan_of({**settings, "design": {"width": 0.05}})
+    first, *_ = Collected(plan, {}).waves
+    entries = {request.key: answered(request, '{"Helpfulness": 2, "Faithfulness": 5}') for request in first}
+    assert Collected(plan, entries).requests == first
+
+
+def test_a_budget_is_asked_for_by_every_server_that_may_charge(settings):
+    """Also if a writer on this machine has the name of the judge."""
+    judge = {"model": "gpt-x", "base_url": "https://example.org/v1", "key": "SOME_KEY"}
+    writer = {"model": "tiny", "base_url": "http://127.0.0.1:9/v1"}
+    plan = plan_of({**settings, "judges": {"mine": judge}, "writers": {"mine": writer}})
+    with pytest.raises(ConfigError, match="budget: missing, and asking mine may cost money"):
+        budget_of(plan)
+    for budget in (-1, math.nan, math.inf):
+        with pytest.raises(ConfigError, match="write an amount of money from 0"):
+            budget_of(plan, budget)
 
 
 def test_a_study_that_asks_judges_is_an_import_of_what_its_ledger_holds(settings):

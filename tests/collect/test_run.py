@@ -282,8 +282,11 @@ def test_no_key_is_in_ledger_messages_or_standard_error(run, mock):
 def test_a_key_reaches_only_the_server_that_needs_it(run, mock, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("OPENAI_ORG_ID", KEY)
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", f"X-Mine: {KEY}")
     assert run(plan(mock.url, 1)).answered == 1
     assert mock.keys == {"Bearer none"}
+    assert not {"openai-organization", "x-mine"} & mock.headers
 
 
 @pytest.mark.parametrize(

@@ -13,15 +13,14 @@ from workflow_runs import copy_project, snakemake
 
 pytestmark = pytest.mark.workflow
 TARGETS = ("results/ours/tables/imported.csv", "results/ours/tables/collected.csv")
+MODELS = ("one", "two", "three")
 SECRET = "sk-4f1c0ffee5ecret9"
 
 
 def write_plan(folder, mock, **collect):
     prompts = [f"p{n},Question {n}?" for n in range(8)]
     (folder / "prompts.csv").write_text("\n".join(["prompt,text", *prompts]) + "\n")
-    answers = [
-        f"p{n},{model},answer {n} by number {place}" for n in range(8) for place, model in enumerate(("one", "two", "three"))
-    ]
+    answers = [f"p{n},{model},answer {n} by number {place}" for n in range(8) for place, model in enumerate(MODELS)]
     (folder / "answers.csv").write_text("\n".join(["prompt,model,text", *answers]) + "\n")
     endpoint = {"model": "mock-1", "base_url": mock.url, "key": "MOCK_KEY"}
     judges = {name: {**endpoint, "sampling": {"temperature": number}} for number, name in enumerate(("one", "two"))}
@@ -89,7 +88,44 @@ def test_answers_that_are_cut_off_are_said(tmp_path):
         write_plan(tmp_path, mock, writers={"four": {"model": "mock-1", "base_url": mock.url, "sampling": {"max_tokens": 5}}})
         mock.finish = "length"
         done = recuse(tmp_path, "collect", "plan.yaml", MOCK_KEY=SECRET)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 1
+    assert "ours.ledger.jsonl: no reply could be read; look at them" in done.stderr
     assert "answers: 0 of 8 requests answered before, 8 now" in done.stdout
     assert "ours.ledger.jsonl: 8 of 8 answers by mock-1 were cut off at the limit of tokens" in done.stderr
     assert "one: 0 of 32 read; missing: truncated 32" in done.stdout
+
+
+def test_answers_that_the_command_added_reach_the_workflow(tmp_path):
+    folder = copy_project(tmp_path)
+    with Mock() as mock:
+        number = write_plan(folder, mock)
+        mock.plan = ["bad request"]
+        mock.share = 0.3
+        partly = snakemake(folder, "--cores", "1", *TARGETS, configs=["plan.yaml"], MOCK_KEY=SECRET)
+        assert partly.returncode == 0, partly.stderr
+        missing = sum(int(row["not_answered"]) for row in read_table(folder / TARGETS[1]))
+        assert 0 < missing < number
+        mock.share = 0
+        assert recuse(folder, "collect", "plan.yaml", MOCK_KEY=SECRET).returncode == 0
+        rest = snakemake(folder, "--cores", "1", *TARGETS, configs=["plan.yaml"])  # no key: nothing is left to ask
+        assert rest.returncode == 0, rest.stderr
+    assert sum(int(row["ratings"]) for row in read_table(folder / TARGETS[1])) == number
+    again = snakemake(folder, "--cores", "1", *TARGETS, configs=["plan.yaml"])
+    assert "Nothing to be done" in again.stdout + again.stderr
+
+
+def test_a_design_by_width_stops_early(tmp_path):
+    with Mock() as mock:
+        prompts = [f"p{n},Question {n}?" for n in range(60)]
+        (tmp_path / "prompts.csv").write_text("\n".join(["prompt,text", *prompts]) + "\n")
+        answers = [f"p{n},{model},answer {n} {place}" for n in range(60) for place, model in enumerate(MODELS)]
+        (tmp_path / "answers.csv").write_text("\n".join(["prompt,model,text", *answers]) + "\n")
+        judges = {name: {"model": f"mock-{name}", "base_url": mock.url} for name in ("one", "two")}
+        collect = {"prompts": "prompts.csv", "answers": "answers.csv", "judges": judges, "design": {"width": 0.9}}
+        collect["rubrics"] = ["Helpfulness"]
+        (tmp_path / "plan.yaml").write_text(json.dumps({"studies": {"ours": {"title": "t", "collect": collect}}}))
+        done = recuse(tmp_path, "collect", "plan.yaml")
+    assert done.returncode == 0, done.stderr
+    asked = done.stdout.count("ratings: ")
+    assert 1 <= asked < 4
+    assert f"one: {[60, 90, 135][asked - 1]} of" in done.stdout

@@ -6,7 +6,8 @@ functions, as the command sets the number of threads before.
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, redirect_stdout
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
+from io import StringIO
 from os.path import realpath
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
@@ -213,7 +214,7 @@ def enough_in(config: Mapping, study: str) -> "Callable[[Collected], bool] | Non
         from recuse.collect.designs import enough
 
         inputs = _inputs_in(config, study)
-        with in_folder(inputs) as folder:
+        with redirect_stderr(StringIO()), in_folder(inputs) as folder:  # `check` says what it has to say of these ratings
             collected.write(f"{folder}/collected.csv")
             inputs = _imported(inputs, folder, [f"{folder}/collected.csv"])
             return enough(tables_of(inputs, folder), width, confidence=config["confidence"])

@@ -124,6 +124,7 @@ def test_every_ratio_equals_a_loop_over_rows(tmp_path, share):
         assert math.log(row["share"] / row["baseline_share"]) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.long
 def test_errors_are_near_those_of_resampled_prompts(tmp_path):
     """The delta method against the standard deviation over 200 resamples of whole prompts, within a quarter."""
     table = drawn(3, prompts=150)

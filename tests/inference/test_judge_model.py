@@ -132,6 +132,7 @@ def test_what_judges_or_models_have_in_common_on_a_prompt_is_no_sampling_varianc
         assert estimated == pytest.approx(planted, rel=0.15)
 
 
+@pytest.mark.long
 def test_the_scatter_of_gaps_is_that_of_the_sampling_variances():
     """Over studies that differ by their prompts alone, complete: interactions of cell means have the variance claimed."""
     drawn = [with_variances(world_of_rows(seed, shocks=0.3)) for seed in range(300)]

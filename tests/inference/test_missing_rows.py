@@ -50,7 +50,7 @@ def tables_of(study, folder, main=None):
     arguments = {"study": study.name, "cells": study.cells_from, "ratings": study.ratings, "specs": specs}
     fit(**arguments, **LEVEL, estimates=[f"{folder}/{spec}.csv" for spec in specs], outputs=paths)
     arguments["settings"] = SETTINGS
-    asked = {"checks": {}, "specs": {}, "power": 0.8}
+    asked = {"checks": {}, "specs": {}, "power": 0.8, "confidence": 0.9}
     estimands(**arguments, **LEVEL, asked=asked, outputs=of["estimands"])
     alphas = [f"{DATA}/twin_facts.csv"]
     tabulate(**arguments, raters=[], alphas=alphas, confidence=0.9, outputs=of["sensitivity"])

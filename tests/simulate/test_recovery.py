@@ -58,6 +58,7 @@ def test_every_coefficient_within_four_standard_errors_of_its_expectation(world,
     assert 0.8 < np.std(distances) < 1.2
 
 
+@pytest.mark.long
 def test_intervals_cover_as_often_as_they_say(world, plan, tmp_path, request):
     replicates = request.config.getoption("replicates")
     specs = [spec for spec in SPECS if spec.name in ("main", "by_dimension")]

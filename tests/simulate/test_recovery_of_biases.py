@@ -81,6 +81,7 @@ def test_verbosity_is_identified_by_order_and_draws():
     assert (row["estimate"], row["n"], row["inside"]) == (0.2, 7, "yes")
 
 
+@pytest.mark.long
 def test_intervals_have_nominal_coverage(tmp_path):
     """Each replicate is a judge with answers and questions of its own; all share one table, to be quick."""
     rows = []

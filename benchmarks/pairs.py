@@ -3,15 +3,18 @@
     python benchmarks/pairs.py times [--python <python with choix and evalica>]
     python benchmarks/pairs.py sizes 1e5 1e6
     python benchmarks/pairs.py worlds --replicates 260
+    python benchmarks/pairs.py wordings --replicates 120
 
 times: Bradley-Terry strengths of 50 models, all from one array of 1e6 winners and losers in memory, each in a process of its
 own; seconds are of the fit without imports. sizes: the whole regression of 50 judges and 50 models: terms of all three
 questions with errors, and strengths with rank sets. worlds: how often the intervals (90 %) of self- and family-biases exclude 0
-in worlds of tests/pair_worlds.py, and hold what is planted.
+in worlds of tests/pair_worlds.py, and hold what is planted. wordings: how often intervals of self-biases of 0, which vary from
+wording to wording, hold 0: those over wordings, and those for the wordings asked.
 """
 
 import sys
 import time
+from itertools import product
 
 from processes import ONE_THREAD, ROOT, measure, print_machine, print_table, run_step_or, step_of
 
@@ -176,6 +179,37 @@ def rates(settings: dict, replicates: int) -> dict[str, float]:
     return {name: np.mean(values, axis=0) for name, values in excluded.items()}
 
 
+def covered(wordings: str, sd: str, replicates: str) -> None:
+    """Print shares of intervals that hold 0, by question: over wordings, mean and lowest judge; for those asked, the same."""
+    import numpy as np
+
+    from pair_worlds import PairWorld, draw
+    from recuse.model.design import ALL_JUDGES
+    from recuse.pairwise.regression import Regression
+    from recuse.pairwise.wordings import rows_over_wordings
+
+    world, held = PairWorld(wordings=int(wordings), wording_sd=float(sd)), {}
+    for seed in range(int(replicates)):
+        for row in rows_over_wordings(Regression(draw(world, seed)), confidence=0.9):
+            if row["quantity"] == "self_bias" and row["term"] != ALL_JUDGES and "ci_low" in row:
+                ends = [(row[f"{kind}ci_low"], row[f"{kind}ci_high"]) for kind in ("", "one_")]
+                held.setdefault(row["question"], {}).setdefault(row["term"], []).append(
+                    [low <= 0 <= high for low, high in ends]
+                )
+    for question, of_judges in held.items():
+        shares = 100 * np.array([np.mean(each, axis=0) for each in of_judges.values()])
+        print(question, *(f"{share:.0f}" for kind in shares.T for share in (kind.mean(), kind.min())))
+
+
+def wordings(replicates: int) -> None:
+    """Print how often intervals hold 0 where self-biases vary from wording to wording."""
+    table = []
+    for number, sd in product((2, 3, 5), (0.0, 0.3, 0.6)):
+        run = measure(step_of(__file__, "covered", str(number), str(sd), str(replicates)), environment=ONE_THREAD)
+        table += [(str(number), str(sd), *line.split()) for line in run.printed.splitlines()]
+    print_table(("wordings", "sd", "question", "over: mean", "lowest judge", "asked: mean", "lowest judge"), table)
+
+
 COLUMNS = tuple(f"{letter} {kind}" for letter in "ABC" for kind in ("self", "family", "mean"))
 
 
@@ -198,11 +232,11 @@ def worlds(replicates: int) -> None:
 
 
 def main() -> None:
-    """Run one of the three."""
+    """Run one of the four."""
     import argparse
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("times", "sizes", "worlds"))
+    parser.add_argument("what", choices=("times", "sizes", "worlds", "wordings"))
     parser.add_argument("numbers", nargs="*", default=["1e5", "1e6"])
     parser.add_argument("--python")
     parser.add_argument("--replicates", type=int, default=260)
@@ -213,8 +247,8 @@ def main() -> None:
     elif given.what == "sizes":
         sizes(given.numbers)
     else:
-        worlds(given.replicates)
+        {"worlds": worlds, "wordings": wordings}[given.what](given.replicates)
 
 
 if __name__ == "__main__":
-    run_step_or(main, {"timed": timed, "sized": sized, "world": world})
+    run_step_or(main, {"timed": timed, "sized": sized, "world": world, "covered": covered})

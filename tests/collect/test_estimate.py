@@ -168,7 +168,7 @@ def test_the_page_names_judges_without_price_or_limit():
     unlimited = Request(JUDGE, [{"role": "user", "content": "?"}], {})
     text = page(estimates([unlimited], []), [unlimited])
     assert "No `max_tokens` limits the answers of one." in text
-    unpriced = request(0, replace(JUDGE, price=None, batch=True))
+    unpriced = request(0, replace(JUDGE, price=None, batch=True, key=None))
     text = page(estimates([unpriced], []), [unpriced])
     assert text.startswith("1 request to ask, an unknown sum, up to a day for batches.")
     assert "No price is stated for one." in text

@@ -250,6 +250,6 @@ def test_the_mean_has_its_interval_over_wordings():
     pooled |= {"unweighted": "0.1", "unweighted_ci_low": "0.05", "unweighted_ci_high": "0.15"}
     wider = {"spec": "main", "quantity": "self_bias", "term": "all judges", "ci_low": "-0.1", "ci_high": "0.3"}
     assert "excludes 0" in answer_of(FOUR, pooled=[pooled]).pooled
-    assert "interval -0.40 to 1.20) for judges like these, which includes 0" in answer_of(
-        FOUR, pooled=[pooled], wordings=[wider]
-    ).pooled.replace("\N{MINUS SIGN}", "-")
+    told = answer_of(FOUR, pooled=[pooled], wordings=[wider]).pooled.replace("\N{MINUS SIGN}", "-")
+    assert "interval -0.40 to 1.20) for judges like these, which includes 0" in told
+    assert told.endswith("for these 3 alone, in the wordings asked.")

@@ -152,7 +152,7 @@ def page(of_judges: Sequence[Estimate], requests: Sequence[Request], *, spent: f
     ]
     parts = ["\n".join([_headline(whole), "", *map(visible, lines), "", *_notes(of_judges, whole, spent)])]
     parts += map(_as_sent, examples(requests))
-    with_keys = [request.endpoint for request in requests if request.endpoint.key in os.environ]
+    with_keys = [request.endpoint for request in requests if request.endpoint.key and request.endpoint.key in os.environ]
     return Secrets(with_keys, os.environ).removed("\n\n".join(parts)) + "\n"  # should a prompt quote one
 
 

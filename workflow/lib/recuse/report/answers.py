@@ -68,6 +68,7 @@ def answer_of_ratings(
     )
 
 
+ASKED = ", in the wordings asked"  # for which the plain mean of these judges holds
 ONE_WORDING = "The verdicts hold for the wording of the rubric by which these judges were asked: another may move them."
 TWO_WORDINGS = "two say little about others, so that intervals are very wide: ask by three or more"
 
@@ -89,7 +90,7 @@ def _over_wordings(tables: Mapping[str, Rows]) -> Rows:
     """The rows of the table of pooled biases; the mean self-bias has its interval over wordings, if there is one."""
     ends = ("ci_low", "ci_high")
     of_mean = [row for row in tables.get("wordings", ()) if (row["quantity"], row["term"]) == (SELF, ALL_JUDGES)]
-    of_whole = {row["spec"]: {end: row[end] for end in ends} for row in of_mean if row["ci_low"]}
+    of_whole = {row["spec"]: {end: row[end] for end in ends} | {"asked": ASKED} for row in of_mean if row["ci_low"]}
     pooled = tables.get("pooled", ())
     whole = [not row["slice"] and not row["left_out"] and row["quantity"] == SELF for row in pooled]
     return [{**row, **of_whole.get(row["spec"], {})} if is_whole else row for row, is_whole in zip(pooled, whole, strict=True)]
@@ -107,7 +108,7 @@ def _pooled(rows: Rows, unit: Unit, confidence: float) -> Iterator[str]:
         plain = f"{unit.text(row['unweighted'])}{unit.mark} ({unit.span(row, 'unweighted_')})"
         verb = "excludes" if _side(row) else "includes"
         yield f"Average self-bias beyond ordinary preference: {whole} for judges like these, which {verb} 0; {plain} for " + (
-            f"these {row['biases']} alone."
+            f"these {row['biases']} alone{row.get('asked', '')}."
         )
 
 

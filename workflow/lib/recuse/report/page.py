@@ -178,9 +178,9 @@ def _shown(
     tables: Mapping[str, Sequence[Row]], excerpts: Mapping[str, Excerpt], links: Mapping[str, str], titles: Mapping[str, str]
 ) -> list[dict[str, object]]:
     """Tables as the page shows them; titles: of the robustness checks, which replace their names."""
-    if "conclusions" in tables:
-        titled = [row | {"check": titles.get(row["check"], row["check"])} for row in tables["conclusions"]]
-        tables = {**tables, "conclusions": titled}
+    for name in {"conclusions", "wordings"} & tables.keys():
+        titled = [row | {"check": titles.get(row["check"], row["check"])} for row in tables[name]]
+        tables = {**tables, name: titled}
     return [shown(name, excerpt, tables[name], links.get(name, "")) for name, excerpt in excerpts.items() if name in tables]
 
 

@@ -112,10 +112,10 @@ EXCERPTS = {
     ),
     "wordings": Excerpt(
         "Biases over wordings of the rubric",
-        "Intervals over prompts and wordings, and (one_) for the wordings that were asked; the standard deviation of a bias "
-        "from wording to wording, and of its estimate from replicate to replicate; the standard error with twice as many "
-        "prompts, wordings or replicates.",
-        f"estimand {BIAS} wordings replicates estimate {INTERVAL} p_value one_ci_low one_ci_high sd_wordings sd_replicates "
+        "Of each robustness check, intervals over prompts and wordings, and (one_) for those that were asked; the standard "
+        "deviation of a bias from wording to wording, and of its estimate from replicate to replicate; the standard error with "
+        "twice as many prompts, wordings or replicates.",
+        f"check {BIAS} wordings replicates estimate {INTERVAL} p_value one_ci_low one_ci_high sd_wordings sd_replicates "
         "std_error twice_prompts twice_wordings twice_replicates note",
     ),
     "identifiability": Excerpt(

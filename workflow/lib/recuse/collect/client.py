@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+import math
 import re
 from collections.abc import AsyncIterator, Awaitable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import cycle
 from types import ModuleType
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from recuse.base.errors import LONGEST, ConfigError
 from recuse.collect.cost import cost_of, worst_cost
@@ -15,6 +17,9 @@ from recuse.collect.ledger import Entry
 from recuse.collect.parse import choice_of, likeliest
 from recuse.collect.requests import LOGPROBS, Endpoint, Request
 from recuse.collect.secrets import OPENAI, Secrets
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
 
 Result = TypeVar("Result")
 # Why an attempt brought no answer.
@@ -26,6 +31,7 @@ PASSING = (RATE_LIMIT, SERVER_ERROR, TIMEOUT, CONNECTION, NOT_JSON, ANOTHER_MODE
 FREE = (RATE_LIMIT, SERVER_ERROR, REFUSED, NOT_ALLOWED, NO_QUOTA, EXPIRED)  # for which no server charges
 
 LARGEST = 8 << 20  # bytes of a body
+POOL = 16  # requests at once that share a pool of connections, which looks at each of these for every request
 LONGEST_TEXT = 100_000  # characters that are kept of a body that is no JSON
 OVERLOADED = (429, 503, 529)  # statuses that ask for fewer requests
 SNAPSHOT = r"[-@:](v?\d{3,}[\d-]*|latest)"  # what a server may add to the name of a model: date or version
@@ -65,25 +71,17 @@ class Client:
 
     def __init__(self, endpoint: Endpoint, secrets: Secrets) -> None:
         """Connects only in `send`. ConfigError if the package openai is absent."""
-        openai = openai_client()
         self.endpoint = endpoint
-        self.server = openai.AsyncOpenAI(
-            api_key=secrets.key_of(endpoint) or "none",  # else the client would send OPENAI_API_KEY to any server
-            base_url=endpoint.base_url or OPENAI,  # else OPENAI_BASE_URL, which is not in a request's identity
-            max_retries=0,
-            timeout=endpoint.timeout,
-            http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [_raise_for_status]}),
-        )
-        if endpoint.base_url:  # what the environment has for OpenAI is for no other server
-            self.server.organization = self.server.project = None
-            self.server._custom_headers = {}
+        self._servers = [_connection(endpoint, secrets) for _ in range(math.ceil(endpoint.concurrency / POOL))]
+        self._turns = cycle(self._servers)
+        self.server = self._servers[0]
 
     async def send(self, request: Request) -> Reply:
         """Send a request once, and take what comes within the endpoint's timeout, at most `LARGEST` bytes."""
         return await self.tried(self._exchange(request), self.endpoint.timeout)
 
     async def _exchange(self, request: Request) -> Reply:
-        completions = self.server.chat.completions.with_streaming_response
+        completions = next(self._turns).chat.completions.with_streaming_response
         # Messages go with the body, as they are: the client would compare each with its types, in a fifth of the whole time.
         body = {"messages": list(request.messages), **request.body}
         async with completions.create(model=self.endpoint.model, messages=[], extra_body=body) as response:
@@ -110,7 +108,23 @@ class Client:
 
     async def close(self) -> None:
         """Close the connections."""
-        await self.server.close()
+        for server in self._servers:
+            await server.close()
+
+
+def _connection(endpoint: Endpoint, secrets: Secrets) -> "AsyncOpenAI":
+    openai = openai_client()
+    server = openai.AsyncOpenAI(
+        api_key=secrets.key_of(endpoint) or "none",  # else the client would send OPENAI_API_KEY to any server
+        base_url=endpoint.base_url or OPENAI,  # else OPENAI_BASE_URL, which is not in a request's identity
+        max_retries=0,
+        timeout=endpoint.timeout,
+        http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [_raise_for_status]}),
+    )
+    if endpoint.base_url:  # what the environment has for OpenAI is for no other server
+        server.organization = server.project = None
+        server._custom_headers = {}
+    return server
 
 
 async def _raise_for_status(response: object) -> None:

@@ -4,14 +4,19 @@ import asyncio
 import contextlib
 import json
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeVar
 
-from recuse.collect.client import EXPIRED, PASSING, SERVER_ERROR, Reply, entry_of, failure_of, now
+from recuse.base.log import warn
+from recuse.base.words import counted
+from recuse.collect.client import EXPIRED, FREE, NOT_JSON, PASSING, SERVER_ERROR, Reply, entry_of, failure_of, now
 from recuse.collect.collection import ENDPOINT, Collection, Desk
+from recuse.collect.cost import worst_cost
 from recuse.collect.requests import Request
+from recuse.collect.secrets import OPENAI
 
 MOST = 5_000  # requests of a batch
 LARGEST = 90 << 20  # bytes of its file
@@ -20,21 +25,31 @@ TRANSFER = 600.0  # seconds for sending or fetching a file
 CLOCKS = 86_400.0  # seconds by which the clocks of server and process may differ
 FIRST_WAIT = 1.0  # seconds before a second attempt of a call, doubled for each further one
 PATH = "/v1/chat/completions"
-OVER = ("completed", "expired", "cancelled", "failed")  # statuses of a batch that changes no more
+GONE = "gone"  # status of a batch that the server no longer has
+OVER = ("completed", "expired", "cancelled", "failed", GONE)  # statuses of a batch that changes no more
+LOST = "lost"  # why a request has no answer of which the server should have something; it may have been charged
+NOT_THERE = (404, 410)  # statuses of HTTP for what a server does not have, or no longer
+UNEXPECTED = (ValueError, TypeError, AttributeError, LookupError, RecursionError)  # if what came is not what it should be
 Result = TypeVar("Result")
 
 
 @dataclass
 class _Batch:
-    """A batch under way: the ids of its input file and of itself, and those of its requests that are not answered."""
+    """A batch under way: the ids of its input file and of itself, and its requests of which nothing is recorded."""
 
+    server: str | None  # its address; None: not known
     file: str
-    requests: dict[str, Request]  # by key
+    requests: dict[str, Request]  # by key; those of this plan
+    money: dict[str, float | None]  # that is reserved, by key; also for those of another plan
     id: str | None = None  # None: not created, or created by a process that was killed before it could say so
     started: str = field(default_factory=now)
     clock: float = field(default_factory=time.monotonic)
-    whole: bool = True  # whether all its requests are of this plan
+    earlier: bool = False  # whether an earlier run sent its file
     tried: bool = False  # whether it may have been created
+
+    def step(self, **values: object) -> dict:
+        """A line of the ledger about it."""
+        return {"file": self.file, "server": self.server, **values}
 
 
 async def ask_in_batches(collection: Collection, desk: Desk, poll: float = POLL) -> None:
@@ -42,10 +57,11 @@ async def ask_in_batches(collection: Collection, desk: Desk, poll: float = POLL)
 
     The id of a file is in the ledger before a batch of it is created, and that of the batch at once after: a batch that an
     earlier run created is found again, even if that was killed between the two, and nothing is asked twice. Requests that a
-    batch leaves without an answer are left to the next run.
+    batch leaves without an answer are left to the next run, but for those of a batch that the server no longer has.
     """
     batches = _under_way(collection, desk)
     while not (collection.stopping.is_set() or desk.stopped):
+        desk.busy = True
         while chosen := _choose(collection, desk):
             batches += await _upload(collection, desk, chosen)
         for batch in [*batches]:
@@ -53,29 +69,45 @@ async def ask_in_batches(collection: Collection, desk: Desk, poll: float = POLL)
                 return
             if await _fetch(collection, desk, batch):
                 batches.remove(batch)
-        if not batches and not desk.queue:
+        full = bool(desk.queue) and not collection.purse.allows(collection.worst(desk.queue[0]))
+        desk.busy = bool(batches) or (bool(desk.queue) and not full)
+        if not desk.busy and not (full and _others_are_under_way(collection)):
             return
-        if batches:
+        if batches or full:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(collection.stopping.wait(), poll)
-        elif not desk.queue or not collection.purse.allows(collection.worst(desk.queue[0])):
-            return
+
+
+def _others_are_under_way(collection: Collection) -> bool:
+    """Whether something may still cost less than is reserved for it."""
+    return any(each.pace.under_way or (each.busy and not each.stopped) for each in collection.desks)
 
 
 def _under_way(collection: Collection, desk: Desk) -> list[_Batch]:
-    """The batches of the ledger that are not known to have ended, with the requests that they ask, which leave the queue."""
-    batches = []
-    for record in collection.ledger.batches.values():
-        queued = {request.key: request for request in desk.queue}
-        requests = {key: queued[key] for key in record["keys"] if key in queued}
-        if "ended" in record or not requests:
+    """The batches of the ledger that this desk has to look at, with the requests of the plan in them, which leave the queue.
+
+    These are all in which requests of the queue are open, and those of its judge that are not known to have ended.
+    """
+    batches, ledger = [], collection.ledger
+    queued = {request.key: request for request in desk.queue}
+    ours = _server(desk), desk.endpoint.name
+    for (server, file), record in ledger.batches.items():
+        money = ledger.open_in(record)
+        requests = {key: queued.pop(key) for key in money if key in queued}
+        if not requests and (not money or "ended" in record or (server, record["judge"]) != ours):
             continue
-        whole = all(key in requests or key in collection.ledger.answers() for key in record["keys"])
-        batches.append(_Batch(record["file"], requests, record.get("batch"), record["started"], whole=whole, tried=True))
-        for request in requests.values():
-            desk.queue.remove(request)
-            collection.purse.reserved += collection.worst(request)
+        for key, request in requests.items():
+            if money[key] is None:
+                money[key] = collection.worst(request)
+                collection.purse.reserved += money[key]
+        started = record["started"]
+        batches.append(_Batch(server, file, requests, money, record.get("batch"), started, earlier=True, tried=True))
+    desk.queue = deque(queued.values())
     return batches
+
+
+def _server(desk: Desk) -> str:
+    return desk.endpoint.base_url or OPENAI
 
 
 def _line(request: Request) -> bytes:
@@ -99,15 +131,20 @@ def _choose(collection: Collection, desk: Desk) -> list[Request]:
 async def _upload(collection: Collection, desk: Desk, chosen: list[Request]) -> list[_Batch]:
     """Send the file of a batch, and say so in the ledger; nothing if that fails."""
     content = b"".join(map(_line, chosen))
-    files = desk.client.server.files
-    file = await _call(collection, desk, lambda: files.create(file=("requests.jsonl", content), purpose="batch"))
-    batch = file and _Batch(file.id, {request.key: request for request in chosen})
-    step = batch and {"file": batch.file, "judge": desk.endpoint.name, "keys": [*batch.requests], "started": batch.started}
-    if step is None or not collection.store([step]):
-        _release(collection, chosen)
-        desk.queue.extendleft(reversed(chosen))
-        return []
-    return [batch]
+
+    async def sent() -> str:
+        files = desk.client.server.files
+        return _string((await files.create(file=("requests.jsonl", content), purpose="batch")).id)
+
+    file = await _call(collection, desk, sent)
+    requests = {request.key: request for request in chosen}
+    money = {key: worst_cost(request) for key, request in requests.items()}  # also without a budget: the next run may have one
+    batch = file and _Batch(_server(desk), file, requests, money)
+    if batch and collection.store([batch.step(judge=desk.endpoint.name, keys=money, started=batch.started)]):
+        return [batch]
+    collection.purse.reserved -= sum(map(collection.worst, chosen))
+    desk.queue.extendleft(reversed(chosen))
+    return []
 
 
 async def _create(collection: Collection, desk: Desk, batch: _Batch) -> bool:
@@ -116,72 +153,131 @@ async def _create(collection: Collection, desk: Desk, batch: _Batch) -> bool:
 
     async def found_or_created() -> str:
         if batch.tried:
-            async for each in batches.list(limit=100):  # the newest first
+            page = await batches.list(limit=100)  # the newest first
+            _ = len(page.data)  # an error if there is none
+            async for each in page:
                 if each.input_file_id == batch.file:
-                    return each.id
+                    return _string(each.id)
                 if each.created_at < datetime.fromisoformat(batch.started).timestamp() - CLOCKS:
                     break
         batch.tried = True
-        return (await batches.create(input_file_id=batch.file, endpoint=PATH, completion_window="24h")).id
+        return _string((await batches.create(input_file_id=batch.file, endpoint=PATH, completion_window="24h")).id)
 
     batch.id = await _call(collection, desk, found_or_created)
-    return batch.id is not None and collection.store([{"file": batch.file, "batch": batch.id}])
+    return batch.id is not None and collection.store([batch.step(batch=batch.id)])
+
+
+def _string(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("no string")
+    return value
 
 
 async def _fetch(collection: Collection, desk: Desk, batch: _Batch) -> bool:
-    """Store the answers of a batch that is over; whether it is."""
-    server = desk.client.server
-    state = await _call(collection, desk, lambda: server.batches.retrieve(batch.id))
-    if state is None or state.status not in OVER:
+    """Store what came of a batch that is over, all at once; whether it is over.
+
+    For answers to requests that the plan does not have, money stays reserved: a later plan that has them finds them there.
+    """
+    over = await _result(collection, desk, batch)
+    if over is None:
         return False
-    attempts = []
-    for file in filter(None, (state.output_file_id, state.error_file_id)):
-        content = await _call(collection, desk, lambda file=file: server.files.content(file))
-        if content is None:
-            return False
-        for key, reply in _replies(content.content):
-            request = batch.requests.pop(key, None)
-            if request is not None:
-                times = {"started": batch.started, "seconds": time.monotonic() - batch.clock}
-                entry = entry_of(request, reply, collection.secrets, batch=batch.id, **times)
-                attempts.append((request, entry, collection.worst(request)))
+    status, replies = over
+    attempts, kept, rest = [], {}, 0.0  # rest: reserved for those of which nothing came, or which the plan does not have
+    times = {"started": batch.started, "seconds": time.monotonic() - batch.clock}
+    for key, money in batch.money.items():
+        request, reply = batch.requests.get(key), replies.get(key)
+        asked = request or Request(desk.endpoint, (), {})  # one that stands for a request of another plan
+        entry = reply and entry_of(asked, reply, collection.secrets, batch=batch.id, **times)
+        if request and entry:
+            attempts.append((request, entry, money or 0.0))
+            continue
+        rest += money or 0.0
+        if entry and entry.reason not in FREE:
+            kept[key] = money if entry.cost is None else entry.cost
     if not collection.record(desk, attempts):
         return False
-    _release(collection, batch.requests.values())
-    if state.status == "failed":
-        reasons = "; ".join(str(error.message) for error in (state.errors and state.errors.data) or ())
+    collection.purse.reserved += sum(money or 0.0 for money in kept.values()) - rest
+    collection.changed.set()
+    lost = [request for request, entry, _ in attempts if entry.reason == LOST]
+    if lost and batch.earlier:
+        desk.queue.extend(lost)
+        what = f"{desk.endpoint.name}: the server no longer has the batch {batch.id}, or a part of it"
+        warn(f"{what}: what is lost is asked again, and counts as paid ({counted(len(lost), 'request')})")
+    return collection.store([batch.step(ended=status, keys=kept)])
+
+
+async def _result(collection: Collection, desk: Desk, batch: _Batch) -> tuple[str, dict[str, Reply]] | None:
+    """(status, what came by key) of a batch that is over; None if it is not, or nothing can be told."""
+    server = desk.client.server
+
+    async def look() -> tuple[str, list[str], str]:
+        state = await server.batches.retrieve(batch.id)
+        errors = (state.errors and state.errors.data) or ()
+        files = filter(None, (state.output_file_id, state.error_file_id))
+        return _string(state.status), [*files], "; ".join(str(error.message) for error in errors)
+
+    async def content_of(file: str) -> tuple[dict[str, Reply], bool]:
+        return _replies((await server.files.content(file)).content)
+
+    state = await _call(collection, desk, look, (GONE, [], "") if batch.earlier else None)
+    if state is None or state[0] not in OVER:
+        return None
+    status, files, reasons = state
+    replies, whole = {}, status != GONE
+    for file in files:
+        part = await _call(collection, desk, lambda file=file: content_of(file), ({}, False) if batch.earlier else None)
+        if part is None:
+            return None
+        replies, whole = replies | part[0], whole and part[1]
+    if status == "failed":
         reasons = collection.secrets.removed(reasons)
         collection.outcome.stop(ENDPOINT, f"{desk.endpoint.name}: the server refused the batch {batch.id}: {reasons}")
-    if batch.whole:
-        collection.store([{"file": batch.file, "ended": state.status}])
-    return True
+    if not whole:
+        lost = Reply(problem=(LOST, f"the server has nothing of it in the batch {batch.id}"))
+        replies = dict.fromkeys(batch.money, lost) | replies
+    return status, replies
 
 
-def _replies(content: bytes) -> Iterator[tuple[str, Reply]]:
-    """(key of the request, what came) of each line of a file of the server."""
-    for line in content.splitlines():
-        record = json.loads(line)
-        response, error = record.get("response"), record.get("error")
-        if response:
-            yield record["custom_id"], Reply(response["status_code"], json.dumps(response["body"]).encode())
-        else:
-            error = error if isinstance(error, Mapping) else {}
-            reason = EXPIRED if error.get("code") == "batch_expired" else SERVER_ERROR
-            yield record["custom_id"], Reply(problem=(reason, str(error.get("message"))))
+def _replies(content: bytes) -> tuple[dict[str, Reply], bool]:
+    """(what came by the key of the request, whether all lines are whole) of a file of the server; ValueError if none is."""
+    replies, lines, whole = {}, [line for line in content.splitlines() if line.strip()], 0
+    for line in lines:
+        with contextlib.suppress(*UNEXPECTED):
+            record = json.loads(line)
+            response, error = record.get("response"), record.get("error")
+            if response:
+                reply = Reply(int(response["status_code"]), json.dumps(response["body"]).encode())
+            else:
+                error = error if isinstance(error, Mapping) else {}
+                reason = EXPIRED if error.get("code") == "batch_expired" else SERVER_ERROR
+                reply = Reply(problem=(reason, str(error.get("message"))))
+            replies[_string(record["custom_id"])] = reply
+            whole += 1
+    if lines and not replies:
+        raise ValueError("no line is that of a request")
+    return replies, whole == len(lines)
 
 
-def _release(collection: Collection, requests: Iterable[Request]) -> None:
-    """Give back what was reserved for requests that are not under way."""
-    for request in requests:
-        collection.purse.reserved -= collection.worst(request)
+async def _call(
+    collection: Collection, desk: Desk, call: Callable[[], Awaitable[Result]], gone: Result | None = None
+) -> Result | None:
+    """What a call of the server gives, tried again if what fails may pass; None, and the desk closed, if it gives nothing.
 
+    gone: what it gives if the server says that it has no such thing; None: that closes the desk, too.
+    """
 
-async def _call(collection: Collection, desk: Desk, call: Callable[[], Awaitable[Result]]) -> Result | None:
-    """What a call of the server gives, tried again if what fails may pass; None, and the desk closed, if it gives nothing."""
+    async def checked() -> Result | Reply:
+        try:
+            return await call()
+        except UNEXPECTED:
+            return Reply(problem=(NOT_JSON, "the server's endpoints of files and batches gave no usable response"))
+
     for attempt in range(1, desk.endpoint.attempts + 1):
-        result = await desk.client.tried(call(), TRANSFER)
+        result = await desk.client.tried(checked(), TRANSFER)
         if not isinstance(result, Reply):
             return result
+        if result.status in NOT_THERE and gone is not None:
+            return gone
         reason, message = failure_of(result)
         if reason not in PASSING or attempt == desk.endpoint.attempts:
             break

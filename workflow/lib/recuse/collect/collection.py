@@ -94,6 +94,7 @@ class Desk:
         self.later: list[tuple[float, int, int, Request]] = []  # heap of (time, order, attempt, request) to be asked again
         self.stopped = False
         self.given_up = 0  # requests in a row
+        self.busy = False  # whether batches of it are under way, or about to be
 
 
 class Collection:
@@ -122,7 +123,9 @@ class Collection:
         busy = [desk for desk in self.desks if desk.queue]
         self.secrets = Secrets([desk.endpoint for desk in busy], environment)
         for desk in busy:
-            desk.client = Client(desk.endpoint, self.secrets)
+            desk.client, desk.busy = Client(desk.endpoint, self.secrets), desk.endpoint.batch
+        of_batches = (ledger.open_in(batch).values() for batch in ledger.batches.values())
+        self.purse.reserved = sum(money or 0.0 for each in of_batches for money in each)  # also for another plan
 
     def _take(self, request: Request | None, *, first: bool) -> None:
         """Take a request of the plan, and what follows from its answer; what is not answered is queued, `first` or last."""

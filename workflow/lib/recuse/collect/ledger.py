@@ -123,14 +123,16 @@ class Ledger:
 
     Lines are only ever added, in one write each, so that a process that is killed leaves at most its last line cut off; that
     is ended when the ledger is opened again. The lock is on the file itself, and ends with the process, however it ends.
-    torn: the number of lines that are cut off. batches: what the ledger says of each batch, by the id of its input file.
+    torn: the number of lines that are cut off. batches: what the steps of each batch say, by the address of its server, which
+    early ledgers do not tell (None), and the id of its input file.
     """
 
     def __init__(self, path: str | Path) -> None:
         """Name the file, which `with` opens."""
         self.path = Path(path)
         self.torn = 0
-        self.batches: dict[str, dict] = {}
+        self.batches: dict[tuple[str | None, str], dict] = {}
+        self._came: dict[str, set[str]] = {}  # id of a batch -> keys of its requests of which something came
         self._answers = Answers(self.path)
         self._cut = False  # whether a line was written in part only
 
@@ -163,6 +165,15 @@ class Ledger:
     def answers(self) -> Answers:
         """The last answer to each request, with those that are appended from now on."""
         return self._answers
+
+    def open_in(self, batch: Mapping) -> dict[str, float | None]:
+        """Key -> money, or the most that it may be, of the requests of a batch of which nothing is recorded; None: not known.
+
+        A batch that has ended has none, but for those that the plan did not have then.
+        """
+        keys = batch["keys"] if isinstance(batch["keys"], Mapping) else dict.fromkeys(batch["keys"])  # a list in early ledgers
+        came = self._came.get(batch.get("batch"), ())
+        return {key: money for key, money in keys.items() if key not in came}
 
     def append(self, records: Iterable[Entry | Mapping]) -> None:
         """Add the lines of entries, and of steps of batches, at once: from here on a kill of the process loses none of them.
@@ -205,8 +216,16 @@ class Ledger:
 
     def _note(self, record: Mapping, place: int) -> None:
         self._answers.note(record, place)
-        if "key" not in record:
-            self.batches.setdefault(record["file"], {}).update(record)
+        if "key" in record:
+            if record.get("batch") is not None:
+                self._came.setdefault(record["batch"], set()).add(record["key"])
+            return
+        name = record.get("server"), record["file"]
+        if "started" in record:  # also if a server gives an id again
+            self.batches[name] = {}
+        elif "ended" not in record:
+            self._came.pop(record.get("batch"), None)
+        self.batches.setdefault(name, {"keys": {}}).update({"keys": {}} | record if "ended" in record else record)
 
 
 def _records(path: str | Path, torn: list[int]) -> Iterator[tuple[int, dict]]:

@@ -8,9 +8,9 @@ import pandas as pd
 from recuse.base.database import connect, text
 from recuse.base.tables import COMPARISONS
 
-EMPTY = dict.fromkeys(("human", "favoured", "length_a", "length_b", "humans_a", "humans_b", "right_a", "right_b"))
+EMPTY = dict.fromkeys(("human", "favoured", "length_a", "length_b", "humans_a", "humans_b", "right_a", "right_b", "wording"))
 TYPES = {"human": "varchar", "favoured": "varchar", "length_a": "integer", "length_b": "integer"}
-TYPES |= {"humans_a": "integer", "humans_b": "integer", "right_a": "boolean", "right_b": "boolean"}
+TYPES |= {"humans_a": "integer", "humans_b": "integer", "right_a": "boolean", "right_b": "boolean", "wording": "varchar"}
 SCORES = {"a": 0.0, "tie": 0.5, "b": 1.0}
 
 

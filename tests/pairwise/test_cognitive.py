@@ -23,7 +23,7 @@ TESTS = {  # in which conditions each bias is looked for
 
 
 def verdict(judge, item, models, order, outcome, *, condition="order", lengths=(None, None), favoured=None, **settings):
-    values = (judge, item, *models, order, outcome, None, *lengths, condition, "", favoured, 1, *[None] * 4)
+    values = (judge, item, *models, order, outcome, None, *lengths, condition, "", favoured, 1, *[None] * 5)
     return dict(zip(COMPARISONS, values, strict=True)) | settings
 
 

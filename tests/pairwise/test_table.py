@@ -49,6 +49,7 @@ def test_canonical_rows_and_completeness(tmp_path):
         "humans_b": None,
         "right_a": None,
         "right_b": None,
+        "wording": None,
     }
     assert [(row["item"], row["order"], row["outcome"]) for row in rows[1:]] == [
         ("q1", "ba", "tie"),
@@ -204,7 +205,7 @@ def test_duplicate_row_and_votes(tmp_path):
         "v.csv, line 6, column judge: the verdict of 'J' on item 'q1', 'GPT' against 'Bard' with the answer of 'Bard'" in text
     )
     assert "vote 1, is already in" in text
-    assert "line 3; keep one row, or number repeated verdicts in a column `vote`" in text
+    assert "line 3; keep one row, number repeated verdicts in a column `vote`, or say in a column `wording`" in text
     turned = "J,q1,Bard,GPT,ab,a,a,80,120"  # the answer of Bard first too
     assert "line 6, column judge" in message_of(tmp_path, [*GOOD, turned])
     votes = [f"{line},{vote}" for vote in (1, 2) for line in GOOD] + [f"{GOOD[0]},3", f"{GOOD[1]},3"]

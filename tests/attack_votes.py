@@ -3,26 +3,16 @@
 import itertools
 
 import numpy as np
-import pandas as pd
 
-from recuse.base.database import connect, text
-from recuse.base.tables import COMPARISONS
+from random_comparisons import write
 
-EMPTY = dict.fromkeys(("human", "favoured", "length_a", "length_b", "humans_a", "humans_b", "right_a", "right_b", "wording"))
-TYPES = {"human": "varchar", "favoured": "varchar", "length_a": "integer", "length_b": "integer"}
-TYPES |= {"humans_a": "integer", "humans_b": "integer", "right_a": "boolean", "right_b": "boolean", "wording": "varchar"}
 SCORES = {"a": 0.0, "tie": 0.5, "b": 1.0}
 
 
 def write_votes(path, rows):
     """Write dicts of judge, item, condition, order, outcome, ... as a canonical table; what is not said has a default."""
     names = {"judge": "J", "model_a": "A1", "model_b": "A2", "experiment": "main", "order": "ab"}
-    table = pd.DataFrame([{**names, **EMPTY, "vote": number + 1, **row} for number, row in enumerate(rows)])
-    columns = ", ".join(f'"{name}"::{TYPES[name]} as "{name}"' if name in TYPES else f'"{name}"' for name in COMPARISONS)
-    connection = connect()
-    connection.register("given", table)
-    connection.execute(f"copy (select {columns} from given) to {text(str(path))} (format parquet)")
-    return str(path)
+    return write([{**names, "vote": number + 1, **row} for number, row in enumerate(rows)], path)
 
 
 def sample(item, condition, outcomes, **names):

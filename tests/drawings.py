@@ -64,6 +64,11 @@ def texts(figure):
     return [text.get_text() for text in figure.findobj(Text)]
 
 
+def prose(figure):
+    """All that a figure says, in one line."""
+    return " ".join(" ".join(texts(figure)).split())
+
+
 def filled(point):
     return to_hex(point.get_markerfacecolor()) == to_hex(point.get_color())
 

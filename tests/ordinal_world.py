@@ -13,7 +13,7 @@ REFERENCES = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 
 
 def simulated(seed=0, *, per_cell=6, top=3, judges="abcd", dimensions=("q",)):
-    """Cells of a full judge x model x reference design, and the true log-odds by (quantity, term).
+    """Cells of a full judge x model x reference design.
 
     P(rating <= k) = logistic(threshold_k - eta), thresholds evenly spread between -1.5 and 2.5; eta of a row is its judge's
     intercept and slope times the reference, plus self-bias or family-bias, plus 0.7 in the second dimension.
@@ -42,7 +42,7 @@ def simulated(seed=0, *, per_cell=6, top=3, judges="abcd", dimensions=("q",)):
     eta = design_of(cells, terms) @ [truth[t.quantity, t.term] for t in terms]
     below = 1 / (1 + np.exp(eta[:, None] - (4 * np.arange(top) + 2) / top + 1.5))
     probabilities = np.diff(below, axis=1, prepend=0.0, append=1.0)
-    return replace(cells, counts=generator.multinomial(per_cell, probabilities)), truth
+    return replace(cells, counts=generator.multinomial(per_cell, probabilities))
 
 
 def terms_for(cells):
@@ -74,7 +74,7 @@ def expanded(cells):
 
 def on_a_scale_of_hundred(seed=0, *, per_cell=6):
     """One cell for each row, rated 0 to 100, each with a human score of its own."""
-    cells = expanded(simulated(seed, per_cell=per_cell, top=100)[0])
+    cells = expanded(simulated(seed, per_cell=per_cell, top=100))
     moved = np.random.default_rng(seed).uniform(-0.1, 0.1, len(cells.group))
     return replace(cells, reference=np.clip(cells.reference + moved, 0, 1))
 

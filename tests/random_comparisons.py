@@ -13,7 +13,9 @@ from recuse.pairwise.questions import percentile_intervals
 POOLS = {"one and two": ["one", "two"]}
 SETTINGS = {"confidence": 0.9, "seed": 7}
 TYPES = dict.fromkeys(COMPARISONS, "varchar") | {"length_a": "double", "length_b": "double", "vote": "integer"}
-TYPES |= {"humans_a": "integer", "humans_b": "integer", "right_a": "boolean", "right_b": "boolean"}
+TYPES |= {"humans_a": "integer", "humans_b": "integer", "humans_tie": "integer", "right_a": "boolean", "right_b": "boolean"}
+
+DEFAULTS = {"condition": "", "experiment": "", "vote": 1}
 
 
 def random_rows(seed, *, questions=7):
@@ -32,22 +34,19 @@ def random_rows(seed, *, questions=7):
             if draw.random() < (0.1 if judge == "Careful" else 0.3):
                 continue
             outcome = "error" if judge == "Blind" else draw.choice(["a", "b", "tie", "error"], p=[0.4, 0.4, 0.15, 0.05])
-            values = (judge, f"q{item}", a, b, order, outcome, human, *lengths, condition, experiment, None, vote, *[None] * 5)
+            values = (judge, f"q{item}", a, b, order, outcome, human, *lengths, condition, experiment, None, vote, *[None] * 6)
             rows.append(dict(zip(COMPARISONS, (None if value is None else value for value in values), strict=True)))
     return rows
 
 
 def write(rows, path):
-    """Write verdicts as a canonical table and return its path."""
+    """Write verdicts as a canonical table and return its path; what is not said is empty, or vote 1."""
     connection = duckdb.connect()
     columns = ", ".join(f'"{column}" {kind}' for column, kind in TYPES.items())
     connection.execute(f"create table comparisons ({columns})")
     values = ", ".join(f"unnest(?::{TYPES[column]}[])" for column in COMPARISONS)  # row by row takes a hundred times as long
-    plain = [
-        [str(row[c]) if TYPES[c] == "varchar" and row.get(c) is not None else row.get(c) for c in COMPARISONS] for row in rows
-    ]
-    if plain:
-        connection.execute(f"insert into comparisons select {values}", [list(column) for column in zip(*plain, strict=True)])
+    columns = [[row.get(column, DEFAULTS.get(column)) for row in rows] for column in COMPARISONS]
+    connection.execute(f"insert into comparisons select {values}", columns)
     connection.execute(f"copy comparisons to '{path}' (format parquet)")
     return str(path)
 

@@ -6,10 +6,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from conftest import ROOT
+from recuse.base.reasons import Reason, because
 from recuse.base.records import PROJECT
 from recuse.base.tables import COMPLETENESS, ESTIMATES, LEADERBOARD, NOT_ESTIMABLE, VERDICTS, write_table
 from recuse.base.words import WORDS_ALONE
-from recuse.inference.verdict import CANNOT_BE_TOLD, ESTABLISHED
+from recuse.inference.verdict import Verdict
 from recuse.model.estimable import missing
 from recuse.report.page import report
 
@@ -72,16 +73,17 @@ def ranked(scores, model, rank, low, high):
 def write_tables(folder: Path) -> list[str]:
     """Write the tables of a small study into `folder`; their paths there, without the suffix."""
     estimates = [estimate(HOSTILE, 0.1), estimate("Bo", -0.05), estimate("Cy", 0.0004, 0.02), estimate("Di", 0.3, None)]
-    concluded = {"study": "mine", "quantity": "self_bias", "term": HOSTILE, "first": "favours itself"}
+    concluded = {"study": "mine", "quantity": "self_bias", "term": HOSTILE, "first": "favours"}
     checks = [
         {**concluded, "check": "published", "verdict": "holds"},
         {**concluded, "check": "idiosyncrasy", "verdict": "lost"},
     ]
-    established = {"verdict": ESTABLISHED, "favours": "yes", "question": "C", "rests_on": "A C"}
-    numbers = {"estimate": 0.1, "ci_low": 0.05, "ci_high": 0.15, "advice": "leave out its ratings of itself"}
+    of_judge = {"study": "mine", "kind": "ratings", "quantity": "self_bias"}
+    established = {"verdict": Verdict.ESTABLISHED, "favours": "yes", "estimate": 0.1, "ci_low": 0.05, "ci_high": 0.15, "A": 0.2}
+    few = because(Reason.FEW_PROMPTS, names="Di", prompts=8, least=10)
     verdicts = [
-        {"study": "mine", "quantity": "self_bias", "term": HOSTILE, **established, **numbers},
-        {"study": "mine", "quantity": "self_bias", "term": "Di", "verdict": CANNOT_BE_TOLD, "reason": "8 prompts"},
+        {**of_judge, "term": HOSTILE, **established},
+        {**of_judge, "term": "Di", "verdict": Verdict.INCONCLUSIVE, "reason": few},
     ]
     absent = {"spec": "weak", "reason": missing("models_dropped", ["Llama"])}
     board = [ranked("raw", "Bo", 1, 1, 2), ranked("raw", "Cy", 2, 1, 2), ranked("debiased", "Cy", 1, 1, 2)]
@@ -93,7 +95,7 @@ def write_tables(folder: Path) -> list[str]:
         "tables/leaderboard": (LEADERBOARD, [*board, ranked("debiased", "Bo", 2, 1, 2)]),
         "tables/not_estimable": (
             NOT_ESTIMABLE,
-            [{"spec": "main", "quantity": "family_bias", "term": "F", "reason": "no row"}, absent],
+            [{"spec": "main", "quantity": "family_bias", "term": "F", "reason": because(Reason.NO_SIBLINGS)}, absent],
         ),
         "tables/completeness": (COMPLETENESS, [{**full, "model": f"M{number}"} for number in range(250)]),
     }

@@ -1,6 +1,6 @@
 """Small tables to conclude from, written by hand."""
 
-from recuse.inference.idiosyncrasy import ADDITIVE, MIXED
+from recuse.base.reasons import Reason, because
 from recuse.inference.robustness import Robustness, RobustnessCheck, Tables, conclusions
 
 SPECS = {"main": {}, "by_dimension": {"slice": "dimension"}, "clustered": {"covariance": "CR1"}, "b": {"covariance": "CR1"}}
@@ -8,7 +8,7 @@ NAMES = ("ci_low", "ci_high", "p_value", "std_error", "df", "method", "reason", 
 FIRST = RobustnessCheck("first", "A", ["main", "by_dimension"], "asks")
 OTHER = RobustnessCheck("other", "B", ["b"], "asks", lost="the others say so too")
 PREFERENCE = RobustnessCheck(
-    "preference", "C", ["main", "by_dimension"], "asks", lost="ordinary preference", table="idiosyncrasy", methods=[MIXED]
+    "preference", "C", ["main", "by_dimension"], "asks", lost="ordinary preference", table="idiosyncrasy"
 )
 CHECKS = (FIRST, OTHER, PREFERENCE)
 
@@ -35,31 +35,27 @@ ESTIMATED = [
     row("b", "Ada", 0.015, -0.01, 0.04),
     row("b", "Bo", 0.02, 0.01, 0.03),
     row("b", "Cy", -0.02, -0.03, -0.01),
-    row("b", "Di", 0.02, note="why"),
+    row("b", "Di", 0.02),
 ]
 RESIDUALS = [
-    row("main", "Ada", 0.02, -0.02, 0.06, std_error=0.02, df=7, method=MIXED),
-    row("main", "Bo", -0.06, -0.09, -0.03, std_error=0.02, df=7, method=MIXED),
-    row("main", "Cy", "", reason="not estimable: no cell", method=MIXED),
-    row("main", "Di", 0.02, 0.01, 0.03, std_error=0.005, df=7, method=MIXED),
-    row("main", "all judges", 0.02, 0.01, 0.03, method=MIXED),
-    row("by_dimension", "Ada", 0.02, 0.01, 0.03, label="Tone", std_error=0.005, df=7, method=MIXED),
-    row("main", "Ada", 0.03, 0.02, 0.04, std_error=0.005, df=7, method=ADDITIVE),  # of no verdict
-    row("main", "Bo", 0.02, 0.01, 0.03, std_error=0.005, df=7, method=ADDITIVE),
+    row("main", "Ada", 0.02, -0.02, 0.06, std_error=0.02, df=7),
+    row("main", "Bo", -0.06, -0.09, -0.03, std_error=0.02, df=7),
+    row("main", "Cy", "", reason=because(Reason.NO_UNRELATED_CELL, names="Cy")),
+    row("main", "Di", 0.02, 0.01, 0.03, std_error=0.005, df=7),
+    row("main", "all judges", 0.02, 0.01, 0.03),
+    row("by_dimension", "Ada", 0.02, 0.01, 0.03, label="Tone", std_error=0.005, df=7),
 ]
-ABSENT = [absent("main", "G", "no rows", "family_bias")]
+ABSENT = [absent("main", "G", because(Reason.NO_SIBLINGS), "family_bias")]
 
 
 def asked(*checks, confidence=0.9, specs=SPECS):
     return Robustness(checks or CHECKS, specs, confidence, 0.8)
 
 
-def table(
-    *checks, estimates=ESTIMATED, idiosyncrasy=RESIDUALS, not_estimable=ABSENT, scorecard=(), order=None, specs=SPECS, **tables
-):
+def table(*checks, estimates=ESTIMATED, idiosyncrasy=RESIDUALS, not_estimable=ABSENT, order=None, specs=SPECS, **tables):
     """The rows of the table of conclusions."""
     found = Tables({"estimates": estimates, "idiosyncrasy": idiosyncrasy, **tables}, not_estimable)
-    return list(conclusions(asked(*checks, specs=specs), found, scorecard, order=order or {}))
+    return list(conclusions(asked(*checks, specs=specs), found, order=order or {}))
 
 
 def at(rows, check, term, label=""):

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 
 from drawings import PRESENT
+from recuse.base.reasons import Reason, because
 from recuse.base.tables import BREAKDOWNS, LEADERBOARD, MEASUREMENT_ERROR, POWER, PPI, RELIABILITY
-from recuse.inference.leaderboard import DEBIASED
-from recuse.inference.power import NEVER, NOT_ESTIMABLE
+from recuse.inference.leaderboard import DEBIASED, SHRUNK
 from recuse.inference.ppi import HUMANS, JUDGES, STRATA
 from recuse.model.spec import A, C
 
@@ -20,7 +20,7 @@ def board(ranks, models=PRESENT, label=None, sets=1):
             "spec": "main",
             "slice": label,
             "scores": kind,
-            "estimand": A if kind == DEBIASED else None,
+            "estimand": SHRUNK if kind == DEBIASED else None,
             "model": model,
             "score": 1 - rank / 10,
             "ci_low": 0.95 - rank / 10,
@@ -48,7 +48,9 @@ def curves(terms=(("self_bias", "GPT-4o"), ("family_bias", "Claude")), estimands
 def of_reliability(curve=None, known=("Tone", "Wit")):
     curve = curves() if curve is None else curve
     own = curve.drop_duplicates(["spec", "quantity", "term"]).assign(reliability=np.nan)
-    unknown = pd.DataFrame([{"spec": "a", "reason": "not corrected: unknown in Wit"}], columns=MEASUREMENT_ERROR)
+    unknown = pd.DataFrame(
+        [{"spec": "a", "reason": because(Reason.RELIABILITY_UNKNOWN, names="Wit")}], columns=MEASUREMENT_ERROR
+    )
     breakdown = (
         own[["study", "spec", "slice", "estimand", "quantity", "term"]]
         .assign(breakdown=0.6, reversal=0.5)
@@ -95,7 +97,8 @@ def plans():
         for models, raters, prompts in designs:
             found = floor + 1 / np.sqrt(prompts * models)
             row = {"detectable": found, "floor": floor, "size": 0.1 * raters, "prompts_needed": 1234.0 * models}
-            row |= {"prompts_needed": np.nan, "note": NEVER} if floor else {}
+            row |= {"prompts_needed": np.nan, "reason": because(Reason.FLOOR_ABOVE_AIM)} if floor else {}
             rows.append({"estimand": estimand, "judges": models, "models": models, "raters": raters, "prompts": prompts, **row})
-    rows += [{"estimand": C, "judges": m, "models": m, "raters": r, "prompts": p, "note": NOT_ESTIMABLE} for m, r, p in designs]
+    reason = because(Reason.NOTHING_TO_COMPARE)
+    rows += [{"estimand": C, "judges": m, "models": m, "raters": r, "prompts": p, "reason": reason} for m, r, p in designs]
     return pd.DataFrame(rows, columns=POWER).assign(self_bias=0.02, power=0.8)

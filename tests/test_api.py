@@ -76,18 +76,19 @@ def of_workflow(tmp_path_factory):
         raters = [f"{ratings._folder}/raters.parquet"] if os.path.exists(f"{ratings._folder}/raters.parquet") else []
         fit_specs(**tables, specs=specs, **level, seed=config["seed"], estimates=paths, outputs=where)
         describe(study="ratings", cells=tables["cells"], **level, outputs=where)
-        params = inference_params(config, ["idiosyncrasy", "identifiability"], "assignments")
-        estimands(**tables, **params, asked=conclusions_params(config), **level, seed=config["seed"], outputs=where)
+        params = inference_params(config, ["idiosyncrasy", "identifiability"])
+        estimands(**tables, **params, asked=conclusions_params(config), **level, outputs=where)
         keys = ("measurement_error", "sensitivity", "bounds")
         params = inference_params(config, keys, "raters", "without_human_scores")
         tabulate(**tables, raters=raters, alphas=[], **params, **level, outputs=where)
-        keys = ("replicates", "ppi", "power", "without_human_scores")
+        keys = ("debias", "replicates", "ppi", "power", "without_human_scores")
         params = inference_params(config, ["leaderboard"], *keys, also=["main"])
         params["settings"] = {**params["settings"], "ppi": {"labelled": [10], "draws": 2}}
         fitted = [str(folder / f"{spec}.csv") for spec in ("main", "model_effects")]
         rank(
             **tables,
             estimates=fitted,
+            idiosyncrasy=where["idiosyncrasy"],
             reliability=where["reliability"],
             **params,
             **level,
@@ -236,7 +237,7 @@ def test_words_of_the_objects(ratings):
     assert str(checked).startswith("ratings: what these ratings support\n\n  supports: self-bias of 5 of 5 judges (A, B, C)")
     assert checked._repr_html_().startswith("<pre>ratings: what")
     assert fitted.words == "Equation 1 with prompt-clustered (CR1) standard errors"
-    assert "not estimable: family_bias of qwen3-32b: no ratings by this family" in repr(fitted)
+    assert "not estimable: family_bias of qwen3-32b: this family's judges rate no other model" in repr(fitted)
     assert fitted._repr_html_().count("<tr") == 8
     assert set(fitted.biases["quantity"]) == {"self_bias", "family_bias"}
 
@@ -552,7 +553,7 @@ def test_plots(ratings):
 
     for figure in ("verdicts", "self_family_bias", "fig02_mean_scores", "leaderboard", "power", "idiosyncrasy", "correlations"):
         assert isinstance(recuse.plot(ratings, figure), Figure)
-    assert isinstance(recuse.plot(recuse.pairs(VERDICTS), "choices"), Figure)
+    assert isinstance(recuse.plot(recuse.pairs(VERDICTS)), Figure)
 
 
 def test_functions_keep_their_names_when_packages_of_these_names_are_imported():

@@ -160,14 +160,19 @@ def test_observed_scale(fit, expected, straight, tmp_path):
     assert fit(path, scales=scales)[:2] == (0, want)
 
 
+def faulty(**fields):
+    """The rows with other values in one of them."""
+    return [*ROWS[:7], swapped(ROWS[7], **fields), *ROWS[8:]]
+
+
 FAULTS = {
     "off its scale": [*ROWS[:7], swapped(ROWS[7], rating="94"), swapped(ROWS[8], gt="9"), *ROWS[9:]],
-    "text in a number": [*ROWS[:7], swapped(ROWS[7], gt="good"), *ROWS[8:]],
-    "no length": [*ROWS[:7], swapped(ROWS[7], pred_length="-3"), *ROWS[8:]],
-    "length is text": [*ROWS[:7], swapped(ROWS[7], pred_length="long"), *ROWS[8:]],
-    "unknown judge": [*ROWS[:7], swapped(ROWS[7], judge="gpt-9"), *ROWS[8:]],
-    "unknown dimension": [*ROWS[:7], swapped(ROWS[7], dimension="Wit"), *ROWS[8:]],
-    "no prompt": [*ROWS[:7], swapped(ROWS[7], prompt_id=" "), *ROWS[8:]],
+    "text in a number": faulty(gt="good"),
+    "no length": faulty(pred_length="-3"),
+    "length is text": faulty(pred_length="long"),
+    "unknown judge": faulty(judge="gpt-9"),
+    "unknown dimension": faulty(dimension="Wit"),
+    "no prompt": faulty(prompt_id=" "),
     "found twice": [*ROWS, ROWS[5]],
     "found twice, without a rating": [*ROWS, swapped(ROWS[5], rating="")],
     "found twice, under two spellings": [*ROWS, ROWS[0].replace("gpt-4o", "GPT-4o")],

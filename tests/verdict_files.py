@@ -2,7 +2,6 @@
 
 import csv
 import os
-import re
 import shutil
 from pathlib import Path
 
@@ -59,11 +58,3 @@ def copied(source, target):
         (target / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(folder / path, target / path)
     return [target / path for path in paths]
-
-
-def edit(path, pattern, replacement):
-    """Replace the first match of a pattern in a file."""
-    text = path.read_text("utf-8")
-    edited = re.sub(pattern, replacement, text, count=1, flags=re.MULTILINE)
-    assert edited != text
-    path.write_text(edited, "utf-8")

@@ -56,8 +56,8 @@ VERBOSITY = {
     "score_curves",
     "alignment_curves",
 }
-REGRESSION = {"regression_verdicts", "regression", "strengths"}
-BIASES = {"cognitive_biases", "random_thresholds"}
+REGRESSION = {"regression", "strengths"}
+BIASES = {"cognitive_biases"}
 ATTACKS = {"asr", "ranks", "votes_by_position", "length_curve", "vote_shares"}
 
 

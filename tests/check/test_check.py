@@ -5,7 +5,6 @@ import random
 
 import pytest
 
-from conftest import CONFIG
 from rated_tables import ASKED, FIVE, NINE, by_subject, findings_of, rated
 from recuse.base.words import percent
 from recuse.check.check import page_of
@@ -54,7 +53,7 @@ def test_judges_that_are_models_and_families(check):
     assert findings["estimable", "A: family-bias of GPT"].value == 1
     alone = findings["estimable", "A: self-bias of Cohere Command XLarge"]
     assert (alone.value, alone.level) == (0, NOTE)
-    assert "no ratings by this judge of its own answers" in alone.words
+    assert "it rates no answers of its own" in alone.words
 
 
 def test_a_judge_with_another_spelling_is_reported(check):
@@ -83,7 +82,9 @@ def test_which_biases_are_estimable(five, check):
     finding = of_two["estimable", f"B: self-bias of {GPT4}"]
     assert (finding.value, finding.level) == (0, WARNING)
     assert "from how strict Claude 3 Sonnet is, how good the answers of GPT-4o are and the self-bias" in finding.words
-    assert "do not link judge and model of GPT-4o" in words_of(of_two, "estimable", f"C: self-bias of {GPT4}")
+    assert "judges and models of different families do not link GPT-4o" in words_of(
+        of_two, "estimable", f"C: self-bias of {GPT4}"
+    )
     assert of_two["ordinary preference", "not known"].level == WARNING  # C could estimate it
     assert ("detectable", f"C {GPT4}") not in of_two
 
@@ -222,15 +223,17 @@ def test_a_model_of_few_answers_is_named_with_what_its_judge_can_detect(check):
     named = findings["prompts", f"self-bias of {GPT4}"]
     assert (named.value, named.level) == (8, WARNING)
     assert named.words == f"the self-bias of {GPT4} rests on ratings of its own answers to 8 of 100 prompts"
-    assert f"a verdict on the self-bias of {GPT4} (8 of 100 prompts)" in words_of(findings, "verdict", "does not support")
+    lacking = words_of(findings, "verdict", "does not support")
+    assert f"a verdict on the self-bias of {GPT4} (ratings on fewer than 10 prompts)" in lacking
     assert [each.subject for each in findings.values() if each.topic == "prompts" and each.level == WARNING] == [
         f"self-bias of {GPT4}"
     ]
     assert findings["prompts", "family-bias of GPT"].value == 100  # of GPT-3.5 Turbo by GPT-4o
-    for letter in "AC":
-        sizes = {judge: findings["detectable", f"{letter} {judge}"] for judge in FIVE}
-        assert sizes[GPT4].value > 2.5 * max(sizes[judge].value for judge in FIVE if judge != GPT4)
-        assert "its own answers are rated for 8 of 100 prompts" in sizes[GPT4].words
+    sizes = {judge: findings["detectable", f"A {judge}"] for judge in FIVE}
+    assert sizes[GPT4].value > 2.5 * max(sizes[judge].value for judge in FIVE if judge != GPT4)
+    assert "its own answers are rated for 8 of 100 prompts" in sizes[GPT4].words
+    assert ("detectable", f"C {GPT4}") not in findings  # C concludes nothing
+    assert findings["detectable", f"C {LLAMA}"].value > 0
 
 
 def test_prompts_of_unequal_numbers_of_ratings_count_as_fewer(check):
@@ -248,7 +251,7 @@ def test_judges_of_one_prompt_each_have_no_slope(check):
     """No human score varies within a judge's ratings of a model: no cell is left for C."""
     findings = check([row for row in rated(prompts=5) if int(row["prompt_id"][1:]) == FIVE.index(row["judge"])])
     assert all(not findings["estimable", f"C: self-bias of {judge}"].value for judge in FIVE)
-    assert not any(topic in ("spread", "additivity", "correlation") for topic, _ in findings)
+    assert not any(topic == "additivity" for topic, _ in findings)
 
 
 def test_prompts_nested_in_models_are_named(check):
@@ -266,42 +269,33 @@ def test_prompts_nested_in_models_are_named(check):
     assert ("prompts", "nested in models") not in check(rated(FIVE, (GPT4,)))
 
 
-def nine(*, human=True, slopes=None, wide=None, shared=0.0):
-    """Ratings from 1 to 9 of nine judges and models, the later the better.
-
-    By judge, 1 by default: slopes, how widely it spreads the models; wide, the spread of its preferences over the usual one.
-    shared: spread of its preferences for families.
-    """
-    drawn, noise, slopes, wide = random.Random(1), random.Random(2), slopes or {}, wide or {}
-    liked = {(judge, model): wide.get(judge, 1.0) * drawn.gauss(0, 0.15) for judge in NINE for model in NINE}
-    families = {name: CONFIG["models"][name]["family"] for name in NINE}
-    of_family = {(judge, family): shared * drawn.gauss(0, 1) for judge in NINE for family in sorted({*families.values()})}
+def nine(*, human=True, slopes=None):
+    """Ratings from 1 to 9 of nine judges and models, the later the better; slopes: how widely a judge spreads them, else 1."""
+    drawn, noise, slopes = random.Random(1), random.Random(2), slopes or {}
+    liked = {(judge, model): drawn.gauss(0, 0.15) for judge in NINE for model in NINE}
 
     def given(judge, model, score, _):
         mean = 4 + slopes.get(judge, 1.0) * (NINE.index(model) - 4) / 4 + (score - 3) / 2
-        mean += liked[judge, model] + of_family[judge, families[model]]
+        mean += liked[judge, model]
         return min(9, max(1, round(mean + noise.gauss(0, 0.8))))
 
     return [row if human else {**row, "gt": ""} for row in rated(NINE, NINE, prompts=60, rating=given)]
 
 
-def of_c(findings):
-    """The findings about what C takes for granted, by topic."""
-    subjects = {"additivity": "", "correlation": "model families"}
-    return {topic: each for (topic, subject), each in findings.items() if topic == "spread" or subjects.get(topic) == subject}
-
-
-def test_what_c_takes_for_granted_is_tested(check):
-    usual = of_c(check(nine(), scale=(1, 9)))
-    assert {each.level for each in usual.values()} == {"fine"}
-    wide = of_c(check(nine(wide={GPT4: 8.0}), scale=(1, 9)))["spread"]
-    assert (wide.subject, wide.level) == (GPT4, NOTE)
-    assert wide.words.startswith("residuals about the effects of judges and models vary by 0.092 for GPT-4o, by 0.0")
-    steep = of_c(check(nine(slopes={GPT4: 2.5}), scale=(1, 9)))["additivity"]
+def test_how_judges_spread_the_models_is_tested(check):
+    assert check(nine(), scale=(1, 9))["additivity", ""].level == "fine"
+    steep = check(nine(slopes={GPT4: 2.5}), scale=(1, 9))["additivity", ""]
     assert steep.level == WARNING
     assert f"; {GPT4} spreads the models 2." in steep.words
-    shared = of_c(check(nine(shared=0.4), scale=(1, 9)))["correlation"]
-    assert shared.level == NOTE
+
+
+def test_verdicts_that_will_be_inconclusive_are_named(check):
+    """Eight prompts; four of five models of one family."""
+    few = words_of(check(rated(prompts=8)), "verdict", "does not support")
+    assert f"a verdict on the self-bias of {SONNET}, {GPT35}, {GPT4}, {LLAMA} and {MISTRAL} (ratings on fewer than 10" in few
+    models = {name: {"family": "GPT"} for name in FIVE} | {MISTRAL: {"family": "x"}, LLAMA: {"family": "y"}}
+    dominated = words_of(check(rated(), models=models), "verdict", "does not support")
+    assert f"a verdict on the self-bias of {SONNET}, {GPT35} and {GPT4} (" in dominated
 
 
 def test_use_of_the_scale_without_human_scores(check):

@@ -110,7 +110,7 @@ def test_one_judge_needs_another(check):
     findings = check(rated((GPT4,)))
     for letter in "BC":
         finding = findings["estimable", f"{letter}: self-bias of {GPT4}"]
-        assert finding.words.endswith("there is no other judge to compare with")
+        assert finding.words.endswith("its preferences cannot be separated from how good the models are")
         assert finding.advice.startswith("add a second judge")
     assert findings["names", ""].words == "1 of 1 judge is also rated as a model"
 

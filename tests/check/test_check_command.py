@@ -296,14 +296,16 @@ def compare(tmp_path, monkeypatch, capfd):
 def test_check_of_verdicts(compare, tmp_path):
     status, page, error = compare(verdict_lines(20), "--output", "check.csv")
     assert (status, error) == (0, "")
-    assert page.startswith("arena: what these comparisons support\n\n  supports: self-bias of 1 of 1 judge, against humans;")
+    assert page.startswith(
+        "arena: what these comparisons support\n\n  supports: whether longer answers sway 1 of 1 judge more than people;"
+    )
     words = " ".join(page.split())
     assert "judge more questions, 30 or more" in words
     assert "20 comparisons by 1 judge of 2 models on 20 questions; 0 with an error" in words
     assert "GPT-4 20 0%" in words  # by judge: under its name in config, with its answers and draws
     rows = read_table(tmp_path / "check.csv")
-    assert rows[0]["words"].startswith("supports: self-bias of 1 of 1 judge")
-    assert {row["subject"] for row in rows if row["topic"] == "detectable"} >= {"self-bias of GPT-4", "longer answers: GPT-4"}
+    assert "self-bias of GPT-4 (with a single judge" in rows[1]["words"]
+    assert {row["subject"] for row in rows if row["topic"] == "detectable"} >= {"longer answers: GPT-4"}
 
 
 @pytest.mark.parametrize(
@@ -324,5 +326,5 @@ def test_check_of_verdicts_names_what_is_missing(compare, lines, settings, words
 def test_verdicts_that_support_nothing_stop(compare):
     status, page, error = compare(verdict_lines(4))
     assert status == 1
-    assert error == "error: v.csv: nothing can be told from these comparisons; judge more questions\n"
+    assert error == "error: v.csv: these comparisons support no verdict; judge more questions\n"
     assert "4 questions" in page

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from recuse.check.facts import FINE, WARNING
+from recuse.base.reasons import SENTENCES, Reason
+from recuse.check.facts import FINE, STOP, WARNING
 from recuse.config.load import load, read
 from recuse.inputs import findings_of, imported, in_folder, inputs_in
 
@@ -105,3 +106,20 @@ def test_invisible_and_equal_looking_names(check):
     spelt = [finding.words for (topic, _), finding in findings.items() if topic == "spelling"]
     assert len(spelt) == 1
     assert "U+200B" in spelt[0]
+
+
+def test_what_verdicts_support_goes_by_codes(check, monkeypatch):
+    """A third judge compares no answers of its own; no sentence decides on the level or the advice."""
+    rows = [*verdicts(), *({**row, "judge": "other"} for row in verdicts(MODELS[:1]))]
+    study = STUDY + "    analyses: [verbosity]\n"
+    before = check(rows, study)
+    supports, lacks = (before["verdict", subject] for subject in ("supports", "does not support"))
+    assert "self-bias of 2 of 3 judges" in supports.words
+    assert "self-bias of other (it compares no answers of its own)" in lacks.words
+    for reason in Reason:
+        monkeypatch.setitem(SENTENCES, reason, "cannot be told")
+    after = check(rows, study)["verdict", "supports"]
+    assert (after.level, after.advice, after.words) == (supports.level, supports.advice, supports.words)
+    few = check(verdicts(items=4), study)["verdict", "supports"]
+    assert (few.level, few.words) == (STOP, "these comparisons support no verdict")
+    assert few.advice == "judge more questions"

@@ -59,8 +59,8 @@ def test_the_power_is_reached_with_so_many_prompts_and_not_with_one_less(number)
         for number in (row["prompts"] - 1, row["prompts"]):
             each = estimate.with_prompts(number / plan.prompts)
             shift = 0.05 / each.std_error
-            law = norm(shift) if math.isinf(each.df) else nct(each.df, shift)
-            powers.append(law.sf(norm.ppf(0.95) if math.isinf(each.df) else t.ppf(0.95, each.df)))
+            law = norm(shift) if math.isinf(each.t_df) else nct(each.t_df, shift)
+            powers.append(law.sf(norm.ppf(0.95) if math.isinf(each.t_df) else t.ppf(0.95, each.t_df)))
         assert powers[0] < 0.8 <= powers[1] + 1e-6
 
 

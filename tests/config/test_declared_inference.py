@@ -54,6 +54,7 @@ def test_the_projects_own_settings_are_valid():
             ["completion_effects"],
             "inference: sensitivity: completion_effects: this table takes no spec",
         ),
+        ("leaderboard", ["length_control"], "'length_control' is not one of inference: idiosyncrasy, whose biases are"),
         ("leaderboard", ["gam"], "inference: leaderboard: gam: this table takes no spec with estimator"),
         ("bounds", ["llm_reference"], "inference: bounds: llm_reference: this table takes no spec with reference"),
         (
@@ -84,7 +85,7 @@ def test_specs_that_a_table_cannot_have(key, specs, message):
         ({"specs": ["main", "clustered"]}, "main and clustered have rows on the same ratings; write a check for each"),
         ({"specs": ["main", "gam"]}, "main and gam have rows on the same ratings"),  # gam also fits the whole
         (
-            {"specs": ["clustered"], "table": "idiosyncrasy", "methods": ["mixed"]},
+            {"specs": ["clustered"], "table": "idiosyncrasy"},
             "'clustered' is not one of inference: idiosyncrasy",
         ),
         ({"specs": ["main"], "by": "wild_ci"}, "mine: specs: main: wild_ci needs wild; add it to this spec"),
@@ -104,8 +105,9 @@ def test_specs_that_a_table_cannot_have(key, specs, message):
         ({"specs": ["length_control"], "table": "sensitivity"}, "the table sensitivity does not have; write as_length_ci"),
         ({"specs": ["main"], "table": "sensitivity", "by": "as_length_ci"}, "main: as_length_ci needs length"),
         ({"specs": ["main"], "methods": ["moments"]}, "mine: methods: the table estimates has none; leave this key out"),
-        ({"specs": ["main"], "table": "idiosyncrasy", "methods": ["x"]}, "'x' is not one of the methods of the table idio"),
-        ({"specs": ["main"], "table": "idiosyncrasy"}, "has several rows per bias; write some of mixed, additive"),
+        ({"specs": ["main"], "table": "idiosyncrasy", "methods": ["x"]}, "methods: the table idiosyncrasy has none"),
+        ({"specs": ["main"], "table": "bounds", "methods": ["x"]}, "'x' is not one of the methods of the table bounds"),
+        ({"specs": ["main"], "table": "bounds"}, "has several rows per bias; write some of all rows"),
         (
             {"specs": ["main"], "table": "measurement_error", "methods": ["momnts"]},
             "'momnts' is not one of .* did you mean 'moments'",
@@ -148,7 +150,7 @@ def test_the_projects_checks_and_their_biases():
     assert all(check.lost for check in checks[1:])
     for each in checks[1:]:  # errors that are not those of the first are named
         errors = {each.errors(specs[name]) for name in each.specs}
-        assert errors == {"HC0"} or "errors by " in each.asks or "other prompts" in each.asks
+        assert errors == {"HC0"} or "errors " in each.asks or "other prompts" in each.asks
     own = RobustnessCheck("own", "T", ["main"], "a", table="bounds", methods=OWN)
     assert [own.has(name, {}) for name in BIASES] == [True, False]
     tested = RobustnessCheck("holm", "T", ["clustered"], "a", table="multiplicity", by="holm_p_value")

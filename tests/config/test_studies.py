@@ -310,8 +310,8 @@ def test_any_file_of_the_users_replaces_the_placeholder(there):
 
 
 def test_specs_of_tables_come_with_their_substitutes():
-    params = inference_params(CONFIG, ["idiosyncrasy", "sensitivity"], "assignments")
-    assert params["settings"] == {key: CONFIG["inference"][key] for key in ("idiosyncrasy", "sensitivity", "assignments")}
+    params = inference_params(CONFIG, ["idiosyncrasy", "sensitivity"], "raters")
+    assert params["settings"] == {key: CONFIG["inference"][key] for key in ("idiosyncrasy", "sensitivity", "raters")}
     assert set(params["specs"]) == {"main", "by_dimension", "by_dataset", "by_task_type", "length_control"}
     assert params["specs"]["length_control"] == CONFIG["specs"]["length_control"]
     params = inference_params(CONFIG, ["sensitivity"], "without_human_scores", also=["gam"])

@@ -106,15 +106,6 @@ def test_codes_of_groups_count_every_combination():
     assert set(map(tuple, LEVELS.scales(code)[named["dimension"] == "d2"])) == {(0, 4)}
 
 
-def test_codes_agree_with_the_texts(twin, rows):
-    levels = levels_of(twin.ratings[0])
-    for factor, names in levels.factors(rows["group_code"].to_numpy(dtype=int)).items():
-        assert (names == rows[factor].to_numpy(dtype=str)).all(), factor
-    assert (np.array(levels.reference)[rows["reference_code"]] == rows["gt"]).all()
-    assert (levels.scales(rows["group_code"].to_numpy(dtype=int)) == rows[["scale_low", "scale_high"]].to_numpy()).all()
-    assert all(list(names) == sorted(set(names)) for names in (levels.judge, levels.model, levels.dataset, levels.reference))
-
-
 def sparse(datasets):
     """Nine judges and models, of whose pairs each dataset has one: of many codes of groups, one in 81 occurs."""
     return f"""
@@ -130,15 +121,19 @@ def sparse_study(tmp_path_factory):
     return study_of_query(tmp_path_factory.mktemp("sparse"), sparse(1000))  # 81,000 codes: more than two bytes hold
 
 
-def test_many_codes_agree_with_the_texts(sparse_study):
-    levels = levels_of(sparse_study.ratings[0])
-    assert 2**16 < levels.groups < 2**17
-    rows = duckdb.sql(f"from '{sparse_study.ratings[0]}'").df()
-    assert rows["group_code"].max() > 2**16
-    factors = levels.factors(rows["group_code"].to_numpy(dtype=np.int64))
+@pytest.mark.parametrize(("name", "least"), [("twin", 0), ("sparse_study", 2**16)])
+def test_codes_agree_with_the_texts(request, name, least):
+    study = request.getfixturevalue(name)
+    levels, rows = levels_of(study.ratings[0]), duckdb.sql(f"from '{study.ratings[0]}'").df()
+    code = rows["group_code"].to_numpy(dtype=np.int64)
+    assert least < code.max() < levels.groups < 2**17
+    factors = levels.factors(code)
     for factor, names in factors.items():
         assert (names == rows[factor].to_numpy(dtype=str)).all(), factor
-    assert (levels.code_of(factors) == rows["group_code"]).all()
+    assert (levels.code_of(factors) == code).all()
+    assert (np.array(levels.reference)[rows["reference_code"]] == rows["gt"]).all()
+    assert (levels.scales(code) == rows[["scale_low", "scale_high"]].to_numpy()).all()
+    assert all(list(names) == sorted(set(names)) for names in (levels.judge, levels.model, levels.dataset, levels.reference))
 
 
 @pytest.mark.parametrize("length", [None, "global"])

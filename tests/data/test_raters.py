@@ -185,21 +185,6 @@ def scored(prompt, team, *ratings):
     return [(prompt, team, f"r{number}", rating) for number, rating in enumerate(ratings)]
 
 
-def test_hand_worked_example(tmp_path):
-    rows = scored("a", "raters", 4, 4, 3) + scored("b", "raters", 2, 2, 2) + scored("c", "raters", 0, 1)
-    rows += scored("a", "gold", 4, 4, 4) + scored("b", "gold", 1, 3, 3) + scored("d", "gold", 0) + scored("e", "raters", 2)
-    result = table(tmp_path, rows)
-    assert result["Tone", "accuracy"] == (5 / 6, 6)  # of a and b, rated by both teams, the 3 is outside 4..4
-    assert result["Tone", "gold_correlation"] == (pytest.approx(1), 2)
-    assert result["Tone", "observed_agreement"] == (4 / 7, 7)  # pairs: 1 of 3, 3 of 3, 0 of 1; e has no pair
-    assert result["Tone", "full_agreement"] == (1 / 3, 3)
-    # Ratings of a, b, c: 4 4 3 2 2 2 0 1, n = 8. Observed: (2 * 2 / 2 + 2 * 1 / 1) / 8 = 1 / 2.
-    # Expected: 2 (n sum x^2 - (sum x)^2) / (n (n - 1)) = 2 (8 * 54 - 18^2) / 56 = 27 / 7.
-    assert result["Tone", "krippendorff_alpha"] == (pytest.approx(1 - (1 / 2) / (27 / 7)), 8)
-    assert result["", "accuracy"] == (5 / 6, 6)
-    assert list(result)[:6] == [("Tone", name) for name in STATISTICS]
-
-
 def test_what_cannot_be_computed_is_empty(tmp_path):
     alone = table(tmp_path, scored("a", "raters", 3) + scored("b", "raters", 4))
     assert alone == {(dimension, name): (None, 0) for dimension in ("Tone", "") for name in STATISTICS}

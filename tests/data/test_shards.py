@@ -258,17 +258,6 @@ def test_rows_rise_by_prompt_and_group(rows):
     assert (np.unique(rows["prompt_id"], return_inverse=True)[1] == rows["prompt"]).all()
 
 
-def test_prompts_without_a_complete_row_have_no_number(tmp_path):
-    lines = [
-        "judge,model,gt,dataset,prompt_id,rating",
-        *(f"gpt-4o,gpt-4o,{gt},cnn,{p},1" for p, gt in (("a", 1), ("b", ""), ("c", 2))),
-    ]
-    (tmp_path / "f.csv").write_text("\n".join(lines) + "\n", "utf-8")
-    source = StudyFiles([RatingsFile(str(tmp_path / "f.csv"), "A")], {"A": [0, 4]}, {}, Registry.from_config(CONFIG["models"]))
-    normalise("mine", source, ratings=str(tmp_path / "r.parquet"), completeness=str(tmp_path / "c.csv"))
-    assert duckdb.sql(f"select prompt_id, prompt from '{tmp_path}/r.parquet'").fetchall() == [("a", 0), ("c", 1)]
-
-
 def test_order_and_form_of_the_raw_files_change_nothing(raw, tmp_path):
     whole = canonical(tmp_path, [raw])
     paths = [tmp_path / "part 2.parquet", tmp_path / "part 1.csv", tmp_path / "part 3.csv.gz"]

@@ -5,16 +5,14 @@ import numpy as np
 import pytest
 
 from conftest import CONFIG, built
+from recuse.base.reasons import Reason, because
 from recuse.data.files import RatingsFile
 from recuse.data.ratings import StudyFiles
 from recuse.data.registry import Registry
 from recuse.inference.bounds import bounds_rows
-from recuse.inference.idiosyncrasy import ADDITIVE, METHODS, NO_ASSIGNMENT, idiosyncrasies, idiosyncrasy_rows
 from recuse.inference.measurement_error import corrected_rows, curve_rows
 from recuse.inference.ppi import NO_DRAW, NO_SPREAD, SMALL_SAMPLE, ppi_rows, prompt_scores
-from recuse.inference.refit import NO_ERROR
-from recuse.inference.sensitivity import LENGTH_IS_HALF, NO_RESIDUAL, sensitivity_rows
-from recuse.model.design import ALL_JUDGES, COLLINEAR
+from recuse.inference.sensitivity import sensitivity_rows
 from recuse.model.spec import Spec
 
 MAIN = Spec.of("main")
@@ -48,7 +46,7 @@ def test_an_estimate_without_error_has_a_reason_and_one_of_few_prompts_a_note(tm
     rows = [row for row in tables(study_of(tmp_path, prompts=prompts)) if "estimate" in row]
     assert len(rows) > 200
     if prompts == 1:
-        assert {row["reason"] for row in rows} <= {NO_ERROR, NO_RESIDUAL}
+        assert {row["reason"] for row in rows} == {because(Reason.NO_STANDARD_ERROR)}
         assert not any("ci_low" in row or "note" in row for row in rows)
     else:
         assert all(row["std_error"] > 0 and "reason" not in row for row in rows)
@@ -60,8 +58,8 @@ def test_a_judge_of_itself_alone_with_constant_human_scores(tmp_path):
     study = study_of(tmp_path, prompts=20, judges=["GPT-4o"], models=["GPT-4o"], score="if(d = 0, hash(p) % 13 / 3, 4)")
     rows = list(sensitivity_rows(Spec.of("by_dimension", slice="dimension"), study, confidence=0.9))
     assert [(row["slice"], row["quantity"], row["reason"]) for row in rows] == [
-        ("A", "self_bias", COLLINEAR),
-        ("B", "self_bias", COLLINEAR),
+        ("A", "self_bias", because(Reason.COLLINEAR)),
+        ("B", "self_bias", because(Reason.COLLINEAR)),
     ]
 
 
@@ -72,7 +70,7 @@ def test_length_that_explains_half_of_a_term_has_a_reason(tmp_path):
     assert without
     for row in rows:
         assert ("bias_as_length" in row) == (row["length_with_term"] < 0.5)
-    assert {row["reason"] for row in without} == {LENGTH_IS_HALF}
+    assert {row["reason"] for row in without} == {because(Reason.LENGTH_LIKE_HALF)}
 
 
 def test_human_scores_that_do_not_vary_leave_nothing_to_save(tmp_path):
@@ -85,16 +83,3 @@ def test_human_scores_that_do_not_vary_leave_nothing_to_save(tmp_path):
     others = [row for row in rows if row["model"] != "Claude v2" and row["prompts"] == 12]
     assert all(np.isfinite(row["saved"]) and row["note"] == SMALL_SAMPLE for row in others)
     assert {(row["draws"], row["note"]) for row in rows if row["prompts"] == 1} == {(0, NO_DRAW)}
-
-
-def test_a_mean_self_bias_without_randomisation_says_so(tmp_path):
-    """Two judges of four models: no other assignment is possible to cells that are neither self nor family."""
-    models = ["GPT-4o", "Claude v2", "Mistral 7B", "Llama 3 8B"]
-    study = study_of(tmp_path, prompts=30, models=models, judges=models[:2])
-    slices = idiosyncrasies(MAIN, study, seed=1)
-    rows = {(row["method"], row["term"]): row for row in idiosyncrasy_rows(slices, confidence=0.9)}
-    assert rows[ADDITIVE, ALL_JUDGES]["note"] == NO_ASSIGNMENT
-    for method in METHODS:
-        assert rows[method, ALL_JUDGES]["p_value"] > 0
-        assert not rows[method, ALL_JUDGES]["reason"]
-        assert not rows[method, "GPT-4o"]["reason"]

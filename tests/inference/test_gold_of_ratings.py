@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 
 from recuse.base.database import connect, text
+from recuse.base.reasons import Reason
 from recuse.inference.gold import (
     BASELINES,
     BOTH,
     CASES_OF_RATINGS,
     DIFFERENCE,
-    NO_VARIATION,
     OTHER_ANSWERS,
     OTHER_JUDGES,
     OVER_MARKING,
@@ -24,7 +24,7 @@ from recuse.inference.gold import (
     create_marks_of_ratings,
     gold,
 )
-from recuse.inference.verdict import CANNOT_BE_TOLD
+from recuse.inference.verdict import FOUND, Verdict
 
 CONFIDENCE = 0.9
 FAMILIES = {"A": "one", "B": "one", "C": "two", "D": "three", "E": "four", "F": "five"}
@@ -163,6 +163,17 @@ def test_right_answers_are_failed_as_often_by_everyone(tmp_path):
     assert np.mean([row["ci_low"] <= 0 <= row["ci_high"] for row in rows]) > 0.6
 
 
+def test_a_judge_that_fails_its_own_right_answers_more_often_is_against_them(tmp_path):
+    """Of over-marking the same sign means the opposite."""
+    table, draw = drawn(2), np.random.default_rng(2)
+    own_right = (table["judge"] == "B") & (table["model"] == "B") & (table["gt_unit"] == 1)
+    table.loc[own_right & (draw.random(len(table)) < 0.4), "rating_unit"] = 0.0
+    rows = {(row["case"], row["term"]): row for row in rows_of(table, tmp_path) if row.get("baseline") == BOTH}
+    for key, favours in (((UNDER_MARKING, "B"), "no"), ((OVER_MARKING, "A"), "yes")):
+        assert rows[key]["verdict"] in FOUND
+        assert (rows[key]["favours"], rows[key]["ci_low"] > 0) == (favours, True)
+
+
 def test_judges_that_pass_no_wrong_answer_have_no_ratio(tmp_path):
     table = drawn(1, prompts=30)
     table.loc[(table["gt_unit"] < 1) & (table["judge"] == "A"), "rating_unit"] = 0.0
@@ -170,9 +181,10 @@ def test_judges_that_pass_no_wrong_answer_have_no_ratio(tmp_path):
         row for row in rows_of(table, tmp_path) if (row["term"], row["case"], row.get("baseline")) == ("A", OVER_MARKING, BOTH)
     )
     assert math.isnan(row["estimate"])
-    assert (row["verdict"], row["reason"]) == (CANNOT_BE_TOLD, NO_VARIATION)
+    assert (row["verdict"], row["reason"]) == (Verdict.INCONCLUSIVE, Reason.ALL_ALIKE)
 
 
 def test_one_question_has_no_interval():
     part = Part(np.array([1.0]), np.array([2.0]), 1)
-    assert set(contrast([part], DIFFERENCE, confidence=0.9)) == {"estimate", "df"}
+    row = contrast([part], DIFFERENCE, confidence=0.9)
+    assert {name for name, value in row.items() if not math.isnan(value)} == {"estimate"}

@@ -1,6 +1,5 @@
 """Two datasets that number their prompts alike: in each, an id is that of another prompt."""
 
-import random
 from dataclasses import replace
 
 import duckdb
@@ -8,7 +7,7 @@ import numpy as np
 import pytest
 
 from conftest import CONFIG, built
-from rated_tables import NINE, study_of_rows
+from rated_tables import NINE
 from recuse.base.database import connect
 from recuse.base.errors import DataError
 from recuse.base.tables import read_table
@@ -21,7 +20,7 @@ from recuse.data.raters import agreement, check_raters
 from recuse.data.ratings import StudyFiles, cells_of_files, check_files, normalise, plan_study, write_shard
 from recuse.data.registry import Registry
 from recuse.data.study import Study
-from recuse.inference.leaderboard import write_debiased
+from recuse.inference.leaderboard import SHRUNK, Removed, write_debiased
 from recuse.inference.measurement_error import split_rater_rows
 from recuse.inference.reliability import reliability_of_raters
 from recuse.model.estimates import estimate
@@ -142,7 +141,7 @@ def test_raters_are_those_of_ids_apart(studies):
 
 def test_debiased_ratings_name_the_dataset(studies):
     (study, folder, _), _ = studies
-    write_debiased(Spec.of("main"), study, [], f"{folder}/debiased.parquet")
+    write_debiased(Spec.of("main"), study, Removed(SHRUNK, {}), f"{folder}/debiased.parquet")
     key = "dimension, dataset, prompt_id, judge, model"
     assert duckdb.sql(f"select count(*) = count(distinct ({key})) from '{folder}/debiased.parquet'").fetchall() == [(True,)]
 
@@ -160,57 +159,3 @@ def test_a_row_that_occurs_twice_in_one_dataset_is_named(tmp_path):
     for check in (lambda: normalise("mine", source, **tables), lambda: cells_of_files("mine", source, str(tmp_path))):
         with pytest.raises(DataError, match=f"f.csv, line 4, column prompt_id: {same}"):
             check()
-
-
-PROMPTS, SHOCK, NOISE = 200, 0.15, 0.05  # of each dataset; standard deviations, on the unit scale
-PANELS = {"cnn": ("GPT-4o", "Claude 3 Sonnet"), "xsum": ("GPT-3.5 Turbo", "Mistral 7B")}
-GPT = ("GPT-4o", "GPT-3.5 Turbo")
-MODELS = [judge for panel in PANELS.values() for judge in panel]
-
-
-def shocked(seed):
-    """Rows of two panels of judges, each of a dataset, and each row's place among prompts.
-
-    The rating of judge j is 0.3 + 0.4 g plus noise of sd NOISE and, where j is of the GPT family and the model is the other one
-    of it, a shock of the prompt of sd SHOCK: the family-bias is 0. The datasets list their prompts by shock, one rising, one
-    falling, so prompts with one id have opposite shocks.
-    """
-    drawn, rows, prompts = random.Random(seed), [], []
-    for place, (dataset, judges) in enumerate(PANELS.items()):
-        shocks = sorted((drawn.gauss(0, SHOCK) for _ in range(PROMPTS)), reverse=place == 1)
-        for prompt, shock in enumerate(shocks):
-            for model in MODELS:
-                score = drawn.randint(0, 100)
-                for judge in judges:
-                    gift = shock if {judge, model} == {*GPT} else 0.0
-                    rating = round(100 * (0.3 + 0.004 * score + gift + drawn.gauss(0, NOISE)))
-                    row = {"judge": judge, "model": model, "gt": score, "dataset": dataset, "dimension": "D"}
-                    rows.append(row | {"prompt_id": f"{prompt:03}", "rating": min(100, max(0, rating)), "pred_length": ""})
-                    prompts.append(place * PROMPTS + prompt)
-    return rows, np.array(prompts)
-
-
-def true_error(rows, prompts):
-    """The standard error of the family-bias of GPT in Equation 1, from the rows' design and the true variances."""
-    names = np.array([[row["judge"], row["model"]] for row in rows]).T
-    judge = names[0][:, None] == MODELS
-    score = np.array([row["gt"] / 100 for row in rows])[:, None]
-    carried = np.isin(names[0], GPT) & np.isin(names[1], GPT) & (names[0] != names[1])
-    x = np.column_stack([carried, judge, judge * score, judge & (names[0] == names[1])[:, None]]).astype(float)
-    weights = np.linalg.pinv(x)[0]  # of the rows in the estimate
-    return np.sqrt(SHOCK**2 * np.sum(np.bincount(prompts, weights * carried) ** 2) + NOISE**2 * np.sum(weights**2))
-
-
-@pytest.mark.parametrize("seed", [1, 2])
-def test_errors_by_prompt_are_near_the_true_ones(tmp_path, seed):
-    """With one cluster for each id, CR1 was a third of the true error here."""
-    rows, prompts = shocked(seed)
-    study, true = study_of_rows(tmp_path, rows, scale=(0, 100)), true_error(rows, prompts)
-    spec = Spec.of("clustered", covariance="CR1", bootstrap=999)
-    (row,) = (row for row in estimate(spec, study, confidence=0.9, seed=3).estimates if row["quantity"] == "family_bias")
-    assert abs(row["estimate"]) < 3 * true
-    assert row["std_error"] == pytest.approx(true, rel=0.1)
-    assert row["boot_std_error"] == pytest.approx(true, rel=0.15)
-    jackknifed = estimate(Spec.of("", covariance="CR3"), study, confidence=0.9).estimates
-    assert [row["std_error"] for row in jackknifed if row["quantity"] == "family_bias"] == [pytest.approx(true, rel=0.1)]
-    assert all(row["largest_difference"] < 1e-9 for row in compared([spec], study, confidence=0.9))

@@ -132,18 +132,6 @@ def test_what_judges_or_models_have_in_common_on_a_prompt_is_no_sampling_varianc
         assert estimated == pytest.approx(planted, rel=0.15)
 
 
-@pytest.mark.long
-def test_the_scatter_of_gaps_is_that_of_the_sampling_variances():
-    """Over studies that differ by their prompts alone, complete: interactions of cell means have the variance claimed."""
-    drawn = [with_variances(world_of_rows(seed, shocks=0.3)) for seed in range(300)]
-    means = np.array([cells.mean for cells in drawn]).reshape(300, 5, 6)
-    left = (
-        means - means.mean(axis=1, keepdims=True) - means.mean(axis=2, keepdims=True) + means.mean(axis=(1, 2), keepdims=True)
-    )
-    scatter = left.var(axis=0, ddof=1).mean() / (4 / 5 * 5 / 6)
-    assert np.mean([cells.variance for cells in drawn]) == pytest.approx(scatter, rel=0.06)
-
-
 @pytest.mark.parametrize("judges", [3, 9])
 def test_sampling_variances_are_by_judge_where_judges_differ_in_noise(judges):
     """The quietest of few judges is not told from the others' share in its residuals: it errs on the safe side."""

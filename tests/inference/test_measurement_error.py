@@ -6,14 +6,13 @@ import pytest
 
 from recuse.base.database import write_parquet
 from recuse.base.errors import ConfigError
+from recuse.base.reasons import Reason, because
 from recuse.base.tables import BREAKDOWNS, MEASUREMENT_ERROR, read_table, write_table
 from recuse.inference.measurement_error import (
     BY_RATERS,
     CURVE,
     MOMENTS,
-    NO_RATERS,
     SIMEX,
-    TOO_NOISY,
     UNCORRECTED,
     ZETAS,
     CorrectedFit,
@@ -25,9 +24,7 @@ from recuse.inference.measurement_error import (
     curve_rows,
     split_rater_rows,
 )
-from recuse.inference.refit import refit
-from recuse.inference.reliability import UNKNOWN
-from recuse.model.design import NO_ROWS, REFERENCE, designs_of, estimable_terms, terms_of
+from recuse.model.design import REFERENCE, designs_of, estimable_terms, terms_of
 from recuse.model.estimates import estimate
 from recuse.model.least_squares import solve
 from recuse.model.prompt_sums import add_prompts, sum_by_prompt
@@ -39,7 +36,6 @@ from recuse.simulate.ratings import simulate
 WORLD = {"families": (2, 1), "dimensions": 2, "prompts": 60, "intercept": 0.3, "slope": 0.5, "noise": 0.2, "reliability": 0.6}
 EQUATION = Spec.of("main")
 LENGTH = Spec.of("length", length="prompt")
-SLOPES = Spec.of("slopes", terms=("judge", "judge:reference"))
 
 
 def drawn(seed=1, **dials):
@@ -73,17 +69,6 @@ def rows_of(study, spec):
     layout = design.regressors[block.group]
     x = np.einsum("rw,rwt->rt", w, layout)
     return x, block.rating, layout[:, REFERENCE], w[:, 1], study.factors["dimension"][block.group], block.prompt, block.group
-
-
-@pytest.mark.parametrize("dials", [{}, {"missing": 0.2, "length_preference": 0.1}])
-def test_uncorrected_are_the_clustered_errors(dials):
-    study, spec = drawn(**dials), LENGTH if dials else EQUATION
-    moments = study.moments(spec.selection)
-    plain = refit(spec, moments, study.row_blocks(spec.selection, moments.factors))[0].result
-    _, result = fit(study, spec, UNCORRECTED)
-    np.testing.assert_allclose(result.estimate, plain.estimate, rtol=1e-12)
-    np.testing.assert_allclose(result.covariance, plain.covariance, rtol=1e-9, atol=1e-16)
-    assert result.df == plain.df == 59
 
 
 def of_rows(x, y, b, reference, dimension, reliability, zeta):
@@ -120,16 +105,6 @@ def test_errors_are_those_of_refits_without_each_prompt(extrapolation):
     jackknife = np.sqrt(149 / 150 * ((refits - refits.mean(axis=0)) ** 2).sum(axis=0))
     np.testing.assert_allclose(result.std_error, jackknife, rtol=0.03)
     assert {"slope", "self_bias", "dimension"} <= {term.quantity for term in terms}
-
-
-def test_of_one_dimension_slope_and_error_are_divided_by_the_reliability():
-    """Exactly so, as reliability is known and the variance is not: the errors of its estimate are part of the slope's."""
-    study = drawn(dimensions=1)
-    terms, plain = fit(study, SLOPES, UNCORRECTED)
-    _, result = fit(study, SLOPES, MOMENTS)
-    slopes = np.array([term.quantity == "slope" for term in terms])
-    np.testing.assert_allclose(result.estimate[slopes], plain.estimate[slopes] / 0.6, rtol=1e-10)
-    np.testing.assert_allclose(result.std_error[slopes], plain.std_error[slopes] / 0.6, rtol=1e-9)
 
 
 def test_more_error_than_variation_is_not_estimable():
@@ -286,7 +261,7 @@ def test_what_no_row_carries_is_named(twin):
     spec = MAIN.changed(slice="model_dropped", subset={"dimension": ["Faithfulness"]})
     rows = list(corrected_rows(spec, twin, RELIABILITY, confidence=0.9))
     (gap,) = [row for row in rows if row["slice"] == "GPT-4o" and row.get("term") == "GPT" and row["quantity"] == "family_bias"]
-    assert gap["reason"] == NO_ROWS["family_bias"]
+    assert gap["reason"] == because(Reason.NO_SIBLINGS)
     write = [row for row in rows if "method" in row]
     assert {row["method"] for row in write} == {"uncorrected", "moments", "simex"}
 
@@ -348,13 +323,13 @@ def test_too_noisy_has_a_reason(twin):
     spec = Spec.of("model_dimension", terms=(*MAIN.model.terms, "model:dimension"))
     rows = list(corrected_rows(spec, twin, dict.fromkeys(SCALES, 1e-6), confidence=0.9))
     reasons = {row["reason"] for row in rows if row.get("method") == "moments" and row["quantity"] == "slope"}
-    assert reasons == {TOO_NOISY}
+    assert reasons == {because(Reason.REFERENCE_TOO_NOISY)}
     assert all("estimate" in row for row in rows if row.get("method") == "simex")
 
 
 def test_a_dimension_without_reliability_and_split_raters_with_length_are_refused(twin):
     (row,) = corrected_rows(MAIN, twin, dict.fromkeys(SCALES[1:], 0.5), confidence=0.9)
-    assert row["reason"] == UNKNOWN.format(dimensions="Completeness")
+    assert row["reason"] == because(Reason.RELIABILITY_UNKNOWN, names="Completeness")
     with pytest.raises(ConfigError, match="spec long: found length; with scores of single raters"):
         list(split_rater_rows(Spec.of("long", length="prompt"), twin, "", confidence=0.9))
 
@@ -393,4 +368,4 @@ def test_no_completion_with_two_raters(twin, raters):
     path = raters.replace("raters.parquet", "single.parquet")
     duckdb.sql(f"copy (select * from '{raters}' where rater = 1) to '{path}' (format parquet)")
     (row,) = split_rater_rows(MAIN, twin, path, confidence=0.9)
-    assert row["reason"] == NO_RATERS
+    assert row["reason"] == because(Reason.NO_RATERS)

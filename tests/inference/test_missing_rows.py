@@ -9,16 +9,16 @@ from leaderboard import rank
 from sensitivity import tabulate
 
 from conftest import CONFIG, DATA, built, study_files
+from recuse.base.reasons import Reason, because
 from recuse.base.tables import read_table
 from recuse.data.files import RatingsFile
-from recuse.model.estimable import NO_LENGTHS
 
 LENGTH = ("length_control", "length_by_dimension")
 OF_SPECS = ("idiosyncrasy", "pooled", "identifiability", "measurement_error", "sensitivity", "bounds", "leaderboard")
 LEVEL = {"confidence": 0.9, "seed": 1}
 SETTINGS = {
     **{table: ["main", *LENGTH] for table in OF_SPECS},
-    "assignments": 99,
+    "debias": "C",
     "replicates": 100,
     "raters": 3,
     "ppi": {"labelled": [10], "draws": 2},
@@ -51,11 +51,12 @@ def tables_of(study, folder, main=None):
     fit(**arguments, **LEVEL, estimates=[f"{folder}/{spec}.csv" for spec in specs], outputs=paths)
     arguments["settings"] = SETTINGS
     asked = {"checks": {}, "specs": {}, "power": 0.8, "confidence": 0.9}
-    estimands(**arguments, **LEVEL, asked=asked, outputs=of["estimands"])
+    estimands(**arguments, confidence=0.9, asked=asked, outputs=of["estimands"])
     alphas = [f"{DATA}/twin_facts.csv"]
     tabulate(**arguments, raters=[], alphas=alphas, confidence=0.9, outputs=of["sensitivity"])
     outputs = of["leaderboard"] | {"debiased": f"{folder}/debiased.parquet"}
-    rank(**arguments, **LEVEL, estimates=[f"{folder}/main.csv"], reliability=paths["reliability"], outputs=outputs)
+    tables = {name: paths[name] for name in ("idiosyncrasy", "reliability")}
+    rank(**arguments, **LEVEL, estimates=[f"{folder}/main.csv"], **tables, outputs=outputs)
     return {name: read_table(path) for name, path in paths.items()}
 
 
@@ -67,7 +68,7 @@ def test_specs_of_length_are_left_out_of_a_study_without_lengths_and_said_to_be(
     tables = tables_of(study_with(twin, tmp_path, "* exclude pred_length"), tmp_path)
     assert all(specs_of(tables[table]) == {"main"} for table in OF_SPECS)
     assert {(row["spec"], row["slice"], row["reason"]) for row in tables["not_estimable"]} == {
-        (spec, "", NO_LENGTHS) for spec in LENGTH
+        (spec, "", because(Reason.NO_LENGTHS)) for spec in LENGTH
     }
     assert {row["length_with_term"] for row in tables["sensitivity"]} == {""}
 
@@ -89,7 +90,7 @@ def test_rows_without_length_are_left_out_of_fits_with_length_alone(twin, tmp_pa
 def test_main_that_keeps_no_row_of_a_study_leaves_tables_without_rows(twin, tmp_path):
     """A user's subset of main is of all studies, also of those that do not hold it."""
     tables = tables_of(twin, tmp_path, main={"subset": {"dimension": ["Tone"]}})
-    assert {row["reason"] for row in tables["not_estimable"]} == {"the study has no dimension named Tone"}
+    assert {row["reason"] for row in tables["not_estimable"]} == {because(Reason.NOT_IN_STUDY, kind="dimension", names="Tone")}
     assert tables["ppi"] == tables["power"] == []
     assert all(specs_of(tables[table]) == set(LENGTH) for table in OF_SPECS)
     assert duckdb.sql(f"from '{tmp_path}/debiased.parquet'").fetchall() == []

@@ -12,6 +12,7 @@ from conftest import CONFIG
 from rated_tables import FIVE, by_subject, findings_of, study_of_rows, unscored, write_rows
 from recuse.base.database import connect
 from recuse.base.errors import ConfigError
+from recuse.base.reasons import Reason, because, in_words
 from recuse.base.tables import read_table
 from recuse.check.check import page_of
 from recuse.check.facts import FINE, WARNING
@@ -21,20 +22,23 @@ from recuse.crosscheck.compare import compared
 from recuse.data.describe import correlations, mean_scores
 from recuse.data.files import RatingsFile
 from recuse.data.ratings import StudyFiles, cells_of_files
-from recuse.data.registry import NO_HUMAN_SCORE, Registry
+from recuse.data.registry import Registry
 from recuse.inference.bounds import bounds_rows
-from recuse.inference.idiosyncrasy import ADDITIVE, idiosyncrasies, idiosyncrasy_rows
-from recuse.inference.leaderboard import leaderboards
-from recuse.model.design import ALL_JUDGES
+from recuse.inference.idiosyncrasy import listed_biases
+from recuse.inference.judge_model import tables_of_slices
+from recuse.inference.leaderboard import Removed, leaderboards
 from recuse.model.estimable import LEFT_OUT, estimable_specs, not_estimable
 from recuse.model.estimates import estimate
-from recuse.model.spec import Spec
+from recuse.model.spec import Spec, estimand_of
 
 SPECS = {spec.name: spec for spec in Spec.from_config(CONFIG["specs"])}
 AGAINST_JUDGES = ["model_effects", "model_dimension_effects", "completion_effects", "model_effects_by_dimension"]
 OF_JUDGES = ["llm_reference", "llm_reference_as_coded"]  # which take the humans' place
 INSTEAD = CONFIG["inference"]["without_human_scores"]
 GPT, MINI = "GPT-4o", "GPT-3.5 Turbo"
+
+NO_SCORE = because(Reason.NO_HUMAN_SCORE)
+WORDS = in_words(NO_SCORE)
 
 
 @pytest.fixture(scope="module")
@@ -109,14 +113,14 @@ def test_every_other_spec_says_why_it_is_not_fitted(study):
         elif spec.selection.slice == "task_type":
             assert reason is not None
         else:
-            assert reason == NO_HUMAN_SCORE
+            assert reason == NO_SCORE
             result = estimate(spec, study, confidence=0.9)
             assert result.estimates == result.remarks == result.smooths == result.multiplicity == []
-            assert [row["reason"] for row in result.not_estimable] == [NO_HUMAN_SCORE]
+            assert [row["reason"] for row in result.not_estimable] == [NO_SCORE]
     own = Spec.of("own", terms=("judge", "self"))  # without effects of models it is no gap to the other judges
-    assert not_estimable(own, study) == NO_HUMAN_SCORE
+    assert not_estimable(own, study) == NO_SCORE
     assert not_estimable(Spec.of("own", terms=("judge", "dimension")), study) is None
-    assert not_estimable(Spec.of("own", terms=("judge", "self", "model"), estimator="ordinal_logit"), study) == NO_HUMAN_SCORE
+    assert not_estimable(Spec.of("own", terms=("judge", "self", "model"), estimator="ordinal_logit"), study) == NO_SCORE
 
 
 def test_beyond_ordinary_preference_uses_means_less_dimensions(study, frame):
@@ -134,12 +138,12 @@ def test_beyond_ordinary_preference_uses_means_less_dimensions(study, frame):
     )
     fitted = np.linalg.lstsq(design[other], means[other], rcond=None)[0]
     gaps = dict(zip(means.index, means - design @ fitted, strict=True))
-    slices = idiosyncrasies(SPECS["main"], study, seed=1, draws=99)
-    result = {(row["method"], row["term"]): row for row in idiosyncrasy_rows(slices, confidence=0.9)}
+    ((_, cells),) = tables_of_slices(SPECS["main"], study)
+    found = cells.mean - cells.additive.rows @ cells.additive.inverse @ cells.mean[cells.is_unrelated]
+    result = {bias.term: found[bias.among].mean() for bias in listed_biases(cells) if not bias.reason}
     for judge in FIVE:
-        assert result[ADDITIVE, judge]["estimate"] == pytest.approx(gaps[judge, judge], abs=1e-9)
-    assert result[ADDITIVE, "GPT"]["estimate"] == pytest.approx((gaps[GPT, MINI] + gaps[MINI, GPT]) / 2, abs=1e-9)
-    assert result[ADDITIVE, ALL_JUDGES]["p_value"] < 0.2
+        assert result[judge] == pytest.approx(gaps[judge, judge], abs=1e-9)
+    assert result["GPT"] == pytest.approx((gaps[GPT, MINI] + gaps[MINI, GPT]) / 2, abs=1e-9)
 
 
 def test_a_row_is_complete_when_it_is_judged_and_nothing_replaces_the_humans(study, frame, tmp_path_factory):
@@ -165,11 +169,13 @@ def test_one_human_score_makes_the_others_missing(tmp_path):
 
 
 def test_models_are_ranked_without_the_gaps_to_the_other_judges(study):
-    board = list(leaderboards(SPECS["model_effects"], study, replicates=100, confidence=0.9, seed=1))
+    spec = SPECS["model_effects"]
+    numbers = biases(estimate(spec, study, confidence=0.9).estimates)
+    own, family = numbers["", "self_bias", GPT][0], numbers["", "family_bias", "GPT"][0]
+    removed = {key[1:]: (number, 0.01) for key, (number, *_) in numbers.items()}
+    board = list(leaderboards(spec, study, Removed(estimand_of(spec), {"": removed}), replicates=100, confidence=0.9, seed=1))
     assert {row["scores"] for row in board} == {"raw", "debiased", "leave_self_out", "leave_family_out"}
     scores = {(row["scores"], row["model"]): row["score"] for row in board}
-    own = biases(estimate(SPECS["model_effects"], study, confidence=0.9).estimates)["", "self_bias", GPT][0]
-    family = biases(estimate(SPECS["model_effects"], study, confidence=0.9).estimates)["", "family_bias", "GPT"][0]
     assert scores["raw", GPT] - scores["debiased", GPT] == pytest.approx((own + family) / 5, abs=1e-9)
     assert {row["estimand"][:1] for row in board if row["scores"] == "debiased"} == {"B"}
 
@@ -200,13 +206,13 @@ def test_the_check_says_what_is_left(rows, tmp_path):
     findings, facts = findings_of(tmp_path, rows)
     result = by_subject(findings)
     assert result["human scores", ""].level == WARNING
-    assert result["human scores", ""].words.startswith(NO_HUMAN_SCORE)
+    assert result["human scores", ""].words.startswith(WORDS)
     assert result["estimable", f"B: self-bias of {GPT}"].value == result["estimable", f"C: self-bias of {GPT}"].value == 1
     own = result["estimable", f"A: self-bias of {GPT}"]
     assert (own.value, own.level) == (0, FINE)
-    assert own.words.endswith(f"cannot be estimated: {NO_HUMAN_SCORE}")
+    assert own.words.endswith(f"cannot be estimated: {WORDS}")
     assert result["verdict", "supports"].words.startswith("supports: self-bias of 5 of 5 judges (B, C); family-bias of 1 of 4")
-    assert f"any gap to the human scale, which is A ({NO_HUMAN_SCORE})" in result["verdict", "does not support"].words
+    assert f"any gap to the human scale, which is A ({WORDS})" in result["verdict", "does not support"].words
     text = " ".join(page_of("mine", findings).split())
     assert "one that alone is right looks biased" in text
     assert "human score is" not in text
@@ -232,7 +238,7 @@ def command(tmp_path, monkeypatch, capfd, rows):
 
 
 def test_the_command_fits_what_can_be_fitted(command, frame, study):
-    assert command("fit", "a.csv") == (0, [], f"main: not estimable: the fit: {NO_HUMAN_SCORE}\n")
+    assert command("fit", "a.csv") == (0, [], f"main: not estimable: the fit: {WORDS}\n")
     for spec in ("plain", "model_effects"):  # by cells of the raw files, and by way of tables
         status, table, text = command("fit", "a.csv", "--spec", spec)
         result = {(row["quantity"], row["term"]): float(row["estimate"]) for row in table}

@@ -87,34 +87,6 @@ def test_strata_are_weighed_and_clustered_by_prompt(absent):
     assert (result.tuning[[2, 5]] > result.tuning[[0, 3]]).all()  # judges who agree with the humans count more
 
 
-def test_strata_are_tuned_together():
-    """Three strata with independent noise: tuned alone, each would count too little."""
-    generator = np.random.default_rng(6)
-    truth = 0.7 + 0.1 * generator.standard_normal((1000, 1))
-    judged = truth + 0.2 * generator.standard_normal((1000, 3))
-    scores = Scores(truth, judged, np.ones((1000, 1), dtype=int), np.zeros(3, dtype=int), np.full(3, 1000))
-    labelled = np.arange(1000) < 300
-    result = powered_mean(scores, labelled, confidence=0.9)
-    errors = [naive(scores, labelled, result.tuning * factor)[1] for factor in (0.6, 0.8, 0.9, 1.1, 1.25, 1.5)]
-    assert min(errors) > result.std_error
-    # The slope of the truth on the mean of the three, times the share of prompts without labels.
-    assert result.tuning.sum() == pytest.approx(0.7 * 0.01 / (0.01 + 0.04 / 3), abs=0.03)
-
-
-def test_intervals_cover_and_are_narrower_than_those_of_the_labels():
-    generator = np.random.default_rng(4)
-    inside, ratio = [], []
-    for _ in range(400):
-        scores = drawn_scores(generator)
-        labelled = generator.permutation(300) < 60
-        result = powered_mean(scores, labelled, confidence=0.9)
-        alone = scores.human[labelled].mean(axis=1).std() / np.sqrt(60)
-        inside.append(result.ci_low < 0.7 < result.ci_high)
-        ratio.append(result.std_error / alone)
-    assert np.mean(inside) == pytest.approx(0.9, abs=0.045)
-    assert np.mean(ratio) < 0.85
-
-
 @pytest.mark.parametrize("absent", [0.0, 0.3])
 def test_cross_fitted_means_are_those_of_the_definition(absent):
     """Each fold tuned by the labels of the others alone; n / (n - 1); t with the degrees of freedom of the labels."""

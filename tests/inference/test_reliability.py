@@ -5,13 +5,12 @@ import pytest
 
 from conftest import DATA
 from recuse.base.database import write_parquet
+from recuse.base.reasons import Reason, because
 from recuse.data.raters import agreement
 from recuse.inference.reliability import (
     ALPHA,
     OF_ALPHA,
     OF_RATERS,
-    UNKNOWN,
-    UNUSABLE,
     one_way,
     reliability_of_alphas,
     reliability_of_raters,
@@ -96,6 +95,6 @@ def test_published_alphas_by_spearman_brown():
 def test_missing_and_impossible_reliabilities_are_named():
     dimensions = np.array(["Tone", "Tone", "Wit"])
     assert unusable({"Tone": 0.5, "Wit": 1.0}, dimensions) == ""
-    assert unusable({"Tone": 0.5}, dimensions) == UNKNOWN.format(dimensions="Wit")
+    assert unusable({"Tone": 0.5}, dimensions) == because(Reason.RELIABILITY_UNKNOWN, names="Wit")
     for value in (-0.1, 0.0, 1.1):
-        assert unusable({"Tone": value, "Wit": 1.0}, dimensions) == UNUSABLE.format(dimensions="Tone")
+        assert unusable({"Tone": value, "Wit": 1.0}, dimensions) == because(Reason.RELIABILITY_UNUSABLE, names="Tone")

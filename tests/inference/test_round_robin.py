@@ -9,8 +9,6 @@ from recuse.base.errors import DataError
 from recuse.inference.judge_errors import judge_errors
 from recuse.inference.panel_choice import BETWEEN, panel_rows
 from recuse.inference.round_robin import (
-    ALONE,
-    BY_ANSWER,
     BY_PROMPT,
     FULL,
     PlanSums,
@@ -22,22 +20,20 @@ from recuse.inference.round_robin import (
 from recuse.montecarlo.world import MonteCarloWorld
 
 RELATED = np.array([[1, 1, 0, 0, 0], [1, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 1]], dtype=bool)  # (M, J)
-SETTINGS = {"judges": 3, "least": 5, "confidence": 0.9}
+SETTINGS = {"verdicts": [], "judges": 3, "least": 5, "confidence": 0.9}
 
 
-@pytest.mark.parametrize("by_prompt", [True, False])
 @pytest.mark.parametrize("prompts", [60, 61, 7])
-def test_each_answer_has_one_judge_of_another_family_and_judges_share_the_answers(prompts, by_prompt):
-    judge = plan(prompts, RELATED, seed=1, by_prompt=by_prompt)
+def test_each_answer_has_one_judge_of_another_family_and_judges_share_the_answers(prompts):
+    judge = plan(prompts, RELATED, seed=1)
     assert judge.shape == (prompts, 5)
     assert not RELATED[np.arange(5), judge].any()
     for model in range(5):
         counts = np.bincount(judge[:, model], minlength=5)[~RELATED[model]]
-        assert counts.max() - counts.min() <= (2 if by_prompt else 1)
-    same = (judge[:, 2] == judge[:, 3]).mean()
-    assert (same >= 0.55 if by_prompt else same < 0.4) or prompts == 7
-    assert (judge == plan(prompts, RELATED, seed=1, by_prompt=by_prompt)).all()
-    assert (judge != plan(prompts, RELATED, seed=2, by_prompt=by_prompt)).any()
+        assert counts.max() - counts.min() <= 2
+    assert (judge[:, 2] == judge[:, 3]).mean() >= 0.55 or prompts == 7
+    assert (judge == plan(prompts, RELATED, seed=1)).all()
+    assert (judge != plan(prompts, RELATED, seed=2)).any()
 
 
 def test_a_model_without_a_judge_of_another_family_has_no_plan():
@@ -69,9 +65,8 @@ def drawn_world(**dials):
     return MonteCarloWorld(**settings | dials).draw(np.random.default_rng(5))
 
 
-@pytest.mark.parametrize("by_prompt", [True, False])
 @pytest.mark.parametrize("dials", [{}, {"judge_shock": 0.2, "preference": 0.1, "completion_shock": 0.1}])
-def test_the_variance_that_a_plan_adds_is_that_of_drawn_plans(dials, by_prompt):
+def test_the_variance_that_a_plan_adds_is_that_of_drawn_plans(dials):
     """2,000 plans on the same ratings: their scores are those by all judges, give or take what is predicted."""
     study = drawn_world(**dials)
     errors = judge_errors(study, {})
@@ -84,21 +79,13 @@ def test_the_variance_that_a_plan_adds_is_that_of_drawn_plans(dials, by_prompt):
     whole = np.where(related, np.nan, ratings)
     scores = np.nanmean(whole, axis=2).mean(axis=0)
     place = np.arange(prompts)[:, None], np.arange(models)
-    drawn = [ratings[*place, plan(prompts, related, seed=seed, by_prompt=by_prompt)].mean(axis=0) for seed in range(2000)]
+    drawn = [ratings[*place, plan(prompts, related, seed=seed)].mean(axis=0) for seed in range(2000)]
     assert np.mean(drawn, axis=0) == pytest.approx(scores, abs=0.002)
-    observed, predicted = np.cov(np.array(drawn).T), sums.added(by_prompt=by_prompt)
+    observed, predicted = np.cov(np.array(drawn).T), sums.added()
     assert predicted.diagonal() == pytest.approx(observed.diagonal(), rel=0.12)
     assert contrast_variance(predicted) == pytest.approx(contrast_variance(observed), rel=0.08)
     by_prompts = np.cov(np.nanmean(whole, axis=2).T) / prompts
     assert sums.covariance() == pytest.approx(by_prompts, abs=1e-12)
-
-
-def test_judges_that_are_strict_on_a_prompt_make_plans_by_prompt_better():
-    errors = judge_errors(study := drawn_world(judge_shock=0.3), {})
-    rows = list(round_robin_rows(errors, study, panel_rows(errors, **SETTINGS)))
-    everyone = BETWEEN.join(errors.crossing.judges)
-    factors = {row["scheme"]: row["factor"] for row in rows if row["panel"] == everyone}
-    assert factors[FULL] == 1 < factors[BY_PROMPT] < 0.75 * factors[BY_ANSWER]
 
 
 def test_rows_of_the_table(tmp_path):
@@ -108,11 +95,11 @@ def test_rows_of_the_table(tmp_path):
     rows = list(round_robin_rows(errors, study, panels))
     everyone = BETWEEN.join(errors.crossing.judges)
     first = {row["scheme"]: row for row in rows if row["panel"] == everyone}
-    assert list(first) == [FULL, BY_PROMPT, BY_ANSWER]
+    assert list(first) == [FULL, BY_PROMPT]
     assert (first[FULL]["answers"], first[FULL]["ratings"]) == (200, 40 * (2 * 3 + 3 * 4))
     assert first[BY_PROMPT]["ratings"] == 200
     assert first[BY_PROMPT]["saved"] == pytest.approx(1 - 200 / 720)
     for row in rows:
         assert row["total_error"] == pytest.approx(np.hypot(row["bias_left"], row["std_error"]))
-    assert [row["scheme"] for row in rows][-1] == ALONE
+    assert first[FULL]["factor"] == 1 < first[BY_PROMPT]["factor"]
     assert not list(round_robin_rows(None, study, []))

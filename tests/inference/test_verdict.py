@@ -1,4 +1,4 @@
-"""The rule of the verdict, case by case; Holm against statsmodels; the rows of a table of conclusions."""
+"""The verdict by its decisive reply; Holm against statsmodels; verdicts on ratings from a table of conclusions."""
 
 from math import isnan, nan
 
@@ -6,51 +6,67 @@ import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from recuse.inference.verdict import (
-    ADVICE,
-    ASTRAY,
-    CANNOT_BE_TOLD,
-    CONTRADICTION,
-    ESTABLISHED,
-    NO_CLEAR_BIAS,
-    NO_OWN_ANSWERS,
-    NOT_ESTIMABLE,
-    SUGGESTIVE,
-    Reply,
-    verdict_on,
-    verdict_rows,
-)
+from recuse.base import reasons
+from recuse.base.reasons import Reason, because
+from recuse.inference.robustness import Conclusion
+from recuse.inference.verdict import KINDS, Reply, Verdict, verdict, verdict_rows, verdicts_on_ratings
 from recuse.model.least_squares import holm
+from tables_of_conclusions import PREFERENCE, at, row, table
 
-ABOVE, BELOW, AROUND = Reply(0.2, 0.1, 0.3, 0.01), Reply(-0.2, -0.3, -0.1, 0.01), Reply(0.1, -0.1, 0.3, 0.5)
+ABOVE, BELOW = Reply(0.2, 0.1, 0.3, 0.01), Reply(-0.2, -0.3, -0.1, 0.01)
+AROUND = Reply(0.1, -0.1, 0.3, 0.5, detectable=0.25)
+REFUSED = Reply(reason=because(Reason.FEW_PROMPTS, names="J", prompts=8, least=10))
 CHECKS = {"A": "by prompt", "B": "by model", "C": "mixed"}
+ESTABLISHED, LIKELY, NOT_SHOWN, INCONCLUSIVE = Verdict
 
 
 @pytest.mark.parametrize(
-    ("replies", "adjusted_p", "verdict", "side"),
+    ("reply", "adjusted_p", "expected"),
     [
-        ({"A": ABOVE, "B": ABOVE, "C": ABOVE}, 0.05, ESTABLISHED, 1),
-        ({"A": ABOVE, "B": ABOVE, "C": ABOVE}, 0.1, ESTABLISHED, 1),
-        ({"A": ABOVE, "B": ABOVE, "C": ABOVE}, 0.11, SUGGESTIVE, 1),  # after many tests it may be chance
-        ({"A": ABOVE, "B": ABOVE, "C": BELOW}, 0.05, ESTABLISHED, -1),  # C alone is beyond ordinary preference
-        ({"A": ABOVE, "B": ABOVE, "C": BELOW}, 0.5, NO_CLEAR_BIAS, 0),
-        ({"A": ABOVE, "B": AROUND, "C": AROUND}, 1, SUGGESTIVE, 1),
-        ({"A": AROUND, "B": ABOVE, "C": AROUND}, 1, SUGGESTIVE, 1),
-        ({"A": BELOW, "B": AROUND, "C": AROUND}, 1, NO_CLEAR_BIAS, 0),  # the estimate of C is on the other side
-        ({"A": ABOVE, "B": BELOW, "C": AROUND}, 1, NO_CLEAR_BIAS, 0),
-        ({"A": AROUND, "B": AROUND, "C": AROUND}, 1, NO_CLEAR_BIAS, 0),
-        ({"A": AROUND}, nan, CANNOT_BE_TOLD, 0),
-        ({"A": ABOVE, "B": BELOW}, nan, CANNOT_BE_TOLD, 0),
-        ({"A": ABOVE, "C": Reply(reason="not estimable: one family")}, nan, SUGGESTIVE, 1),
-        ({"A": ABOVE, "C": Reply(reason="cannot be told: 8 prompts")}, nan, CANNOT_BE_TOLD, 0),
-        ({}, nan, CANNOT_BE_TOLD, 0),
+        (ABOVE, 0.05, ESTABLISHED),
+        (ABOVE, 0.1, ESTABLISHED),
+        (BELOW, 0.05, ESTABLISHED),
+        (ABOVE, 0.11, LIKELY),
+        (ABOVE, nan, LIKELY),
+        (Reply(0.2, 0.1, 0.3, 0.01, doubt=because(Reason.NO_SPREAD_FOUND)), 0.01, LIKELY),
+        (AROUND, 0.5, NOT_SHOWN),
+        (REFUSED, nan, INCONCLUSIVE),
+        (Reply(0.2, 0.1, 0.3, 0.01, reason=REFUSED.reason), 0.01, INCONCLUSIVE),
+        (Reply(), nan, INCONCLUSIVE),
     ],
 )
-def test_the_rule(replies, adjusted_p, verdict, side):
-    assert verdict_on(replies, adjusted_p, confidence=0.9) == (verdict, side)
+def test_the_decisive_reply_decides(reply, adjusted_p, expected):
+    assert verdict(reply, adjusted_p, confidence=0.9) == expected
 
 
-def test_holm_equals_statsmodels_and_leaves_out_what_is_no_test():
+def only(replies, kind="ratings"):
+    (found,) = verdict_rows(KINDS[kind], "self_bias", {"J": replies}, confidence=0.9)
+    return found
+
+
+@pytest.mark.parametrize("others", [ABOVE, BELOW, AROUND, REFUSED])
+def test_other_questions_never_decide_and_never_lend_their_size(others):
+    for decisive in (ABOVE, AROUND, REFUSED):
+        found = only({"A": others, "B": others, "C": decisive})
+        assert found["verdict"] == only({"C": decisive})["verdict"]
+        assert found.get("estimate") == (None if decisive is REFUSED else decisive.estimate)
+        assert found.get("A") == found.get("B") == (None if others is REFUSED else others.estimate)
+
+
+def test_shares_are_at_most_likely():
+    assert only({"A": ABOVE}, kind="shares")["verdict"] == LIKELY
+    assert only({"A": ABOVE}, kind="shares").get("A") is None  # its own question stands in the estimate
+
+
+def test_p_values_are_corrected_over_the_judges_that_have_a_verdict():
+    replies = {"J": {"C": Reply(0.2, 0.1, 0.3, 0.04)}, "K": {"C": Reply(0.2, 0.1, 0.3, 0.06)}, "L": {"C": REFUSED}, "M": {}}
+    rows = list(verdict_rows(KINDS["ratings"], "self_bias", replies, confidence=0.9))
+    assert [row["verdict"] for row in rows] == [ESTABLISHED, ESTABLISHED, INCONCLUSIVE, INCONCLUSIVE]
+    assert [row.get("adjusted_p_value") for row in rows[:2]] == pytest.approx([0.08, 0.08])
+    assert [row["reason"] for row in rows[2:]] == [REFUSED.reason, Reason.NO_OWN_ANSWERS]
+
+
+def test_holm_equals_statsmodels_and_ignores_missing_tests():
     generator = np.random.default_rng(1)
     for size in (1, 2, 9, 30):
         p_values = generator.uniform(size=size) ** 3
@@ -61,67 +77,81 @@ def test_holm_equals_statsmodels_and_leaves_out_what_is_no_test():
     assert holm([]) == []
 
 
-def concluded(term, check, low, high, p_value=0.01, *, slice="", words="", quantity="self_bias"):
+def concluded(term, check, low, high, p_value=0.01, *, label="", reason="", quantity="self_bias"):
     numbers = {"estimate": (low + high) / 2, "ci_low": low, "ci_high": high, "p_value": p_value, "detectable": 0.05}
-    conclusion = NOT_ESTIMABLE if words else "something"
-    place = {"slice": slice, "quantity": quantity, "term": term, "check": check}
-    return {**place, **({} if words else numbers), "words": words, "conclusion": conclusion}
+    conclusion = Conclusion.NOT_ESTIMABLE if reason else Conclusion.FAVOURS
+    place = {"slice": label, "quantity": quantity, "term": term, "check": check, "conclusion": conclusion}
+    return {**place, **({} if reason else numbers), "reason": reason}
 
 
-def rows_of(conclusions, judges=("J", "K", "L"), astray=()):
-    rows = verdict_rows(conclusions, judges, astray, checks=CHECKS, confidence=0.9)
+def rows_of(conclusions, judges=("J", "K", "L"), disagreeing=()):
+    rows = verdicts_on_ratings(conclusions, judges, disagreeing, checks=CHECKS, confidence=0.9)
     return {(row["quantity"], row["term"]): row for row in rows}
 
 
-def test_rows_show_the_number_that_the_verdict_rests_on():
+def test_verdicts_on_ratings_read_the_whole_study():
     rows = rows_of(
         [
             *(concluded("J", check, 0.1, 0.3) for check in CHECKS.values()),
-            concluded("J", "mixed", -9, -8, slice="Tone"),  # slices have no verdict
+            concluded("J", "mixed", -9, -8, label="Tone"),
             concluded("K", "by prompt", 0.2, 0.4),
-            concluded("K", "by model", -0.1, 0.2),
             concluded("K", "mixed", -0.1, 0.2, 0.5),
-            concluded("F", "by prompt", -0.1, 0.1, quantity="family_bias"),
-            concluded("F", "mixed", 0, 0, quantity="family_bias", words="cannot be told: 8 prompts"),
+            concluded("F", "by prompt", 0.1, 0.2, quantity="family_bias"),
+            concluded("F", "mixed", 0, 0, quantity="family_bias", reason=REFUSED.reason),
         ]
     )
-    established, suggestive, outsider, family = rows.values()
-    assert [established[key] for key in ("verdict", "question", "rests_on", "favours")] == [ESTABLISHED, "C", "A B C", "yes"]
-    assert established["adjusted_p_value"] == pytest.approx(0.02)  # two judges have a p-value
-    assert [suggestive[key] for key in ("verdict", "question", "rests_on")] == [SUGGESTIVE, "A", "A"]
-    assert suggestive["estimate"] == pytest.approx(0.3)
-    assert [outsider["verdict"], outsider["reason"]] == [CANNOT_BE_TOLD, NO_OWN_ANSWERS]
-    assert [family["verdict"], family["reason"], family["question"]] == [CANNOT_BE_TOLD, "8 prompts", ""]
+    established, not_shown, outsider, family = rows.values()
+    assert (established["verdict"], established["favours"], established["estimate"]) == (ESTABLISHED, "yes", 0.2)
+    assert established["adjusted_p_value"] == pytest.approx(0.02)
+    assert (not_shown["verdict"], not_shown["detectable"], not_shown["estimate"]) == (NOT_SHOWN, 0.05, pytest.approx(0.05))
+    assert (not_shown["A"], not_shown["A_ci_low"]) == (pytest.approx(0.3), 0.2)
+    assert (outsider["verdict"], outsider["reason"]) == (INCONCLUSIVE, Reason.NO_OWN_ANSWERS)
+    assert (family["verdict"], family["reason"], family.get("estimate")) == (INCONCLUSIVE, REFUSED.reason, None)
 
 
-def test_a_judge_that_does_not_follow_the_humans_is_not_compared_with_them():
-    conclusions = [concluded("J", "by prompt", 0.1, 0.3), concluded("J", "mixed", 0, 0, words="not estimable: no spread")]
-    assert rows_of(conclusions)["self_bias", "J"]["verdict"] == SUGGESTIVE
-    row = rows_of(conclusions, astray=["J"])["self_bias", "J"]
-    assert [row["verdict"], row["reason"]] == [CANNOT_BE_TOLD, f"no spread; {ASTRAY}"]
-    assert rows_of(conclusions[:1], astray=["J"])["self_bias", "J"]["reason"] == ASTRAY
-    without_bias = [concluded("J", "by prompt", 0.1, 0.3), concluded("J", "mixed", -0.1, 0.1, 0.9)]
-    row = rows_of(without_bias, astray=["J"])["self_bias", "J"]
-    assert [row["verdict"], row["reason"], row["advice"]] == [NO_CLEAR_BIAS, ASTRAY, ADVICE[ASTRAY]]
+def test_a_doubt_about_c_leaves_a_bias_likely():
+    (found,) = rows_of([concluded("J", "mixed", 0.1, 0.3) | {"doubt": "few_families"}], judges=["J"]).values()
+    assert (found["verdict"], found["note"]) == (LIKELY, Reason.FEW_FAMILIES)
 
 
-def test_contradictory_replies_without_c_cannot_be_told():
-    row = rows_of([concluded("J", "by prompt", 0.1, 0.3), concluded("J", "by model", -0.3, -0.1)])["self_bias", "J"]
-    assert [row["verdict"], row["reason"], row["rests_on"]] == [CANNOT_BE_TOLD, CONTRADICTION, ""]
+def test_a_judge_that_does_not_agree_with_people_has_no_gap_to_them():
+    conclusions = [concluded("J", "by prompt", 0.1, 0.3), concluded("J", "mixed", -0.1, 0.1, 0.9)]
+    assert rows_of(conclusions)["self_bias", "J"]["A"] == pytest.approx(0.2)
+    found = rows_of(conclusions, disagreeing=["J"])["self_bias", "J"]
+    assert (found["verdict"], found["note"]) == (NOT_SHOWN, Reason.DISAGREES_WITH_PEOPLE)
+    assert "A" not in found
 
 
-def test_what_overrules_a_finding_is_named():
-    disagree = rows_of(
-        [concluded("J", "by prompt", 0.1, 0.3), concluded("J", "by model", -0.3, -0.1), concluded("J", "mixed", -1, 1, 0.9)]
+def test_judges_without_any_conclusion_are_left_out_beside_families():
+    family = concluded("GPT", "mixed", 0.1, 0.2, quantity="family_bias")
+    assert list(rows_of([family], judges=["one", "other"])) == [("family_bias", "GPT")]
+    assert [row["reason"] for row in rows_of([], judges=["one", "other"]).values()] == [Reason.NO_OWN_ANSWERS] * 2
+
+
+def test_a_refusal_of_c_is_final_whatever_a_finds():
+    """Its row in idiosyncrasy.csv has a reason and no numbers, while A, the first check, finds a large bias."""
+    refused = row("main", "Ada", "", reason=REFUSED.reason)
+    conclusions = table(idiosyncrasy=[refused])
+    assert at(conclusions, "first", "Ada")["conclusion"] == Conclusion.FAVOURS
+    checks = {"A": "first", "C": PREFERENCE.name}
+    (found,) = (
+        each for each in verdicts_on_ratings(conclusions, ["Ada"], [], checks=checks, confidence=0.9) if each["term"] == "Ada"
     )
-    assert disagree["self_bias", "J"]["reason"] == "A and B point in opposite directions"
-    overruled = rows_of([concluded("J", "by prompt", 0.1, 0.3), concluded("J", "mixed", -1, 0.5, 0.5)])
-    assert overruled["self_bias", "J"]["reason"] == "A finds one, C is on the other side of 0"
+    assert (found["verdict"], found["reason"]) == (INCONCLUSIVE, REFUSED.reason)
 
 
-def test_judges_about_which_nothing_is_concluded_are_left_out_if_families_are_told():
-    row = {"slice": "", "quantity": "family_bias", "term": "GPT", "check": "mixed", "conclusion": "none", "words": ""}
-    rows = verdict_rows([row | {"estimate": 0.1}], ["one", "other"], [], checks=CHECKS, confidence=0.9)
-    assert [(row["quantity"], row["term"]) for row in rows] == [("family_bias", "GPT")]
-    alone = verdict_rows([], ["one", "other"], [], checks=CHECKS, confidence=0.9)
-    assert [row["reason"] for row in alone] == [NO_OWN_ANSWERS] * 2
+def test_no_verdict_depends_on_words(monkeypatch):
+    conclusions = [concluded("J", "mixed", 0, 0, reason=REFUSED.reason), concluded("K", "mixed", 0.1, 0.3)]
+    before = rows_of(conclusions)
+    monkeypatch.setattr(reasons, "SENTENCES", dict.fromkeys(Reason, "something else"))
+    assert rows_of(conclusions) == before
+
+
+def test_reasons_are_read_as_they_are_written():
+    names = 'the "best", model {0}'
+    text = because(Reason.FEW_PROMPTS, names=names, prompts=8, least=10)
+    assert reasons.parse(text) == (Reason.FEW_PROMPTS, {"names": names, "prompts": 8, "least": 10})
+    assert reasons.in_words(text) == f"{names} has ratings on 8 prompts, fewer than 10"
+    assert reasons.in_words("") == ""
+    assert reasons.code("") is None
+    assert {*reasons.SENTENCES} == {*Reason}

@@ -12,7 +12,7 @@ from rated_tables import FIVE, rated, study_of_rows
 from recuse.inference.idiosyncrasy import idiosyncrasies
 from recuse.inference.power import noncentrality
 from recuse.inference.robustness import Robustness, RobustnessCheck, Tables, conclusions
-from recuse.inference.verdict import ESTABLISHED, SUGGESTIVE, verdict_rows
+from recuse.inference.verdict import Verdict, verdicts_on_ratings
 from recuse.inference.wordings import Components, Crossed, Part, wording_rows
 from recuse.model.least_squares import quantile
 from recuse.model.spec import Spec
@@ -22,7 +22,7 @@ A, B, C = "clustered", "model_effects", "idiosyncrasy"
 CHECKS = {
     A: {"title": "A", "specs": [A], "asks": "?"},
     B: {"title": "B", "specs": [B], "asks": "?"},
-    C: {"title": "C", "specs": ["main"], "asks": "?", "table": "idiosyncrasy", "methods": ["mixed"]},
+    C: {"title": "C", "specs": ["main"], "asks": "?", "table": "idiosyncrasy"},
 }
 WORDINGS = ("plain", "strict", "short")
 
@@ -105,7 +105,7 @@ def test_the_bias_that_moves_with_the_wording_has_the_spread(study):
 
 
 def test_c_is_that_of_the_table_of_idiosyncrasy(study):
-    (each,) = idiosyncrasies(Spec.of("main", **SPECS["main"]), study, seed=0, draws=0)
+    (each,) = idiosyncrasies(Spec.of("main", **SPECS["main"]), study)
     for test in each.tests():
         row = rows_by(study, C).get(("idiosyncrasy", test.quantity, test.term))
         assert (row is None) == bool(test.reason)
@@ -175,59 +175,56 @@ def concluded(check=C, **changes):
     checks = RobustnessCheck.from_config(CHECKS)
     tables = {
         "estimates": [{**BIAS, "spec": spec, "estimand": "", **NUMBERS} for spec in (A, B)],
-        "idiosyncrasy": [{**BIAS, "spec": "main", "method": "mixed", "estimand": "", **NUMBERS}],
+        "idiosyncrasy": [{**BIAS, "spec": "main", "estimand": "", **NUMBERS}],
     }
     (spec,) = CHECKS[check]["specs"]
     tables = Tables(tables, [], [{**BIAS, "check": check, "spec": spec, **WIDER, **changes}])
-    return {row["check"]: row for row in conclusions(Robustness(checks, SPECS, 0.9, 0.8), tables, [], order={})}
+    return {row["check"]: row for row in conclusions(Robustness(checks, SPECS, 0.9, 0.8), tables, order={})}
 
 
 def verdict_of(check=C, **changes):
     letters = dict(zip("ABC", CHECKS, strict=True))
-    (told,) = verdict_rows(concluded(check, **changes).values(), ["J"], [], checks=letters, confidence=0.9)
-    return told
+    (row,) = verdicts_on_ratings(concluded(check, **changes).values(), ["J"], [], checks=letters, confidence=0.9)
+    return row
 
 
 def test_conclusions_are_over_wordings_and_say_which_are_not():
     rows = concluded()
-    assert [(row["conclusion"], row["wordings"]) for row in rows.values()] == [
-        ("favours itself", 1),
-        ("favours itself", 1),
-        ("cannot be distinguished from 0", 3),
-    ]
+    assert [(row["conclusion"], row["wordings"]) for row in rows.values()] == [("favours", 1), ("favours", 1), ("no_bias", 3)]
     assert [rows[C][name] for name in ("ci_low", "ci_high", "detectable", "verdict", "note")] == [-0.05, 0.25, 0.2, "lost", ""]
     assert rows[A]["note"] == rows[B]["note"] == "for the wordings of the rubric that were asked"
     assert all(math.isnan(row["wordings"]) and not row["note"] for row in concluded(ci_low="").values())
 
 
 def test_the_verdict_rests_on_intervals_over_wordings():
-    """C is wider, and no longer finds the bias; A and B do."""
-    told = verdict_of()
-    assert (told["verdict"], told["rests_on"], told["wordings"]) == (SUGGESTIVE, "A B", 1)
-    told = verdict_of(ci_low="0.01", ci_high="0.19", p_value="0.08")
-    assert (told["verdict"], told["question"], told["wordings"]) == (ESTABLISHED, "C", 3)
-    assert (told["ci_low"], told["ci_high"], told["p_value"], told["missed"]) == (0.01, 0.19, 0.08, 0.2)
+    """C is wider, and no longer finds the bias; A and B, which do, do not decide."""
+    row = verdict_of()
+    assert (row["verdict"], row["wordings"], row["A"], row["B"]) == (Verdict.NOT_SHOWN, 3, 0.1, 0.1)
+    row = verdict_of(ci_low="0.01", ci_high="0.19", p_value="0.08")
+    assert (row["verdict"], row["wordings"]) == (Verdict.ESTABLISHED, 3)
+    assert (row["ci_low"], row["ci_high"], row["p_value"], row["detectable"]) == (0.01, 0.19, 0.08, 0.2)
 
 
 def test_an_interval_over_wordings_never_narrows_that_of_the_check():
-    told = verdict_of(ci_low="0.08", ci_high="0.12", p_value="0.0001", detectable="0.03")
+    row = verdict_of(ci_low="0.08", ci_high="0.12", p_value="0.0001", detectable="0.03")
     times = noncentrality(99, power=0.8, confidence=0.9)
-    assert [told[name] for name in ("ci_low", "ci_high", "p_value")] == [0.05, 0.15, 0.001]
-    assert told["missed"] == pytest.approx(0.03 * times)
+    assert [row[name] for name in ("ci_low", "ci_high", "p_value")] == [0.05, 0.15, 0.001]
+    assert row["detectable"] == pytest.approx(0.03 * times)
 
 
 def test_one_wording_leaves_the_verdict_as_it_is():
-    told = verdict_of(ci_low="")
-    assert (told["verdict"], told["ci_low"]) == (ESTABLISHED, 0.05)
-    assert math.isnan(told["wordings"])
+    row = verdict_of(ci_low="")
+    assert (row["verdict"], row["ci_low"]) == (Verdict.ESTABLISHED, 0.05)
+    assert math.isnan(row["wordings"])
 
 
 def test_verdicts_in_python_are_over_wordings(rows):
-    """GPT-4o favours itself most in the last wording: there alone that is established."""
+    """GPT-4o favours itself most in the last wording."""
     table = pd.DataFrame(rows).drop(columns="pred_length")
     over = recuse.verdict(recuse.ratings(table, human="gt", scale=(1, 5))).set_index("term").loc["GPT-4o"]
     one = pd.DataFrame([row for row in rows if row["wording"] == "short"]).drop(columns="pred_length")
     alone = recuse.verdict(recuse.ratings(one, human="gt", scale=(1, 5))).set_index("term").loc["GPT-4o"]
-    assert (over["wordings"], alone["verdict"]) == (3, ESTABLISHED)
-    assert over["verdict"] == SUGGESTIVE
+    assert over["wordings"] == 3
+    assert alone["verdict"] == Verdict.ESTABLISHED
+    assert over["verdict"] == Verdict.LIKELY
     assert pd.isna(alone["wordings"])

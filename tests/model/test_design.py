@@ -9,10 +9,11 @@ import pytest
 from test_least_squares import rows_and_moments
 
 from conftest import built, study_files
+from recuse.base.reasons import Reason, because
 from recuse.crosscheck.compare import compared
 from recuse.data.files import RatingsFile
 from recuse.data.moments import JUDGED_BY, PromptRange, RowBlock, blocks_by_judges, completions_of, moments_by_judges
-from recuse.model.design import ABSORBED, ALL_JUDGES, COLLINEAR, RELATIVE, TERMS, terms_of
+from recuse.model.design import ALL_JUDGES, TERMS, terms_of
 from recuse.model.estimates import estimate
 from recuse.model.fit import fit_slice
 from recuse.model.spec import EQUATION_1, B, Spec, estimand_of
@@ -154,8 +155,8 @@ def test_coefficients_and_errors_equal_those_with_a_dummy_for_each_completion(tw
 
 def test_terms_collinear_with_completions_are_reported(twin):
     reasons = {(gap["quantity"], gap["term"]): gap["reason"] for gap in estimate(ABSORBING, twin, confidence=0.9).not_estimable}
-    assert reasons["intercept", "Claude 3 Sonnet"] == reasons["slope", "Claude 3 Sonnet"] == RELATIVE
-    assert reasons["dimension", "Helpfulness"] == ABSORBED
+    assert reasons["intercept", "Claude 3 Sonnet"] == reasons["slope", "Claude 3 Sonnet"] == because(Reason.RELATIVE)
+    assert reasons["dimension", "Helpfulness"] == because(Reason.ABSORBED)
     assert {quantity for quantity, _ in table(twin, ABSORBING)} == {"intercept", "slope", "self_bias", "family_bias"}
 
 
@@ -179,7 +180,7 @@ def test_term_of_completions_with_one_judge_is_not_estimable(twin, tmp_path):
     for spec in (ABSORBING, ABSORBING.changed(covariance="CR3")):
         assert max(row["largest_difference"] for row in compared([spec], study, confidence=0.9)) < 1e-9
         rows = table(study, spec.changed(bootstrap=100, wild=99))
-        assert {key for key, row in rows.items() if row["note"] == COLLINEAR} == {("self_bias", "GPT-4o")}
+        assert {key for key, row in rows.items() if row["note"] == because(Reason.COLLINEAR)} == {("self_bias", "GPT-4o")}
         assert {key for key, row in rows.items() if "boot_ci_low" not in row} == {("self_bias", "GPT-4o")}
 
 

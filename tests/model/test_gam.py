@@ -75,16 +75,6 @@ def test_two_references_give_equation_1(covariance):
     assert not result.identified[3]
 
 
-def test_ratings_on_lines_give_equation_1_without_error():
-    cells = cells_of(*rows_of(references=on(0, 0.25, 0.5, 0.75, 1), curve=lambda j, x: 0.2 + 0.6 * x, self_bias=0.1, spread=0))
-    terms = carried_terms(cells)
-    result = fit_gam(cells, terms, covariance="HC0")
-    np.testing.assert_allclose(list(named(terms, result.estimate, "self_bias").values()), 0.1, atol=1e-9)
-    np.testing.assert_allclose(result.curves[2].value, 0.2 + 0.6 * result.curves[2].reference, atol=1e-9)
-    assert [curve.edof for curve in result.curves] == pytest.approx([2, 2, 2], abs=0.02)
-    assert (result.std_error[result.identified] == 0).all()
-
-
 def test_curves_find_no_self_bias_in_a_bent_judge_where_lines_do():
     """Judges' own completions are the best: lines mistake the steep end of the curve for self-bias."""
 

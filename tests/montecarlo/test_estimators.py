@@ -56,18 +56,17 @@ def test_replicates_depend_on_the_seed_the_world_and_their_number_alone():
     assert first == tried(names, **SMALL)
     assert first[0]["value"] != tried(names, key="other", **SMALL)[0]["value"]
     assert first[0]["value"] != tried(names, seed=4, **SMALL)[0]["value"]
-    beside = tried(["C_randomisation", "A_HC0"], **SMALL)
+    beside = tried(["C_mixed", "A_HC0"], **SMALL)
     assert [row for row in beside if row["estimator"] == "A_HC0"] == first
 
 
 def test_preference_misleads_equation_1_and_not_the_idiosyncrasy():
-    rows = tried(["A_CR1", "B_CR1", "C_additive", "C_randomisation"], replicates=150, **PAPER, preference=0.03)
+    rows = tried(["A_CR1", "B_CR1", "C_mixed"], replicates=150, **PAPER, preference=0.03)
     about = {"quantity": "self_bias", "statistic": "rejected"}
     assert value(rows, **about, estimator="A_CR1", term="")["value"] > 0.35
     assert value(rows, **about, estimator="B_CR1", term="")["value"] > 0.3
-    assert value(rows, **about, estimator="C_additive", term="")["value"] == pytest.approx(0.1, abs=0.03)
-    assert value(rows, **about, estimator="C_randomisation", term="all judges")["value"] == pytest.approx(0.1, abs=0.08)
-    covered = value(rows, estimator="C_additive", term="", quantity="self_bias", statistic="covered")
+    assert value(rows, **about, estimator="C_mixed", term="")["value"] == pytest.approx(0.1, abs=0.03)
+    covered = value(rows, estimator="C_mixed", term="", quantity="self_bias", statistic="covered")
     assert covered["value"] == pytest.approx(0.9, abs=0.03)
 
 
@@ -78,8 +77,8 @@ def test_shared_preference_misleads_equation_1_and_not_model_effects():
 
 
 def test_planted_bias_is_estimated_without_bias():
-    rows = tried(["A_CR1", "B_CR1", "C_additive"], replicates=60, **PAPER, self_bias=[0.1, 0] * 4 + [0.1], family_bias=0.05)
-    for name in ("A_CR1", "B_CR1", "C_additive"):
+    rows = tried(["A_CR1", "B_CR1", "C_mixed"], replicates=60, **PAPER, self_bias=[0.1, 0] * 4 + [0.1], family_bias=0.05)
+    for name in ("A_CR1", "B_CR1", "C_mixed"):
         for quantity, planted in (("self_bias", 0.1), ("family_bias", 0.05), ("self_bias", 0.0)):
             bias = value(rows, estimator=name, quantity=quantity, planted=planted, statistic="bias", term="")
             assert abs(bias["value"]) < 3.5 * bias["mc_error"]
@@ -87,10 +86,10 @@ def test_planted_bias_is_estimated_without_bias():
 
 
 def test_length_is_controlled():
-    names = ["A_CR1", "A_length_CR1", "C_additive", "C_length_additive"]
+    names = ["A_CR1", "A_length_CR1", "C_length_mixed"]
     rows = tried(names, replicates=40, **{**PAPER, "noise": 0.2}, length_preference=0.1)
     bias = {name: value(rows, estimator=name, term="Model 9", statistic="bias") for name in names}
-    for name, biased in (("A_CR1", True), ("A_length_CR1", False), ("C_additive", True), ("C_length_additive", False)):
+    for name, biased in (("A_CR1", True), ("A_length_CR1", False), ("C_length_mixed", False)):
         assert (abs(bias[name]["value"]) > 3.5 * bias[name]["mc_error"]) == biased, name
 
 
@@ -148,7 +147,7 @@ def of_worlds(path, *names, **dials):
     """The table of worlds of one grid, as read."""
     rows = [{"grid": "g", "dial": "self_bias", "setting": "0", **row} for row in tried(names, **dials)]
     write_table(path, MONTECARLO, rows)
-    return {row["estimator"]: row for row in worlds_rows(read_table(path), {"g": "a world"})}
+    return {row["estimator"]: row for row in worlds_rows(read_table(path), {"g/0": "a world"})}
 
 
 def test_worlds_have_the_lowest_and_highest_judge_and_what_is_refused(tmp_path, monkeypatch):
@@ -177,32 +176,29 @@ def test_worlds_have_the_lowest_and_highest_judge_and_what_is_refused(tmp_path, 
     assert row["mc_error"] == pytest.approx(np.std([4, 3, 4, 3], ddof=1) / 6 / 2)
 
 
-def test_worlds_without_humans_refuse_a_and_without_judges_enough_the_randomisation(tmp_path):
-    names = ["A_CR1", "B_CR1", "C_additive", "C_randomisation"]
-    rows = of_worlds(tmp_path / "w.csv", *names, replicates=3, **SMALL, humans=False)
+def test_worlds_without_humans_refuse_a(tmp_path):
+    rows = of_worlds(tmp_path / "w.csv", "A_CR1", "B_CR1", "C_mixed", replicates=3, **SMALL, humans=False)
     assert (rows["A_CR1"]["refused"], rows["A_CR1"]["mean"], rows["A_CR1"]["mc_error"]) == (1, None, None)
     assert (rows["B_CR1"]["refused"], rows["B_CR1"]["pooled_refused"]) == (0, None)
-    assert (rows["C_additive"]["refused"], rows["C_additive"]["pooled_refused"]) == (0, 0)
-    assert (rows["C_randomisation"]["refused"], rows["C_randomisation"]["lowest"]) == (None, None)
-    assert 0 <= rows["C_randomisation"]["pooled"] <= 1
-    two = {**SMALL, "families": (2, 2), "judges": 2}
-    rows = of_worlds(tmp_path / "w.csv", "C_randomisation", replicates=3, **two)
-    assert rows["C_randomisation"]["pooled_refused"] == 1
+    assert (rows["C_mixed"]["refused"], rows["C_mixed"]["pooled_refused"]) == (0, 0)
 
 
 @pytest.mark.parametrize(
-    ("dials", "lowest", "highest"),
+    ("dials", "inconclusive"),
     [
-        # Spread differs by judge: of the first, C sees far less than there is; of the others, more.
-        ({"preference": [0.09] + [0.02] * 8}, (0, 0.1), (0.35, 0.9)),
-        ({"preference": 0.03}, (0, 0.12), (0.08, 0.35)),
+        ({"families": (1, 1, 1, 1), "judges": 2}, 1),
+        ({"families": (1, 1, 1, 1)}, 0),
+        ({"families": (1, 1, 1, 1), "hole": True}, 1),
+        ({"families": (1, 1, 1, 1, 1), "hole": True}, 0),
+        ({"families": (1, 1, 1, 1, 1), "prompts": 9}, 1),
     ],
 )
-def test_the_highest_judge_shows_what_the_mean_hides(tmp_path, dials, lowest, highest):
-    row = of_worlds(tmp_path / "w.csv", "C_additive", replicates=25, **PAPER, **dials)["C_additive"]
-    assert lowest[0] <= row["lowest"] <= lowest[1]
-    assert highest[0] <= row["highest"] <= highest[1]
-    assert row["mean"] == pytest.approx(0.1, abs=0.06)
+def test_verdicts_are_those_of_the_study(tmp_path, dials, inconclusive):
+    """The share of inconclusive verdicts, by the code of the studies; none of these is established or likely then."""
+    names = ["established", "likely", "inconclusive"]
+    rows = of_worlds(tmp_path / "w.csv", *names, replicates=3, **{**SMALL, "prompts": 12, "preference": 0.03, **dials})
+    assert rows["inconclusive"]["mean"] == inconclusive
+    assert rows["established"]["any"] <= rows["likely"]["any"] <= 1 - inconclusive
 
 
 def test_every_row_is_in_one_table(tmp_path):

@@ -16,20 +16,21 @@ from recuse.montecarlo.world import MonteCarloWorld
 SETTINGS = montecarlo_settings()
 ERRORS = 2
 IN_ERRORS = "bias_in_errors"  # the bias as a multiple of its Monte Carlo error
+REFUSED = (
+    "judges_2_of_4",
+    "judges_2_of_5",
+    "judges_3_of_3",
+    "judges_3_of_4",
+    "judges_4_of_4_with_hole",
+    "judges_4_of_4_in_two_families",
+)
 # Grid, value of its dial, estimator, quantity, term ("" for the mean over those without planted bias), statistic, range.
 EXPECTED = [
     ("equal", 0, "A_CR1", "self_bias", "", "rejected", 0.35, 0.47),
-    ("equal", 0, "C_additive", "self_bias", "", "rejected", 0.08, 0.12),
     ("shared_preference", 0.02, "A_HC0", "self_bias", "", "rejected", 0.4, 0.5),
     ("shared_preference", 0.02, "B_CR1", "self_bias", "", "rejected", 0.08, 0.12),
-    ("as_measured", 0, "C_additive", "self_bias", "", "rejected", 0.08, 0.12),
-    ("as_measured", 0, "C_additive", "self_bias", "Model 1", "rejected", 0.25, 0.35),
-    ("both_families", 0, "C_additive", "self_bias", "all judges", "rejected", 0.19, 0.28),
-    ("judges_4", 0, "C_additive", "self_bias", "", "rejected", 0.08, 0.12),
-    ("sparse_model", 0, "C_additive", "self_bias", "Model 1", "rejected", 0.28, 0.38),
     ("no_humans", 0, "A_CR1", "self_bias", "", "answered", 0, 0),
     ("no_humans", 0, "B_CR1", "self_bias", "", "rejected", 0.37, 0.47),
-    ("no_humans_slopes_alone", 0, "C_additive", "self_bias", "all judges", "rejected", 0.95, 1),
     ("clusters", 30, "A_CR1", "self_bias", "", "rejected", 0.08, 0.12),
     ("clusters", 30, "A_CR3", "self_bias", "", "rejected", 0.08, 0.12),
     ("clusters", 30, "A_wild", "self_bias", "", "rejected", 0.08, 0.12),
@@ -55,7 +56,16 @@ EXPECTED = [
     ("no_humans_slopes", 0, "C_mixed", "self_bias", "Model 9", "rejected", 0.0, 0.13),
     ("no_humans_slopes", 0, "C_mixed", "self_bias", "all judges", "rejected", 0.0, 0.12),
     ("sparse_model", 0, "C_mixed", "self_bias", "", "answered", 0.88, 0.89),
+    ("equal", 0, "established", "self_bias", "", "any_rejected", 0.0, 0.12),
+    ("sparse_model", 0, "inconclusive", "self_bias", "Model 1", "rejected", 1, 1),
     ("equal", 0.03, "C_mixed", "self_bias", "Model 5", "rejected", 0.2, 0.32),
+    ("equal", 0, "established", "self_bias", "", "any_rejected", 0, 0.12),
+    ("equal", 0, "likely", "self_bias", "", "rejected", 0, 0.14),
+    ("equal", 0, "inconclusive", "self_bias", "", "rejected", 0, 0),
+    ("judges_4_of_4", 0.03, "established", "self_bias", "", "any_rejected", 0, 0.14),
+    ("judges_4_of_4", 0.03, "inconclusive", "self_bias", "", "rejected", 0, 0.05),
+    *((grid, 0.03, "inconclusive", "self_bias", "", "rejected", 1, 1) for grid in REFUSED),
+    ("prompts", 9, "inconclusive", "self_bias", "", "rejected", 1, 1),
     ("equal", 0.03, "C_mixed", "self_bias", "all judges", "rejected", 0.9, 1),
 ]
 

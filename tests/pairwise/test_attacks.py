@@ -176,17 +176,6 @@ def test_equal_rates_share_the_lower_rank_and_the_average_needs_every_column(tmp
     ]
 
 
-def test_judges_are_ranked_within_their_pair_of_models():
-    """Two first answers against one second."""
-    rows = judged({"A": (1, 4), "B": (2, 4)}) + [{**row, "model_a": "other"} for row in judged({"A": (3, 4), "B": (0, 4)})]
-    ranked = with_ranks(rows)
-    assert [row["rank"] for row in ranked] == [1, 2, 2, 1]
-    assert [(row["judge"], row["average_rank"], row["columns"]) for row in average_ranks(ranked)] == [
-        ("A", 1.5, 2),
-        ("B", 1.5, 2),
-    ]
-
-
 def test_a_column_without_an_eligible_sample_takes_no_average_away():
     rows = judged({"A": (1, 4), "B": (2, 4)}) + judged({"A": (0, 0), "B": (0, 0)}, "empty")
     rows += judged({"C": (0, 0)}, experiment="nothing")

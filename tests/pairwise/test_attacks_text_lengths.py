@@ -8,7 +8,6 @@ import pytest
 from published_attacks import tabulate
 
 from conftest import DATA
-from recuse.base.errors import DataError
 from recuse.base.tables import LENGTH_CONFOUND, PUBLISHED_RANKS, read_table
 from recuse.pairwise.attacks import LEVELS, PERTURBATIONS, length_confound
 from recuse.published.attacks import published_ranks
@@ -126,43 +125,3 @@ def test_questions_whose_answers_a_perturbation_leaves_alone_are_not_resampled(f
     assert np.isnan([one["ci_low"], one["ci_high"]]).all()
     both = results["gender", "", "words", "both"]
     assert (both["ci_low"], both["ci_high"]) == (0.0, 0.5)
-
-
-GOOD = question("q_1-gender", "a", "b b")
-FAULTS = [
-    ("gender", [GOOD, "{not json"], "gender.json, line 2: malformed JSON"),
-    ("gender", [GOOD, "[1]"], "gender.json, line 2: found .1.; needed an object"),
-    ("gender", [GOOD, question("q_7-gender", "a", "b")], "gender.json, line 2: found question_id 'q_7-gender'"),
-    ("gender", [GOOD, question("q_0", "a", "b")], "gender.json, line 2: found question_id 'q_0'; write"),
-    ("gender", [GOOD, question("q_0-reference", "a", "b")], "line 2: found question_id 'q_0-reference'"),
-    ("gender", [GOOD, GOOD], "gender.json, line 2: question 'q_1' appears a second time"),
-    ("gender", [GOOD], "gender.json: no line for question 'q_0' .1 are missing"),
-    ("gender", [GOOD, question(None, "a", "b")], "line 2, field question_id: found None; needed a text"),
-    ("gender", [GOOD, question("q_0-gender", "a", " \n")], "gender.json, line 2, answers, answer2, field answer: found"),
-    ("gender", [GOOD, {"question_id": "q_0-gender"}], "gender.json, line 2, field answers: not there"),
-    ("gender", ["", GOOD, question("q_0-gender", 5, "b")], "line 3, answers, answer1, field answer: found 5; needed a text"),
-    (
-        "raw",
-        [question("q_0", "a", "b", level="Guessing")],
-        "raw.json, line 1, field level: found 'Guessing'; needed one of 'Remembering'",
-    ),
-    ("raw", [question("q_0", "a", "b")], "raw.json, line 1, field level: found .nothing."),
-    ("raw", [question("q_0", "a", "b", level=LEVELS[0])] * 2, "raw.json, line 2: question 'q_0' appears a second time"),
-    ("raw", [], "raw.json: the file holds no questions"),
-]
-
-
-@pytest.mark.parametrize(("name", "rows", "message"), FAULTS, ids=[message for _, _, message in FAULTS])
-def test_malformed_texts_are_refused_with_file_and_line(folder, name, rows, message):
-    write(folder, name, rows)
-    with pytest.raises(DataError, match=message):
-        list(length_confound(folder, **FAST))
-
-
-def test_absent_and_undecodable_files_are_refused(folder):
-    (folder / "data" / "gender.json").write_bytes(b'{"question_id": "\xff"}\n')
-    with pytest.raises(DataError, match=r"gender\.json: not UTF-8"):
-        list(length_confound(folder, **FAST))
-    (folder / "data" / "raw.json").unlink()
-    with pytest.raises(DataError, match=r"raw\.json: no such file"):
-        list(length_confound(folder, **FAST))

@@ -1,16 +1,14 @@
 """Cognitive biases of any comparisons against loops over them, and the thresholds of random choices."""
 
 import itertools
-from collections import Counter
 
 import numpy as np
 import pytest
 from cognitive_biases import tabulate
 
-from random_comparisons import SETTINGS, compared, resampled, resampled_ends, write
-from recuse.base.database import write_parquet
-from recuse.base.tables import COGNITIVE_BIASES, COMPARISONS, RANDOM, read_table
-from recuse.pairwise.cognitive import CLOSED_FORM, cognitive_biases, judges_without_answers, random_thresholds
+from random_comparisons import SETTINGS, compared, write
+from recuse.base.tables import COGNITIVE_BIASES, read_table
+from recuse.pairwise.cognitive import CLOSED_FORM, cognitive_biases, judges_without_answers
 
 MODELS = "GPT-4", "Koala", "LLaMA"
 KEY = "experiment", "condition", "judge", "item", "model_a", "model_b", "order"
@@ -23,8 +21,9 @@ TESTS = {  # in which conditions each bias is looked for
 
 
 def verdict(judge, item, models, order, outcome, *, condition="order", lengths=(None, None), favoured=None, **settings):
-    values = (judge, item, *models, order, outcome, None, *lengths, condition, "", favoured, 1, *[None] * 5)
-    return dict(zip(COMPARISONS, values, strict=True)) | settings
+    names = ("judge", "item", "model_a", "model_b", "order", "outcome", "length_a", "length_b", "condition", "favoured")
+    values = (judge, item, *models, order, outcome, *lengths, condition, favoured)
+    return dict(zip(names, values, strict=True)) | {"experiment": "", "human": None, "vote": 1} | settings
 
 
 def both(judge, item, outcomes, *, models=("x", "y"), favoured=(None, None), **settings):
@@ -124,21 +123,6 @@ def test_every_share_is_that_of_a_loop_over_comparisons(tmp_path, seed):
     assert all(row["share"] == row["valid"] == 0 for row in results if row["judge"] == "mute")
 
 
-def test_intervals_are_those_of_a_loop_over_resampled_questions(tmp_path):
-    rows = [row for row in drawn(3) if row["judge"] == "GPT-4" and not row["experiment"]]
-    results, (expected, _) = table(rows, tmp_path), by_hand(rows)
-    replicates = list(resampled([f"q{number}" for number in range(8)], seed=SETTINGS["seed"], replicates=10_000))
-    for row in results:
-        count, total = Counter(), Counter()
-        for item, result in expected["", "GPT-4", row["bias"]]:
-            count[item] += result is True
-            total[item] += result != LEFT_OUT
-        sums = [[sum(times[item] * of[item] for item in total) for of in (count, total)] for times in replicates]
-        low, high = resampled_ends([b / n for b, n in sums if n], [count[item] / n for item, n in total.items() if n])
-        assert (row["ci_low"], row["ci_high"]) == (pytest.approx(low, abs=1e-12), pytest.approx(high, abs=1e-12))
-        assert low < high
-
-
 def test_what_counts_for_which_bias(tmp_path):
     own = {"models": ("GPT-4", "Koala")}
     rows = [
@@ -159,18 +143,6 @@ def test_what_counts_for_which_bias(tmp_path):
     }
 
 
-def test_statements_may_speak_for_either_answer_in_each_pass(tmp_path):
-    rows = [
-        *both("j", "1", ("a", "a"), condition="bandwagon", favoured=("a", "a")),
-        *both("j", "2", ("a", "b"), condition="bandwagon", favoured=("a", "b")),
-        *both("j", "3", ("a", "a"), condition="bandwagon", favoured=("a", "b")),  # followed in one pass only
-        *both("j", "4", ("a", "a"), condition="bandwagon", favoured=("a", None)),  # no statement in one pass
-        *both("j", "5", ("error", "b"), condition="attentional", favoured=("b", "b")),
-        *both("j", "6", ("b", "b"), condition="control", favoured=("b", "b")),  # no test of a cognitive bias
-    ]
-    assert shares(rows, tmp_path) == {("j", "bandwagon"): (2, 3, 1), ("j", "attentional"): (0, 1, 0)}
-
-
 def test_a_bias_whose_comparisons_are_all_left_out_has_no_share(tmp_path):
     rows = [row for item in "12" for row in both("j", item, ("a", "a"), condition="bandwagon", favoured=("a", None))]
     rows += [row for item in "12" for row in both("j", item, ("a", "a"))]
@@ -182,30 +154,6 @@ def test_a_bias_whose_comparisons_are_all_left_out_has_no_share(tmp_path):
         assert np.isnan([row["ci_low"], row["ci_high"]]).all()
 
 
-def test_experiments_are_not_merged(tmp_path):
-    rows = [row for item in "123" for row in both("j", item, ("a", "b"), experiment="one")]
-    rows += [row for item in "123" for row in both("j", item, ("b", "a"), experiment="two")]
-    results = {(row["experiment"], row["bias"]): row for row in table(rows, tmp_path)}
-    assert {key: row["share"] for key, row in results.items()} == {
-        ("one", "order_first"): 1,
-        ("one", "order_last"): 0,
-        ("two", "order_first"): 0,
-        ("two", "order_last"): 1,
-    }
-    end = 0.05 ** (1 / 3)  # exact, for 3 of 3 questions
-    first = results["one", "order_first"]
-    assert (first["ci_low"], first["ci_high"]) == pytest.approx((end, 1), abs=1e-12)
-
-
-def test_one_question_has_no_interval(tmp_path):
-    rows = [*both("j", "1", ("a", "b")), verdict("j", "2", ("x", "y"), "ab", "a")]
-    first = table(rows, tmp_path)[0]
-    assert (first["bias"], first["share"], first["left_out"]) == ("order_first", 1, 1)
-    assert np.isnan([first["ci_low"], first["ci_high"]]).all()
-    rows = both("j", "1", ("a", "b")) + both("j", "1", ("a", "a"), vote=2) + both("j", "2", ("a", "b"), condition="compassion")
-    assert all(np.isnan(row["ci_low"]) and np.isnan(row["ci_high"]) for row in table(rows, tmp_path))
-
-
 def test_judges_without_answers_of_their_own(tmp_path, capsys):
     own = {"models": ("GPT-4", "Koala")}
     rows = both("gpt-4", "1", ("a", "a"), **own) + both("GPT-4", "1", ("a", "a"), **own)
@@ -213,16 +161,13 @@ def test_judges_without_answers_of_their_own(tmp_path, capsys):
     rows += both("z", "1", ("a", "a"), condition="bandwagon", favoured=("a", "a"))
     path = write(rows, tmp_path / "comparisons.parquet")
     assert judges_without_answers(path) == [("", "gpt-4"), ("e", "x")]
-    outputs = {name: str(tmp_path / f"{name}.csv") for name in ("cognitive_biases", "random_thresholds")}
+    outputs = {"cognitive_biases": str(tmp_path / "cognitive_biases.csv")}
     tabulate(study="mine", comparisons=path, outputs=outputs, **SETTINGS)
     assert capsys.readouterr().out.splitlines() == [
         "egocentric bias: these judges are not among the models: gpt-4",
         "egocentric bias: these judges are not among the models of experiment 'e': x",
     ]
-
-
-def test_no_condition_tests_a_bias(tmp_path):
-    assert table(both("j", "1", ("a", "b"), condition="control"), tmp_path) == []
+    assert tuple(read_table(outputs["cognitive_biases"])[0]) == COGNITIVE_BIASES
 
 
 def test_random_choices_come_near_the_thresholds_and_biased_ones_do_not(tmp_path):
@@ -234,9 +179,7 @@ def test_random_choices_come_near_the_thresholds_and_biased_ones_do_not(tmp_path
         fair = tuple(str(side) for side in draw.choice(["a", "b"], 2))
         rows += both("Fair", f"{item}", fair, favoured=favoured, **settings)
         rows += both("First", f"{item}", ("a", "b"), favoured=favoured, **settings)
-    columns = {name: np.array([row[name] for row in rows], None if name != "human" else object) for name in COMPARISONS}
-    write_parquet(columns, str(tmp_path / "many.parquet"))
-    results = list(cognitive_biases(str(tmp_path / "many.parquet"), **SETTINGS))
+    results = table(rows, tmp_path)
     fair = {row["bias"]: row for row in results if row["judge"] == "Fair"}
     assert set(fair) == set(CLOSED_FORM)
     for bias, row in fair.items():
@@ -245,43 +188,13 @@ def test_random_choices_come_near_the_thresholds_and_biased_ones_do_not(tmp_path
     assert (first["order_first"], first["order_last"], first["egocentric_order"]) == (1, 0, 0)
 
 
-def test_thresholds_in_closed_form_are_those_of_simulation():
-    rows = random_thresholds(seed=3)
-    assert [row["bias"] for row in rows] == list(CLOSED_FORM)
-    for row in rows:
-        s, n = row["simulated"], 1_000_000 * (0.5 if row["bias"] == "salience" else 1)
-        assert row["closed_form"] == (0.5 if row["bias"] == "salience" else 0.25)
-        assert s == pytest.approx(row["closed_form"], abs=4 * row["std_error"])
-        assert row["std_error"] == pytest.approx(np.sqrt(s * (1 - s) / n), rel=0.01)
-        assert row["replicates"] == 1_000_000
-    assert len({row["simulated"] for row in rows}) == len(rows)
-    assert random_thresholds(seed=3, replicates=100) == random_thresholds(seed=3, replicates=100)
-    assert random_thresholds(seed=3, replicates=100) != random_thresholds(seed=4, replicates=100)
-
-
-def test_the_tables_that_the_script_writes(tmp_path):
-    comparisons = write(drawn(1), tmp_path / "comparisons.parquet")
-    outputs = {name: str(tmp_path / f"{name}.csv") for name in ("cognitive_biases", "random_thresholds")}
-    for _ in range(2):
-        tabulate(study="mine", comparisons=comparisons, outputs=outputs, **SETTINGS)
-    biases, thresholds = (read_table(path) for path in outputs.values())
-    assert tuple(biases[0]) == COGNITIVE_BIASES
-    assert tuple(thresholds[0]) == RANDOM
-    assert biases[0]["study"] == thresholds[0]["study"] == "mine"
-    assert {row["size"] for row in biases} == {""}
-
-
 def test_chance_of_a_judge_with_ties_is_that_of_its_choices(tmp_path):
     """Half of the comparisons are ties in both orders, the others two fair choices: an own answer stands in 1/4 of these."""
     generator = np.random.default_rng(3)
     outcomes = np.where(generator.random((4000, 1)) < 0.5, "tie", generator.choice(["a", "b"], (4000, 2)))
-    row = {"judge": "j", "model_a": "j", "model_b": "n", "condition": "", "experiment": "", "favoured": None, "vote": 1}
-    row |= {"human": None, "length_a": None, "length_b": None}
-    rows = [
-        row | {"item": str(number), "order": order, "outcome": str(outcome)}
-        for number, both in enumerate(outcomes)
-        for order, outcome in zip(("ab", "ba"), both, strict=True)
-    ]
+    rows = []
+    for number, chosen in enumerate(np.broadcast_to(outcomes, (4000, 2)).tolist()):
+        rows += both("j", str(number), chosen, models=("j", "n"))
     results = {row["bias"]: row for row in table(rows, tmp_path)}
     for bias in ("egocentric_order", "order_first", "order_last"):
         assert results[bias]["chance"] == pytest.approx(0.125, abs=0.01)

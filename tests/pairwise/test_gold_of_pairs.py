@@ -1,4 +1,4 @@
-"""Self-preference by a key: every contrast against a loop over verdicts, planted values recovered, what cannot be told."""
+"""Self-preference by a key: every contrast against a loop over verdicts, planted values recovered, refusals."""
 
 import itertools
 import math
@@ -12,6 +12,7 @@ from scipy.stats import t
 
 from recuse.base.database import connect
 from recuse.base.errors import ConfigError, DataError
+from recuse.base.reasons import Reason, code
 from recuse.base.tables import GOLD
 from recuse.inference.gold import (
     BASELINES,
@@ -21,15 +22,12 @@ from recuse.inference.gold import (
     HARMFUL,
     LEGITIMATE,
     LEGITIMATE_SHARE,
-    NO_ANSWERS,
-    NO_JUDGES,
-    NO_OWN,
     OTHER_ANSWERS,
     OTHER_JUDGES,
     SAME_QUESTIONS,
     gold,
 )
-from recuse.inference.verdict import CANNOT_BE_TOLD, ESTABLISHED, NO_CLEAR_BIAS, SUGGESTIVE
+from recuse.inference.verdict import FOUND, Verdict
 from recuse.pairwise.gold import create_marks_of_pairs
 from recuse.simulate.gold import declared_key_world, planted_by_key, simulate_keyed
 
@@ -89,20 +87,23 @@ def spoilt(columns, seed=0):
     return twice
 
 
+def sides(columns):
+    """Each answer of each valid verdict: judge, item, model, other model, whether each is right, points of the first."""
+    names = ("judge", "item", "model_a", "model_b", "outcome", "right_a", "right_b")
+    for judge, item, a, b, outcome, *right in zip(*(columns[name] for name in names), strict=True):
+        if None not in right and outcome != "error":
+            is_right = [mark == "true" for mark in right]
+            for_a = {"a": 1.0, "tie": 0.5, "b": 0.0}[outcome]
+            yield judge, item, a, b, *is_right, for_a
+            yield judge, item, b, a, *is_right[::-1], 1 - for_a
+
+
 def naive(columns, families):
     """(quantity, term, case, baseline) -> contrast and standard error, by loops over verdicts."""
     points = defaultdict(list)
-    names = ("judge", "item", "model_a", "model_b", "outcome", "right_a", "right_b")
-    for judge, item, a, b, outcome, right_a, right_b in zip(*(columns[name] for name in names), strict=True):
-        if right_a is None or right_b is None:
-            continue
-        for model, other, mine, right, other_right in ((a, b, "a", right_a, right_b), (b, a, "b", right_b, right_a)):
-            case = {"10": LEGITIMATE, "01": HARMFUL, "11": "both right", "00": "both wrong"}[
-                f"{int(right == 'true')}{int(other_right == 'true')}"
-            ]
-            won = {mine: 1.0, "tie": 0.5}.get(outcome, None if outcome == "error" else 0.0)
-            if won is not None:
-                points[case, item, judge, model, other].append(won)
+    for judge, item, model, other, right, other_right, won in sides(columns):
+        case = {(1, 0): LEGITIMATE, (0, 1): HARMFUL, (1, 1): "both right", (0, 0): "both wrong"}[right, other_right]
+        points[case, item, judge, model, other].append(won)
     marks = {key: float(np.mean(values)) for key, values in points.items()}
     family = lambda name: families.get(name, name)  # noqa: E731
     answers = defaultdict(list)  # of neither judge's family: case, item, judge -> pairs
@@ -191,12 +192,9 @@ def test_all_other_answers_are_two_clustered_means():
         row for row in rows_of(columns) if (row["term"], row["case"], row.get("baseline")) == ("C", HARMFUL, OTHER_ANSWERS)
     )
     marks = defaultdict(list)
-    names = ("judge", "item", "model_a", "model_b", "outcome", "right_a", "right_b")
-    for judge, item, a, b, outcome, right_a, right_b in zip(*(columns[name] for name in names), strict=True):
-        if judge == "C" and right_a != right_b:
-            wrong, right, side = (a, b, "a") if right_a == "false" else (b, a, "b")
-            if wrong == "C" or right != "C":
-                marks[item, wrong, right].append(float(outcome == side))
+    for judge, item, wrong, right, is_right, other_is_right, won in sides(columns):
+        if judge == "C" and other_is_right > is_right and (wrong == "C" or right != "C"):
+            marks[item, wrong, right].append(won)
     columns = zip(*((np.mean(values), wrong == "C", item) for (item, wrong, _), values in marks.items()), strict=True)
     y, of_self, items = map(np.array, columns)
     groups = np.unique(items, return_inverse=True)[1]
@@ -234,7 +232,7 @@ def test_inaccurate_judges_seem_biased_by_the_simple_baselines_alone():
         rows = [row for row in rows_of(drawn(seed, judges=judges)) if row["case"] == HARMFUL and "n" in row]
         for row in rows:
             excluded[row["term"], row["baseline"]] += row["ci_low"] > 0
-        claims += any(row.get("verdict") == ESTABLISHED and row["favours"] == "yes" for row in rows)
+        claims += any(row.get("verdict") == Verdict.ESTABLISHED and row["favours"] == "yes" for row in rows)
     assert excluded["E", OTHER_JUDGES] == seeds
     assert excluded["B", OTHER_ANSWERS] > seeds / 2
     assert max(count for (_, baseline), count in excluded.items() if baseline == BOTH) <= 6
@@ -254,10 +252,10 @@ def test_a_preference_for_a_place_cancels():
         if "n" in row and row["baseline"] != OTHER_ANSWERS and row["case"] != LEGITIMATE_SHARE:
             assert (row["share"], row["estimate"], row["std_error"]) == (0.5, 0.0, 0.0)
             assert row["ci_low"] < 0 < row["ci_high"]
-            assert row.get("verdict", NO_CLEAR_BIAS) in (NO_CLEAR_BIAS, CANNOT_BE_TOLD)
+            assert row.get("verdict", Verdict.NOT_SHOWN) in (Verdict.NOT_SHOWN, Verdict.INCONCLUSIVE)
 
 
-def test_reasons_why_it_cannot_be_told():
+def test_refusals_have_codes():
     columns = drawn(questions=40)
 
     def reasons(**parts):
@@ -265,26 +263,30 @@ def test_reasons_why_it_cannot_be_told():
         for name, values in parts.items():
             kept &= np.isin(columns[name].astype(str), values)
         rows = rows_of({name: values[kept] for name, values in columns.items()})
-        return {row["reason"] for row in rows if row.get("verdict") == CANNOT_BE_TOLD and row["case"] == HARMFUL}
+        return {row["reason"] for row in rows if row.get("verdict") == Verdict.INCONCLUSIVE and row["case"] == HARMFUL}
 
-    assert any(reason.startswith(NO_JUDGES) for reason in reasons(judge=["A"]))
-    assert any(reason.startswith(NO_ANSWERS) for reason in reasons(model_a=["A"], judge=["A", "B", "C"]))
-    assert NO_OWN in reasons(model_a=["A", "B"], model_b=["B", "C"], judge=["A", "F"])
+    assert Reason.NO_OTHER_JUDGE in reasons(judge=["A"])
+    assert Reason.NO_OTHER_ANSWERS in reasons(model_a=["A"], judge=["A", "B", "C"])
+    assert Reason.NO_OWN_OF_CASE in reasons(model_a=["A", "B"], model_b=["B", "C"], judge=["A", "F"])
     few = [f"Question {number:02}" for number in range(1, FEW)]
-    assert any(reason.endswith(f"fewer than {FEW}") for reason in reasons(item=few))
+    assert {code(reason) for reason in reasons(item=few)} == {Reason.FEW_QUESTIONS, Reason.NO_OWN_OF_CASE}
 
 
 def test_verdicts_follow_the_intervals():
     rows = [row for row in rows_of(drawn()) if row.get("baseline") == BOTH]
-    assert {row["verdict"] for row in rows} >= {ESTABLISHED, NO_CLEAR_BIAS}
+    assert {row["verdict"] for row in rows} >= {Verdict.ESTABLISHED, Verdict.NOT_SHOWN}
     for row in rows:
         excludes = row["ci_low"] > 0 or row["ci_high"] < 0
         by_odds = row["log_odds_ci_low"] > 0 or row["log_odds_ci_high"] < 0
-        if row["verdict"] in (ESTABLISHED, SUGGESTIVE):
+        if row["verdict"] in FOUND:
             assert (excludes, by_odds) == (True, True)
             assert row["favours"] == ("yes" if row["estimate"] > 0 else "no")
-        elif row["verdict"] == NO_CLEAR_BIAS:
+            assert row["detectable"] > 2.4 * row["std_error"]
+        elif row["verdict"] == Verdict.NOT_SHOWN:
             assert (excludes, by_odds) == (False, False)
+        else:
+            assert excludes != by_odds
+            assert row["reason"] == Reason.DEPENDS_ON_SCALE
 
 
 def test_comparisons_without_a_key_are_refused():
@@ -316,17 +318,14 @@ def test_the_legitimate_share_is_that_of_own_answers_that_win():
     """Right ones among own wins where one answer is right, and the same of the other judges, by loops over verdicts."""
     columns = drawn(questions=60)
     marks = defaultdict(list)
-    names = ("judge", "item", "model_a", "model_b", "outcome", "right_a", "right_b")
-    for judge, item, a, b, outcome, right_a, right_b in zip(*(columns[name] for name in names), strict=True):
-        if right_a != right_b and "C" in (a, b):
-            side, right, other = ("a", right_a, b) if a == "C" else ("b", right_b, a)
-            if judge != other:
-                marks[judge == "C", right, item, other].append(float(outcome == side))
-    wins = {(is_self, right): 0.0 for is_self in (True, False) for right in ("true", "false")}
-    for (is_self, right, *_), values in marks.items():
-        wins[is_self, right] += np.mean(values)
+    for judge, item, model, other, is_right, other_is_right, won in sides(columns):
+        if model == "C" and judge != other and is_right != other_is_right:
+            marks[judge == "C", is_right, item, other].append(won)
+    wins = defaultdict(float)
+    for (is_self, is_right, *_), values in marks.items():
+        wins[is_self, is_right] += np.mean(values)
     (row,) = (row for row in rows_of(columns) if (row["term"], row["case"]) == ("C", LEGITIMATE_SHARE))
-    shares = [wins[is_self, "true"] / (wins[is_self, "true"] + wins[is_self, "false"]) for is_self in (True, False)]
+    shares = [wins[is_self, True] / (wins[is_self, True] + wins[is_self, False]) for is_self in (True, False)]
     assert (row["share"], row["baseline_share"]) == pytest.approx(shares, abs=1e-9)
     assert row["estimate"] == pytest.approx(shares[0] - shares[1], abs=1e-9)
     assert row["ci_low"] < row["estimate"] < row["ci_high"]

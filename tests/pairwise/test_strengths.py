@@ -69,9 +69,8 @@ def test_errors_of_debiased_strengths_are_those_of_refits():
     compared = draw(world, 6)
     table, drawn = table_of(compared), []
     for item in range(20):
-        kept = compared.judges.item != item
-        part = replace(compared, judges=compared.judges.among(kept), labelled=compared.labelled[kept])
-        drawn.append([table_of(part)["debiased", f"model {number}"]["strength"] for number in range(6)])
+        part = table_of(compared.among(compared.judges.item != item))
+        drawn.append([part["debiased", f"model {number}"]["strength"] for number in range(6)])
     jackknife = np.sqrt(19 / 20 * ((drawn - np.mean(drawn, axis=0)) ** 2).sum(axis=0))
     ours = [table["debiased", f"model {number}"]["std_error"] for number in range(6)]
     np.testing.assert_allclose(ours, jackknife, rtol=0.2)
@@ -95,6 +94,6 @@ def test_models_that_no_verdict_links_have_no_strength():
     compared = draw(WORLD, 1)
     judges = compared.judges
     apart = (judges.first < 3) == (judges.second < 3)
-    part = replace(compared, judges=judges.among(apart), labelled=compared.labelled[apart], humans=None)
+    part = replace(compared.among(apart), humans=None)
     assert all("strength" not in row and row["note"] for row in table_of(part).values())
     assert not fit(Cells(part.judges), ["strength"]).identified.any()

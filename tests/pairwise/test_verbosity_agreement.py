@@ -60,34 +60,6 @@ def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, monkeypatch):
     assert not any(key[1] == "unlabelled" for key in results)
 
 
-def judged(outcomes, **settings):
-    """One verdict on each question, with the human label `a`."""
-    row = {"judge": "j", "model_a": "m", "model_b": "n", "order": "ab", "human": "a", "length_a": None, "length_b": None}
-    row |= {"condition": "", "experiment": "", "favoured": None, "vote": 1}
-    return [row | {"item": str(number), "outcome": outcome} | settings for number, outcome in enumerate(outcomes)]
-
-
-def test_experiments_are_not_merged(tmp_path):
-    rows = judged("aaaa", experiment="right") + judged("bbbb", experiment="wrong")
-    results = table(write(rows, tmp_path / "c.parquet"), pools={})
-    right, wrong = (results[experiment, "", "j", "ab"] for experiment in ("right", "wrong"))
-    assert (right["value"], right["questions"], wrong["value"], wrong["questions"]) == (1, 4, 0, 4)
-    end = 0.05 ** (1 / 4)  # exact, for 4 of 4 and 0 of 4 questions
-    ends = [right["ci_low"], right["ci_high"], wrong["ci_low"], wrong["ci_high"]]
-    assert ends == pytest.approx([end, 1, 0, 1 - end], abs=1e-12)
-
-
-def test_one_question_that_counts_has_no_interval(tmp_path):
-    results = table(write(judged(["a", "error"]), tmp_path / "c.parquet"), pools={})["", "", "j", "ab"]
-    assert (results["value"], results["questions"], results["errors"]) == (1, 1, 1)
-    assert np.isnan([results["ci_low"], results["ci_high"]]).all()
-
-
-def test_without_human_labels_there_is_no_row(tmp_path):
-    rows = [row for row in random_rows(1) if row["condition"] == "unlabelled"]
-    assert table(write(rows, tmp_path / "c.parquet"), pools={}) == {}
-
-
 @pytest.mark.mirror
 def test_verdicts_of_prd(tmp_path):
     folder, paths = released("prd")

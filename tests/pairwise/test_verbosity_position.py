@@ -59,8 +59,7 @@ def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, monkeypatch):
 
 def verdicts_of(outcomes):
     """Comparisons of one judge with the given outcomes, (order ab, order ba), each on a question of its own."""
-    row = {"judge": "j", "model_a": "m", "model_b": "n", "human": None, "length_a": None, "length_b": None}
-    row |= {"condition": "", "experiment": "", "favoured": None, "vote": 1}
+    row = {"judge": "j", "model_a": "m", "model_b": "n"}
     return [
         row | {"item": str(number), "order": order, "outcome": outcome}
         for number, both in enumerate(outcomes)

@@ -32,7 +32,7 @@ def judged(first, *, count=4000, seed=1, longer=0.0):
     by_length = np.where(generator.random(count) < longer, length_a > 100, by_quality)
     is_a = np.where(generator.random(count) < first, ab, by_length)
     outcome = np.where(generator.random(count) < TIES, "tie", np.where(is_a, "a", "b"))
-    row = {"judge": "m", "model_a": "m", "model_b": "n", "human": None, "condition": "", "experiment": "", "favoured": None}
+    row = {"judge": "m", "model_a": "m", "model_b": "n"}
     return [
         row
         | {"item": f"q{number // 2}", "vote": 1 + number % 2, "order": "ab" if ab[number] else "ba"}

@@ -8,7 +8,7 @@ from matplotlib.colors import to_hex
 
 from attack_votes import random_votes, write_votes
 from conftest import DATA
-from drawings import VERY_LONG, artists, drawn_twice, filled, has_room, on_paper, texts
+from drawings import VERY_LONG, artists, drawn_twice, filled, has_room, on_paper, prose, texts
 from recuse.base.tables import LENGTH_CONFOUND
 from recuse.pairwise.attacks import LEVELS, PERTURBATIONS
 from recuse.plot.attacks import attack_success, votes_by_position
@@ -177,7 +177,7 @@ def test_what_the_length_curve_leaves_out_is_said(tables):
     table = table[(table["judge"] == "J1") & (table["experiment"] == "main")].assign(**told)
     nothing = {"experiment": "main", "judge": "K", "n": 0, "questions": 0, "equal_lengths": 1, "no_length": 2, "errors": 0}
     both = pd.concat([table, pd.DataFrame([nothing])], ignore_index=True)
-    output = " ".join(texts(length_bias_curve(both, **DRAWN))).replace("\n", " ")
+    output = prose(length_bias_curve(both, **DRAWN))
     counts = "1,235 votes on answers of equal length, 2 votes on answers of unknown length, 3 errors"
     assert f"Left out: {counts}. Without any other vote in an experiment: K." in output
     page = length_bias_curve(both[-1:], **DRAWN)

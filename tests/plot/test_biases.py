@@ -15,6 +15,7 @@ from drawings import (
     filled,
     gaps,
     on_paper,
+    prose,
     self_and_family_bias,
     simultaneous,
     spec_table,
@@ -22,6 +23,7 @@ from drawings import (
     texts,
     words_are_beside_the_point,
 )
+from recuse.base.reasons import Reason, because, in_words
 from recuse.base.words import signed
 from recuse.plot.axes import BEYOND
 from recuse.plot.biases import SIDES, absences, family_places
@@ -124,41 +126,44 @@ def test_numbers_have_a_sign_unless_they_round_to_zero(value, text):
 
 
 def test_a_study_without_both_biases_says_the_reason_that_the_table_gives():
-    own = "no ratings by this judge of its own answers"
+    own = because(Reason.NO_OWN_ANSWERS)
     reasons = gaps(
-        ("a", None, own, "self_bias", "GPT-4o"), ("a", None, own, "self_bias", "A critic"), ("b", None, "x", "self_bias")
+        ("a", None, own, "self_bias", "GPT-4o"), ("a", None, own, "self_bias", "A critic"), ("b", None, own, "self_bias")
     )
     slopes = spec_table([(None, "slope", "GPT-4o", 0.9, 0.8, 1.0)])
     figure = self_and_family_bias(slopes, reasons=reasons, clustered=CLUSTERED)
     output = " ".join(text.get_text() for text in sorted(figure.findobj(Text), key=lambda text: -text.get_position()[1]))
-    assert output.startswith(f"No self-bias: GPT-4o, A critic ({own}). No family-bias: the spec a has no term for family-bias.")
+    assert output.startswith(
+        f"No self-bias: GPT-4o, A critic ({in_words(own)}). No family-bias: the spec a has no term for family-bias."
+    )
     assert "SIMULATED DATA" in texts(figure)
     assert figure.axes == []
-    figure = self_and_family_bias(spec_table([]), reasons=gaps(("a", None, "no row is left")), clustered=CLUSTERED)
-    assert "Not estimated: the spec a (no row is left)." in " ".join(texts(figure))
-    assert "No self-bias" not in " ".join(texts(figure))
+    figure = self_and_family_bias(spec_table([]), reasons=gaps(("a", None, because(Reason.NO_ROWS))), clustered=CLUSTERED)
+    assert "Not estimated: the spec a (no row is left)." in prose(figure)
+    assert "No self-bias" not in prose(figure)
 
 
 def test_one_bias_alone_has_one_panel_and_the_note():
-    figure = self_and_family_bias(estimates([]), reasons=gaps(("a", None, "no judge", "self_bias", "GPT-4o")))
+    figure = self_and_family_bias(
+        estimates([]), reasons=gaps(("a", None, because(Reason.NO_OWN_ANSWERS), "self_bias", "GPT-4o"))
+    )
     (panel,) = figure.axes
     assert panel.get_title(loc="left") == "Family-bias"
     assert [label.get_text() for label in panel.get_yticklabels()] == ["Claude", "GPT"]
-    assert "No self-bias: GPT-4o (no judge)." in texts(figure)
+    assert "No self-bias: GPT-4o (it rates no answers of its own)." in texts(figure)
     (panel,) = self_and_family_bias(estimates(["GPT-4o"], [])).axes
     assert panel.get_title(loc="left") == "Self-bias"
 
 
 def test_absence_is_said_of_the_quantities_that_no_spec_has():
     table, without = estimates(), spec_table([(None, "slope", "GPT-4o", 0.9, 0.8, 1.0)])
-    reason = gaps(
-        ("a", None, "why", "family_bias", "GPT"), ("a", "x", "why", "family_bias", "GPT"), ("c", None, "y", "self_bias", "z")
-    )
+    why = because(Reason.NO_SIBLINGS)
+    reason = gaps(*(("a", part, why, "family_bias", "GPT") for part in (None, "x")), ("c", None, why, "self_bias", "z"))
     assert absences(SIDES, {"a": table, "b": without}, reason) == ""
     own = table[table["quantity"] == "self_bias"]
-    assert absences(SIDES, {"a": own}, reason) == "No family-bias: GPT (why)."
+    assert absences(SIDES, {"a": own}, reason) == f"No family-bias: GPT ({in_words(why)})."
     both = absences(SIDES, {"a": own, "b": without, "c": without[:0]}, reason)
-    assert both == "No family-bias: GPT (why); the spec b has no term for family-bias."
+    assert both == f"No family-bias: GPT ({in_words(why)}); the spec b has no term for family-bias."
     assert (
         absences(["Self-bias"], {"b": without, "d": without}, reason)
         == "No self-bias: the specs b, d have no term for self-bias."
@@ -200,10 +205,10 @@ def test_a_simultaneous_interval_that_goes_on_beyond_the_axis_ends_in_an_arrow()
 
 
 def test_the_estimand_stands_under_the_finding():
-    note = gaps(("a", None, "no family", "family_bias", "GPT"))
+    note = gaps(("a", None, because(Reason.NO_TERM), "family_bias", "GPT"))
     figure = self_and_family_bias(estimates(families=[]), subject(estimand="A against humans"), reasons=note)
     by_height = [text for _, text in sorted((text.get_position()[1], text.get_text()) for text in figure.texts)]
-    assert by_height[0] == "No family-bias: GPT (no family)."
+    assert by_height[0] == "No family-bias: GPT (no row carries a term of the model)."
     assert any(text.startswith("A against humans; rating points") for text in by_height)
 
 

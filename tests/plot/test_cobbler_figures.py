@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 
-from drawings import VERY_LONG, artists, drawn_twice, has_room, is_page_of, on_paper, subject, texts
+from drawings import VERY_LONG, artists, drawn_twice, has_room, is_page_of, on_paper, prose, subject, texts
 from recuse.base.tables import COGNITIVE_BIASES, RBO, VALID
 from recuse.pairwise.cognitive import CLOSED_FORM
 from recuse.plot.cobbler import (
@@ -75,11 +75,11 @@ def test_a_point_for_each_judge_and_bias_and_a_line_for_each_threshold():
     assert artists(figure, "human interval")[0].get_xdata() == pytest.approx([0.25, 0.34])
     assert on_paper(figure)
     assert "humans, mean of the released shares" in texts(figure)
-    assert "humans: 90 % bootstrap interval over instructions" in " ".join(texts(figure)).replace("\n", " ")
+    assert "humans: 90 % bootstrap interval over instructions" in prose(figure)
     above = judges.assign(above=judges["share"] > judges["random"]).groupby("bias")["above"].sum()
     excess = (judges["share"] - judges["random"]).groupby(judges["bias"]).mean()
     strongest = f"“{NAMES[excess.idxmax()]}”: it exceeds random choices in {above[excess.idxmax()]} of 15 judges"
-    assert strongest in " ".join(texts(figure)).replace("\n", " ")
+    assert strongest in prose(figure)
 
 
 def test_experiments_and_a_judge_called_human_are_told_apart():
@@ -89,7 +89,7 @@ def test_experiments_and_a_judge_called_human_are_told_apart():
     output = "A judge counts once in each experiment."
     names = [f"{judge} (one)" for judge in JUDGES[:3]] + [f"{judge} (two)" for judge in JUDGES[:2]]
     for figure in (jitter(table), bias_profile(table, subject()), bias_by_size(table, subject())):
-        assert output in " ".join(texts(figure)).replace("\n", " ")
+        assert output in prose(figure)
         assert on_paper(figure)
     assert sorted(x for x, _ in marks(jitter(table), "judge")) == sorted(table["share"])
     assert set(names) <= set(texts(bias_profile(table, subject())))
@@ -107,7 +107,7 @@ def test_biases_without_a_share_are_said():
     )
     text = "Without a share, as all comparisons are left out, by number of judges: Salience (1); Bandwagon (3)."
     for figure in (jitter(table), bias_profile(table, subject()), bias_by_size(table, subject())):
-        assert text in " ".join(texts(figure)).replace("\n", " ")
+        assert text in prose(figure)
         assert on_paper(figure)
     assert len(marks(jitter(table), "judge")) == 23
     empty = table.assign(share=np.nan)
@@ -142,7 +142,7 @@ def test_the_most_biased_judge_and_outliers_are_named():
 @pytest.mark.parametrize("origin", ORIGINS)
 @pytest.mark.parametrize("draw", [jitter, lambda table: bias_profile(table, subject())])
 def test_figures_say_what_is_quoted_and_what_computed(draw, origin):
-    output = " ".join(texts(draw(biases(origin=origin)))).replace("\n", " ")
+    output = prose(draw(biases(origin=origin)))
     assert ORIGINS[origin] in output
     assert all(text not in output for other, text in ORIGINS.items() if other != origin)
 
@@ -182,9 +182,8 @@ def test_the_profile_has_every_share_and_a_shade_for_what_exceeds_random_choices
     assert not shades[-1].any()
     counts = (wide > random).sum(axis=1)
     most, least = JUDGES[counts.argmax()], JUDGES[counts.argmin()]
-    assert f"{most} exceeds random choices in {some(counts.max(), 9, 'bias', 'biases')}, {least} in {counts.min()}" in " ".join(
-        texts(figure)
-    ).replace("\n", " ")
+    exceeded = f"{most} exceeds random choices in {some(counts.max(), 9, 'bias', 'biases')}, {least} in {counts.min()}"
+    assert exceeded in prose(figure)
     assert on_paper(figure)
 
 
@@ -212,7 +211,7 @@ def test_judges_without_sizes_are_one_group():
     labels = figure.axes[0].get_yticklabels()
     own = mixed.loc[(mixed["judge"] == "Judge C") & (mixed["bias"] == "egocentric_order"), "share"].item()
     assert artists(figure, "egocentric_order")[1].get_width() == pytest.approx(own / 9)
-    assert PARTLY.strip() in " ".join(texts(figure)).replace("\n", " ")
+    assert PARTLY.strip() in prose(figure)
     assert [label.get_text() for label in labels] == [">40B (1)", "size unknown (2)"]
 
 
@@ -222,7 +221,7 @@ def test_only_biases_that_every_size_has_are_averaged():
     figure = bias_by_size(table, subject())
     assert artists(figure, "salience") == []
     assert artists(figure, "random")[0].get_xdata()[0] == pytest.approx(0.25)
-    assert "Not averaged, as not every group has it: Salience." in " ".join(texts(figure)).replace("\n", " ")
+    assert "Not averaged, as not every group has it: Salience." in prose(figure)
     apart = table[(table["judge"] == "Judge A") == (table["bias"] == "salience")]
     assert is_page_of(bias_by_size(apart, subject()), NO_COMMON)
 
@@ -285,7 +284,7 @@ def test_bars_are_filled_where_a_judge_beats_the_list(shown):
         assert axes.get_yticklabels()[-1].get_text() == "Judge A"
     assert texts(figure).count("25.0 %") == len(shown)
     finding = "4 of 15 judges rank the systems more like an annotator than a list made blind"
-    assert finding in " ".join(texts(figure)).replace("\n", " ")
+    assert finding in prose(figure)
     assert len([text for text in texts(figure) if text in [words for words, _ in LINES.values()]]) == 2
     assert on_paper(figure)
 

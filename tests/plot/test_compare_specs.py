@@ -1,7 +1,6 @@
 """Several specs on one axis: which point stands where, and what is said where there is none."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from matplotlib.text import Text
 
@@ -14,15 +13,13 @@ from drawings import (
     filled,
     gaps,
     on_paper,
+    prose,
     spec_table,
     subject,
     texts,
     words_are_beside_the_point,
 )
-from recuse.base import tables
-from recuse.inference.idiosyncrasy import ADDITIVE, MIXED
-from recuse.model.design import ALL_JUDGES
-from recuse.model.spec import IDIOSYNCRASY
+from recuse.base.reasons import Reason, because
 from recuse.plot.biases import (
     GAPS,
     Variant,
@@ -30,12 +27,13 @@ from recuse.plot.biases import (
     compare,
     compare_specs,
     variants_of,
-    with_idiosyncrasy,
     without_variant,
 )
 from recuse.plot.intervals import ORDER, POINTS, excludes_zero
 
 JUDGES = [f"judge {number}" for number in range(20)]
+
+NO_ROWS, NO_LENGTHS = because(Reason.NO_ROWS), because(Reason.NO_LENGTHS)
 
 
 def variant(label="Equation 1", shift=0.0, interval=INTERVAL, **settings):
@@ -147,9 +145,9 @@ def test_an_interval_far_longer_than_the_others_ends_in_an_arrow():
 
 def test_nothing_to_compare_is_said():
     figure = compare([Variant("a", estimates([], []), INTERVAL)], subject(), note="Not estimated: b (why).")
-    assert "Not estimated: b (why)." in " ".join(texts(figure))
+    assert "Not estimated: b (why)." in prose(figure)
     assert figure.axes == []
-    assert "Not estimated: b (why)." in " ".join(texts(compare([], subject(), note="Not estimated: b (why).")))
+    assert "Not estimated: b (why)." in prose(compare([], subject(), note="Not estimated: b (why)."))
 
 
 def test_a_label_with_slice_is_a_variant_for_each_slice():
@@ -175,12 +173,12 @@ def test_an_ordinal_fit_is_compared_by_its_marginal_effects():
 
 def test_what_is_left_out_is_named_with_its_reason():
     table = spec_table([("GPT", "self_bias", "GPT-4o", 0.1, 0.0, 0.2)])
-    reasons = gaps(("a", "Claude", "no row is left"), ("a", "GPT", "a remark"), ("b", None, "the ratings have no lengths"))
+    reasons = gaps(("a", "Claude", NO_ROWS), ("a", "GPT", because(Reason.NO_TERM)), ("b", None, NO_LENGTHS))
     entry = {"label": "{slice} judges", "spec": "a"}
-    assert without_variant(entry, table, reasons) == {"Claude judges": "no row is left"}
+    assert without_variant(entry, table, reasons) == {"Claude judges": NO_ROWS}
     assert without_variant({**entry, "label": "pooled"}, table, reasons) == {}
     other = {"label": "length-controlled", "spec": "b"}
-    assert without_variant(other, table[:0], reasons) == {"length-controlled": "the ratings have no lengths"}
+    assert without_variant(other, table[:0], reasons) == {"length-controlled": NO_LENGTHS}
 
 
 MAIN = [(None, "self_bias", "GPT-4o", 0.1, 0.05, 0.15), (None, "self_bias", "Claude v2", 0.0, -0.1, 0.1)]
@@ -189,17 +187,17 @@ MAIN = [(None, "self_bias", "GPT-4o", 0.1, 0.05, 0.15), (None, "self_bias", "Cla
 @pytest.mark.parametrize(
     ("rows", "reason", "said"),
     [
-        ([], ("other", None, "the ratings have no lengths"), "Not estimated: other (the ratings have no lengths)."),
+        ([], ("other", None, NO_LENGTHS), "Not estimated: other (the ratings have no lengths)."),
         (
             [(None, "slope", "all judges", 0.1, 0.0, 0.2)],
-            ("main", None, "why", "family_bias", "GPT"),
+            ("main", None, NO_ROWS, "family_bias", "GPT"),
             "No self-bias: the spec other has no term for self-bias. "
             "No family-bias: the spec other has no term for family-bias.",
         ),
         (
             [(None, "self_bias", "GPT-4o", np.nan, np.nan, np.nan), (None, "slope", "GPT-4o", 0.1, 0.0, 0.2)],
-            ("other", None, "not estimable", "self_bias", "GPT-4o"),
-            "No self-bias: GPT-4o (not estimable). No family-bias: the spec other has no term for family-bias.",
+            ("other", None, because(Reason.COLLINEAR), "self_bias", "GPT-4o"),
+            "No self-bias: GPT-4o (collinear with other terms). No family-bias: the spec other has no term for family-bias.",
         ),
     ],
     ids=["no estimates", "no such term", "not estimable"],
@@ -219,91 +217,20 @@ def test_where_only_the_first_has_points_nothing_is_compared(rows, reason, said)
 
 def test_what_there_is_is_drawn_the_same_every_time_and_the_rest_named(tmp_path):
     tables = {"main": spec_table(MAIN), "without": spec_table(MAIN[:1]), "length": spec_table([])}
-    reasons = gaps(("length", None, "the ratings have no lengths"))
+    reasons = gaps(("length", None, NO_LENGTHS))
     entries = [{"label": name, "spec": name, "covariance": "HC0"} for name in tables]
-    inputs = {"estimates": list(tables.values()), "not_estimable": reasons, "idiosyncrasy": []}
+    inputs = {"estimates": list(tables.values()), "not_estimable": reasons}
     drawn_twice("biases:compare_specs", tmp_path, inputs, variants=entries, confidence=0.9)
     figure = compare_specs(**inputs, subject=subject(), variants=entries, confidence=0.9)
     assert [point.get_xdata()[0] for point in artists(figure, "point")] == [0.0, 0.1, 0.1]
-    assert "Not estimated: length (the ratings have no lengths)." in " ".join(texts(figure))
+    assert "Not estimated: length (the ratings have no lengths)." in prose(figure)
     inputs["estimates"] = inputs["estimates"][::2]
     figure = compare_specs(**inputs, subject=subject(), variants=entries[::2], confidence=0.9)
     assert figure.axes == []
-    assert "Nothing to compare with: main." in " ".join(texts(figure))
+    assert "Nothing to compare with: main." in prose(figure)
 
 
 def test_shapes_differ_and_begin_anew_when_they_run_out():
     assert len({point["marker"] for point in POINTS}) == len(POINTS) == 9
     points = artists(compare([variant(str(number)) for number in range(10)], subject()), "point")
     assert points[9].get_marker() == points[0].get_marker() == "o"
-
-
-OF_MAIN = [(None, "self_bias", "GPT-4o", 0.1, 0.05, 0.15), (None, "self_bias", "Claude v2", 0.0, -0.1, 0.1)]
-
-
-IDIOSYNCRASY_ROWS = [
-    ("main", None, "self_bias", "GPT-4o", 0.2, 0.1, 0.3, None),
-    ("main", None, "self_bias", "Claude v2", None, None, None, "why not"),
-    ("main", None, "self_bias", ALL_JUDGES, 0.9, 0.8, 1.0, None),
-    ("by_dimension", "Tone", "self_bias", "Claude v2", 0.9, 0.8, 1.0, None),
-]
-
-
-def idiosyncrasy_table(rows=IDIOSYNCRASY_ROWS):
-    columns = ["spec", "slice", "quantity", "term", "estimate", "ci_low", "ci_high", "reason"]
-    mixed = pd.DataFrame(rows, columns=columns).assign(method=MIXED)
-    additive = mixed.assign(estimate=-0.7, ci_low=-0.8, ci_high=-0.6, reason=None, method=ADDITIVE)
-    return pd.concat([mixed, additive]).reindex(columns=tables.IDIOSYNCRASY)
-
-
-def test_idiosyncrasy_cells_are_a_variant_with_a_prediction_interval():
-    entries = [
-        {"label": "A against humans", "spec": "main", "covariance": "HC0"},
-        {"label": "C beyond ordinary preference", "spec": IDIOSYNCRASY, "of": "main"},
-    ]
-
-    def drawn(rows):
-        tables = [spec_table(OF_MAIN, "main")], gaps(), [idiosyncrasy_table(rows)]
-        return compare_specs(*tables, subject(), variants=entries, confidence=0.9)
-
-    figure = drawn(IDIOSYNCRASY_ROWS)
-    assert [point.get_xdata()[0] for point in artists(figure, "point")] == [0.0, 0.1, 0.2]
-    assert [tuple(bar.get_xdata()) for bar in artists(figure, "interval")][2] == (0.1, 0.3)
-    said = " ".join(texts(figure))
-    assert all(text in said for text in ("preference (90 % prediction interval)", f"A against humans ({INTERVAL})", GAPS))
-    figure = drawn(IDIOSYNCRASY_ROWS[1:])  # the one question that has an answer is drawn
-    assert [point.get_xdata()[0] for point in artists(figure, "point")] == [0.0, 0.1]
-    assert ", against humans" in " ".join(" ".join(texts(figure)).split()), texts(figure)
-
-
-def test_intervals_over_wordings_replace_narrower_ones_of_the_same_check():
-    entries = [
-        {"label": "A against humans", "spec": "main", "covariance": "CR1", "check": "clustered"},
-        {"label": "C beyond ordinary preference", "spec": IDIOSYNCRASY, "of": "main", "check": "idiosyncrasy"},
-    ]
-
-    def drawn(*rows):
-        columns = ["check", "quantity", "term", "ci_low", "ci_high"]
-        over = pd.DataFrame(rows, columns=columns).reindex(columns=tables.WORDINGS)
-        inputs = [spec_table(OF_MAIN, "main")], gaps(), [idiosyncrasy_table()]
-        figure = compare_specs(*inputs, subject(), variants=entries, confidence=0.9, wordings=[over])
-        return [tuple(bar.get_xdata()) for bar in artists(figure, "interval")], " ".join(texts(figure))
-
-    plain, said = drawn(("another", "self_bias", "GPT-4o", -1.0, 1.0), ("idiosyncrasy", "self_bias", "GPT-4o", None, None))
-    assert plain == [(-0.1, 0.1), (0.05, 0.15), (0.1, 0.3)]
-    assert "wordings" not in said
-    wider, said = drawn(("idiosyncrasy", "self_bias", "GPT-4o", -0.02, 0.25), ("clustered", "self_bias", "GPT-4o", 0.06, 0.14))
-    assert wider == [(-0.1, 0.1), (0.05, 0.15), (-0.02, 0.3)]
-    assert "90 % interval, over prompts and wordings" in " ".join(said.split())
-
-
-def test_reasons_of_idiosyncrasy_cells_are_those_of_the_spec_where_all_lack_an_estimate():
-    reasons = gaps(("a", None, "x"))
-    tables, joined = with_idiosyncrasy([spec_table(OF_MAIN)], reasons, idiosyncrasy_table(), spec="main")
-    assert tables[1]["term"].tolist() == ["GPT-4o"]
-    assert joined[["spec", "term", "reason"]].values.tolist()[1:] == [[IDIOSYNCRASY, "Claude v2", "why not"]]
-    tables, joined = with_idiosyncrasy([spec_table(OF_MAIN)], reasons, idiosyncrasy_table(IDIOSYNCRASY_ROWS[1:]), spec="main")
-    assert tables[1].empty
-    assert joined["quantity"].isna().tolist() == [True, True]
-    entry = {"label": "C: ordinary preference", "spec": IDIOSYNCRASY}
-    assert without_variant(entry, tables[1], joined) == {"C: ordinary preference": "why not"}

@@ -26,9 +26,9 @@ def table(*rows):
 
 PAIRS = (
     row("A", "harmful", 0.3, "established", "yes"),
-    row("B", "harmful", 0.05, "no clear bias"),
-    row("C", "harmful", -0.2, "suggestive", "no"),
-    row("A", "legitimate", 0.02, "no clear bias"),
+    row("B", "harmful", 0.05, "not shown"),
+    row("C", "harmful", -0.2, "likely", "no"),
+    row("A", "legitimate", 0.02, "not shown"),
     row("A", "harmful", 0.4, baseline="other judges"),
     row("GPT", "harmful", 0.2, "established", "yes", quantity="family_bias"),
 )
@@ -45,7 +45,7 @@ def test_pairs():
 
 def test_ratios_are_on_a_log_axis():
     rows = [row("A", "over-marking", math.log(2), "established", "yes", measure="log ratio")]
-    rows += [row("A", "under-marking", math.log(0.9), "no clear bias", measure="log ratio")]
+    rows += [row("A", "under-marking", math.log(0.9), "not shown", measure="log ratio")]
     figure = gold(table(*rows), subject(models={}), confidence=0.9)
     assert has_room(figure)
     assert {"×\N{THIN SPACE}2.00", "×\N{THIN SPACE}0.90", "1", "2"} <= set(texts(figure))
@@ -54,9 +54,9 @@ def test_ratios_are_on_a_log_axis():
 @pytest.mark.parametrize(
     ("verdicts", "finding"),
     [
-        (("no clear bias", ""), "No judge prefers its own wrong answers to right ones more often than expected or less often"),
-        (("suggestive", "no"), "The one judge prefers its own wrong answers to right ones less often than expected"),
-        (("cannot be told", ""), "No judge can be tested"),
+        (("not shown", ""), "No judge prefers its own wrong answers to right ones more often than expected or less often"),
+        (("likely", "no"), "The one judge prefers its own wrong answers to right ones less often than expected"),
+        (("inconclusive", ""), "No judge can be tested"),
     ],
 )
 def test_findings(verdicts, finding):
@@ -65,5 +65,5 @@ def test_findings(verdicts, finding):
 
 
 def test_no_own_answers_are_a_page_that_says_so():
-    rows = [{"quantity": "self_bias", "term": "A", "case": "harmful", "verdict": "cannot be told"}]
+    rows = [{"quantity": "self_bias", "term": "A", "case": "harmful", "verdict": "inconclusive"}]
     assert set(NO_ROWS.split()) <= words_of(gold(table(*rows), subject(models={}), confidence=0.9))

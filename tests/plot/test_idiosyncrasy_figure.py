@@ -4,12 +4,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from drawings import VERY_LONG, artists, filled, has_room, is_page_of, on_paper, subject, texts
+from drawings import VERY_LONG, artists, filled, has_room, is_page_of, on_paper, prose, subject, texts
+from recuse.base.reasons import Reason, because, in_words
 from recuse.base.tables import RESIDUALS, write_table
+from recuse.base.words import capitalised
 from recuse.inference.idiosyncrasy import idiosyncrasies, residual_rows
 from recuse.model.spec import Spec
 from recuse.plot.idiosyncrasy import residuals
 from recuse.plot.style import read
+
+WHY = in_words(because(Reason.NO_RESIDUAL))
 
 
 def table():
@@ -35,7 +39,7 @@ def test_each_cell_has_a_mark_filled_where_it_is_outside_the_band():
     colours = [subject().palette.colour(judge) for judge in ("Claude v2", "GPT-4o", "Llama 3 8B")]
     assert [mark.get_color() for mark in artists(figure, "self")] == colours
     assert [patch.get_extents().width > 0 for patch in artists(figure, "band")] == [True] * 3
-    text = " ".join(texts(figure))
+    text = prose(figure)
     assert "All 3 judges rate themselves higher than ordinary preferences explain; chance alone would name 1 in 10" in text
     assert "band: 90 % of ordinary preferences" in text
     unrelated = {mark.get_color() for mark in artists(figure, "unrelated")}
@@ -55,18 +59,18 @@ def test_a_judge_without_residuals_and_a_study_without_any_say_why():
     lacking = table()
     of_gpt = lacking["judge"] == "GPT-4o"
     lacking.loc[of_gpt, ["residual", "band"]] = np.nan
-    lacking.loc[of_gpt, "reason"] = "so it is"
+    lacking.loc[of_gpt, "reason"] = because(Reason.NO_RESIDUAL)
     figure = residuals(lacking, subject(), spec="main", confidence=0.9)
     assert len(artists(figure, "self")) == 2
     assert "not estimable" in texts(figure)
-    assert "Both judges rate themselves higher" in " ".join(texts(figure))
-    assert "Not estimated: cells of GPT-4o (so it is)." in " ".join(texts(figure))
-    assert is_page_of(residuals(lacking[of_gpt], subject(), spec="main", confidence=0.9), "So it is.")
+    assert "Both judges rate themselves higher" in prose(figure)
+    assert f"Not estimated: cells of GPT-4o ({WHY})." in prose(figure)
+    assert is_page_of(residuals(lacking[of_gpt], subject(), spec="main", confidence=0.9), f"{capitalised(WHY)}.")
     assert is_page_of(residuals(lacking[:0], subject(), spec="main", confidence=0.9), "No cell to draw.")
 
 
 def test_the_figure_is_of_the_whole_of_one_spec(tmp_path, twin):
-    rows = list(residual_rows(idiosyncrasies(Spec.of("main"), twin, seed=1), confidence=0.9))
+    rows = list(residual_rows(idiosyncrasies(Spec.of("main"), twin), confidence=0.9))
     others = [{**row, "spec": "by_dimension", "slice": "Tone"} for row in rows]
     write_table(tmp_path / "residuals.csv", RESIDUALS, rows + others)
     figure = residuals(read(tmp_path / "residuals.csv"), subject(), spec="main", confidence=0.9)

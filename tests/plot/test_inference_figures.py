@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from drawings import PRESENT, VERY_LONG, artists, drawn_twice, has_room, is_page_of, on_paper, subject, texts
-from recuse.inference.leaderboard import DEBIASED, HUMAN, NO_CHAIN, RAW, SMALL_SAMPLE, WITHOUT_FAMILY, WITHOUT_SELF
-from recuse.inference.power import NOT_ESTIMABLE, UNKNOWN_PREFERENCES
+from drawings import PRESENT, VERY_LONG, artists, drawn_twice, has_room, is_page_of, on_paper, prose, subject, texts
+from recuse.base.reasons import Reason, because, in_words
+from recuse.inference.leaderboard import DEBIASED, HUMAN, RAW, WITHOUT_FAMILY, WITHOUT_SELF
 from recuse.inference.ppi import HUMANS, STRATA
 from recuse.model.spec import C
 from recuse.plot import leaderboard, power, reliability
@@ -31,10 +31,6 @@ def drawn(name, *tables):
     return DRAW[name](*tables, subject(), confidence=0.9)
 
 
-def foot(figure):
-    return " ".join(texts(figure))
-
-
 def test_models_are_in_the_order_of_the_ratings_as_they_are_with_scores_and_ranks():
     figure = drawn("leaderboard", board({**SAME, RAW: [3, 1, 2, 4]}))
     scores, ranks = figure.axes
@@ -52,33 +48,35 @@ def test_models_are_in_the_order_of_the_ratings_as_they_are_with_scores_and_rank
 
 def test_the_title_says_whether_the_ranking_changes():
     def title(**ranks):
-        return foot(drawn("leaderboard", board({**SAME, **ranks}))).replace("\n", " ")
+        return prose(drawn("leaderboard", board({**SAME, **ranks})))
 
-    words = "Taking the estimated biases off changes the rank of"
+    words = "Removing the estimated biases changes the rank of"
     assert f"{words} none of 4 models " in f"{title()} "
+    assert "debiased (C, shrunk)" in title()
     assert f"{words} 2 of 4 models, none beyond its rank set" in title(debiased=[2, 1, 3, 4])
     only_humans = board({RAW: [1, 2, 3, 4], HUMAN: [4, 2, 3, 1]})
     changed = "Ranking by human scores changes the rank of 2 of 4 models, 2 beyond its rank set"
-    assert changed in foot(drawn("leaderboard", only_humans)).replace("\n", " ")
+    assert changed in prose(drawn("leaderboard", only_humans))
     # The last rank of the set is within it, the next one beyond.
     for ranks, end in (([3, 1, 2, 4], "3 of 4 models, none beyond"), ([4, 1, 2, 3], "all 4 models, 1 beyond")):
         wide = board({RAW: [1, 2, 3, 4], DEBIASED: ranks}, sets=2)
-        assert f"{words} {end}" in foot(drawn("leaderboard", wide)).replace("\n", " ")
+        assert f"{words} {end}" in prose(drawn("leaderboard", wide))
 
 
 def test_the_foot_warns_of_few_prompts():
-    note = SMALL_SAMPLE.format(prompts=12, few=30)
-    assert f"{note}." in foot(drawn("leaderboard", board(SAME).assign(note=note)))
+    note = because(Reason.SHORT_INTERVALS, prompts=12, few=30)
+    assert in_words(note)[1:] in prose(drawn("leaderboard", board(SAME).assign(note=note)))
 
 
 def test_scores_that_cannot_be_had_are_named_with_the_reason():
     table = board(SAME)
     gone = table["scores"] == WITHOUT_FAMILY
     table.loc[gone, ["score", "ci_low", "ci_high", "rank", "rank_low", "rank_high"]] = np.nan
-    table["note"] = table["note"].astype(object).where(~gone, NO_CHAIN)
+    table["note"] = table["note"].astype(object).where(~gone, "not_compared")
     figure = drawn("leaderboard", table)
     assert not artists(figure, WITHOUT_FAMILY)
-    assert f"Not estimated: without judges' ratings of their family ({NO_CHAIN})." in foot(figure).replace("\n", " ")
+    words = f"Not estimated: without judges' ratings of their family ({in_words('not_compared')})."
+    assert words in prose(figure)
     assert is_page_of(drawn("leaderboard", table[:0]), leaderboard.NONE)
 
 
@@ -96,7 +94,7 @@ def test_a_panel_for_each_bias_with_a_curve_for_each_estimand():
         (ticks,) = (line.get_xdata() for line in axes.lines if line.get_gid() == "dimension")
         assert list(ticks) == [0.4, 0.7]
     assert figure.axes[0].lines[3].get_color() != figure.axes[1].lines[3].get_color()
-    assert "Less reliable human scores would change the conclusion about both judges and families" in foot(figure)
+    assert "Less reliable human scores would change the conclusion about both judges and families" in prose(figure)
     assert "below this the bias has the opposite sign" in texts(figure)
     tables = of_reliability()
     tables["breakdowns"]["reversal"] = np.nan
@@ -111,7 +109,7 @@ def test_an_unknown_reliability_is_said_and_leaves_the_curves():
     figure = drawn("reliability", *of_reliability(known=()).values())
     assert len(artists(figure, "curve")) == 4
     assert not artists(figure, "own")
-    assert "The study's own: not corrected: unknown in Wit." in foot(figure)
+    assert "The study's own: the reliability of the human scores is unknown for Wit." in prose(figure)
 
 
 def test_a_curve_that_runs_away_leaves_its_panel_and_not_the_axis_to_the_others():
@@ -147,9 +145,7 @@ def test_widths_against_labels_with_what_is_saved_at_most_labels():
     assert texts(figure).count("saved pooled: 36 %\nsaved stratified: 64 %") == 4
     points = artists(figure, "points")
     assert [(point.get_markerfacecolor() == "white", *point.get_xdata()) for point in points[:2]] == [(True, 10), (False, 50)]
-    assert "With 50 labelled prompts, the judges' ratings save 36 to 64 % of the human labels" in foot(figure).replace(
-        "\n", " "
-    )
+    assert "With 50 labelled prompts, the judges' ratings save 36 to 64 % of the human labels" in prose(figure)
     assert on_paper(figure)
     few = drawn("ppi", labels(prompts=(10, 20)))  # what so few would save is not to be relied on
     assert not [text for text in texts(few) if "saved" in text or "ratings save" in text]
@@ -166,7 +162,7 @@ def detectable(figure):
 def test_the_power_figure_has_one_panel_and_says_how_many_prompts_it_takes_or_never():
     figure = drawn("power", plans())
     assert len(figure.axes) == 1
-    output = foot(figure).replace("\n", " ")
+    output = prose(figure)
     finding = "Detecting a self-bias of 0.02 takes about 4,936 (A) prompts; no number of prompts is enough for B"
     assert finding in output
     assert "1 human rater of a completion" in output  # the fewest
@@ -175,7 +171,7 @@ def test_the_power_figure_has_one_panel_and_says_how_many_prompts_it_takes_or_ne
     assert len(lines) == len(artists(figure, "detectable")) == 4  # told apart by colour and stroke
     assert lines[0].get_ydata() == pytest.approx([1 / 20, 1 / np.sqrt(4000)])
     assert [line.get_ydata()[0] for line in artists(figure, "aim")] == [0.02]
-    assert f"{C}: {NOT_ESTIMABLE}." in output
+    assert f"{C}: {in_words(Reason.NOTHING_TO_COMPARE)}." in output
     assert on_paper(figure)
     assert is_page_of(drawn("power", plans()[-8:]), power.NONE)
 
@@ -190,19 +186,19 @@ def test_points_of_the_power_figure_are_hollow_where_the_test_is_not_of_the_righ
 
 def test_the_power_figure_says_where_preference_is_not_known():
     table = plans()[lambda rows: rows["estimand"] == BY_MODEL]
-    table = table.assign(note=UNKNOWN_PREFERENCES, floor=np.nan, size=np.nan, prompts_needed=np.nan)
+    table = table.assign(reason=str(Reason.UNKNOWN_PREFERENCES), floor=np.nan, size=np.nan, prompts_needed=np.nan)
     figure = drawn("power", table)
-    output = foot(figure).replace("\n", " ")
+    output = prose(figure)
     assert "A self-bias of 0.02 cannot be detected: preferences for single models are unknown" in output
-    assert f"{BY_MODEL}: {UNKNOWN_PREFERENCES}." in output
+    assert f"{BY_MODEL}: {in_words(Reason.UNKNOWN_PREFERENCES)}." in output
     assert on_paper(figure)
 
 
 def test_the_power_figure_without_known_reliability_has_exact_scores_and_no_raters():
     table = plans()[lambda rows: rows["raters"] == 1].assign(raters=np.nan)
     figure = drawn("power", table)
-    assert "human scores taken as exact" in foot(figure).replace("\n", " ")
-    assert "human rater" not in foot(figure)
+    assert "human scores taken as exact" in prose(figure)
+    assert "human rater" not in prose(figure)
     assert len(detectable(figure)) == 4
 
 
@@ -232,7 +228,7 @@ def test_models_without_a_score_are_left_out_of_both_rankings():
     rows = [(kind, model, rank) for kind, models in kinds.items() for rank, model in enumerate(models, 1)]
     table = pd.DataFrame(rows, columns=["scores", "model", "rank"])
     table = table.assign(spec="main", slice=None, estimand="A", score=0.5, note="", rank_low=1, rank_high=1)
-    assert finding(table) == "Taking the estimated biases off changes the rank of none of 2 models"
+    assert finding(table) == "Removing the estimated biases changes the rank of none of 2 models"
 
 
 def test_a_name_of_300_letters_leaves_the_panels_of_the_leaderboard_room():

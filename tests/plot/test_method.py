@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
-from drawings import artists, drawn_twice, subject, texts
+from drawings import artists, drawn_twice, prose, subject, texts
 from recuse.base.words import signed
 from recuse.plot.method import density, draw_worlds
 from recuse.plot.style import SMALL, language
@@ -79,7 +79,7 @@ def test_it_says_simulated_of_every_study(kind, worlds):
     figure = draw_worlds(worlds, subject(kind))
     assert "SIMULATED DATA" in texts(figure)
     assert not {"PUBLISHED DATA", "USER'S DATA"} & set(texts(figure))
-    foot = " ".join(texts(figure))
+    foot = prose(figure)
     assert "simulated for this figure, with slope β = 0.8 and self-bias γ = 0.25" in foot
     assert "shown with: a study" in foot
     with language():

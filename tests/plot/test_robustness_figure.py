@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from drawings import PRESENT, artists, drawn_twice, gaps, is_page_of, on_paper, subject, texts
+from drawings import PRESENT, artists, drawn_twice, gaps, is_page_of, on_paper, prose, subject, texts
+from recuse.base.reasons import Reason, because
 from recuse.base.tables import CONCLUSIONS
-from recuse.inference.robustness import RobustnessCheck
+from recuse.inference.robustness import Conclusion, RobustnessCheck
 from recuse.plot.robustness import NOTHING, conclusions
 from recuse.plot.style import PAGE
 
@@ -18,23 +19,22 @@ CHECKS = [
 SPECS = {"main": {}, "by_dimension": {"slice": "dimension"}}
 OF_CONFIG = {check.name: {key: value for key, value in vars(check).items() if key != "name"} for check in CHECKS}
 ASKED = {"checks": OF_CONFIG, "specs": SPECS, "confidence": 0.9, "power": 0.8}
-FAVOURS, HARSHER, INDISTINGUISHABLE = "favours itself", "harsher on itself", "cannot be distinguished from 0"
+FAVOURS, HARSHER, NO_BIAS, NOT_ESTIMABLE = Conclusion
 A, C = "A against humans", "C beyond ordinary preference"
 WHOLE = {  # by judge: of the three checks
-    "Claude v2": (FAVOURS, FAVOURS, INDISTINGUISHABLE),
-    "Claude 3 Sonnet": (FAVOURS, INDISTINGUISHABLE, HARSHER),
-    "GPT-4o": (INDISTINGUISHABLE, HARSHER, "not estimable"),
+    "Claude v2": (FAVOURS, FAVOURS, NO_BIAS),
+    "Claude 3 Sonnet": (FAVOURS, NO_BIAS, HARSHER),
+    "GPT-4o": (NO_BIAS, HARSHER, NOT_ESTIMABLE),
     "Llama 3 8B": (HARSHER, HARSHER, HARSHER),
 }
-VERDICTS = {(FAVOURS, INDISTINGUISHABLE): "lost", (FAVOURS, HARSHER): "reversed", (INDISTINGUISHABLE, HARSHER): "new"}
+VERDICTS = {(FAVOURS, NO_BIAS): "lost", (FAVOURS, HARSHER): "reversed", (NO_BIAS, HARSHER): "new"}
 
 
 def rows(label, judges=WHOLE, checks=CHECKS):
     for quantity, terms in (("self_bias", judges), ("family_bias", {"GPT": (FAVOURS,) * 3})):
         for number, (term, found) in enumerate(terms.items()):
             for check, conclusion in zip(checks, found, strict=False):
-                known = conclusion != "not estimable"
-                own = FAVOURS if quantity == "self_bias" else "favours its family"
+                known = conclusion != NOT_ESTIMABLE
                 yield {
                     "slice": label,
                     "quantity": quantity,
@@ -43,10 +43,10 @@ def rows(label, judges=WHOLE, checks=CHECKS):
                     "estimand": C if check.name == "preference" else A,
                     "estimate": 0.01 * (number + 1) + 0.002 * (check.name == "preference") if known else np.nan,
                     "detectable": 0.04 if check.name == "preference" else np.nan,
-                    "conclusion": own if conclusion == FAVOURS else conclusion,
-                    "first": own if found[0] == FAVOURS else found[0],
+                    "conclusion": conclusion,
+                    "first": found[0],
                     "verdict": VERDICTS.get((found[0], conclusion), "holds") if known else "not estimable",
-                    "words": "" if known else "no cell",
+                    "reason": "" if known else because(Reason.NO_RESIDUAL),
                 }
 
 
@@ -83,14 +83,14 @@ def test_boxes_are_what_becomes_of_the_first_conclusion():
             assert sum(box.get_bbox().contains(*mark) for mark in marks) == 1
     text = texts(figure)
     assert {"no box: as in the first column", "lost", "reversed: the opposite sign", "– not estimable"} <= set(text)
-    judges = {"Claude v2": (FAVOURS, FAVOURS, INDISTINGUISHABLE)}
+    judges = {"Claude v2": (FAVOURS, FAVOURS, NO_BIAS)}
     assert not {"reversed: the opposite sign", "– not estimable"} & set(texts(drawn("", judges=judges)))
 
 
 def test_the_subtitle_says_the_level_and_the_estimands():
     output = conclusions(table(""), gaps(), subject(estimand=f"{A} and {C}"), **ASKED)
     unit = "rating points on the unit scale 0–1; decided by 90 % intervals, or p ≤ 0.1 where a check has none"
-    assert f"{A} and {C}; {unit}" in " ".join(texts(output)).replace("\n", " ")
+    assert f"{A} and {C}; {unit}" in prose(output)
 
 
 def test_numbers_stand_where_they_are_not_those_of_the_first():
@@ -114,31 +114,29 @@ def test_the_whole_study_is_drawn_or_else_the_first_dimension():
 
 
 def test_the_finding_is_the_check_that_changes_the_most():
-    text = " ".join(" ".join(texts(drawn(""))).split())
+    text = prose(drawn(""))
     assert "The robustness check “other errors” changes the most conclusions: 2 of 5 judges" in text
     judges = {"Claude v2": (FAVOURS, FAVOURS, FAVOURS)}
     assert "No robustness check changes a conclusion" in texts(drawn("", judges=judges))
 
 
 def test_no_figure_is_taller_than_a_page():
-    judges = {f"judge {number}": (FAVOURS, INDISTINGUISHABLE, HARSHER) for number in range(40)}
+    judges = {f"judge {number}": (FAVOURS, NO_BIAS, HARSHER) for number in range(40)}
     assert drawn("", "Tone", judges=judges).get_size_inches()[1] <= PAGE
 
 
 @pytest.mark.parametrize("count", [1, 14])
 def test_any_judges_fit_the_paper(count):
-    judges = {
-        f"a judge with a rather long name, number {number}": (FAVOURS, INDISTINGUISHABLE, HARSHER) for number in range(count)
-    }
+    judges = {f"a judge with a rather long name, number {number}": (FAVOURS, NO_BIAS, HARSHER) for number in range(count)}
     assert on_paper(drawn("", "Tone", judges=judges))
     assert on_paper(drawn("Tone", judges=judges))
 
 
 def test_nothing_to_draw_is_said():
     assert is_page_of(conclusions(table(), gaps(), subject(), **ASKED), NOTHING)
-    unknown = table("", judges={"Claude v2": ("not estimable",) * 3})
+    unknown = table("", judges={"Claude v2": (NOT_ESTIMABLE,) * 3})
     unknown = unknown[unknown["quantity"] == "self_bias"]
-    text = f"{NOTHING} No cell."
+    text = f"{NOTHING} Judges and models of different families leave no residual."
     assert is_page_of(conclusions(unknown, gaps(), subject(), **ASKED), text)
 
 

@@ -25,6 +25,7 @@ from drawings import (
     gaps,
     is_page_of,
     on_paper,
+    prose,
     scores,
     self_and_family_bias,
     simultaneous,
@@ -107,7 +108,7 @@ def test_a_missing_mean_is_hatched_not_zero():
     figure = mean_scores(table.drop(index=5), subject())
     assert len(artists(figure, "missing")) == 2
     assert "0.00" not in texts(figure)
-    assert "nan" not in " ".join(texts(figure))
+    assert "nan" not in prose(figure)
     assert "no ratings" in texts(figure)
     assert "no ratings" not in texts(mean_scores(scores(), subject()))
 

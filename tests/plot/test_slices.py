@@ -15,11 +15,13 @@ from drawings import (
     filled,
     gaps,
     on_paper,
+    prose,
     simultaneous,
     spec_table,
     subject,
     texts,
 )
+from recuse.base.reasons import Reason, because
 from recuse.base.words import signed
 from recuse.plot.biases import SIDES
 from recuse.plot.page import Entry
@@ -167,15 +169,15 @@ def test_sections_of_two_quantities_have_texts_of_their_own():
 def test_a_section_without_rows_is_left_out_and_its_reason_is_given():
     table = by_slice(SIX[:2], families=())
     sections = [Section(quantity, quantity, "a", table) for quantity in SIDES]
-    reasons = gaps(*(("a", name, "of one model", "family_bias", "GPT") for name in SIX[:2]))
-    assert note_of(sections, reasons) == "No family-bias: GPT (of one model)."
+    reasons = gaps(*(("a", name, because(Reason.NO_SIBLINGS), "family_bias", "GPT") for name in SIX[:2]))
+    assert note_of(sections, reasons) == "No family-bias: GPT (this family's judges rate no other model of the family)."
     assert note_of(sections, gaps()) == "No family-bias: the spec a has no term for family-bias."
     figure = slices(sections, subject(), interval=INTERVAL, note=note_of(sections, reasons))
     assert len(figure.axes) == 2
-    assert "No family-bias: GPT (of one model)." in texts(figure)
+    assert "No family-bias: GPT (this family's judges rate no other model of the family)." in texts(figure)
     figure = slices(sections[1:], subject(), interval=INTERVAL, note="No family-bias.")
     assert figure.axes == []
-    assert "No family-bias." in " ".join(texts(figure))
+    assert "No family-bias." in prose(figure)
 
 
 def test_long_intervals_end_in_arrows_and_leave_the_axis_to_the_others():
@@ -206,7 +208,11 @@ def drawn(tables, *blocks, reasons=None, multiplicity=None, words=""):
 def test_the_blocks_that_a_study_has_are_drawn_and_the_rest_named():
     rows = [(None, "self_bias", "GPT-4o", 0.01, 0.0, 0.02), (None, "slope", "Claude v2", 0.9, 0.8, 1.0)]
     tables = {"main": spec_table(rows), "a": by_slice(SIX[:2]), "b": by_slice([])}
-    reasons = gaps(("a", "Helpfulness", "no row is left"), ("b", None, "the study declares no task types"), ("c", "x", "y"))
+    reasons = gaps(
+        ("a", "Helpfulness", because(Reason.NO_ROWS)),
+        ("b", None, because(Reason.NO_TASK_TYPES)),
+        ("c", "x", because(Reason.NO_TERM)),
+    )
     blocks = [block("a", "by dimension"), block("b", "by task type")]
     figure = drawn(tables, *blocks, reasons=reasons, words="What it is.")
     assert titles(figure) == SIX[:2]
@@ -251,7 +257,7 @@ def test_a_spec_with_a_whole_of_its_own_is_not_compared_with_equation_1():
 
 
 def test_the_ordinal_figure_has_both_biases_and_names_what_is_missing():
-    reasons = gaps(("a", "Helpfulness", "no row is left"), ("a", SIX[0], "a remark on a fit that there is"))
+    reasons = gaps(("a", "Helpfulness", because(Reason.NO_ROWS)), ("a", SIX[0], because(Reason.NO_TERM)))
     told = {"words": "", "spec": "a", "by": "by dimension", **WALD}
     figure = ordinal(by_slice(SIX[:2]), reasons, subject(), **told)
     assert titles(figure) == SIX[:2] * 2
@@ -259,4 +265,4 @@ def test_the_ordinal_figure_has_both_biases_and_names_what_is_missing():
     assert {*headings, "Not estimated: Helpfulness (no row is left)."} <= set(texts(figure))
     figure = ordinal(pd.DataFrame(columns=by_slice([]).columns), reasons, subject(), **told)
     assert figure.axes == []
-    assert "Not estimated: Helpfulness (no row is left)" in " ".join(texts(figure))
+    assert "Not estimated: Helpfulness (no row is left)" in prose(figure)

@@ -9,13 +9,13 @@ from matplotlib.colors import to_hex
 from verbosity import tabulate
 
 from conftest import DATA
-from drawings import VERY_LONG, artists, drawn_twice, filled, has_room, is_page_of, on_paper, subject, texts
+from drawings import VERY_LONG, artists, drawn_twice, filled, has_room, is_page_of, on_paper, prose, subject, texts
 from random_comparisons import POOLS, random_rows, write
 from recuse.base.words import WORDS_ALONE
 from recuse.plot.colours import BLUE, FAINT
 from recuse.plot.length import FEWEST, LEAST_BINS, NO_BINS, alignment_curves, score_curves
 from recuse.plot.style import read
-from recuse.plot.verbosity import NO_CHOICES, NO_LABELS, NO_VALUE, choices, position, verbosity_bias
+from recuse.plot.verbosity import NO_VALUE, position, verbosity_bias
 
 PUBLISHED = [str(DATA / "comparisons_published.csv")]
 DRAWN = {
@@ -79,7 +79,7 @@ def test_nothing_leaves_the_paper(tables, tmp_path):
         ):
             assert on_paper(figure)
             assert "SIMULATED DATA" in texts(figure)
-            assert "nan" not in " ".join(texts(figure))
+            assert "nan" not in prose(figure)
 
 
 def test_verbosity_bias_is_drawn_by_judge_with_the_other_rules_beside_it(tmp_path):
@@ -111,46 +111,6 @@ def test_verbosity_bias_is_drawn_by_judge_with_the_other_rules_beside_it(tmp_pat
     assert not any("other data" in text or "fewer than" in text for text in texts(alone))
 
 
-def choice(quantity, judge, estimate, ends, *, draws="half", question="A"):
-    row = {"quantity": quantity, "term": judge, "draws": draws, "question": question, "estimate": estimate}
-    return row | dict(zip(("ci_low", "ci_high"), ends, strict=True))
-
-
-def test_choices_are_drawn_by_judge_with_the_other_treatment_of_draws_beside_them(tmp_path):
-    rows = [
-        choice("self_bias", "GPT-4", 0.08, (0.04, 0.12)),
-        choice("self_bias", "GPT-4", -0.07, (-0.1, 0.0), draws="excluded"),
-    ]
-    rows += [choice("longer", judge, 0.01, (-0.02, 0.04), draws="excluded") for judge in ("GPT-4", "Bard")]
-    rows += [choice("longer", "Bard", -0.15, (-0.2, -0.1)), choice("wins", "GPT-4", 0.5, (0.4, 0.6))]
-    verdicts = pd.DataFrame({"quantity": "self_bias", "term": ["GPT-4", "Bard"], "estimate": [0.08, np.nan], "favours": np.nan})
-    figure = choices(pd.DataFrame(rows), verdicts, subject(), confidence=0.9)
-    own, longer = figure.axes
-    assert [axes.get_title(loc="left") for axes in (own, longer)] == ["Own answers", "Longer answers"]
-    assert [label.get_text() for label in own.get_yticklabels()] == ["GPT-4", "Bard"]  # as in the verdicts
-    points = [(point.axes, point.get_xdata()[0], filled(point)) for point in artists(figure, "point")]
-    assert points == [(own, 8, True), (longer, 1, False), (longer, 1, False)]
-    assert [mark.get_xdata()[0] for mark in artists(figure, "other draws")] == pytest.approx([-7, -15])
-    assert {"+8.0", "no comparisons"} <= set(texts(figure))
-    often = "chooses its own answers more often than the humans do, however draws count"
-    assert f"The one judge {often}" not in " ".join(texts(figure))  # its verdict is that this cannot be told
-    favouring = choices(pd.DataFrame(rows), verdicts.assign(favours=["yes", np.nan]), subject(), confidence=0.9)
-    assert f"The one judge {often}" in " ".join(texts(favouring))
-    assert {text.xy[0] for text in artists(figure, "direction")} == {0}  # arrows start at zero
-    assert on_paper(figure)
-    unlabelled = pd.DataFrame([choice("longer", "Bard", 0.1, (0, 0.2), draws="excluded", question=None)])
-    chance = choices(unlabelled, verdicts, subject(), confidence=0.9)
-    assert NO_LABELS in texts(chance)
-    assert "share chosen by the judge less one half" in " ".join(texts(chance))
-    assert "humans" not in " ".join(texts(chance))
-    nothing = choices(pd.DataFrame(rows[-1:]), verdicts, subject(), confidence=0.9)
-    assert NO_CHOICES[:30] in " ".join(texts(nothing))
-    pd.DataFrame(rows).to_csv(tmp_path / "choices.csv", index=False)
-    verdicts.to_csv(tmp_path / "verdicts.csv", index=False)
-    paths = {"table": str(tmp_path / "choices.csv"), "verdicts": str(tmp_path / "verdicts.csv")}
-    drawn_twice("verbosity:choices", tmp_path, paths, confidence=0.9)
-
-
 def test_words_in_a_row_stand_where_no_mark_does(tmp_path):
     nothing = (np.nan, np.nan)
     rows = [bias("pooled alone", np.nan, nothing, n=(0, 9)), bias("pooled alone", 0.1, nothing, order="pooled")]
@@ -165,7 +125,7 @@ def test_words_in_a_row_stand_where_no_mark_does(tmp_path):
     labels = [label.get_text() for label in axes.get_yticklabels()]
     words = [text for text in axes.texts if "+" not in text.get_text() and text.get_gid() != "direction"]
     assert [(labels[text.get_position()[1]], text.get_text()) for text in words] == [("empty", NO_VALUE)]
-    assert "fewer than" not in " ".join(texts(figure))
+    assert "fewer than" not in prose(figure)
 
 
 def test_verdicts_none_of_which_counts_are_a_page_with_the_reasons(tmp_path):
@@ -232,9 +192,9 @@ def test_experiments_have_panels_of_their_own_and_the_note_tells_what_is_left_ou
         figure = draw(tables[name], subject(), **settings)
         assert headings <= {" ".join(axes.texts[0].get_text().split()).rpartition(" (")[0] for axes in figure.axes}
         most = (tables[name].query("order != 'single'") if name == "score_curves" else tables[name])["no_length"].max()
-        note = " ".join(texts(figure)).replace("\n", " ")
+        note = prose(figure)
         assert f"Left out, as a length is unknown: up to {most} comparisons of a panel." in note
-        assert "Left out" not in " ".join(texts(draw(tables[name].assign(no_length=0), subject(), **settings)))
+        assert "Left out" not in prose(draw(tables[name].assign(no_length=0), subject(), **settings))
     assert headings <= set(texts(position(tables["position"], subject(), confidence=0.9)))
     figure = verbosity_bias(tables["verbosity"], subject(), confidence=0.9, published=[])
     assert headings <= {axes.get_title(loc="left") for axes in figure.axes}

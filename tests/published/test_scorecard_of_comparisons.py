@@ -11,7 +11,7 @@ from drawings import artists, drawn_twice, subject, texts
 from planted_comparisons import as_texts
 from recuse.base.tables import ASR, RANKS, RBO, SCORECARD, VERBOSITY, VOTE_SHARES, VOTES_BY_POSITION, read_table, write_table
 from recuse.base.tables import PAIRWISE_AGREEMENT as AGREEMENT
-from recuse.pairwise.cobbler import JUDGES, SYSTEMS, places, rank_biased_overlap, read_wins, wins_of_judge
+from recuse.pairwise.cobbler import JUDGES, NEWER, places, rank_biased_overlap, read_wins, wins_of_judge
 from recuse.plot.scorecard import cause_text, scorecard
 from recuse.plot.style import read
 from recuse.published.attacks import read_attacks
@@ -236,15 +236,15 @@ def test_the_released_bars_are_each_judge_with_the_annotators_together(published
     """Fifteen bars, three decimals: the first release, ties in the files' order, truncated; the mean over 50 instructions."""
     folder, _ = released("cobbler")
     of_humans = f"{folder}/competitive-llms/human/batches/human_annotations"
-    annotators = [read_wins(f"{of_humans}/annot_{number}.json", SYSTEMS) for number in range(1, 7)]
-    listed = annotators[0].systems
-    together = places(sum(wins.of(listed) for wins in annotators))
+    annotators = [read_wins(f"{of_humans}/annot_{number}.json") for number in range(1, 7)]
+    listed = list(annotators[0])
+    together = places(sum(wins[listed].to_numpy() for wins in annotators))
     bars = {r["judge"]: float(r["value"]) for r in published if r["quantity"] == "judges_with_annotators_together"}
     results = {
         JUDGES[judge]: rank_biased_overlap(
-            places(wins_of_judge(folder, "model_annotations", judge).of(listed)), together, extrapolated=False
+            places(wins_of_judge(folder, "model_annotations", judge)[listed].to_numpy()), together, extrapolated=False
         ).mean()
-        for judge in SYSTEMS
+        for judge in JUDGES.keys() - {*NEWER}
     }
     assert len(bars) == 15
     assert {judge: round(float(value), 3) for judge, value in results.items()} == bars

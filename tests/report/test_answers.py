@@ -2,16 +2,18 @@
 
 import pytest
 
+from recuse.base.reasons import CURES, MORE_JUDGES, Reason, because
 from recuse.base.tables import CHECK, CORRELATIONS, ESTIMATES, LEADERBOARD, VERDICTS
-from recuse.inference.verdict import CANNOT_BE_TOLD, ESTABLISHED, NO_CLEAR_BIAS, NO_OWN_ANSWERS, SUGGESTIVE
-from recuse.report.answers import NO_TRUTH, OF_FAMILIES, QUESTION, WEAK, WEAK_OF_FAMILIES, answer_of_ratings
-from recuse.report.verdict import summary, unit_of
+from recuse.inference.verdict import Verdict
+from recuse.report.answers import LIKELY as LIKELY_AT
+from recuse.report.answers import NO_TRUTH, OF_FAMILIES, QUESTION, answer_of_ratings
+from recuse.report.verdict import DISAGREES, summary, unit_of
 from report_pages import ranked, texts
 
 
-def verdict(term, name, estimate=None, *, favours="", rests_on="", quantity="self_bias", **others):
+def verdict(term, name, estimate=None, *, favours="", quantity="self_bias", **others):
     numbers = {} if estimate is None else {"estimate": estimate, "ci_low": estimate - 0.01, "ci_high": estimate + 0.01}
-    about = {"quantity": quantity, "term": term, "verdict": name, "favours": favours, "rests_on": rests_on, "advice": "keep it"}
+    about = {"kind": "ratings", "quantity": quantity, "term": term, "verdict": name, "favours": favours}
     return about | numbers | others
 
 
@@ -22,44 +24,62 @@ def answer_of(verdicts, *, scales=None, relative=False, **tables):
     return answer_of_ratings(read, confidence=0.9, scales=scales or {"Tone": [1, 5]}, relative=relative)
 
 
+FEW = because(Reason.FEW_PROMPTS, names="M", prompts=8, least=10)
 FOUR = [
-    verdict("J", ESTABLISHED, 0.1, favours="yes", rests_on="A B C", question="C"),
-    verdict("K", SUGGESTIVE, -0.05, favours="no", rests_on="A", question="A"),
-    verdict("L", NO_CLEAR_BIAS, 0.01, missed=0.05),
-    verdict("M", CANNOT_BE_TOLD, reason="8 prompts"),
+    verdict("J", Verdict.ESTABLISHED, 0.1, favours="yes", A=0.2, A_ci_low=0.1, A_ci_high=0.3),
+    verdict("K", Verdict.LIKELY, -0.05, favours="no"),
+    verdict("L", Verdict.NOT_SHOWN, 0.005, detectable=0.05, A=0.02, A_ci_low=0.01, A_ci_high=0.03),
+    verdict("M", Verdict.INCONCLUSIVE, reason=FEW),
 ]
+LIKELY = LIKELY_AT.format("10 %")
+FAMILY = verdict("GPT", Verdict.LIKELY, 0.05, favours="yes", quantity="family_bias")
 
 
-def test_the_first_table_says_size_basis_and_what_to_do():
+def test_the_first_table_says_what_holds_its_size_and_what_to_do():
     answer = answer_of(FOUR)
-    assert [each.verdict for each in answer.verdicts] == [
-        "established: favours itself",
-        "suggestive: is harsher on itself",
-        "no clear bias",
-        "cannot be told: 8 prompts",
+    assert [(each.verdict, each.detail) for each in answer.verdicts] == [
+        ("established", "favours itself"),
+        ("likely", "is harsher on itself"),
+        ("not shown", ""),
+        ("inconclusive", "M has ratings on 8 prompts, fewer than 10"),
     ]
     assert answer.unit == "points, scale 1 to 5"
     assert [(each.size, each.interval) for each in answer.verdicts] == [
-        ("+0.40 C", "0.36 to 0.44"),
-        ("−0.20 A", "−0.24 to −0.16"),
-        ("+0.04", "0.00 to 0.08"),
+        ("+0.40", "0.36 to 0.44"),
+        ("−0.20", "−0.24 to −0.16"),
+        ("+0.02", "−0.02 to 0.06"),
         ("", ""),
     ]
-    assert answer.verdicts[0].rests_on == "A against humans, B against other judges and C beyond ordinary preference"
-    assert answer.verdicts[2].advice == "keep it: a bias below 0.20 would often be missed"
+    assert [each.gaps for each in answer.verdicts] == ["A +0.80", "", "A +0.08", ""]
+    assert [each.advice for each in answer.verdicts] == [
+        "leave out ratings of own answers, or use the debiased ones (debiased.parquet)",
+        "do not rely on ratings of own answers",
+        "keep it: a bias of 0.20 points would probably have been found; it is 0.08 points above people's scores, which "
+        "ordinary preference can explain",
+        "rate answers to more prompts",
+    ]
 
 
-def test_the_headline_names_what_is_established_and_what_is_suggestive():
+def test_the_cure_would_help():
+    rows = [verdict("M", Verdict.INCONCLUSIVE, reason=reason) for reason in (Reason.NO_OWN_ANSWERS, Reason.NO_RESIDUAL)]
+    assert [row.advice for row in answer_of(rows).verdicts] == [CURES[Reason.NO_OWN_ANSWERS], MORE_JUDGES]
+
+
+def test_a_judge_that_does_not_agree_with_people_is_not_to_be_used():
+    note = because(Reason.DISAGREES_WITH_PEOPLE)
+    assert answer_of([verdict("J", Verdict.NOT_SHOWN, 0.0, note=note)]).verdicts[0].advice == DISAGREES
+
+
+def test_the_headline_names_what_is_established_and_what_is_likely():
     assert answer_of(FOUR).headline == (
-        "Established: J (+0.40 points by C) favours itself. Suggestive: K (−0.20 points by A) is harsher on itself. "
-        "Cannot be told: M."
+        "Established: J (+0.40 points) favours itself. Likely: K (−0.20 points) is harsher on itself. Inconclusive: M."
     )
     assert answer_of(FOUR[2:3]).headline == "No judge has an established self-preference."
-    assert answer_of(FOUR[3:]).headline == "These data cannot tell whether any judge favours itself: 8 prompts."
-    family = verdict("GPT", SUGGESTIVE, 0.05, favours="yes", rests_on="B", quantity="family_bias")
-    assert answer_of([*FOUR[2:3], family]).headline.endswith(
-        "Suggestive: the GPT family (+0.20 points) favours its own models."
+    assert answer_of(FOUR[3:]).headline == (
+        "These data do not show whether any judge favours itself: M has ratings on 8 prompts, fewer than 10."
     )
+    likely = "Likely: the GPT family (+0.20 points) favours its own models."
+    assert answer_of([*FOUR[2:3], FAMILY]).headline.endswith(likely)
 
 
 @pytest.mark.parametrize(
@@ -86,15 +106,15 @@ def average(estimate, low, high, *, left_out="", spec="main", slice_=""):
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        (average(0.03, 0.01, 0.05), "+3.0\xa0% (90\xa0% interval 1.0 to 5.0) for judges like these, which excludes 0;"),
-        (average(-0.03, -0.05, -0.01), "−3.0\xa0% (90\xa0% interval −5.0 to −1.0) for judges like these, which excludes 0;"),
-        (average(0.01, -0.01, 0.03), "+1.0\xa0% (90\xa0% interval −1.0 to 3.0) for judges like these, which includes 0;"),
+        (average(0.03, 0.01, 0.05), "+3.0\xa0% (90\xa0% interval 1.0 to 5.0), which excludes 0"),
+        (average(-0.03, -0.05, -0.01), "−3.0\xa0% (90\xa0% interval −5.0 to −1.0), which excludes 0"),
+        (average(0.01, -0.01, 0.03), "+1.0\xa0% (90\xa0% interval −1.0 to 3.0), which includes 0"),
     ],
 )
-def test_the_pooled_mean_is_not_without_the_plain_one(row, words):
+def test_there_is_one_average(row, words):
     rows = [average(1, 1, 1, spec="by_dimension", slice_="d"), row]
     pooled = answer_of(FOUR, scales={"a": [0, 1]}, pooled=rows).pooled
-    assert pooled == f"Average self-bias beyond ordinary preference: {words} +0.4\xa0% (−1.1 to 2.0) for these 3 alone."
+    assert pooled == f"Average self-bias beyond ordinary preference, for judges like these 3: {words}."
 
 
 def test_an_end_that_rounds_to_zero_shows_its_sign():
@@ -109,15 +129,16 @@ def test_at_most_three_caveats_the_largest_first():
         {"topic": "ceiling", "level": "warning", "words": "high ratings", "advice": "mind them"},
         {"topic": "floor", "level": "note", "words": "a note"},
         {"topic": "ordinary preference", "level": "fine", "words": "one in 41 %", "advice": "believe C"},
+        {"topic": "human scores", "level": "warning", "words": "no row has a human score", "advice": "get some"},
     ]
     caveats = answer_of(FOUR, pooled=pooled, check=check).caveats
     assert caveats == [
-        WEAK,
+        LIKELY,
         "The average depends on single judges: its conclusion changes without B (+0.04, −0.04 to 0.12).",
         "High ratings; mind them.",
     ]
     assert answer_of(FOUR, relative=True, pooled=pooled, check=check).caveats == [NO_TRUTH, *caveats[:2]]
-    assert WEAK not in answer_of(FOUR[2:]).caveats
+    assert LIKELY not in answer_of(FOUR[2:]).caveats
 
 
 def correlation(judge, value, low, statistic="pearson", dimension=""):
@@ -144,8 +165,8 @@ def test_do_the_judges_track_the_humans():
         ["J", "0.50 (0.40 to 0.60)", "0.30", "0.60 (0.50 to 0.70)", "2 of 3"],
         ["K", "0.10 (−0.10 to 0.30)", "", "", "0 of 3"],
     ]
-    assert section.sentence.startswith("K does not follow the human scores")
-    assert answer_of(FOUR, correlations=rows[:2]).tracking.sentence.startswith("The judge follows the human scores")
+    assert section.sentence.startswith("The human scores are not followed by K,")
+    assert answer_of(FOUR, correlations=rows[:2]).tracking.sentence.endswith("(correlation 0.50).")
     assert answer_of(FOUR, correlations=rows, relative=True).tracking is None
 
 
@@ -179,33 +200,21 @@ def test_models_without_a_score_are_left_out_of_both_rankings():
 
 
 def test_the_summary_has_numbers():
-    verdicts = texts(VERDICTS, FOUR)
+    verdicts = texts(VERDICTS, [{**FOUR[0], "term": "7"}, *FOUR[1:]])
     about = {"subject": {"label": "mine", "kind": "user"}, "confidence": 0.9}
     content = summary("s", about, answer_of(FOUR), verdicts)
+    assert content["verdicts"][0]["term"] == "7"  # names stay texts
     assert content["verdicts"][0]["estimate"] == pytest.approx(0.1)
     assert content["verdicts"][3]["estimate"] is None
+    assert (content["verdicts"][3]["reason"], content["verdicts"][3]["advice"]) == (FEW, "rate answers to more prompts")
     assert content["headline"] == answer_of(FOUR).headline
 
 
 def test_a_judge_whose_ratings_do_not_vary_does_not_follow_the_humans():
     constant = {"judge": "L", "dimension": "", "statistic": "pearson"}
     section = answer_of(FOUR, correlations=[correlation("J", 0.5, 0.4), constant]).tracking
-    assert section.sentence.startswith("L does not follow the human scores")
+    assert section.sentence.startswith("The human scores are not followed by L,")
     assert section.rows[1][:2] == ["L", "–"]
-
-
-def test_families_are_named_where_no_judge_has_a_self_bias():
-    family = verdict("GPT", SUGGESTIVE, 0.05, favours="yes", rests_on="B", quantity="family_bias", question="B")
-    outsider = verdict("M", CANNOT_BE_TOLD, reason=NO_OWN_ANSWERS)
-    answer = answer_of([outsider, family])
-    assert answer.headline.endswith("Suggestive: the GPT family (+0.20 points by B) favours its own models.")
-    assert answer.next_steps[-1].startswith("Have the judges rate answers of their own models too")
-
-
-def test_names_of_the_summary_stay_texts():
-    about = {"subject": {"label": "mine", "kind": "user"}, "confidence": 0.9}
-    verdicts = texts(VERDICTS, [verdict("7", NO_CLEAR_BIAS, 0.1), verdict("nan", NO_CLEAR_BIAS, 0.1)])
-    assert [row["term"] for row in summary("s", about, answer_of(FOUR), verdicts)["verdicts"]] == ["7", "nan"]
 
 
 def test_the_leaderboard_has_the_rank_by_the_humans():
@@ -218,38 +227,34 @@ def test_the_leaderboard_has_the_rank_by_the_humans():
     assert section.headings[-1] == "rank by humans"
 
 
-def test_where_no_judge_rates_itself_the_headline_is_about_families():
-    family = verdict("GPT", SUGGESTIVE, 0.05, favours="yes", rests_on="B", quantity="family_bias", question="B")
-    words = "No judge rates its own answers: only family-biases can be told. "
-    assert answer_of([family]).headline == f"{words}Suggestive: the GPT family (+0.20 points by B) favours its own models."
-    clear = verdict("GPT", NO_CLEAR_BIAS, 0.01, quantity="family_bias", missed=0.05)
-    assert answer_of([clear]).headline == f"{words}None is established or suggestive."
-    assert answer_of([family]).question == OF_FAMILIES
-    assert answer_of([family]).caveats == [WEAK_OF_FAMILIES]
-    assert answer_of([clear]).caveats == []
-    assert answer_of(FOUR).question == QUESTION
+@pytest.mark.parametrize("judges", [[], [verdict("M", Verdict.INCONCLUSIVE, reason=because(Reason.NO_OWN_ANSWERS))]])
+def test_where_no_judge_rates_itself_the_headline_is_about_families(judges):
+    words = "No judge rates its own answers, so self-bias cannot be measured."
+    answer = answer_of([*judges, FAMILY])
+    assert answer.headline == f"{words} Likely: the GPT family (+0.20 points) favours its own models."
+    assert (answer.question, answer.caveats) == (QUESTION if judges else OF_FAMILIES, [LIKELY])
+    clear = verdict("GPT", Verdict.NOT_SHOWN, 0.01, quantity="family_bias", detectable=0.05)
+    assert answer_of([*judges, clear]).headline == f"{words} No family-bias is established or likely."
+    assert answer_of([*judges, clear]).caveats == []
 
 
 def test_the_answer_says_for_which_wordings_of_the_rubric_it_holds():
-    assert answer_of(FOUR).wordings.startswith("The verdicts hold for the wording of the rubric")
-    assert answer_of([verdict("M", CANNOT_BE_TOLD, reason="8 prompts")]).wordings == ""
+    assert answer_of(FOUR).wordings.startswith("These verdicts apply to the rubric wording used")
+    assert answer_of(FOUR[3:]).wordings == ""
     three = [
-        verdict("J", ESTABLISHED, 0.1, question="C", favours="yes", wordings=3),
-        verdict("K", NO_CLEAR_BIAS, 0.0, wordings=1),
+        verdict("J", Verdict.ESTABLISHED, 0.1, favours="yes", wordings=3),
+        verdict("K", Verdict.NOT_SHOWN, 0.0, wordings=1),
     ]
     assert answer_of(three).wordings == (
-        "Verdicts and intervals are over wordings of the rubric, by 3 of which the judges were asked; those of K hold for one "
+        "Verdicts and intervals generalise over wordings of the rubric; the judges were asked in 3; those of K apply to one "
         "wording only."
     )
-    assert "two say little" in answer_of([verdict("J", NO_CLEAR_BIAS, 0.1, wordings=2)]).wordings
+    assert "two say little" in answer_of([verdict("J", Verdict.NOT_SHOWN, 0.1, wordings=2)]).wordings
 
 
 def test_the_mean_has_its_interval_over_wordings():
     pooled = {"spec": "main", "slice": "", "quantity": "self_bias", "left_out": "", "biases": "3", "reason": ""}
     pooled |= {"estimate": "0.1", "ci_low": "0.05", "ci_high": "0.15"}
-    pooled |= {"unweighted": "0.1", "unweighted_ci_low": "0.05", "unweighted_ci_high": "0.15"}
     wider = {"spec": "main", "quantity": "self_bias", "term": "all judges", "ci_low": "-0.1", "ci_high": "0.3"}
     assert "excludes 0" in answer_of(FOUR, pooled=[pooled]).pooled
-    told = answer_of(FOUR, pooled=[pooled], wordings=[wider]).pooled.replace("\N{MINUS SIGN}", "-")
-    assert "interval -0.40 to 1.20) for judges like these, which includes 0" in told
-    assert told.endswith("for these 3 alone, in the wordings asked.")
+    assert answer_of(FOUR, pooled=[pooled], wordings=[wider]).pooled.endswith("interval −0.40 to 1.20), which includes 0.")

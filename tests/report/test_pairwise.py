@@ -1,18 +1,28 @@
-"""The answer to a study of comparisons says what their tables say: own answers first, against humans if there are any."""
+"""The answer to a study of comparisons says what their tables say: own answers first, against people if there are any."""
 
 import pytest
 
+from recuse.base.reasons import CURES, SENTENCES, SHORT, Reason, because
 from recuse.base.tables import ASR, CHOICES, COGNITIVE_BIASES, LABEL_NOISE, PAIRWISE_AGREEMENT, RBO, VERDICTS
-from recuse.pairwise.choices import ABSENT, ADVICE, ASK_HUMANS, DEPENDS, FIRST, NO_HUMANS, SELF, STEADIER
-from recuse.report.pairwise import BY_DRAWS, NOT_FIXED, NOTHING, ONE_ORDER, answer_of_comparisons
+from recuse.inference.verdict import Verdict
+from recuse.report.pairwise import MEANING, NOTHING, OF_REASONS, answer_of_comparisons
+from recuse.report.verdict import REMEDIES_OF_PAIRS
 from report_pages import texts
 
+DRAWS = because(Reason.DEPENDS_ON_DRAWS, half=8.0, excluded=-7.3)
+KINDS = {"longer": "shares", "first": "position"}
 
-def verdict(quantity, term, estimate, words="no clear bias", *, question="A", **columns):
-    ends = {} if estimate is None else {"ci_low": estimate - 0.02, "ci_high": estimate + 0.02}
-    row = {"quantity": quantity, "term": term, "estimate": estimate, "verdict": words, "question": question, **ends}
-    favours = {} if words in ("no clear bias", "cannot be told") else {"favours": "yes" if estimate > 0 else "no"}
-    return row | {"advice": "keep it", "missed": 0.05} | favours | columns
+
+def verdict(quantity, term, estimate, found=Verdict.NOT_SHOWN, *, kind="shares", **columns):
+    ends = {"ci_low": estimate - 0.02, "ci_high": estimate + 0.02, "detectable": 0.05}
+    row = {"kind": KINDS.get(quantity, kind), "quantity": quantity, "term": term, "verdict": found, "estimate": estimate}
+    favours = {"favours": "yes" if estimate > 0 else "no"} if found in (Verdict.LIKELY, Verdict.ESTABLISHED) else {}
+    return row | ends | favours | columns
+
+
+def inconclusive(quantity, term, reason, *, kind="shares"):
+    row = {"kind": KINDS.get(quantity, kind), "quantity": quantity, "term": term, "verdict": Verdict.INCONCLUSIVE}
+    return row | {"reason": str(reason)}
 
 
 def answer(verdicts=(), **tables):
@@ -22,62 +32,61 @@ def answer(verdicts=(), **tables):
     return answer_of_comparisons({"verdicts": texts(VERDICTS, verdicts), **rows}, confidence=0.9)
 
 
-def test_own_answers_come_first_by_size_then_length_then_the_place():
-    depends = {"reason": f"{DEPENDS} (+8.0 if a draw is half a win, −7.3 if draws are left out)", "advice": STEADIER}
+def test_own_answers_come_first_then_length_and_the_place():
     result = answer(
         [
             verdict("self_bias", "A", -0.03),
-            verdict("self_bias", "B", 0.08, "cannot be told", **depends),
-            verdict("self_bias", "C", 0.055, "suggestive", rests_on="A", advice=ADVICE[SELF]),
-            verdict("self_bias", "D", None, "cannot be told", reason="none of its own answers is compared", advice="compare"),
+            inconclusive("self_bias", "B", DRAWS),
+            verdict("self_bias", "C", 0.055, Verdict.LIKELY),
+            inconclusive("self_bias", "D", Reason.NO_OWN_COMPARED),
             verdict("longer", "A", 0.004),
-            verdict("longer", "C", 0.061, "cannot be told", **depends),
-            verdict("first", "A", 0.2, "established", question="", advice=ADVICE[FIRST]),
-            verdict("first", "B", -0.1, "established", question="", advice=ADVICE[FIRST]),
+            inconclusive("longer", "C", DRAWS),
+            verdict("first", "A", 0.2, Verdict.ESTABLISHED),
+            verdict("first", "B", -0.1, Verdict.ESTABLISHED),
         ]
     )
-    assert result.headline == (
-        "How much more often judges choose their own answers than humans do, in percentage points: B +8.0, C +5.5 and A −3.0. "
-        "Suggestive: C (+5.5 points) favours itself. There is no clear bias in A; the result depends on how draws count, for "
-        "B. On longer answers there is no clear bias in A; the result depends on how draws count, for C. "
-        "Established: A (+20.0 points) favours the first answer; B (−10.0 points) favours the second answer."
-    )
-    assert result.caveats == [BY_DRAWS]
+    own, _, place = result.headline.partition(" Established: ")
+    assert own.startswith("No judge has an established self-preference.")
+    assert "Likely: C (+5.5 points) favours itself." in own
+    assert "Inconclusive: B and D." in own
+    assert place == "A (+20.0 points) favours the first answer; B (−10.0 points) favours the second answer."
+    assert result.caveats == [OF_REASONS[Reason.DEPENDS_ON_DRAWS]]
     assert result.next_steps == [
-        "Do not rely on C's verdicts on its own answers.",
-        "Keep judging both orders: that already balances the order bias of A and B.",
-        "For B, the result on own answers cannot be separated from how draws are counted: a judge that draws less often would "
-        "settle it.",
+        f"C: {REMEDIES_OF_PAIRS['self_bias']}.",
+        f"A and B: {REMEDIES_OF_PAIRS['first']}.",
+        f"B and C: {CURES[Reason.DEPENDS_ON_DRAWS]}.",
+        f"D: {CURES[Reason.NO_OWN_COMPARED]}.",
     ]
     assert [row.name for row in result.verdicts[:2]] == ["A", "B"]
     assert result.unit == "percentage points"
+    assert not result.points
 
 
-def test_results_alike_for_all_judges_are_said_once():
-    depends = {"reason": f"{DEPENDS} (+1.0 if a draw is half a win, −1.0 if draws are left out)", "advice": STEADIER}
-    result = answer(
-        [
-            *(verdict("self_bias", name, 0.1, "suggestive", advice=ADVICE[SELF]) for name in "AB"),
-            *(verdict("longer", name, 0.01, "cannot be told", **depends) for name in "AB"),
-            *(verdict("first", name, 0.01, question="") for name in "AB"),
-        ]
-    )
-    assert result.headline.endswith("themselves. On longer answers the result depends on how draws count, for all 2 judges.")
-    assert result.next_steps == ["Do not rely on the verdicts of A and B on their own answers."]
+@pytest.mark.parametrize("kind", ["pairs", "shares"])
+def test_where_no_judge_compares_its_own_answers_the_headline_says_so(kind):
+    rows = [inconclusive("self_bias", name, Reason.NO_OWN_COMPARED, kind=kind) for name in "AB"]
+    result = answer([*rows, verdict("first", "A", 0.2, Verdict.ESTABLISHED)])
+    assert result.headline.startswith("No judge compares its own answers, so self-bias cannot be measured. Established: A")
 
 
-def test_without_humans_the_headline_says_what_cannot_be_told_and_gives_no_sizes():
-    untold = {"question": "", "reason": NO_HUMANS, "advice": ASK_HUMANS}
-    longer = verdict("longer", "A", 0.2, "cannot be told", **untold)
-    first = verdict("first", "A", 0.2, "established", question="", advice=ADVICE[FIRST])
-    result = answer([verdict("self_bias", "A", 0.12, "cannot be told", **untold), longer, first])
-    assert result.headline == (
-        "Without human labels, self-preference cannot be told from quality. Established: A (+20.0 points) favours the first "
-        "answer."
-    )
-    assert result.caveats == [NOT_FIXED]
-    assert result.next_steps[1:] == ["Have people judge some of these comparisons."]
-    assert answer([longer]).headline == "Without human labels, preference for longer answers cannot be told from quality."
+def test_sizes_of_the_regression_are_explained_and_doubts_are_caveats():
+    rows = [verdict("self_bias", name, 0.1, Verdict.LIKELY, kind="pairs", note=Reason.NO_SPREAD_FOUND) for name in "AB"]
+    result = answer([*rows, verdict("self_bias", "C", 0.01, kind="pairs", note=Reason.NO_SPREAD_FOUND)])
+    assert [point.words for point in result.points] == [MEANING]
+    assert result.caveats == [
+        "The bias of A and B is likely at most: so few models show no ordinary preferences, and then this test finds too many "
+        "biases."
+    ]
+
+
+def test_without_people_quality_is_not_held_fixed():
+    untold = [inconclusive(quantity, "A", Reason.NO_HUMAN_LABELS) for quantity in ("self_bias", "family_bias", "longer")]
+    result = answer([*untold, verdict("first", "A", 0.2, Verdict.ESTABLISHED)])
+    assert f"any judge favours itself: {SENTENCES[Reason.NO_HUMAN_LABELS]}." in result.headline
+    caveat = "There are no human labels, so quality is not held fixed: judges may choose {} because these are better."
+    assert result.caveats == [caveat.format("their own answers or their family's answers or longer answers")]
+    assert result.next_steps[1:] == [f"A and A family: {CURES[Reason.NO_HUMAN_LABELS]}."]
+    assert answer([untold[2]]).caveats == [caveat.format("longer answers")]
 
 
 @pytest.mark.parametrize(
@@ -93,15 +102,24 @@ def test_what_errors_at_random_would_do_is_said(judge, human, doubted):
         "human_share": human,
         "n": 9,
     }
-    result = answer([verdict("self_bias", "A", judge - human, "suggestive")], choices=[row])
+    result = answer([verdict("self_bias", "A", judge - human, Verdict.LIKELY)], choices=[row])
     assert [caveat.startswith("A judge that errs at random") for caveat in result.caveats] == [True] * doubted
 
 
 def test_single_orders_must_be_drawn_at_random():
-    reason, advice = ABSENT[FIRST]
-    result = answer([verdict("first", "A", None, "cannot be told", question="", reason=reason, advice=advice)])
-    assert result.caveats == [ONE_ORDER]
-    assert result.next_steps == ["A: judge each pair in both orders."]
+    assert answer([inconclusive("first", "A", Reason.ONE_ORDER)]).caveats == [OF_REASONS[Reason.ONE_ORDER]]
+
+
+def test_reasons_that_differ_in_facts_are_one_sentence():
+    reasons = [because(Reason.DEPENDS_ON_DRAWS, half=size, excluded=-size) for size in (8.0, 9.0)]
+    rows = [inconclusive("self_bias", name, reason) for name, reason in zip("AB", reasons, strict=True)]
+    assert answer(rows).headline.endswith(f"favours itself: {SHORT[Reason.DEPENDS_ON_DRAWS]}.")
+
+
+def test_a_gap_of_choices_is_no_score():
+    row = verdict("self_bias", "A", 0.01, kind="pairs", A=0.08, A_ci_low=0.02, A_ci_high=0.1)
+    (shown,) = answer([row]).verdicts
+    assert "chooses such answers 8.0 points more often than people do" in shown.advice
 
 
 def test_label_noise_is_a_caveat():
@@ -111,10 +129,10 @@ def test_label_noise_is_a_caveat():
         {"quantity": "self_bias", "term": "B", "origin": "assumed", "flip_rate": 0.0},
         {"quantity": "self_bias", "term": "A", "origin": "votes", "flip_rate": 0.18, "agreement": 0.65},
     ]
-    assert answer([verdict("self_bias", "A", 0.1)], label_noise=rows).caveats == [
-        "Two human votes agree in 65 % of cases, as if 18 % of the labels were wrong. If 4.0 % of the human labels "
-        "were wrong, A's result on own answers would change; for C, 8.0 %."
-    ]
+    votes = "Two human votes agree in 65 % of cases, as if 18 % of them were wrong."
+    changes = "If 4.0 % of the human labels were wrong, the result of A on their own answers would change."
+    assert answer([verdict("self_bias", "A", 0.1)], label_noise=rows).caveats == [votes, changes]
+    assert answer([verdict("self_bias", "A", 0.1, kind="pairs")], label_noise=rows).caveats == [votes]
 
 
 def test_agreement_and_win_rates():
@@ -123,7 +141,7 @@ def test_agreement_and_win_rates():
     agreement.append({"judge": "C", "condition": "", "order": "pooled", "value": 0.55})  # one order only
     wins = {"draws": "half", "n": 10}
     choices = [
-        wins | {"quantity": "self_bias", "term": "A", "model": "A", "judge_share": 0.8, "human_share": 0.5},
+        wins | {"quantity": "self_bias", "term": "A", "model": "A", "judge_share": 0.8, "human_share": 0.5, "question": "A"},
         wins | {"quantity": "wins", "term": "A", "model": "M", "judge_share": 0.2, "human_share": 0.6},
         wins | {"quantity": "longer", "term": "A", "model": "", "judge_share": 0.9, "human_share": 0.6},
     ]
@@ -134,7 +152,7 @@ def test_agreement_and_win_rates():
         ["C", f"55{space}%"],
         ["A", f"50{space}% (40 to 70{space}%)"],
     ]
-    assert result.leaderboard.headings == ["model", "humans", "A"]
+    assert result.leaderboard.headings == ["model", "people", "A"]
     assert result.leaderboard.rows == [["M", f"60{space}%", f"20{space}%"], ["A", f"50{space}%", f"80{space}%"]]
 
 
@@ -152,7 +170,8 @@ def test_cognitive_biases_are_compared_with_random_choices_unless_humans_say_mor
     assert [name for name, _ in point.items] == ["Choosing its own answer", "Following a made-up majority"]
     assert point.items[1][1] == "more often than at random: 1 of 1 judge"
     assert "quoted from the authors' table" in point.words
-    (point,) = answer([verdict("self_bias", "A", 0.3)], cognitive_biases=rows).points
+    labelled = [{"quantity": "longer", "term": "A", "draws": "half", "question": "A"}]
+    (point,) = answer([verdict("self_bias", "A", 0.3)], cognitive_biases=rows, choices=labelled).points
     assert [name for name, _ in point.items] == ["Following a made-up majority"]
 
 

@@ -6,24 +6,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from compare_with_paper import judge
-from matplotlib.text import Text
 
-from conftest import CONFIG, DATA, ROOT
-from drawings import artists, drawn_twice, texts
+from conftest import DATA, ROOT
+from drawings import artists, drawn_twice, on_paper, subject, texts
 from recuse.base.tables import CORRELATIONS, ESTIMATES, MEAN_SCORES, SCORECARD, read_table, write_table
-from recuse.plot.colours import Palette
 from recuse.plot.scorecard import claim_text, scorecard, verdict_text
-from recuse.plot.style import Subject, read
+from recuse.plot.style import read
 from recuse.published.values import ORDER, read_published
 from recuse.report.scorecard import page, summary
 from report_pages import Elements
 
 TEMPLATE = ROOT / "workflow" / "report" / "scorecard.html.j2"
 LABEL = "A <b>study</b> & more"
-
-
-def subject(kind="published"):
-    return Subject("a study", kind, Palette(CONFIG["models"], CONFIG["families"]))
 
 
 def judged_in(folder):
@@ -150,7 +144,7 @@ def test_summary_is_in_the_order_of_the_paper():
 
 
 def test_the_figure_shows_every_value_and_its_deviation(table):
-    figure = scorecard(table, subject())
+    figure = scorecard(table, subject("published"))
     *panels, strips = figure.axes
     compared = table.dropna(subset=["ours", "deviation"])
     points = [place for drawn in artists(figure, "value") for place in drawn.get_offsets()]
@@ -187,7 +181,7 @@ def test_the_figure_is_drawn_when_all_is_absent_or_all_matches(table, missing):
         table = table.assign(verdict="data absent", ours=np.nan, deviation=np.nan)
     else:
         table = table.assign(verdict="match", ours=table["published"], deviation=0.0)
-    figure = scorecard(table, subject())
+    figure = scorecard(table, subject("published"))
     figure.draw_without_rendering()
     words = texts(figure)
     assert words.count("data absent") == (4 + len(ORDER) if missing == "everything" else 0)
@@ -203,17 +197,7 @@ def test_counts_in_words():
 
 
 def test_words_keep_within_the_paper(table):
-    figure = scorecard(table, subject())
-    figure.draw_without_rendering()
-    width, height = figure.canvas.get_width_height()
-    ticks = [(tick, axes.get_xlim()) for axes in figure.axes for tick in axes.xaxis.get_major_ticks()]
-    undrawn = {tick.label1 for tick, (low, high) in ticks if not low <= tick.get_loc() <= high}
-    for text in set(figure.findobj(Text)) - undrawn:
-        if text.get_text():
-            box = text.get_window_extent()
-            assert min(box.x0, box.y0) >= -1, text
-            assert box.x1 <= width + 1, text
-            assert box.y1 <= height + 1, text
+    assert on_paper(scorecard(table, subject("published")))
 
 
 def test_the_script_draws_the_same_bytes_every_time(outputs, tmp_path):

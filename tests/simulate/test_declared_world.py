@@ -68,13 +68,6 @@ def test_judges_models_and_scale(ratings):
         assert ratings["gt"][ratings["model"] == model].mean() == pytest.approx(1 + 4 * quality, abs=0.02)
 
 
-def test_mean_rating_of_own_answers_is_the_expected_one(ratings):
-    own = (ratings["judge"] == "GPT-4 0314") & (ratings["model"] == "GPT-4 0314")
-    expected = 0.4 * 0.775 + 0.6 * 0.85 + 0.05
-    unit = (ratings["rating"][own] - 1) / 4
-    assert unit.mean() == pytest.approx(expected, abs=4 * unit.std() / np.sqrt(own.sum()))
-
-
 def test_specs_recover_what_they_are_expected_to(ratings, tmp_path):
     rows = recovered(ratings, planted(declared()), tmp_path)
     of_dimension = {(r["slice"], r["quantity"], r["term"]): r["planted"] for r in rows if r["spec"] == "by_dimension"}

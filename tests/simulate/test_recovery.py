@@ -55,6 +55,10 @@ def test_every_coefficient_within_four_standard_errors_of_its_expectation(world,
     distances = [(row["estimate"] - row["expected"]) / row["std_error"] for row in rows]
     assert [row["z"] for row in rows] == pytest.approx(distances)
     assert max(map(abs, distances)) < 4
+    # Summed with the weights that find biases simulated in another proportion than planted.
+    of_biases = [row for row in by_dimension.values() if row["quantity"] in ("self_bias", "family_bias")]
+    weights = [row["planted"] / row["std_error"] for row in of_biases]
+    assert abs(np.dot(weights, [row["z"] for row in of_biases])) < 4 * np.linalg.norm(weights)
     assert 0.8 < np.std(distances) < 1.2
 
 

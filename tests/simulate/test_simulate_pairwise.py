@@ -144,6 +144,7 @@ def test_columns_of_nothing_are_texts(tmp_path):
         "length_b": -1,
         "humans_a": -1,
         "humans_b": -1,
+        "humans_tie": -1,
     }
     part["item"] = np.array(["one", "it's", None], dtype=object)
     write_comparisons(join([part, part | {"human": "tie", "length_a": np.array([5, -1, 7])}]), str(tmp_path / "c.parquet"))

@@ -19,11 +19,11 @@ READ_BY = {
     "describe": ("figures_of_fits", "conclusions", "compare_with_paper"),
     "agreement": ("check", "sensitivity", "compare_with_paper"),
     "fit": ("recovery", "leaderboard", "conclusions", "compare_with_paper", *DRAWN),
-    "estimands": ("conclusions", "figures"),
+    "estimands": ("leaderboard", "conclusions", "figures"),
     "sensitivity": ("leaderboard", "panel", "conclusions", "figures"),
     "leaderboard": ("figures",),
     "panel": ("figures",),
-    "conclusions": ("figures",),
+    "conclusions": ("panel", "figures"),
     "compare_with_paper": ("figures",),
 }
 FITTED = ("fit", "estimands", "sensitivity", "leaderboard")  # what fits specs to cells or rows
@@ -125,7 +125,7 @@ def test_edited_library_module_reruns_what_uses_it(project, edit, module, jobs):
         ("families: {GPT: {colour: '#000000'}}\n", after(*DRAWN, of=BOTH)),
         ("studies: {smoke: {title: renamed}}\n", after("compare_with_paper", *DRAWN, of=["smoke"])),
         # All that draws, of the simulated studies all there is.
-        ("seed: 1\n", after("simulate") | after("fit", "estimands", "leaderboard", "figures_of_fits")),
+        ("seed: 1\n", after("simulate") | after("fit", "leaderboard", "figures_of_fits")),
         # The simulated studies do not know it.
         ("models: {Another: {family: GPT}}\n", after("ratings", *DRAWN, of=["mine"])),
         ("inference: {raters: 5}\n", after("check", "sensitivity")),
@@ -137,9 +137,9 @@ def test_edited_library_module_reruns_what_uses_it(project, edit, module, jobs):
             ("models: {GPT-4o: {ids: [gpt-4o-2024-08-06]}}\n", after("ratings", *DRAWN, of=BOTH)),
             ("confidence: 0.95\n", after("check", "describe", *FITTED, "panel", "conclusions", *DRAWN)),
             ("inference: {sensitivity: [main, length_control]}\n", after("sensitivity")),
-            ("inference: {assignments: 99}\n", after("estimands")),
             ("inference: {identifiability: [main]}\n", after("estimands")),
             ("inference: {replicates: 100}\n", after("leaderboard")),
+            ("inference: {debias: regression}\n", after("leaderboard")),
             ("inference: {panel: {judges: 2}}\n", after("panel")),
         ),
     ],

@@ -16,7 +16,7 @@ STUDIES = """
 studies:
   whole: &study {title: t, files: parts, scales: {Tone: [1, 5], Usefulness: [1, 5]}}
   scattered: {<<: *study, shards: 3}
-inference: {assignments: 99, replicates: 100}
+inference: {replicates: 100}
 """
 TABLES = ("estimates/main", "tables/idiosyncrasy", "tables/leaderboard", "tables/conclusions")  # and what they are made of
 NUMBERS = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")

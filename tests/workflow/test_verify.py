@@ -84,7 +84,7 @@ def test_results_made_from_an_edited_table(project, changed):
 def test_other_data_code_and_settings(project, changed, edit, overlay):
     changed("tests/smoke/ratings.csv", (project / "tests/smoke/ratings.csv").read_bytes().replace(b"1", b"2", 1))
     edit("workflow/lib/recuse/data/describe.py", "# new\n")
-    overlay("inference: {assignments: 99}\n")
+    overlay("inference: {identifiability: [main]}\n")
     status, lines, _ = verified(project, "mine", "--config", OVERLAY)
     assert status == 1
     assert {line.replace("results/mine/", "") for line in lines} == {
@@ -92,6 +92,7 @@ def test_other_data_code_and_settings(project, changed, edit, overlay):
         "tables/mean_scores.csv and 1 more: was made by another version of recuse",
         "report.html and 1 more: was made by another version of recuse",
         "tables/idiosyncrasy.csv and 4 more: was made with another setting (settings)",
+        "tables/idiosyncrasy.csv and 4 more: was made with another setting (specs)",
         "report.html and 1 more: was made with another setting (about)",
         "tables/completeness.csv and 1 more: was made from another tests/smoke/ratings.csv",
     }

@@ -13,8 +13,8 @@ from workflow_runs import copy_project, planned, products, snakemake
 pytestmark = pytest.mark.workflow
 STUDIES = ("verdicts", "world")
 OWN = {"configs": ["tests/smoke/comparisons.yaml"]}
-OF_VERBOSITY = ("choices", "verbosity_bias", "score_curves", "alignment_curves", "position")
-OF_REGRESSION = ("own_terms", "strengths")
+OF_VERBOSITY = ("verdicts", "verbosity_bias", "score_curves", "alignment_curves", "position")
+OF_REGRESSION = ("strengths",)
 OF_BIASES = ("bias_jitter", "bias_profile", "bias_by_size")
 OF_ATTACKS = ("attack_success", "votes_by_position", "length_bias_curve")
 ALL_OF_WORLD = (*OF_VERBOSITY, *OF_BIASES, *OF_ATTACKS)

@@ -112,7 +112,7 @@ def params_of(function, *names):
     return {name: of_study(lambda config, study, name=name: function(config)[name]) for name in names}
 
 
-def inference(*tables, keys, also=()):
+def inference(*tables, keys=(), also=()):
     """Params `settings` and `specs`: these tables and keys of `inference`, and the specs of the tables and of `also`."""
     return params_of(lambda config: studies.inference_params(config, tables, *keys, also=also), "settings", "specs")
 

@@ -127,6 +127,7 @@ rule verbosity:
 rule choices:
     input:
         comparisons="results/{study}/comparisons.parquet",
+        regression=where(with_analysis("regression"), "results/{study}/tables/regression.csv"),
     output:
         **tables("choices", "label_noise", "verdicts", "check"),
     log:
@@ -134,7 +135,7 @@ rule choices:
     benchmark:
         "results/{study}/benchmarks/choices.tsv"
     wildcard_constraints:
-        study=compared(with_analysis("verbosity")),
+        study=compared(with_analysis("verbosity", "regression")),
     group:
         "tables_{study}"
     conda:
@@ -147,7 +148,7 @@ rule choices:
         families=of_study(studies.families_of),
         power=config["inference"]["power"]["power"],
     message:
-        "Compare the choices of judges and humans in {wildcards.study}."
+        "Compare the choices of judges and people in {wildcards.study}."
     script:
         "../scripts/choices.py"
 
@@ -184,7 +185,7 @@ rule regression:
     input:
         comparisons="results/{study}/comparisons.parquet",
     output:
-        **tables("regression", "regression_verdicts", "strengths"),
+        **tables("regression", "strengths"),
     log:
         "results/{study}/logs/regression.log",
     benchmark:
@@ -201,7 +202,6 @@ rule regression:
         **SAMPLING,
         code=code_of("regression.py"),
         families=of_study(studies.families_of),
-        power=config["inference"]["power"]["power"],
     message:
         "Regress the verdicts of {wildcards.study} on strengths, own answers and places."
     script:
@@ -212,7 +212,7 @@ rule cognitive_biases:
     input:
         comparisons="results/{study}/comparisons.parquet",
     output:
-        **tables("cognitive_biases", "random_thresholds"),
+        **tables("cognitive_biases"),
     log:
         "results/{study}/logs/cognitive_biases.log",
     benchmark:
@@ -239,7 +239,7 @@ rule released_rankings:
     input:
         raw=of_study(studies.released_files),
     output:
-        **tables("cognitive_biases", "random_thresholds", "rbo", "valid_rates"),
+        **tables("cognitive_biases", "rbo", "valid_rates"),
     log:
         "results/{study}/logs/released_rankings.log",
     benchmark:

@@ -219,8 +219,8 @@ rule estimands:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        **inference("idiosyncrasy", "identifiability", keys=["assignments"]),
-        **SAMPLING,
+        **inference("idiosyncrasy", "identifiability"),
+        confidence=config["confidence"],
         code=code_of("estimands.py"),
         asked=of_study(lambda config, study: studies.conclusions_params(config)),
     message:
@@ -259,7 +259,8 @@ rule sensitivity:
 rule leaderboard:
     input:
         **STUDY,
-        estimates=estimates_of_specs(lambda config: ["main", config["inference"]["without_human_scores"]["main"]]),
+        estimates=estimates_of_specs(studies.specs_of_leaderboard),
+        idiosyncrasy=rules.estimands.output.idiosyncrasy,
         reliability=rules.sensitivity.output.reliability,
     output:
         **tables("leaderboard", "judgments", "ppi", "power"),
@@ -275,7 +276,7 @@ rule leaderboard:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        **inference("leaderboard", keys=["replicates", "ppi", "power", "without_human_scores"], also=["main"]),
+        **inference("leaderboard", keys=["debias", "replicates", "ppi", "power", "without_human_scores"], also=["main"]),
         **SAMPLING,
         code=code_of("leaderboard.py"),
     message:
@@ -288,6 +289,7 @@ rule panel:
     input:
         **STUDY,
         reliability=rules.sensitivity.output.reliability,
+        verdicts="results/{study}/tables/verdicts.csv",
     output:
         **tables("panel", "round_robin"),
     log:
@@ -339,8 +341,6 @@ rule conclusions:
         **tables(*studies.tables_of_checks(config)),
         estimates=estimates_of_specs(studies.specs_of_checks),
         not_estimable=rules.fit.output.not_estimable,
-        # The paper's own ratings are compared with what it prints.
-        scorecard=where(studies.source_of, "results/{study}/tables/scorecard.csv"),
         completeness="results/{study}/tables/completeness.csv",
         correlations=rules.describe.output.correlations,
         wordings="results/{study}/tables/wordings.csv",

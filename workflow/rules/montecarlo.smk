@@ -1,6 +1,6 @@
 # Estimators and tests on the simulated worlds of montecarlo.yaml: `snakemake montecarlo`. One job per world of a grid.
 from recuse.config.load import montecarlo_settings
-from recuse.montecarlo.estimators import TABLES, dials_of, drawing_of, estimators_of, grids_of_self_bias
+from recuse.montecarlo.estimators import TABLES, dials_of, estimators_of, world_titles, worlds_figure
 
 MONTECARLO = answer(lambda config: montecarlo_settings())
 OF_MONTECARLO = [*TABLES, "worlds"]
@@ -10,7 +10,7 @@ WORLDS = [(grid, str(value)) for grid, settings in MONTECARLO["grids"].items() f
 rule montecarlo:
     input:
         expand("results/montecarlo/tables/{table}.csv", table=OF_MONTECARLO),
-        expand("results/montecarlo/figures/{statistic}.{format}", statistic=OF_MONTECARLO, format=config["formats"]),
+        expand("results/montecarlo/figures/worlds.{format}", format=config["formats"]),
 
 
 rule montecarlo_world:
@@ -53,7 +53,7 @@ rule montecarlo_tables:
         "../../envs/recuse.yaml"
     params:
         code=code_of("montecarlo_tables.py"),
-        titles={grid: MONTECARLO["grids"][grid]["title"] for grid in grids_of_self_bias(MONTECARLO)},
+        titles=world_titles(MONTECARLO),
     message:
         "Tabulate size, power, bias and coverage of the estimators."
     script:
@@ -62,23 +62,21 @@ rule montecarlo_tables:
 
 rule montecarlo_figure:
     input:
-        table="results/montecarlo/tables/{statistic}.csv",
+        table="results/montecarlo/tables/worlds.csv",
     output:
-        pictures=drawn("{statistic}", "montecarlo", "Estimators on simulated worlds: {statistic}", study="montecarlo"),
+        pictures=drawn("worlds", "montecarlo", "Verdicts on simulated worlds", study="montecarlo"),
     log:
-        "results/montecarlo/logs/figure_{statistic}.log",
+        "results/montecarlo/logs/figure_worlds.log",
     benchmark:
-        "results/montecarlo/benchmarks/figure_{statistic}.tsv"
-    wildcard_constraints:
-        statistic=one_of(OF_MONTECARLO),
+        "results/montecarlo/benchmarks/figure_worlds.tsv"
     conda:
         "../../envs/recuse.yaml"
     resources:
         **asks(mem_mb=600, runtime=5),
     params:
         code=code_of("figure.py", "recuse.plot.montecarlo"),
-        figures=lambda wildcards: drawing_of(MONTECARLO, wildcards.statistic, config["confidence"]),
+        figures=worlds_figure(MONTECARLO, config["confidence"]),
     message:
-        "Draw the {wildcards.statistic} of the estimators."
+        "Draw how often each verdict is given on simulated worlds."
     script:
         "../scripts/figure.py"

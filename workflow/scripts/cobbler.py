@@ -1,17 +1,15 @@
-"""Tabulate CoBBLEr's published files: shares of biases, random thresholds, rank-biased overlap, rates of valid verdicts."""
+"""Tabulate CoBBLEr's published files: shares of biases, rank-biased overlap, rates of valid verdicts."""
 
 from collections.abc import Mapping, Sequence
 
 from recuse.base.runner import run
-from recuse.base.tables import COGNITIVE_BIASES, RANDOM, RBO, VALID, write_table
+from recuse.base.tables import COGNITIVE_BIASES, RBO, VALID, write_table
 from recuse.pairwise.cobbler import released_biases, released_overlap, valid_rates
-from recuse.pairwise.cognitive import random_thresholds
 
 
 def tabulate(*, study: str, raw: Sequence[str], folder: str, confidence: float, seed: int, outputs: Mapping[str, str]) -> None:
     biases = released_biases(folder, confidence=confidence, seed=seed)
     write_table(outputs["cognitive_biases"], COGNITIVE_BIASES, biases, study=study)
-    write_table(outputs["random_thresholds"], RANDOM, random_thresholds(seed=seed), study=study)
     write_table(outputs["rbo"], RBO, released_overlap(folder, confidence=confidence, seed=seed), study=study)
     write_table(outputs["valid_rates"], VALID, valid_rates(raw, folder), study=study)
 

@@ -1,10 +1,10 @@
-"""Tabulate the cognitive biases of each judge of a study of comparisons, and their random thresholds."""
+"""Tabulate the cognitive biases of each judge of a study of comparisons."""
 
 from collections.abc import Mapping
 
 from recuse.base.runner import run
-from recuse.base.tables import COGNITIVE_BIASES, RANDOM, write_table
-from recuse.pairwise.cognitive import cognitive_biases, judges_without_answers, random_thresholds
+from recuse.base.tables import COGNITIVE_BIASES, write_table
+from recuse.pairwise.cognitive import cognitive_biases, judges_without_answers
 
 
 def tabulate(*, study: str, comparisons: str, confidence: float, seed: int, outputs: Mapping[str, str]) -> None:
@@ -16,7 +16,6 @@ def tabulate(*, study: str, comparisons: str, confidence: float, seed: int, outp
         print(f"egocentric bias: these judges are not among the models{among}: {', '.join(judges)}")
     biases = cognitive_biases(comparisons, confidence=confidence, seed=seed)
     write_table(outputs["cognitive_biases"], COGNITIVE_BIASES, biases, study=study)
-    write_table(outputs["random_thresholds"], RANDOM, random_thresholds(seed=seed), study=study)
 
 
 if __name__ == "__main__":

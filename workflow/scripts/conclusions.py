@@ -6,7 +6,7 @@ from recuse.base.runner import run
 from recuse.base.tables import CONCLUSIONS, VERDICTS, read_table, write_table
 from recuse.data.describe import judges_astray
 from recuse.inference.robustness import Robustness, RobustnessCheck, Tables, conclusions
-from recuse.inference.verdict import rating_judges, verdict_rows
+from recuse.inference.verdict import rating_judges, verdicts_on_ratings
 
 
 def conclude(
@@ -26,10 +26,10 @@ def conclude(
     read = {check.table: _rows(inputs[check.table]) for check in checks}
     tables = Tables(read, reasons, read_table(inputs["wordings"]))
     asked = Robustness(checks, specs, confidence, power).of_study(tables, reasons, instead=instead)
-    rows = list(conclusions(asked, tables, _rows(inputs["scorecard"]), order=order))
+    rows = list(conclusions(asked, tables, order=order))
     write_table(outputs["conclusions"], CONCLUSIONS, rows, study=study)
     judges = rating_judges(read_table(inputs["completeness"]), order["self_bias"])
-    verdicts = verdict_rows(
+    verdicts = verdicts_on_ratings(
         rows,
         judges,
         judges_astray(read_table(inputs["correlations"])),

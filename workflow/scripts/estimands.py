@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from recuse.base.runner import run
 from recuse.base.tables import IDENTIFIABILITY, IDIOSYNCRASY, POOLED, RESIDUALS, WORDINGS, write_table
 from recuse.data.study import Study
-from recuse.inference.identifiability import identifiability, identifiability_of_idiosyncrasy
+from recuse.inference.identifiability import identifiability
 from recuse.inference.idiosyncrasy import idiosyncrasies, idiosyncrasy_rows, pooled_rows, residual_rows
 from recuse.inference.wordings import wording_rows
 from recuse.model.estimable import estimable_specs, sliced_by
@@ -20,16 +20,13 @@ def estimands(
     settings: Mapping,
     asked: Mapping,
     confidence: float,
-    seed: int,
     outputs: Mapping[str, str],
 ) -> None:
     tables = Study(study, cells, ratings)
     compared = sliced_by(specs, settings["idiosyncrasy"], tables)
     fitted = estimable_specs(specs, settings["identifiability"], tables)
-    drawn = {"seed": seed, "draws": settings["assignments"]}
-    slices = [each for spec in compared for each in idiosyncrasies(spec, tables, **drawn)]
+    slices = [each for spec in compared for each in idiosyncrasies(spec, tables)]
     identified = [row for spec in fitted for row in identifiability(spec, tables)]
-    identified += [row for spec in compared for row in identifiability_of_idiosyncrasy(spec, tables)]
     for name, columns, rows in (
         ("idiosyncrasy", IDIOSYNCRASY, idiosyncrasy_rows),
         ("pooled", POOLED, pooled_rows),

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from recuse.base.runner import run
 from recuse.base.tables import JUDGMENTS, LEADERBOARD, POWER, PPI, read_table, write_table
 from recuse.data.study import Study
-from recuse.inference.leaderboard import judgment_rows, leaderboards, write_debiased
+from recuse.inference.leaderboard import REGRESSION, judgment_rows, leaderboards, removed_biases, write_debiased
 from recuse.inference.power import power_rows
 from recuse.inference.ppi import ppi_rows, prompt_scores
 from recuse.model.estimable import estimable_specs
@@ -18,6 +18,7 @@ def rank(
     cells: str,
     ratings: Sequence[str],
     estimates: Sequence[str],
+    idiosyncrasy: str,
     reliability: str,
     specs: Mapping,
     settings: Mapping,
@@ -28,12 +29,18 @@ def rank(
     tables, main = Study(study, cells, ratings), Spec.of("main", **specs["main"])
     level, instead = {"confidence": confidence, "seed": seed}, settings["without_human_scores"]
     boards = estimable_specs(specs, settings["leaderboard"], tables, instead=instead)
-    ranks = [row for spec in boards for row in leaderboards(spec, tables, replicates=settings["replicates"], **level)]
-    write_table(outputs["leaderboard"], LEADERBOARD, ranks, study=study)
-    taken_off = next(iter(estimable_specs(specs, ["main"], tables, instead=instead)), main)
     fitted = [row for path in estimates for row in read_table(path)]
-    write_debiased(taken_off, tables, fitted, outputs["debiased"])
-    write_table(outputs["judgments"], JUDGMENTS, judgment_rows(taken_off, tables, fitted), study=study)
+    biases = fitted if settings["debias"] == REGRESSION else read_table(idiosyncrasy)
+    chosen = {"debias": settings["debias"], "instead": instead}
+    ranks = []
+    for spec in boards:
+        removed = removed_biases(spec, biases, **chosen)
+        ranks += leaderboards(spec, tables, removed, replicates=settings["replicates"], **level)
+    write_table(outputs["leaderboard"], LEADERBOARD, ranks, study=study)
+    of_main = next(iter(estimable_specs(specs, ["main"], tables, instead=instead)), main)
+    removed = removed_biases(of_main, biases, **chosen)
+    write_debiased(of_main, tables, removed, outputs["debiased"])
+    write_table(outputs["judgments"], JUDGMENTS, judgment_rows(of_main, tables, fitted, removed), study=study)
     labels = ppi_rows(prompt_scores(main, tables), **settings["ppi"], **level) if tables.has_human_scores else ()
     write_table(outputs["ppi"], PPI, labels, study=study)
     plans = power_rows(main, tables, read_table(reliability), **settings["power"], confidence=confidence)

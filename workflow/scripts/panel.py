@@ -16,6 +16,7 @@ def panel(
     cells: str,
     ratings: Sequence[str],
     reliability: str,
+    verdicts: str,
     settings: Mapping,
     prices: Mapping[str, float],
     confidence: float,
@@ -25,7 +26,7 @@ def panel(
     reliabilities = {row["dimension"]: float(row["mean"]) for row in read_table(reliability)}
     errors = judge_errors(tables, reliabilities, dimensions=settings.get("dimensions", ()))
     limits = {"judges": settings["judges"], "least": settings["least"]}
-    rows = panel_rows(errors, **limits, confidence=confidence, prices=prices)
+    rows = panel_rows(errors, read_table(verdicts), **limits, confidence=confidence, prices=prices)
     write_table(outputs["panel"], PANEL, rows, study=study)
     write_table(outputs["round_robin"], ROUND_ROBIN, round_robin_rows(errors, tables, rows), study=study)
 

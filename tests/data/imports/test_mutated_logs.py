@@ -56,7 +56,7 @@ RATED = {
         "model,prompt,dimension,rating\nopenai/gpt-4o-mini,1,tone,4\n",
     ),
 }
-RATED |= {name: (*given, None) for name, (*given, _, _) in IMPORTED.items()}
+RATED |= {name: (*given, None) for name, (*given, _) in IMPORTED.items()}
 COMPARED = {
     "verdicts.csv": (VERDICTS, FORMATS / "human_verdicts.csv"),
     "mt_bench_pair.jsonl": ({}, None),

@@ -16,131 +16,37 @@ from recuse.data.imports.ratings import import_ratings
 from recuse.data.registry import FORMATS
 
 FIXTURES = Path(__file__).parents[2] / "formats"
+SCORES = Path(__file__).parents[2] / "golden" / "imported_scores.csv"
 NAMED = {"columns": {"model": "metadata.model", "prompt": "metadata.prompt"}, "judge": "gpt-4o"}
-UNREADABLE = "the grader failed: Could not extract JSON from llm-rubric response"
-SMALL, LARGE = "gpt-4o-mini", "claude-haiku"
-# Fixture -> `import`, scales, rows (judge, model, prompt, dimension, rating, human score, failure, record), references.
-IMPORTED = {
-    "promptfoo.json": (
-        {"step": 0.25},
-        {"tone": [0, 1]},
-        [
-            ("openai:gpt-4o", "openai:chat:gpt-4o-mini", "0", "tone", 3, 4.0, None, 1),
-            ("openai:gpt-4o", "sonnet", "0", "tone", 2, 0.0, None, 2),
-            ("openai:gpt-4o", "openai:chat:gpt-4o-mini", "1", "tone", None, None, "the grader failed (graderError)", 3),
-            ("openai:gpt-4o", "sonnet", "1", "tone", 4, None, None, 4),
-            ("openai:gpt-4o", "openai:chat:gpt-4o-mini", "2", "tone", None, None, "the result failed: API error: 429", 5),
-            ("openai:gpt-4o", "sonnet", "2", "tone", 1, None, None, 6),
-            ("openai:gpt-4o", "openai:chat:gpt-4o-mini", "3", "tone", None, None, UNREADABLE, 7),
-        ],
-        {"human score": 2},
-    ),
-    "helm.json": (
-        {"step": 0.25},
-        {"safety": [0, 1]},
-        [
-            ("gpt", "meta/llama-3-8b", "id1", "safety", 4, None, None, 1),
-            ("llama", "meta/llama-3-8b", "id1", "safety", 2, None, None, 1),
-            ("gpt", "meta/llama-3-8b", "id2", "safety", None, None, "no score", 2),
-            ("llama", "meta/llama-3-8b", "id2", "safety", 0, None, None, 2),
-            ("gpt", "meta/llama-3-8b", "id3", "safety", 1, None, None, 3),
-            ("llama", "meta/llama-3-8b", "id3", "safety", None, None, "no annotation", 3),
-        ],
-        {},
-    ),
+IMPORTED = {  # fixture -> `import`, scales, references
+    "promptfoo.json": ({"step": 0.25}, {"tone": [0, 1]}, {"human score": 2}),
+    "helm.json": ({"step": 0.25}, {"safety": [0, 1]}, {}),
     "helm_jury.json": (
         {"judge": {"gpt": "openai/gpt-4o", "claude": "anthropic/claude"}},
         {"accuracy": [1, 5], "clarity": [1, 5]},
-        [
-            ("openai/gpt-4o", "meta/llama-3-8b", "id1", "accuracy", 5, None, None, 1),
-            ("openai/gpt-4o", "meta/llama-3-8b", "id1", "clarity", 4, None, None, 1),
-            ("anthropic/claude", "meta/llama-3-8b", "id1", "accuracy", 3, None, None, 1),
-            ("anthropic/claude", "meta/llama-3-8b", "id1", "clarity", 5, None, None, 1),
-            ("openai/gpt-4o", "meta/llama-3-8b", "id2", "accuracy", 2, None, None, 2),
-            ("openai/gpt-4o", "meta/llama-3-8b", "id2", "clarity", 1, None, None, 2),
-            ("anthropic/claude", "meta/llama-3-8b", "id2", "accuracy", None, None, "no annotation", 2),
-            ("anthropic/claude", "meta/llama-3-8b", "id2", "clarity", None, None, "no annotation", 2),
-        ],
         {},
     ),
-    "mlflow.json": (
-        {},
-        {"correctness": [0, 1]},
-        [
-            ("openai:/gpt-4o", SMALL, "q1", "correctness", 1, 0.5, None, 1),
-            ("openai:/gpt-4o", LARGE, "q1", "correctness", 0, 0.0, None, 2),
-            ("openai:/gpt-4o", SMALL, "q2", "correctness", None, None, "the judge failed: too many requests", 3),
-            ("openai:/gpt-4o", LARGE, "q2", "correctness", 1, None, None, 4),
-        ],
-        {"human score": 3},
-    ),
-    "phoenix.json": (
-        NAMED,
-        {"helpfulness": [1, 5]},
-        [
-            ("gpt-4o", "small", "q1", "helpfulness", 4, 4.0, None, 1),
-            ("gpt-4o", "large", "q1", "helpfulness", 2, 2.0, None, 4),
-            ("gpt-4o", "small", "q2", "helpfulness", None, None, "no score", 6),
-        ],
-        {"human score": 3},
-    ),
+    "mlflow.json": ({}, {"correctness": [0, 1]}, {"human score": 3}),
+    "phoenix.json": (NAMED, {"helpfulness": [1, 5]}, {"human score": 3}),
     "phoenix_experiment.json": (
         {"judge": "gpt-4o", "columns": {"model": {"value": "small"}}},
         {"helpfulness": [1, 5]},
-        [
-            ("gpt-4o", "small", "e1", "helpfulness", 4, 5.0, None, 1),
-            ("gpt-4o", "small", "e1, repetition 2", "helpfulness", None, None, "the judge failed: timed out", 2),
-        ],
         {"human score": 1},
     ),
-    "langfuse.json": (
-        {"judge": "gpt-4o", "step": 0.2},
-        {"quality": [0, 1]},
-        [
-            ("gpt-4o", SMALL, '{"question": "q1"}', "quality", 4, 5.0, None, 1),
-            ("gpt-4o", LARGE, '{"question": "q1"}', "quality", 2, 1.25, None, 2),
-            ("gpt-4o", SMALL, '{"question": "q2"}', "quality", None, None, "no score", 3),
-            ("gpt-4o", LARGE, '{"question": "q2"}', "quality", 3, None, None, 4),
-        ],
-        {"human score": 3},
-    ),
-    "langfuse_scores.json": (
-        NAMED,
-        {"quality": [0, 1]},
-        [("gpt-4o", "a", "q1", "quality", 1, 0.0, None, 1), ("gpt-4o", "b", "q1", "quality", 0, None, None, 3)],
-        {"human score": 1},
-    ),
-    "deepeval.json": (
-        {"step": 0.1},
-        {"Answer Relevancy": [0, 1], "Correctness [GEval]": [0, 1]},
-        [
-            ("gpt-4o", SMALL, "What is a tide?", "Answer Relevancy", 9, None, None, 1),
-            ("gpt-4o", SMALL, "What is a tide?", "Correctness [GEval]", 7, None, None, 1),
-            ("gpt-4o", SMALL, "What is a moon?", "Answer Relevancy", 3, None, None, 2),
-            (
-                "gpt-4o",
-                SMALL,
-                "What is a moon?",
-                "Correctness [GEval]",
-                None,
-                None,
-                "the metric failed: Evaluation LLM outputted an invalid JSON.",
-                2,
-            ),
-        ],
-        {},
-    ),
-    "openai_evals.jsonl": (
-        {},
-        {"quality": [0, 1]},
-        [
-            ("gpt-4o", SMALL, "joke.dev.0", "quality", 1, 1.0, None, 3),
-            ("gpt-4o", SMALL, "joke.dev.1", "quality", 0, 0.0, None, 5),
-            ("gpt-4o", SMALL, "joke.dev.2", "quality", None, None, "no choice in the judgment (__invalid__)", 6),
-        ],
-        {"gold label": 2},
-    ),
+    "langfuse.json": ({"judge": "gpt-4o", "step": 0.2}, {"quality": [0, 1]}, {"human score": 3}),
+    "langfuse_scores.json": (NAMED, {"quality": [0, 1]}, {"human score": 1}),
+    "deepeval.json": ({"step": 0.1}, {"Answer Relevancy": [0, 1], "Correctness [GEval]": [0, 1]}, {}),
+    "openai_evals.jsonl": ({}, {"quality": [0, 1]}, {"gold label": 2}),
 }
+
+
+def rows_of(fixture):
+    """The rows (judge, model, prompt, dimension, rating, human score, failure, record) that a fixture is imported as."""
+    columns = "judge, model, prompt, dimension, rating::integer, human_score::double, failure, record::integer"
+    table = f"read_csv('{SCORES}', all_varchar = true)"
+    return duckdb.sql(f"select {columns} from {table} where fixture = '{fixture}'").fetchall()
+
+
 KINDS = ("human score", "gold label")
 
 
@@ -155,8 +61,8 @@ def imported(folder, path, settings, scales, *, references=(), human=None):
 
 @pytest.mark.parametrize("name", IMPORTED)
 def test_scores_of_a_tool(tmp_path, name):
-    settings, scales, rows, counts = IMPORTED[name]
-    assert imported(tmp_path, FIXTURES / name, settings, scales) == (rows, counts)
+    settings, scales, counts = IMPORTED[name]
+    assert imported(tmp_path, FIXTURES / name, settings, scales) == (rows_of(name), counts)
 
 
 def promptfoo_lines(log):
@@ -187,7 +93,8 @@ SHAPES = {
 @pytest.mark.parametrize("shape", SHAPES)
 def test_other_shapes_of_a_format_are_the_same(tmp_path, shape):
     fixture, name, more = SHAPES[shape]
-    settings, scales, rows, counts = IMPORTED[fixture]
+    settings, scales, counts = IMPORTED[fixture]
+    rows = rows_of(fixture)
     log = shape(json.loads((FIXTURES / fixture).read_text("utf-8")))
     text = "".join(json.dumps(entry) + "\n" for entry in log) if name.endswith(".jsonl") else json.dumps(log)
     (tmp_path / name).write_text(text, "utf-8")
@@ -488,7 +395,8 @@ def documented():
 def test_documented_counts_are_those_of_the_fixtures():
     table = documented()
     assert table.keys() == FORMATS.keys() - {"table"}
-    for name, (_, _, rows, counts) in IMPORTED.items():
+    for name, (_, _, counts) in IMPORTED.items():
+        rows = rows_of(name)
         format = name.partition(".")[0]
         if format in table:
             failed = sum(row[6] is not None for row in rows)

@@ -13,8 +13,8 @@ Rows are imported and checked by the code of the workflow, and every number is t
 ['claude-haiku-4', 'claude-sonnet-4', 'gpt-4.1', 'gpt-4.1-mini', 'qwen3-32b']
 >>> recuse.verdict(ratings)[["term", "verdict"]].head(2)
            term      verdict
-0       gpt-4.1    established
-1  gpt-4.1-mini  no clear bias
+0       gpt-4.1  established
+1  gpt-4.1-mini    not shown
 
 An object keeps its tables in a folder of temporary files, which is removed with it.
 """
@@ -276,15 +276,13 @@ def power(
         return table_of(POWER, ratings._power(changed["inference"]["power"]))
 
 
-def plot(data: "Ratings | Pairs", figure: str | None = None) -> "Figure":
+def plot(data: "Ratings | Pairs", figure: str = "verdicts") -> "Figure":
     """Draw a figure of the report, by matplotlib.
 
     figure: `verdicts`, `self_family_bias`, `mean_scores`, `correlations`, `slices`, `leaderboard`, `power`, `idiosyncrasy` or
-    another one of the report that needs no other tables; default: `verdicts`, of verdicts on two answers `choices`. Needs the
-    extra `plot`.
+    another one of the report that needs no other tables; default: `verdicts`. Needs the extra `plot`.
     """
     _check_is(data, Ratings | Pairs, "plot")
-    figure = figure or ("choices" if isinstance(data, Pairs) else "verdicts")
     try:
         from recuse.plot.style import Drawing, drawn
     except ModuleNotFoundError as error:

@@ -29,6 +29,7 @@ from recuse.base.errors import (
     in_one_sentence,
 )
 from recuse.base.outputs import replacing
+from recuse.base.reasons import in_words
 from recuse.base.tables import CHECK, ESTIMATES, read_table, write_table
 from recuse.base.words import visible
 from recuse.data.registry import COMPARED, IMPORTED_SCALES, RATED, files_in
@@ -345,8 +346,8 @@ def run_fit(arguments: Namespace) -> None:
     write_output(arguments.output, ESTIMATES, estimated.estimates)
     for row in estimated.not_estimable:
         term = " of ".join(filter(None, (row["quantity"], row["term"]))) or "the fit"
-        reason = row["reason"].removeprefix("not estimable: ")
-        print(visible(": ".join(filter(None, (row["spec"], row["slice"], "not estimable", term, reason)))), file=sys.stderr)
+        parts = row["spec"], row["slice"], "not estimable", term, in_words(row["reason"])
+        print(visible(": ".join(filter(None, parts))), file=sys.stderr)
     for row in estimated.remarks:
         print(visible(": ".join(filter(None, (row["spec"], row["slice"], row["remark"])))), file=sys.stderr)
 

@@ -374,16 +374,22 @@ class PairTables(NamedTuple):
 
 def tables_of_pairs(inputs: Inputs, comparisons: str) -> PairTables:
     """Tabulate the canonical comparisons (parquet)."""
-    from recuse.config.studies import families_of
-    from recuse.pairwise.choices import choices, choices_of, verdicts
+    from recuse.config.studies import analyses, families_of
+    from recuse.pairwise.choices import choices, choices_of
     from recuse.pairwise.questions import open_pairs
+    from recuse.pairwise.regression import Regression, read_compared
+    from recuse.pairwise.verdicts import verdicts
+    from recuse.pairwise.wordings import rows_over_wordings
 
     config, families = inputs.config, families_of(inputs.config, inputs.study)
     pairs = open_pairs(comparisons, {})
     level, of = config["confidence"], choices_of(pairs, families)
     rows = list(choices(of, confidence=level, seed=config["seed"]))
-    power = config["inference"]["power"]["power"]
-    return PairTables(pairs, of, rows, list(verdicts(rows, of.judges, order=list(families), confidence=level, power=power)))
+    regression = []
+    if "regression" in analyses(config, inputs.study):
+        regression = list(rows_over_wordings(Regression(read_compared(comparisons, families)), confidence=level))
+    settings = {"order": list(families), "confidence": level, "power": config["inference"]["power"]["power"]}
+    return PairTables(pairs, of, rows, list(verdicts(rows, regression, of.judges, **settings)))
 
 
 def findings_on_pairs(inputs: Inputs, comparisons: str) -> "list[Finding]":

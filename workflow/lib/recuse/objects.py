@@ -14,6 +14,7 @@ from recuse.arguments import ONE_AT_A_TIME, in_python, in_terms_of_arguments, te
 from recuse.base.database import bounded, bytes_of, connect, files
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.log import listening
+from recuse.base.reasons import in_words as reason_in_words
 from recuse.base.tables import (
     CHOICES,
     CORRELATIONS,
@@ -59,7 +60,7 @@ Rows: TypeAlias = list[dict]
 
 # Columns of texts; all others are numbers.
 TEXTS = frozenset(
-    columns("study spec slice quantity term note estimand verdict favours question rests_on reason advice")
+    columns("study spec slice kind quantity term note doubt estimand verdict favours reason advice")
     + columns("topic subject level words scores model file kind example")
 )
 DRAWN = ("bootstrap", "wild")  # settings of a spec that its intervals by formula do not need
@@ -119,7 +120,7 @@ class Fit:
         self._lines = list(self.remarks)
         for row in estimated.not_estimable:
             term = " of ".join(filter(None, (row["slice"], row["quantity"], row["term"]))) or "the fit"
-            self._lines.append(f"not estimable: {term}: {row['reason'].removeprefix('not estimable: ')}")
+            self._lines.append(f"not estimable: {term}: {reason_in_words(row['reason'])}")
 
     def __repr__(self) -> str:
         """The biases in words and numbers."""
@@ -339,7 +340,7 @@ class Ratings(Checked):
 
         config = self._inputs.config
         specs = sliced_by(config["specs"], names, self._study)
-        return [each for spec in specs for each in idiosyncrasies(spec, self._study, seed=config["seed"], draws=0)]
+        return [each for spec in specs for each in idiosyncrasies(spec, self._study)]
 
     def _idiosyncrasy(self) -> Rows:
         from recuse.inference.idiosyncrasy import idiosyncrasy_rows
@@ -352,14 +353,24 @@ class Ratings(Checked):
         return list(residual_rows(self._slices(["main"]), confidence=self._inputs.config["confidence"]))
 
     def _leaderboard(self) -> Rows:
-        from recuse.inference.leaderboard import leaderboards
+        from recuse.inference.idiosyncrasy import idiosyncrasy_rows
+        from recuse.inference.leaderboard import REGRESSION, leaderboards, removed_biases
         from recuse.model.estimable import estimable_specs
 
         config, inference = self._inputs.config, self._inputs.config["inference"]
         drawn = {"replicates": inference["replicates"], "confidence": config["confidence"], "seed": config["seed"]}
         instead = inference["without_human_scores"]
         specs = estimable_specs(config["specs"], inference["leaderboard"], self._study, instead=instead)
-        return [row | {"study": self.study} for spec in specs for row in leaderboards(spec, self._study, **drawn)]
+        if inference["debias"] == REGRESSION:
+            columns, biases = ESTIMATES, [row for spec in specs for row in self._of_config(spec.name).estimates]
+        else:
+            slices = self._slices(inference["leaderboard"])
+            columns, biases = IDIOSYNCRASY, idiosyncrasy_rows(slices, confidence=config["confidence"])
+        read, rows = read_table(self._as_in_file("biases", columns, biases)), []
+        for spec in specs:
+            removed = removed_biases(spec, read, debias=inference["debias"], instead=instead)
+            rows += leaderboards(spec, self._study, removed, **drawn)
+        return [row | {"study": self.study} for row in rows]
 
     def _power(self, settings: Mapping) -> Rows:
         from recuse.inference.power import power_rows
@@ -379,7 +390,7 @@ class Ratings(Checked):
         from recuse.inference.robustness import ESTIMATES as OF_FITS
         from recuse.inference.robustness import Robustness, RobustnessCheck, conclusions
         from recuse.inference.robustness import Tables as CheckedTables
-        from recuse.inference.verdict import rating_judges, verdict_rows
+        from recuse.inference.verdict import rating_judges, verdicts_on_ratings
 
         config, inference = self._inputs.config, self._inputs.config["inference"]
         params = conclusions_params(config)
@@ -407,16 +418,11 @@ class Ratings(Checked):
         robustness = Robustness(checks, params["specs"], params["confidence"], params["power"])
         robustness = robustness.of_study(tables, reasons, instead=inference["without_human_scores"])
         order = order_of(config, self.study)
-        concluded = conclusions(robustness, tables, [], order=order)
+        concluded = conclusions(robustness, tables, order=order)
         judges = rating_judges(read_table(f"{self._folder}/completeness.csv"), order["self_bias"])
-        told = verdict_rows(
-            concluded,
-            judges,
-            judges_astray(read["correlations"]),
-            checks=asked,
-            confidence=config["confidence"],
-        )
-        return [{"study": self.study, **row} for row in told]
+        disagreeing = judges_astray(read["correlations"])
+        rows = verdicts_on_ratings(concluded, judges, disagreeing, checks=asked, confidence=config["confidence"])
+        return [{"study": self.study, **row} for row in rows]
 
     def _wordings(self) -> Rows:
         from recuse.config.studies import conclusions_params

@@ -63,9 +63,8 @@ MULTIPLICITY = columns(
     "holm_p_value bh_p_value max_t_p_value simultaneous_ci_low simultaneous_ci_high replicates",
 )
 IDIOSYNCRASY = columns(
-    "study spec slice estimand method quantity term",
-    "estimate std_error df ci_low ci_high p_value shrunk shrunk_std_error",
-    "randomisation_p_value draws cells reason note",
+    "study spec slice estimand quantity term",
+    "estimate std_error df ci_low ci_high p_value shrunk shrunk_std_error cells reason doubt",
 )
 POOLED = columns(
     "study spec slice estimand quantity left_out weight biases",
@@ -74,27 +73,27 @@ POOLED = columns(
 )
 RESIDUALS = columns("study spec slice estimand judge model relation residual std_error df band n reason")
 IDENTIFIABILITY = columns(
-    "study spec slice estimand quantity term words n n_term cells carried_by against",
+    "study spec slice estimand quantity term reason words n n_term cells carried_by against",
     "n_against share_carried share_same_judge share_same_model share_others rank_deficiency tied_to",
 )
 LEADERBOARD = columns(
     "study spec slice scores estimand model judges score std_error ci_low ci_high",
     "rank rank_low rank_high change change_ci_low change_ci_high replicates note",
 )
-JUDGMENTS = columns("study judge place dimension dataset prompt_id rating human expected gap")
+JUDGMENTS = columns("study estimand judge place dimension dataset prompt_id rating human expected gap")
 PPI = columns("study model method prompts draws labels full_mean std_error width rmse covered saved note")
 POWER = columns(
     "study estimand judges models dimensions raters prompts self_bias power",
-    "detectable detectable_least floor prompts_needed bias size note",
+    "detectable detectable_least floor prompts_needed bias size reason",
 )
 PANEL = columns(
     "study family_ratings reference size panels not_estimable place best recommended panel",
-    "bias_left bias_left_ci_low bias_left_ci_high worst_model worst_bias worst_ci_low worst_ci_high",
-    "error error_ci_low error_ci_high effective effective_ci_low effective_ci_high effective_exact",
-    "predicted_bias_left held_out_bias_left predicted_error held_out_error cost cost_per_error efficient note",
+    "bias_left bias_left_ci_low bias_left_ci_high worst_model worst_bias",
+    "error error_ci_low error_ci_high effective effective_ci_low effective_ci_high",
+    "held_out_bias_left held_out_error cost cost_per_error efficient note",
 )
 ROUND_ROBIN = columns(
-    "study panel judges scheme answers ratings saved std_error factor score_std_error score_factor",
+    "study panel judges scheme answers ratings saved std_error factor",
     "bias_left total_error note",
 )
 ROUND_ROBIN_PLAN = columns("study dataset prompt_id occasion model judge")
@@ -116,8 +115,7 @@ BOUNDS = columns(
 )
 CONCLUSIONS = columns(
     "study slice quantity term check spec estimand estimate ci_low ci_high p_value",
-    "conclusion first verdict words detectable",
-    "printed printed_ci_low printed_ci_high printed_conclusion printed_verdict note wordings",
+    "conclusion first verdict reason doubt words detectable note wordings",
 )
 WORDINGS = columns(
     "study check spec estimand quantity term wordings replicates",
@@ -125,8 +123,8 @@ WORDINGS = columns(
     "sd_wordings sd_replicates twice_prompts twice_wordings twice_replicates note",
 )
 VERDICTS = columns(
-    "study quantity term verdict favours question estimate ci_low ci_high p_value adjusted_p_value",
-    "rests_on missed reason advice wordings",
+    "study kind quantity term verdict favours estimate ci_low ci_high p_value adjusted_p_value",
+    "detectable A A_ci_low A_ci_high B B_ci_low B_ci_high reason note wordings",
 )
 IMPORTED = columns("study file kind n example")
 COLLECTED_RATINGS = columns("judge model prompt dataset dimension rating length wording replicate criteria")
@@ -148,18 +146,20 @@ RECOVERY = columns("study spec slice estimand quantity term planted expected est
 CROSSCHECK = columns("study spec slice estimand compared terms largest_difference tolerance")
 
 MONTECARLO = columns("grid dial setting estimator estimand quantity term planted statistic value mc_error replicates")
-WORLDS = columns("grid title estimator planted lowest mean highest pooled refused pooled_refused mc_error replicates")
+WORLDS = columns(
+    "grid title estimator planted lowest mean highest any any_or_family pooled refused pooled_refused mc_error replicates"
+)
 
 OUTCOMES = ("a", "b", "tie", "error")  # of a verdict: which answer won, whatever the order they were shown in
 LABELS = ("a", "b", "tie")  # of the humans
 ORDERS = ("ab", "ba")  # the answer of `model_a` shown first, or that of `model_b`
 CONTROL = "control"  # the condition with unperturbed answers
 WORSENING = ("factual_error",)  # perturbations that make an answer worse, unless the configuration names others
-# One row per verdict. `favoured` is the answer that an added statement supports; `vote` numbers repeated verdicts; `humans_a`
-# and `humans_b` count single human votes; `right_a` and `right_b` say whether the answers are right by a key.
+# One row per verdict. `favoured` is the answer that an added statement supports; `vote` numbers repeated verdicts; `humans_a`,
+# `humans_b` and `humans_tie` count single human votes; `right_a` and `right_b` say whether the answers are right by a key.
 COMPARISONS = columns(
     "judge item model_a model_b order outcome human length_a length_b condition experiment favoured vote humans_a humans_b",
-    "right_a right_b wording",
+    "humans_tie right_a right_b wording",
 )
 PAIRWISE_COMPLETENESS = columns("study experiment condition judge comparisons verdicts errors one_order no_human no_length")
 VERBOSITY = columns(
@@ -173,17 +173,13 @@ CHOICES = columns(
 )
 GOLD = columns(
     "study quantity term case baseline share baseline_share measure",
-    "estimate std_error df ci_low ci_high p_value log_odds log_odds_ci_low log_odds_ci_high",
-    "n questions verdict favours missed reason",
+    "estimate std_error df ci_low ci_high p_value log_odds log_odds_ci_low log_odds_ci_high log_odds_p_value",
+    "n questions verdict favours detectable reason",
 )
 LABEL_NOISE = columns("study quantity term origin flip_rate agreement vote_pairs estimate ci_low ci_high changes_at")
 REGRESSION = columns(
     "study question quantity term estimate std_error ci_low ci_high p_value df",
-    "probability probability_low probability_high n questions spread reason wordings one_ci_low one_ci_high",
-)
-REGRESSION_VERDICTS = columns(
-    "study quantity term verdict favours question estimate ci_low ci_high p_value adjusted_p_value",
-    "probability probability_low probability_high rests_on missed overturned_at reason words wordings",
+    "n questions spread reason doubt wordings one_ci_low one_ci_high",
 )
 STRENGTHS = columns(
     "study scores model strength std_error ci_low ci_high win_rate win_rate_low win_rate_high",
@@ -200,7 +196,6 @@ COGNITIVE_BIASES = columns(
     "study experiment judge size bias origin share ci_low ci_high biased n left_out",
     "valid random chance above_random",
 )
-RANDOM = columns("study bias closed_form simulated std_error replicates")
 RBO = columns("study statistic form systems ties judge value as_coded rankings above_list ci_low ci_high")
 VALID = columns("study judge prompt comparisons valid rate quoted agrees")
 ASR = columns(

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 
 from recuse.base.errors import ConfigError, check_known, did_you_mean
 from recuse.base.places import WORKFLOW
@@ -17,6 +16,7 @@ from recuse.catalogue.tables import (
     with_analysis,
     with_cognitive_biases,
     with_key,
+    with_verdicts,
 )
 from recuse.config.studies import (
     DATA,
@@ -31,11 +31,9 @@ from recuse.config.studies import (
     settings_of,
     source_of,
 )
-from recuse.inference.verdict import BEYOND, QUESTIONS
 from recuse.model.covariance import COVARIANCES
 from recuse.model.spec import (
     BIASES,
-    IDIOSYNCRASY,
     SLICED,
     TESTED,
     A,
@@ -188,39 +186,18 @@ def by_slice(config: Mapping, title: str, headings: Mapping[str, str], *, words:
     )
 
 
-def compared(
-    config: Mapping,
-    title: str,
-    labels: Mapping[str, str],
-    *,
-    idiosyncrasy: str = "",
-    beyond: str = "",
-    checks: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
-) -> Figure:
-    """Self- and family-bias of the specs on one axis; `labels`, by spec, are those of the legend.
-
-    idiosyncrasy: label of estimand C, which is added; beyond: the spec of its rows. checks: spec, or IDIOSYNCRASY ->
-    `check`, the robustness check whose intervals over wordings replace its own, and `by: wild_ci`, if its own are of the wild
-    bootstrap.
-    """
+def compared(config: Mapping, title: str, labels: Mapping[str, str]) -> Figure:
+    """Self- and family-bias of the specs on one axis; `labels`, by spec, are those of the legend."""
     variants = [
         {"spec": spec, "label": label, "covariance": config["specs"][spec].get("covariance", "HC0")}
         for spec, label in labels.items()
     ]
-    with_idiosyncrasy = bool(idiosyncrasy)
-    variants += [{"spec": IDIOSYNCRASY, "of": beyond, "label": idiosyncrasy}] * with_idiosyncrasy
-    variants = [variant | checks.get(variant["spec"], {}) for variant in variants]
     return Figure(
         "biases:compare_specs",
         title,
-        {
-            "estimates": [f"estimates/{spec}" for spec in labels],
-            "not_estimable": "tables/not_estimable",
-            "idiosyncrasy": ["tables/idiosyncrasy"] * with_idiosyncrasy,
-            "wordings": ["tables/wordings"] * bool(checks),
-        },
+        {"estimates": [f"estimates/{spec}" for spec in labels], "not_estimable": "tables/not_estimable"},
         {"variants": variants, "confidence": config["confidence"]},
-        estimand=measured(config, *labels, further=[C] * with_idiosyncrasy),
+        estimand=measured(config, *labels),
     )
 
 
@@ -337,19 +314,14 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
     """Figures that every study of ratings has."""
     level = {"confidence": config["confidence"]}
     weak = "weak_models_dropped", "weak_models_and_claude_v2_dropped"
-    checks, verdict = config["inference"]["robustness_checks"], config["inference"]["verdict"]
-    asked = {letter: verdict[letter] for letter in ("A", "B") if letter in verdict}
-    specs = {letter: checks[name]["specs"][0] for letter, name in asked.items()}
-    by = {letter: {"by": checks[name]["by"]} if "by" in checks[name] else {} for letter, name in asked.items()}
     return {
-        "verdicts": compared(
-            config,
-            "Three questions to each judge and family",
-            {spec: f"{letter} {QUESTIONS[letter]}" for letter, spec in specs.items()},
-            checks={spec: {"check": asked[letter], **by[letter]} for letter, spec in specs.items()}
-            | {IDIOSYNCRASY: {"check": verdict[BEYOND]}},
-            idiosyncrasy=f"C {QUESTIONS[BEYOND]}",
-            beyond=checks[verdict[BEYOND]]["specs"][0],
+        "verdicts": of_table(
+            "verdicts:verdicts",
+            "The verdict on each judge and family, with its gaps to people and to the other judges",
+            "verdicts",
+            level,
+            applies=with_verdicts,
+            estimand=estimands_in_words([A, B, C]),
         ),
         "fig01_method": Figure(
             "method:method",
@@ -452,21 +424,7 @@ def figures_of_comparisons(config: Mapping) -> dict[str, Figure]:
     verbosity, attacks = {"applies": with_analysis("verbosity")}, {"applies": with_analysis("attacks")}
     biases, regression = {"applies": with_cognitive_biases}, {"applies": with_analysis("regression")}
     return {
-        "choices": Figure(
-            "verbosity:choices",
-            "Own and longer answers chosen by each judge",
-            {"table": "tables/choices", "verdicts": "tables/verdicts"},
-            level,
-            **verbosity,
-        ),
         "gold": of_table("gold:gold", "Own right and wrong answers", "gold", level, applies=with_key),
-        "own_terms": Figure(
-            "regression:own_terms",
-            "Own and family answers chosen over equally strong ones",
-            {"table": "tables/regression", "verdicts": "tables/regression_verdicts"},
-            level,
-            **regression,
-        ),
         "strengths": of_table(
             "regression:strengths", "Models ranked by the judges' verdicts", "strengths", level, **regression
         ),

@@ -26,9 +26,9 @@ from recuse.data.registry import of_all_judges
 Applies = Callable[[Mapping, str], object]  # of a configuration and a study: something true if the study has it
 
 
-def with_analysis(analysis: str) -> Applies:
-    """True of comparisons for which this is computed."""
-    return lambda config, study: analysis in analyses(config, study)
+def with_analysis(*any_of: str) -> Applies:
+    """True of comparisons for which one of these is computed."""
+    return lambda config, study: not {*any_of}.isdisjoint(analyses(config, study))
 
 
 def from_source(source: str) -> Applies:
@@ -44,6 +44,11 @@ def with_cognitive_biases(config: Mapping, study: str) -> bool:
 def with_key(config: Mapping, study: str) -> bool:
     """True of ratings with gold labels, and of comparisons of answers that are right or wrong by a key."""
     return is_keyed(config, study) or "gold" in analyses(config, study)
+
+
+def with_verdicts(config: Mapping, study: str) -> bool:
+    """True of ratings, and of comparisons whose choices are counted."""
+    return of_ratings(config, study) or "verbosity" in analyses(config, study)
 
 
 def of_ratings(config: Mapping, study: str) -> bool:
@@ -75,11 +80,11 @@ TABLES_OF_COMPARISONS: dict[str, Applies] = {
     "completeness": analyses,
     "collected": asks_judges,
     "imported": is_imported,
-    **dict.fromkeys(("verdicts", "choices", "label_noise", "check"), with_analysis("verbosity")),
-    **dict.fromkeys(("regression_verdicts", "regression", "strengths"), with_analysis("regression")),
+    **dict.fromkeys(("verdicts", "choices", "label_noise", "check"), with_analysis("verbosity", "regression")),
+    **dict.fromkeys(("regression", "strengths"), with_analysis("regression")),
     **dict.fromkeys(("verbosity", "position", "agreement", "score_curves", "alignment_curves"), with_analysis("verbosity")),
     "gold": with_key,
-    **dict.fromkeys(("cognitive_biases", "random_thresholds"), with_cognitive_biases),
+    "cognitive_biases": with_cognitive_biases,
     **dict.fromkeys(("asr", "ranks", "votes_by_position", "length_curve", "vote_shares"), with_analysis("attacks")),
     **dict.fromkeys(("rbo", "valid_rates"), from_source("cobbler")),
     **dict.fromkeys(("length_confound", "published_ranks"), from_source("judgement_bias")),

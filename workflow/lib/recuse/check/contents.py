@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from recuse.base.reasons import SENTENCES, Reason
 from recuse.base.words import counted, enumerated, percent
 from recuse.check.facts import CROSSED, FINE, NOTE, WARNING, Facts, Finding, graded
 from recuse.data.cells import Cells
-from recuse.data.registry import NO_HUMAN_SCORE
 
 SHARE = {"note": 0.02, "warning": 0.2}  # of the possible ratings
 NOT_WHOLE = {"note": 0.1, "warning": 0.5}  # of completions that some judge did not rate
@@ -248,7 +248,8 @@ def human_scores(facts: Facts) -> Iterator[Finding]:
     """Report how fine the scale of each dimension is and how its human scores vary, and for which judges they do not."""
     scored = facts.cells.has_reference
     if not scored:
-        words = f"{NO_HUMAN_SCORE}: judges are compared only with one another (B, C), and one that alone is right looks biased"
+        words = f"{SENTENCES[Reason.NO_HUMAN_SCORE]}: judges are compared only with one another (B, C), "
+        words += "and one that alone is right looks biased"
         advice = "have people score some of the answers, and name their scores in config"
         yield Finding("human scores", "", words, 0, WARNING, advice, 1.0)
     for dimension in facts.names("dimension"):

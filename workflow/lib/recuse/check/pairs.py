@@ -1,39 +1,31 @@
 """What a study's comparisons support: the findings, as for ratings, from counts and from what the verdicts can rest on."""
 
+import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations
 
 from recuse.base.database import Connection
+from recuse.base.reasons import CURES, Reason, code, cure, in_words
 from recuse.base.words import counted, enumerated, percent
 from recuse.check.facts import FINE, NOTE, STOP, WARNING, Finding, graded, ordered
 from recuse.check.names import ONE_SPELLING, alike, difference, look_the_same, odd_names
-from recuse.pairwise.choices import (
-    ABSENT,
-    ASK_HUMANS,
-    CANNOT_BE_TOLD,
-    DEPENDS,
-    EXCLUDED,
-    FAMILY,
-    FEW,
-    FIRST,
-    HALF,
-    LONGER,
-    NO_HUMANS,
-    SELF,
-    Choices,
-)
+from recuse.inference.verdict import Verdict
+from recuse.pairwise.choices import EXCLUDED, FAMILY, FEW, FIRST, HALF, LONGER, SELF, WINS, Choices
 
+OF_RESULTS = (Reason.DEPENDS_ON_DRAWS, Reason.DISAGREES_WITH_PEOPLE)  # reasons that lie in the verdicts, not in the design
 ENOUGH = 30  # questions: with fewer, intervals are somewhat too short
 LARGE = 0.1  # difference of shares that is seen without a study
 MANY, MOST = 0.25, 0.5  # share of draws from which the treatment of draws matters, and decides
 WEAK = 0.75  # agreement of two human votes: below, one in seven is wrong
 BY_CHANCE = 3.0  # standard errors below one half
+NOUNS = ("judge", "judges"), ("family", "families")
 IDS = f"if they are one, {ONE_SPELLING}"
 WHAT = {SELF: "self-bias of", FAMILY: "family-bias of", LONGER: "longer answers:", FIRST: "first answers:"}
 SUMMARY = {
-    SELF: "self-bias of {}, against humans",
-    FAMILY: "family-bias of {}, against humans",
-    LONGER: "whether {} prefer longer answers, against humans",
+    SELF: "self-bias of {}",
+    FAMILY: "family-bias of {}",
+    LONGER: "whether longer answers sway {} more than people",
     FIRST: "whether the place of an answer sways {}",
 }
 
@@ -43,8 +35,8 @@ def check_comparisons(
 ) -> list[Finding]:
     """Find what comparisons support.
 
-    connection: see `recuse.pairwise.questions.open_pairs`. of, rows, verdicts: of `recuse.pairwise.choices`. power: that
-    `missed` of the verdicts has.
+    connection: see `recuse.pairwise.questions.open_pairs`. of, rows: of `recuse.pairwise.choices`. verdicts: of
+    `recuse.pairwise.verdicts`. power: that `detectable` of the verdicts has.
     """
     return ordered(
         [
@@ -90,7 +82,8 @@ def _humans(connection: Connection, of: Choices) -> Iterator[Finding]:
     if not labelled:
         words = "no comparison has a human label: a judge that prefers its own, or longer, answers may be right"
     level = WARNING if not labelled else NOTE if labelled < n else FINE
-    yield Finding("human scores", "", words, labelled, level, ASK_HUMANS if not labelled else "those without one are left out")
+    advice = "those without one are left out" if labelled else CURES[Reason.NO_HUMAN_LABELS]
+    yield Finding("human scores", "", words, labelled, level, advice)
     agree, pairs = of.agreeing
     if pairs:
         words = f"two human votes on a comparison agree in {percent(agree / pairs)} of {counted(pairs, 'pair')} of votes"
@@ -99,17 +92,16 @@ def _humans(connection: Connection, of: Choices) -> Iterator[Finding]:
 
 
 def _draws(rows: Sequence[Mapping]) -> Iterator[Finding]:
-    n: dict[tuple[str, str], int] = {}
+    n: dict[str, Counter] = {}
     for row in rows:
-        if row["quantity"] in (SELF, "wins"):
-            n[row["term"], row["draws"]] = n.get((row["term"], row["draws"]), 0) + row["n"]
-    for judge, draws in n:
-        if draws == HALF:
-            share = 1 - n.get((judge, EXCLUDED), 0) / n[judge, HALF]
-            words = f"{percent(share)} of the comparisons of {judge} are draws: a tie of the judge or the humans, or a verdict "
-            words += "that changes with the order"
-            advice = "use a more consistent judge that calls fewer ties: with so many draws, results depend on how they count"
-            yield Finding("draws", judge, words, share, graded(share, note=MANY, warning=MOST), advice, share)
+        if row["quantity"] in (SELF, WINS):
+            n.setdefault(row["term"], Counter())[row["draws"]] += row["n"]
+    advice = "use a more consistent judge that calls fewer ties: with so many draws, results depend on how they count"
+    for judge, counts in n.items():
+        share = 1 - counts[EXCLUDED] / counts[HALF]
+        words = f"{percent(share)} of the comparisons of {judge} are draws: a tie of the judge or of people, or a verdict that "
+        words += "changes with the order"
+        yield Finding("draws", judge, words, share, graded(share, note=MANY, warning=MOST), advice, share)
 
 
 def _own_answers(connection: Connection) -> Iterator[Finding]:
@@ -122,7 +114,8 @@ def _own_answers(connection: Connection) -> Iterator[Finding]:
         if number:
             yield Finding("own answers", judge, words, number)
             continue
-        words, advice = f"{judge} compares no answer of its own, so its self-bias cannot be told", ABSENT[SELF][1]
+        words = f"{judge} compares no answer of its own, so its self-bias cannot be measured"
+        advice = CURES[Reason.NO_OWN_COMPARED]
         other = alike(judge, [model for model in models if model not in judges])
         if other:
             words = f"the judge '{judge}' may be another spelling of the model '{other}'{difference(judge, other)}"
@@ -191,35 +184,40 @@ def _names(connection: Connection) -> Iterator[Finding]:
 def _questions(connection: Connection) -> Iterator[Finding]:
     (n,) = connection.execute("select count(distinct item) from pairs").fetchone()
     words = f"the comparisons are on {counted(n, 'question')}"
-    advice = f"judge more questions, {ENOUGH} or more: intervals are over questions, and below {FEW} nothing is told"
+    advice = f"judge more questions, {ENOUGH} or more: intervals are over questions, and below {FEW} there is no verdict"
     yield Finding("prompts", "", words, n, WARNING if n < FEW else NOTE if n < ENOUGH else FINE, advice)
 
 
 def _detectable(verdicts: Sequence[Mapping], power: float) -> Iterator[Finding]:
     for row in verdicts:
-        if row.get("missed") and row.get("reason") != NO_HUMANS:
-            subject, size = f"{WHAT[row['quantity']]} {row['term']}", row["missed"]
+        size = row.get("detectable")
+        if size and not math.isnan(size):
+            subject = f"{WHAT[row['quantity']]} {row['term']}"
             words = f"{subject} would be found with {percent(power)} power from {100 * size:.1f} percentage points"
             advice = "judge more questions: the smallest difference falls with the square root of their number"
             yield Finding("detectable", subject, words, size, NOTE if size > LARGE else FINE, advice, size)
 
 
 def _summary(verdicts: Sequence[Mapping]) -> Iterator[Finding]:
-    """What can be told, and what cannot; the level is stop if nothing can."""
-    supported, lacking, advice = [], [], ""
+    """Which verdicts the comparisons support, and which not, and why; the level is stop if they support none.
+
+    The advice is what would help with most of those that they do not support.
+    """
+    supported, lacking, cures = [], [], Counter()
     for quantity, words in SUMMARY.items():
         rows = [row for row in verdicts if row["quantity"] == quantity]
-        answerable = [row for row in rows if row["verdict"] != CANNOT_BE_TOLD or row["reason"].startswith(DEPENDS)]
-        noun = ("family", "families") if quantity == FAMILY else ("judge", "judges")
-        if answerable:
-            supported.append(words.format(f"{len(answerable)} of {counted(len(rows), *noun)}"))
         reasons: dict[str, list[str]] = {}
         for row in rows:
-            if row not in answerable:
-                reasons.setdefault(row["reason"].partition(",")[0], []).append(row["term"])
-                advice = advice or row["advice"]
-        lacking += [f"{words.format(enumerated(names, most=5))} ({reason})" for reason, names in reasons.items()]
-    words = f"supports: {'; '.join(supported)}" if supported else "nothing can be told from these comparisons"
+            if row["verdict"] == Verdict.INCONCLUSIVE and code(row["reason"]) not in OF_RESULTS:
+                reasons.setdefault(row["reason"], []).append(row["term"])
+        for reason, names in reasons.items():
+            lacking.append(f"{words.format(enumerated(names, most=5))} ({in_words(reason)})")
+            cures[cure(reason)] += len(names)
+        answered = len(rows) - sum(map(len, reasons.values()))
+        if answered:
+            supported.append(words.format(f"{answered} of {counted(len(rows), *NOUNS[quantity == FAMILY])}"))
+    words = f"supports: {'; '.join(supported)}" if supported else "these comparisons support no verdict"
+    advice = max(cures, key=cures.get, default="")
     yield Finding("verdict", "supports", words, len(supported), FINE if supported else STOP, advice, 1.0)
     if lacking:
         yield Finding("verdict", "does not support", f"does not support: {'; '.join(lacking)}", len(lacking))

@@ -11,16 +11,16 @@ from itertools import chain
 
 import numpy as np
 
+from recuse.base.reasons import Reason, because, code, in_words, parse
 from recuse.base.words import counted, enumerated, percent
 from recuse.check.facts import FINE, NOTE, STOP, WARNING, Facts, Finding
-from recuse.data.registry import NO_HUMAN_SCORE
-from recuse.inference.identifiability import TIED, identifiability, identifiability_of_idiosyncrasy
-from recuse.inference.idiosyncrasy import LEAST_MODELS, LEAST_PROMPTS
-from recuse.inference.judge_model import NO_SLOPE, cell_means
+from recuse.inference.identifiability import identifiability
+from recuse.inference.idiosyncrasy import LEAST_MODELS, LEAST_PROMPTS, idiosyncrasies, listed_biases
+from recuse.inference.judge_model import cell_means
 from recuse.inference.power import EXACT, over_dimensions, power_by_judge, study_like
-from recuse.inference.preconditions import Preconditions
+from recuse.inference.preconditions import additivity
 from recuse.inference.reliability import Reliability
-from recuse.model.design import NO_ROWS, terms_of
+from recuse.model.design import terms_of
 from recuse.model.estimable import fitted_to, not_estimable, slices_of
 from recuse.model.spec import BIASES, EQUATION_1, Spec
 
@@ -29,16 +29,6 @@ EQUATION = Spec.of("main")  # whatever a user's config makes of `main`
 BY_MODEL = Spec.of("model_effects", terms=(*EQUATION_1, "model"))
 QUANTITY = {"self_bias": "self-bias", "family_bias": "family-bias"}
 NOUNS = {"self_bias": ("judge", "judges"), "family_bias": ("family", "families")}
-ONE_VALUE, SILENT = "the judge always gives the same value", "each of its judges always gives the same value"
-ONE_FAMILY = "all judges and models are of one family, so there is nothing to compare with"
-ONE_JUDGE = "there is no other judge to compare with"
-IN_PAIRS = {  # what the tables of C call cells, in words
-    "not estimable: ": "",
-    "the reference": "the human score",
-    "no cell that is neither self nor family is of judge ": "no model of another family is rated by ",
-    "no cell that is neither self nor family is of model ": "no judge of another family rates ",
-    "cells that are neither self nor family": "pairs of a judge and a model of another family",
-}
 TIED_TO = {  # quantity -> what a bias cannot be distinguished from, for all terms and for some
     "intercept": ("how strict the judges are", "how strict {} is"),
     "slope": ("the slopes on the human scores", "the slope of {} on the human scores"),
@@ -51,16 +41,12 @@ FEW = 30  # prompts: below, errors clustered by prompt are too small
 LOW = 0.5  # reliability
 ANSWERS = {"self_bias": "its own answers", "family_bias": "siblings' answers"}
 LEAST = 0.001  # p-value that is written
-DOUBTED, REJECTED = 0.05, 0.01  # p-values of what C takes for granted: below, a note, and a warning
-CORRELATED = {
-    "model": "a judge's residuals on two models of one family",
-    "judge": "the residuals of two judges of one family on one model",
-}
+DOUBTED, REJECTED = 0.05, 0.01  # p-values of what B takes for granted: below, a note, and a warning
 LARGE = 0.1  # of the unit scale: a self-bias that large is seen without a study
 
 
 class Terms(dict[tuple[str, str, str], str]):
-    """Which biases are estimable: (estimand, quantity, judge or family) -> "", or why it is not."""
+    """Which biases are estimable: (estimand, quantity, judge or family) -> "", or the reason that it is not."""
 
     def estimable(self, letter: str, quantity: str) -> list[str]:
         """Judges or families for which an estimand is estimable."""
@@ -81,54 +67,56 @@ def terms_by_letter(facts: Facts, constant: Collection[str]) -> Terms:
     silent = set(family.values()) - {family[judge] for judge in judges if judge not in constant}
     of_equation, unfit = identifiability(EQUATION, study), not_estimable(EQUATION, study)
     if unfit is not None:
-        of_equation = [{**vars(term), "words": unfit} for term in terms_of(study.cells().factors)]
+        of_equation = [{**vars(term), "reason": unfit} for term in terms_of(study.cells().factors)]
+    ((_, moments),) = slices_of(EQUATION, study)
+    unrelated = cell_means(moments, reference=facts.cells.has_reference)
     designs = {
         "A": of_equation,
         "B": identifiability(fitted_to(BY_MODEL, study), study),
-        "C": identifiability_of_idiosyncrasy(EQUATION, study),
+        "C": [vars(bias) for bias in listed_biases(unrelated)],
     }
     reasons = Terms()
     for letter, rows in designs.items():
-        for row in (row for row in rows if row.get("quantity") in BIASES):
-            quantity, term, words = row["quantity"], row["term"], row["words"]
-            reason = ""
-            if "share_carried" not in row:
-                reason = _plain(words) if words != TIED else f"it cannot be distinguished from {_tied_to(row['tied_to'])}"
-                if words not in (*NO_ROWS.values(), NO_HUMAN_SCORE):
-                    alone = len(judges) == 1 and letter != "A"
-                    reason = ONE_JUDGE if alone else ONE_FAMILY if len(set(family.values())) == 1 else reason
-            if quantity == "self_bias" and term in constant:
-                reason = reason or ONE_VALUE
-            if quantity == "family_bias" and term in silent:
-                reason = reason or SILENT
+        for row in rows:
+            quantity, term = row.get("quantity"), row.get("term")
+            if quantity not in BIASES:
+                continue
+            reason = row.get("reason", "")
+            if reason and code(reason) not in WITHOUT_ANY:
+                if len(judges) == 1 and letter != "A":
+                    reason = because(Reason.ONE_JUDGE)
+                elif len(set(family.values())) == 1:
+                    reason = because(Reason.ONE_FAMILY)
+            elif not reason and quantity == "self_bias" and term in constant:
+                reason = because(Reason.ONE_VALUE)
+            elif not reason and quantity == "family_bias" and term in silent:
+                reason = because(Reason.ONE_VALUE_EACH)
             reasons[letter, quantity, term] = reason
     return reasons
 
 
-def _tied_to(others: str) -> str:
-    """The column `tied_to` of identifiability in words."""
-    named: dict[str, list[str]] = {}
-    for other in others.split("; "):
-        quantity, _, name = other.removeprefix("every ").removeprefix("other ").partition(" of ")
-        named.setdefault(quantity, []).extend([name] if name else [])
-    words = ((named[kind], *of) for kind, of in TIED_TO.items() if kind in named)
-    phrases = [of_some.format(enumerated(names, most=5)) if names else of_all for names, of_all, of_some in words]
-    return enumerated(phrases, most=5)
+WITHOUT_ANY = (Reason.NO_OWN_ANSWERS, Reason.NO_SIBLINGS, Reason.NO_HUMAN_SCORE)
+OF_VALUES = (Reason.ONE_VALUE, Reason.ONE_VALUE_EACH)
 
 
-def _plain(reason: str) -> str:
-    for words, plain in IN_PAIRS.items():
-        reason = reason.replace(words, plain)
-    return reason
+def _in_words(reason: str) -> str:
+    """The sentence of a reason, with the terms that a bias is tied to."""
+    if code(reason) is not Reason.TIED:
+        return in_words(reason)
+    to, phrases = parse(reason)[1]["to"], []
+    for quantity, (of_all, of_some) in TIED_TO.items():
+        if quantity in to:
+            phrases.append(of_some.format(enumerated(to[quantity], most=5)) if to[quantity] else of_all)
+    return f"it cannot be distinguished from {enumerated(phrases, most=5)}"
 
 
 ADVICE = {
-    NO_ROWS["self_bias"]: "let it rate its own answers; if it is there by another spelling, list that under its `ids`",
-    NO_ROWS["family_bias"]: "rate a second model of the family if its family-bias is of interest",
-    _plain(NO_SLOPE): "add prompts whose answers humans score differently",
-    ONE_FAMILY: "add judges or models of another family; if there are several, correct their families in config",
-    ONE_JUDGE: "add a second judge, of another family, that rates the same models",
-    **dict.fromkeys((ONE_VALUE, NO_HUMAN_SCORE, SILENT), ""),  # which have a warning of their own
+    Reason.NO_OWN_ANSWERS: "let it rate its own answers; if it is there by another spelling, list that under its `ids`",
+    Reason.NO_SIBLINGS: "rate a second model of the family if its family-bias is of interest",
+    Reason.NO_SLOPE: "add prompts whose answers humans score differently",
+    Reason.ONE_FAMILY: "add judges or models of another family; if there are several, correct their families in config",
+    Reason.ONE_JUDGE: "add a second judge, of another family, that rates the same models",
+    **dict.fromkeys((*OF_VALUES, Reason.NO_HUMAN_SCORE), ""),  # which have a warning of their own
 }
 OTHERS = {
     **dict.fromkeys("AB", "add judges and models of other families, and let every judge rate every model"),
@@ -141,17 +129,18 @@ def estimable(terms: Terms, models: Collection[str]) -> Iterator[Finding]:
 
     If no judge rates its own answers, as others warn of, nothing is advised about each.
     """
-    of_self = {reason for (_, quantity, _), reason in terms.items() if quantity == "self_bias"}
+    of_self = {code(reason) for (_, quantity, _), reason in terms.items() if quantity == "self_bias"}
     for (letter, quantity, term), reason in terms.items():
         subject = f"{letter}: {QUANTITY[quantity]} of {term}"
         if not reason:
             yield Finding("estimable", subject, f"{subject} can be estimated", 1)
             continue
-        by_design = quantity == "self_bias" and of_self == {NO_ROWS["self_bias"]}
-        expected = quantity == "self_bias" and term in models and reason not in (ONE_VALUE, NO_HUMAN_SCORE)
-        level = FINE if by_design or reason == NO_HUMAN_SCORE else WARNING if expected else NOTE
-        advice = "" if by_design else ADVICE.get(reason, OTHERS[letter])
-        yield Finding("estimable", subject, f"{subject} cannot be estimated: {reason}", 0, level, advice)
+        why = code(reason)
+        by_design = quantity == "self_bias" and of_self == {Reason.NO_OWN_ANSWERS}
+        expected = quantity == "self_bias" and term in models and why is not Reason.ONE_VALUE
+        level = FINE if by_design or why is Reason.NO_HUMAN_SCORE else WARNING if expected else NOTE
+        advice = "" if by_design else ADVICE.get(why, OTHERS[letter])
+        yield Finding("estimable", subject, f"{subject} cannot be estimated: {_in_words(reason)}", 0, level, advice)
 
 
 def verdict(facts: Facts, terms: Terms, reliability: Mapping[str, Reliability], power: Sequence[Mapping]) -> Iterator[Finding]:
@@ -162,7 +151,7 @@ def verdict(facts: Facts, terms: Terms, reliability: Mapping[str, Reliability], 
     number = sum(not reason for reason in terms.values())
     supported = [words for quantity in QUANTITY if (words := _supported(terms, quantity))]
     scored = facts.cells.has_reference
-    lacking = [] if scored else [f"any gap to the human scale, which is A ({NO_HUMAN_SCORE})"]
+    lacking = [] if scored else ["any gap to the human scale, which is A (no row has a human score)"]
     lacking += [words for quantity in QUANTITY for words in _lacking(terms, quantity, LETTERS if scored else LETTERS[1:])]
     reliable = set(facts.names("dimension")) <= {name for name, of in reliability.items() if 0 < of.mean <= 1}
     some = f"{facts.with_length:,} of {counted(facts.rows, 'row')} have one" if facts.with_length else "no lengths"
@@ -171,12 +160,7 @@ def verdict(facts: Facts, terms: Terms, reliability: Mapping[str, Reliability], 
     controls += [(reliable, "correction for measurement error in the human scores", "unknown reliability")] if scored else []
     for possible, what, why in controls:
         (supported if possible else lacking).append(what if possible else f"{what} ({why})")
-    for (quantity, term), of in facts.carriers.items():
-        if quantity == "self_bias" and of.prompts < LEAST_PROMPTS:
-            lacking.append(f"a verdict on the self-bias of {term} ({of.words(facts.prompts)})")
-    few = [judge for judge in terms.estimable("C", "self_bias") if len(_models_of_others(facts, judge)) < LEAST_MODELS]
-    if few:
-        lacking.append(f"a verdict of C on {enumerated(few, most=5)} (fewer than {LEAST_MODELS} models of other families)")
+    lacking += _inconclusive(facts, terms)
     if facts.prompts == 1:
         lacking.append("anything about other prompts (there is one)")
     # What the most sensitive judge's test is likely to find.
@@ -187,14 +171,14 @@ def verdict(facts: Facts, terms: Terms, reliability: Mapping[str, Reliability], 
     if number:
         yield Finding("verdict", "supports", "supports: " + "; ".join(supported), number, FINE, weight=1.0)
     else:
-        if {ONE_VALUE, SILENT} & set(terms.values()):
+        if any(code(reason) in OF_VALUES for reason in terms.values()):
             advice = "check how the judges' answers were parsed: they always give the same value"
         elif not (facts.cells.factors["judge"] == facts.cells.factors["model"]).any():
             advice = "name judges and models alike (`ids` of a model in config), and let judges rate their own answers"
             if {*facts.names("judge")} & {*facts.names("model")}:
                 advice = "let judges rate their own answers, or siblings': without these ratings there is no bias to estimate"
         else:
-            options = (ADVICE.get(reason, OTHERS[letter]) for (letter, _, _), reason in terms.items())
+            options = (ADVICE.get(code(reason), OTHERS[letter]) for (letter, _, _), reason in terms.items())
             advice = next(filter(None, options))
         words = "no self-bias or family-bias can be estimated from these ratings"
         yield Finding("verdict", "supports", words, 0, STOP, advice, weight=1.0)
@@ -211,10 +195,22 @@ def _controls_length(facts: Facts) -> bool:
     return any(row.get("quantity") in BIASES and "share_carried" in row for row in rows)
 
 
-def _models_of_others(facts: Facts, judge: str) -> np.ndarray:
-    """Models of other families that a judge rates."""
-    factors = facts.cells.factors
-    return np.unique(factors["model"][(factors["judge"] == judge) & (factors["judge_family"] != factors["model_family"])])
+def _inconclusive(facts: Facts, terms: Terms) -> Iterator[str]:
+    """The verdicts that will be inconclusive though C can be estimated, with the reason that its fit gives."""
+    (fitted,) = idiosyncrasies(EQUATION, facts.study)
+    refused: dict[tuple[str, str], list[str]] = {}
+    for bias in fitted.biases:
+        if bias.reason and terms.get(("C", bias.quantity, bias.term)) == "":
+            words = IN_SHORT.get(code(bias.reason), in_words(bias.reason))
+            refused.setdefault((bias.quantity, words), []).append(bias.term)
+    for (quantity, words), names in refused.items():
+        yield f"a verdict on the {QUANTITY[quantity]} of {enumerated(names, most=5)} ({words})"
+
+
+IN_SHORT = {  # of the reasons that differ by judge
+    Reason.FEW_PROMPTS: f"ratings on fewer than {LEAST_PROMPTS} prompts",
+    Reason.FEW_MODELS: f"fewer than {LEAST_MODELS} models of other families",
+}
 
 
 def _supported(terms: Terms, quantity: str) -> str:
@@ -261,49 +257,33 @@ def prompts(facts: Facts) -> Iterator[Finding]:
 
 
 def preconditions(facts: Facts) -> Iterator[Finding]:
-    """Report whether the unrelated cells are as C's additive method takes them: of one spread, adding effects, independent.
-
-    The mixed model allows for all three; B does not for effects that do not add.
-    """
+    """Report whether effects of judges and models add in the unrelated cells, as B takes for granted; C does not."""
     ((_, moments),) = slices_of(EQUATION, facts.study)
     scored = facts.cells.has_reference
-    tested = Preconditions(cell_means(moments, reference=scored))
-    if (spread := tested.spread()) is not None:
-        widest, others = spread.widest, sorted(sd for judge, sd in spread.of_judge.items() if judge != spread.widest)
-        words = f"residuals about the effects of judges and models vary by {spread.of_judge[widest]:.3f} for {widest}, by "
-        words += f"{others[0]:.3f} to {others[-1]:.3f} for the other judges ({_p(spread.p_value)} if all are alike)"
-        advice = "read C by its mixed model, which has a spread for each judge, not by its additive method"
-        yield Finding("spread", widest, words, spread.ratio, _level_of(spread.p_value, worst=NOTE), advice)
-    if (additive := tested.additivity()) is not None:
-        steep, flat = (choose(additive.slopes, key=additive.slopes.get, default="") for choose in (max, min))
-        words = f"judges use the scale alike: F({additive.df[0]}, {additive.df[1]}) = {additive.f:.2f}, "
-        words += f"{_p(additive.p_value)} (Mandel); {_p(additive.tukey_p_value)} (Tukey)"
-        if (level := _level_of(additive.p_value)) != FINE:
-            words = words.replace("alike", "differently", 1)
-        if steep != flat:
-            words += f"; {steep} spreads the models {additive.slopes[steep]:.1f} times as widely as the others, {flat} "
-            words += f"{additive.slopes[flat]:.1f} times"
-        advice = "where a judge's own model is among the best or worst, B may mistake this for a self-bias; C's mixed model "
-        advice += "allows for it, its additive method does not"
-        yield Finding("additivity", "", words, additive.f, level, advice)
-        for judge, slope in additive.slopes.items():
-            words = f"{judge} spreads the models {slope:.2f} times as widely as the other judges"
-            words += "" if scored else ", as far as their mean ratings show, which include how good the models are"
-            yield Finding("additivity", judge, words, slope)
-    for side, of in CORRELATED.items():
-        if (shared := tested.correlation(side)) is not None:
-            words = f"{of} correlate at {shared.value:.2f}, where independent ones would at {shared.expected:.2f} "
-            words += f"({_p(shared.p_value)})"
-            advice = "read C by its mixed model, which has preferences shared within families, not by its additive method"
-            yield Finding("correlation", f"{side} families", words, shared.value, _level_of(shared.p_value, worst=NOTE), advice)
+    tested = additivity(cell_means(moments, reference=scored))
+    if tested is None:
+        return
+    level = _level_of(tested.p_value)
+    words = f"judges use the scale {'alike' if level == FINE else 'differently'}: F({tested.df[0]}, {tested.df[1]}) = "
+    words += f"{tested.f:.2f}, {_p(tested.p_value)} (Mandel); {_p(tested.tukey_p_value)} (Tukey)"
+    steep, flat = (choose(tested.slopes, key=tested.slopes.get, default="") for choose in (max, min))
+    if steep != flat:
+        words += f"; {steep} spreads the models {tested.slopes[steep]:.1f} times as widely as the others, {flat} "
+        words += f"{tested.slopes[flat]:.1f} times"
+    advice = "where a judge's own model is among the best or worst, B may mistake this for a self-bias; C allows for it"
+    yield Finding("additivity", "", words, tested.f, level, advice)
+    for judge, slope in tested.slopes.items():
+        words = f"{judge} spreads the models {slope:.2f} times as widely as the other judges"
+        words += "" if scored else ", as far as their mean ratings show, which include how good the models are"
+        yield Finding("additivity", judge, words, slope)
 
 
 def _p(p_value: float) -> str:
     return f"p = {p_value:.3f}" if p_value >= LEAST else f"p below {LEAST}"
 
 
-def _level_of(p_value: float, worst: str = WARNING) -> str:
-    return FINE if p_value > DOUBTED else NOTE if p_value > REJECTED else worst
+def _level_of(p_value: float) -> str:
+    return FINE if p_value > DOUBTED else NOTE if p_value > REJECTED else WARNING
 
 
 def reliability_known(facts: Facts, reliability: Mapping[str, Reliability]) -> Iterator[Finding]:

@@ -504,6 +504,13 @@ def specs_of_checks(config: Mapping) -> list[str]:
     return list(dict.fromkeys(spec for check in checks if _table(check) == "estimates" for spec in check["specs"]))
 
 
+def specs_of_leaderboard(config: Mapping) -> list[str]:
+    """The specs whose estimates the leaderboard reads, each once, with their substitutes."""
+    inference = config["inference"]
+    names = ["main", *(inference["leaderboard"] if inference["debias"] == "regression" else ())]
+    return list(dict.fromkeys([*names, *in_place(names, inference["without_human_scores"])]))
+
+
 def tables_of_checks(config: Mapping) -> list[str]:
     """The tables that the robustness checks read beside the estimates, in any study."""
     checks = [config_of(config, study)["inference"]["robustness_checks"].values() for study in config["studies"]]

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from recuse.base.errors import ConfigError, DataError
 
-NO_HUMAN_SCORE = "no row has a human score"
 HUMAN = "Human"  # the judge of the human scores in tables and figures; no model's name
 GOLD_LABELS = "Gold"  # in config's `judge` of a log: a scorer that compares with a key
 RATERS = "raters"  # those whose mean score is the reference of the study

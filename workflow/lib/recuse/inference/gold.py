@@ -23,9 +23,9 @@ from typing import NamedTuple
 import numpy as np
 
 from recuse.base.database import Connection, create_table, files
-from recuse.base.words import counted
-from recuse.inference.verdict import CANNOT_BE_TOLD, ESTABLISHED, NO_CLEAR_BIAS, SUGGESTIVE
-from recuse.model.least_squares import holm, quantile, wald_p_value
+from recuse.base.reasons import Reason, because
+from recuse.inference.verdict import KINDS, Reply, verdict_rows
+from recuse.model.least_squares import detectable, wald_columns
 from recuse.model.spec import BIASES
 
 SELF, FAMILY = BIASES
@@ -37,13 +37,8 @@ DIFFERENCE, LOG_RATIO = "difference", "log ratio"
 FEW = 10  # questions
 GRID = 2**40  # marks and their means are multiples of 1 / GRID, so that sums are exact, whatever the order of the rows
 ROUNDING = 1e-12  # of a variance
-
-NO_OWN = "it judges no answers of its own of this kind"
-NO_JUDGES = "no judge of another family judged the same answers"
-NO_ANSWERS = "it judged no other answers of this kind to the same questions"
-INACCURATE = "a judge that errs more than others looks the same"
-BY_SCALE = "whether it differs depends on the scale (differences of shares, ratios or log odds)"
-NO_VARIATION = "the answers are all treated alike, so that there is no ratio"
+KIND = KINDS["gold"]
+DECIDED = ("verdict", "favours", "detectable", "reason")  # columns by the engine
 
 
 class Part(NamedTuple):
@@ -52,6 +47,11 @@ class Part(NamedTuple):
     numerator: np.ndarray
     denominator: np.ndarray
     sign: int
+
+    @property
+    def share(self) -> float:
+        """Over all questions."""
+        return float(self.numerator.sum() / self.denominator.sum())
 
 
 @dataclass(frozen=True)
@@ -64,17 +64,13 @@ class Contrast:
     n: int  # marks of own answers
 
 
-# value of a share, its derivative and, for a baseline, the share at which the contrast would be 0
-SCALES: dict[str, tuple[Callable, Callable, Callable]] = {
-    DIFFERENCE: (lambda share: share, lambda share: 1.0, lambda value: value),
-    LOG_RATIO: (math.log, lambda share: 1 / share, math.exp),
-    "log odds": (
-        lambda share: math.log(share / (1 - share)),
-        lambda share: 1 / (share * (1 - share)),
-        lambda value: 1 / (1 + math.exp(-value)),
-    ),
-}
 LOG_ODDS = "log odds"
+# Value of a share on each scale, and its derivative.
+SCALES: dict[str, tuple[Callable, Callable]] = {
+    DIFFERENCE: (lambda share: share, lambda share: 1.0),
+    LOG_RATIO: (math.log, lambda share: 1 / share),
+    LOG_ODDS: (lambda share: math.log(share / (1 - share)), lambda share: 1 / (share * (1 - share))),
+}
 
 
 def contrast(parts: Sequence[Part], measure: str, *, confidence: float) -> dict[str, float]:
@@ -89,34 +85,28 @@ def contrast(parts: Sequence[Part], measure: str, *, confidence: float) -> dict[
     questions (`1 - ((1 - confidence) / 2)^(1 / G)` each way, Clopper and Pearson 1934), without p-value. NaN for all where g is
     not finite, and for errors with one question.
     """
-    value_of, slope_of, _ = SCALES[measure]
-    shares = [part.numerator.sum() / part.denominator.sum() for part in parts]
+    value_of, slope_of = SCALES[measure]
+    row = dict.fromkeys(("estimate", "std_error", "df", "ci_low", "ci_high", "p_value"), math.nan)
     questions = int((parts[0].denominator > 0).sum())
-    if measure != DIFFERENCE and not all(0 < share < (1 if measure == LOG_ODDS else math.inf) for share in shares):
-        return {"estimate": math.nan}
-    estimate = float(sum(part.sign * value_of(share) for part, share in zip(parts, shares, strict=True)))
-    row = {"estimate": estimate, "df": questions - 1}
+    highest = 1 if measure == LOG_ODDS else math.inf
+    if measure != DIFFERENCE and not all(0 < part.share < highest for part in parts):
+        return row
+    estimate = row["estimate"] = float(sum(part.sign * value_of(part.share) for part in parts))
     if questions < 2:
-        return row | {"df": math.nan}
+        return row
+    row["df"] = questions - 1
     influences = sum(
-        part.sign * slope_of(share) * (part.numerator - share * part.denominator) / part.denominator.sum()
-        for part, share in zip(parts, shares, strict=True)
+        part.sign * slope_of(part.share) * (part.numerator - part.share * part.denominator) / part.denominator.sum()
+        for part in parts
     )
     variance = questions / (questions - 1) * float(np.square(influences).sum())
-    if variance < ROUNDING:
-        if measure != DIFFERENCE:
-            return row
-        differ = 1 - ((1 - confidence) / 2) ** (1 / questions)
-        ends = estimate * (1 - differ) - differ, estimate * (1 - differ) + differ
-        return row | {"std_error": 0.0, "ci_low": max(ends[0], -1.0), "ci_high": min(ends[1], 1.0)}
-    std_error = math.sqrt(variance)
-    reach = quantile(confidence, questions - 1) * std_error
-    return row | {
-        "std_error": std_error,
-        "ci_low": estimate - reach,
-        "ci_high": estimate + reach,
-        "p_value": wald_p_value(estimate, std_error, questions - 1),
-    }
+    if variance >= ROUNDING:
+        return row | wald_columns(estimate, math.sqrt(variance), df=questions - 1, confidence=confidence)
+    if measure != DIFFERENCE:
+        return row
+    differ = 1 - ((1 - confidence) / 2) ** (1 / questions)
+    low, high = (estimate * (1 - differ) + sign * differ for sign in (-1, 1))
+    return row | {"std_error": 0.0, "ci_low": max(low, -1.0), "ci_high": min(high, 1.0)}
 
 
 def create_marks_of_ratings(
@@ -274,13 +264,11 @@ def gold(
 
     judges: in the order of the rows. cases: of pairs or of ratings. estimate: the contrast in differences of shares for pairs,
     as the log of a ratio for ratings. share: of own answers; baseline_share: what the baseline expects of it. The row of a term
-    and case for `both` has the verdict; if there is none, a row without baseline says why:
+    and case for `both` has the verdict by `recuse.inference.verdict`, for the larger of the p-values in shares (or ratios) and
+    log odds; it is inconclusive if the intervals of these disagree, or with fewer than FEW questions. If there is no such row,
+    one without baseline says why.
 
-    * `established` if both p-values, in shares and log odds, adjusted by Holm over terms, are at most 1 - confidence;
-    * `suggestive` if both intervals, in shares and in log odds, are on one side of 0 (in shares, if one of these is 0 or 1);
-    * `no clear bias` if neither excludes 0; `cannot be told` otherwise, and with fewer than FEW questions.
-
-    missed: the smallest contrast that is found with probability `power`, (t_((1 + confidence) / 2) + t_power) std_error.
+    detectable: the smallest contrast that is found with probability `power`, (t_((1 + confidence) / 2) + t_power) std_error.
     favours: yes if wrong, or right, own answers fare better than expected; no if worse. Pairs also have the `legitimate share`,
     see `legitimate_share`, without verdict.
     """
@@ -292,80 +280,60 @@ def gold(
         if wrong and all(part.numerator.any() for part in (*wrong.parts, *measured[key].parts)):
             measured[*key[:2], LEGITIMATE_SHARE, OTHER_JUDGES] = legitimate_share(measured[key], wrong)
     by_key = {}
-    for each in measured.values():
-        row = contrast(each.parts, measure, confidence=confidence)
+    for key, each in measured.items():
         odds = contrast(each.parts, LOG_ODDS, confidence=confidence)
-        share = float(each.parts[0].numerator.sum() / each.parts[0].denominator.sum())
-        expected = _expected(each.parts, measure)
-        by_key[tuple(each.names.values())] = {
+        by_key[key] = {
             **each.names,
-            "share": share,
-            "baseline_share": expected,
+            "share": each.parts[0].share,
+            "baseline_share": _expected(each.parts[1:], measure),
             "measure": measure,
-            **row,
+            **contrast(each.parts, measure, confidence=confidence),
             "log_odds": odds["estimate"],
-            "log_odds_ci_low": odds.get("ci_low"),
-            "log_odds_ci_high": odds.get("ci_high"),
+            **{f"log_odds_{name}": odds[name] for name in ("ci_low", "ci_high", "p_value")},
             "n": each.n,
             "questions": int((each.parts[0].denominator > 0).sum()),
-            "odds_p_value": odds.get("p_value", math.nan),
         }
-    place = {name: number for number, name in enumerate([*dict.fromkeys(families.values()), *judges])}
-    terms = {SELF: list(judges), FAMILY: sorted({key[1] for key in by_key if key[0] == FAMILY}, key=place.get)}
-    for quantity, names in terms.items():
-        for case in (*cases, *([LEGITIMATE_SHARE] if measure == DIFFERENCE else [])):
-            deciding = [by_key.get((quantity, term, case, BOTH)) for term in names]
-            adjusted = holm([max(row.get("p_value", math.nan), row["odds_p_value"]) if row else math.nan for row in deciding])
-            for term, row, p_value in zip(names, deciding, adjusted, strict=True):
-                present = [by_key.get((quantity, term, case, baseline)) for baseline in BASELINES]
-                if case == LEGITIMATE_SHARE:
-                    row = {}  # no verdict: how often a judge is right decides
-                elif row is None:
-                    yield {"quantity": quantity, "term": term, "case": case} | _untold(present)
-                else:
-                    row |= _judged(row, p_value, 1 - confidence)
-                    if row.get("std_error", 0) > 0:
-                        quantiles = quantile(confidence, row["df"]) + quantile(2 * power - 1, row["df"])
-                        row["missed"] = quantiles * row["std_error"]
-                for each in filter(None, present):
-                    each.pop("odds_p_value")
-                    yield each
+    order = [*dict.fromkeys(families.values()), *judges]
+    of_families = sorted({term for quantity, term, *_ in by_key if quantity == FAMILY}, key=order.index)
+    for quantity, names in ((SELF, judges), (FAMILY, of_families)):
+        for case in cases:
+            rows = {name: [by_key.get((quantity, name, case, baseline)) for baseline in BASELINES] for name in names}
+            replies = {name: {KIND.decisive: _reply(each, confidence, power)} for name, each in rows.items()}
+            for verdict in verdict_rows(KIND, quantity, replies, confidence=confidence):
+                *simple, both = rows[verdict["term"]]
+                yield from filter(None, simple)
+                decided = {name: verdict[name] for name in DECIDED if name in verdict}
+                yield (both or {}) | {"quantity": quantity, "term": verdict["term"], "case": case} | decided
+        shares = (by_key.get((quantity, name, LEGITIMATE_SHARE, OTHER_JUDGES)) for name in names)
+        yield from filter(None, shares)  # without verdict: they depend on how often a judge is right
 
 
-def _expected(parts: Sequence[Part], measure: str) -> float:
+def _expected(others: Sequence[Part], measure: str) -> float:
     """The share of own answers that the baseline expects: where the contrast would be 0."""
-    value_of, _, inverse = SCALES[measure]
-    shares = [(part.numerator.sum() / part.denominator.sum(), part.sign) for part in parts[1:]]
-    if measure != DIFFERENCE and not all(share > 0 for share, _ in shares):
-        return math.nan
-    return float(inverse(-sum(sign * value_of(share) for share, sign in shares)))
+    if measure == DIFFERENCE:
+        return -sum(part.sign * part.share for part in others)
+    return math.prod(part.share**-part.sign for part in others) if all(part.share for part in others) else math.nan
 
 
-def _side(low: float | None, high: float | None) -> int:
-    """1 if an interval lies above 0, -1 if below, else 0, as without one."""
-    return 0 if low is None or math.isnan(low) else int(low > 0) - int(high < 0)
-
-
-def _judged(row: Mapping, p_value: float, alpha: float) -> dict[str, str]:
-    """The verdict that follows from a row for the baseline `both`."""
-    side, by_odds = _side(row.get("ci_low"), row.get("ci_high")), _side(row["log_odds_ci_low"], row["log_odds_ci_high"])
-    if row["questions"] < FEW:
-        return {"verdict": CANNOT_BE_TOLD, "reason": f"{counted(row['questions'], 'question')}, fewer than {FEW}"}
-    if math.isnan(row["estimate"]):
-        return {"verdict": CANNOT_BE_TOLD, "reason": NO_VARIATION}
-    has_odds = not math.isnan(row["log_odds"])  # there are none of a share of 0 or 1
-    if side != by_odds and has_odds:
-        return {"verdict": CANNOT_BE_TOLD, "reason": BY_SCALE}
-    if not side:
-        return {"verdict": NO_CLEAR_BIAS}
-    better = side > 0 if row["case"] != UNDER_MARKING else side < 0
-    return {"verdict": ESTABLISHED if p_value <= alpha and has_odds else SUGGESTIVE, "favours": "yes" if better else "no"}
-
-
-def _untold(present: Sequence[Mapping | None]) -> dict[str, str]:
-    """The verdict where the baseline `both` is missing: why, by what else is there."""
-    judges, _, questions, _ = present
+def _reply(present: Sequence[Mapping | None], confidence: float, power: float) -> Reply:
+    """What the rows of a term and case, by baseline, say of a bias in favour of own answers."""
+    judges, _, questions, both = present
     if not any(present):
-        return {"verdict": CANNOT_BE_TOLD, "reason": NO_OWN}
-    reason = NO_JUDGES if judges is None else NO_ANSWERS if questions is None else "no judge of another family judged both"
-    return {"verdict": CANNOT_BE_TOLD, "reason": f"{reason}; {INACCURATE}" if judges is not None else reason}
+        return Reply(reason=because(Reason.NO_OWN_OF_CASE))
+    if judges is None:
+        return Reply(reason=because(Reason.NO_OTHER_JUDGE))
+    if both is None:
+        return Reply(reason=because(Reason.NO_COMMON_JUDGE if questions else Reason.NO_OTHER_ANSWERS))
+    if both["questions"] < FEW:
+        return Reply(reason=because(Reason.FEW_QUESTIONS, questions=both["questions"], least=FEW))
+    if math.isnan(both["estimate"]):
+        return Reply(reason=because(Reason.ALL_ALIKE))
+    sign = -1 if both["case"] == UNDER_MARKING else 1  # to fail own answers less often is to favour them
+    low, high = sorted((sign * both["ci_low"], sign * both["ci_high"]))
+    p_value = float(np.maximum(both["p_value"], both["log_odds_p_value"]))  # NaN without log odds: nothing is established
+    least = detectable(both["std_error"], both["df"], confidence=confidence, power=power)
+    reply = Reply(sign * both["estimate"], low, high, p_value, least)
+    by_odds = Reply(both["log_odds"], both["log_odds_ci_low"], both["log_odds_ci_high"])
+    if sign * by_odds.side != reply.side and not math.isnan(by_odds.estimate):
+        return Reply(reason=because(Reason.DEPENDS_ON_SCALE))
+    return reply

@@ -7,11 +7,11 @@ from functools import cached_property
 
 import numpy as np
 
+from recuse.base.reasons import Reason, because
 from recuse.base.words import counted
 from recuse.data.moments import Moments
 from recuse.data.study import Study
-from recuse.inference.idiosyncrasy import idiosyncrasy_designs
-from recuse.model.design import NO_SLICE, NO_TERM, Term, absent_terms, estimable_terms, layout_of
+from recuse.model.design import Term, absent_terms, estimable_terms, layout_of
 from recuse.model.estimable import slices_of
 from recuse.model.least_squares import IDENTIFIED, Solution, others_than_rating, solve
 from recuse.model.spec import BIASES, Spec, estimand_of
@@ -76,7 +76,6 @@ class CellWords:
 
 
 NEGLIGIBLE = 1e-6  # share of a coefficient's squared weights: below it, a cell does not count
-TIED = "not estimable: other terms account for it, see tied_to"
 
 
 def identifiability(spec: Spec, study: Study) -> Iterator[dict]:
@@ -91,34 +90,15 @@ def identifiability(spec: Spec, study: Study) -> Iterator[dict]:
     for label, moments in slices_of(spec, study):
         where = {"spec": spec.name, "slice": label, "estimand": estimand_of(spec)}
         if not len(moments.n):
-            yield {**where, "words": NO_SLICE}
+            yield {**where, "reason": because(Reason.NO_ROWS)}
             continue
         for quantity, term, reason in absent_terms(spec, moments.factors):
-            yield {**where, "quantity": quantity, "term": term, "words": reason}
+            yield {**where, "quantity": quantity, "term": term, "reason": reason}
         terms = estimable_terms(spec, moments.factors)
         if not terms:
-            yield {**where, "words": NO_TERM}
+            yield {**where, "reason": because(Reason.NO_TERM)}
             continue
         yield from ({**where, **row} for row in _of_design(spec, moments, terms))
-
-
-def identifiability_of_idiosyncrasy(spec: Spec, study: Study) -> Iterator[dict]:
-    """Yield the same for estimand C on the slices of a spec; the weights are of cells, each as one observation."""
-    for where, design in idiosyncrasy_designs(spec, study):
-        if design is None:
-            yield {**where, "words": NO_SLICE}
-            continue
-        cells = design.cells
-        words = CellWords(cells.judge, cells.model, ~cells.is_unrelated)
-        for target in design.targets:
-            row = {**where, "quantity": target.quantity, "term": target.term}
-            if target.reason:
-                yield row | {"words": target.reason, "cells": target.cells}
-                continue
-            carried = target.contrast > 0  # some unrelated cells have a weight above 0, too
-            carried &= cells.is_self if target.quantity == "self_bias" else cells.is_family
-            row |= {"n": round(cells.n.sum()), "n_term": round(cells.n[carried].sum())}
-            yield row | _described(words, carried, target.contrast**2, cells.n, named=True)
 
 
 def _of_design(spec: Spec, moments: Moments, terms: list[Term]) -> Iterator[dict]:
@@ -141,22 +121,27 @@ def _of_design(spec: Spec, moments: Moments, terms: list[Term]) -> Iterator[dict
             yield row | _described(cells, carried, squares[:, place], rows, named=named)
         else:
             row |= {"cells": int(carried.sum()), "carried_by": cells.listed(carried, named=named)}
-            yield row | {"tied_to": _tied(terms, solution, place), "words": TIED}
+            yield row | _tied(terms, solution, place)
 
 
-def _tied(terms: list[Term], solution: Solution, place: int) -> str:
-    """The other terms in a term's directions without information; a quantity, where all its terms are tied."""
+def _tied(terms: list[Term], solution: Solution, place: int) -> dict:
+    """The reason of a term in directions without information, and the other terms in them.
+
+    Its fact `to`: quantity -> the terms that are tied, none where all of the quantity are. tied_to: the same in words.
+    """
     shared = np.abs(solution.null @ solution.null[place]) > IDENTIFIED
     shared[place] = False
-    names = []
+    to, names = {}, []
     for quantity in dict.fromkeys(term.quantity for term in terms):
         others = [number for number, term in enumerate(terms) if term.quantity == quantity and number != place]
         tied = [terms[number].term for number in others if shared[number]]
-        if len(tied) == len(others) > FEW:
-            names.append(f"every {'other ' if terms[place].quantity == quantity else ''}{quantity}")
-        else:
-            names += [f"{quantity} of {name}" for name in tied]
-    return "; ".join(names)
+        if not tied:
+            continue
+        every = len(tied) == len(others) > FEW
+        to[quantity] = [] if every else tied
+        other = "other " if terms[place].quantity == quantity else ""
+        names += [f"every {other}{quantity}"] if every else [f"{quantity} of {name}" for name in tied]
+    return {"tied_to": "; ".join(names), "reason": because(Reason.TIED, to=to)}
 
 
 def _described(cells: CellWords, carried: np.ndarray, squares: np.ndarray, rows: np.ndarray, *, named: bool) -> dict:

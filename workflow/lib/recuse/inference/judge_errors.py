@@ -1,12 +1,12 @@
 """The errors of judges: how far each is from the reference on each model, and how the errors of two judges go together.
 
 All comes from sums over prompts, kept in FOLDS parts of the prompts: leaving a part out gives standard errors, and halves of
-them show what a choice made on some prompts is worth on others. Ratings are on the unit scale. An answer is a model's to a
+them show how a choice made on some prompts does on others. Ratings are on the unit scale. An answer is a model's to a
 prompt, on one occasion, rated in one dimension.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -110,14 +110,12 @@ class LevelSums:
         """Add the next prompts, with their codes and sums as by `sum_by_prompt`."""
         present, rating, human = self.crossing.arrays(sums)
         counted = (present & ~self.crossing.related).astype(float)
-        number = np.maximum(counted.sum(axis=-1, keepdims=True), 1)
-        share = counted / number
+        share = counted / np.maximum(counted.sum(axis=-1, keepdims=True), 1)
         within = counted * (rating - (share * rating).sum(axis=-1, keepdims=True))
         fold = self.crossing.fold_of(prompts)
-        for place in np.unique(fold):
-            mask, part = (_by_dimension(values[fold == place]) for values in (counted, share))
-            self.gram[place] += np.eye(mask.shape[-1]) * mask.sum(axis=1)[:, None] - mask.swapaxes(1, 2) @ part
-            self.right[place] += within[fold == place].sum(axis=(0, 2))
+        own = counted.sum(axis=2)[..., None] * np.eye(counted.shape[-1])
+        np.add.at(self.gram, fold, own - counted.swapaxes(2, 3) @ share)
+        np.add.at(self.right, fold, within.sum(axis=2))
         self.human += np.stack([(counted * human**power).sum(axis=(0, 2, 3)) for power in range(3)], axis=-1)
         self.rated += np.stack([counted.sum(axis=(0, 2)), (counted * rating).sum(axis=(0, 2))], axis=-1)
 
@@ -133,19 +131,18 @@ class LevelSums:
         return (total - rows * levels).sum(axis=1) / np.maximum(rows.sum(axis=1), 1)
 
     def linked(self) -> np.ndarray:
-        """Judges whose levels can be compared in every dimension, (J,) of bool: the most that shared answers link."""
-        kept = np.ones(self.gram.shape[-1], dtype=bool)
+        """Judges whose levels can be compared in every dimension, (J,) of bool: the most that shared answers link.
+
+        `gram` is the Laplacian of who shares answers with whom, so that the projector on its null space is 1 / n between the n
+        judges of a linked set, and 0 between sets.
+        """
+        judges = self.gram.shape[-1]
+        kept = np.ones(judges, dtype=bool)
         for gram in self.gram.sum(axis=0):
-            reached, before = np.abs(gram) > NOTHING, None
-            while not np.array_equal(reached, before):
-                reached, before = reached | (reached.astype(float) @ reached > 0), reached
-            kept &= reached[reached.sum(axis=1).argmax()]
+            projector = np.eye(judges) - np.linalg.pinv(gram, rcond=NOTHING, hermitian=True) @ gram
+            are_linked = projector > 0.5 / judges
+            kept &= are_linked[are_linked.sum(axis=1).argmax()]
         return kept
-
-
-def _by_dimension(values: np.ndarray) -> np.ndarray:
-    """(prompts, D, M, J) as (D, answers, J)."""
-    return values.swapaxes(0, 1).reshape(values.shape[1], -1, values.shape[-1])
 
 
 class ErrorSums:
@@ -182,14 +179,11 @@ class ErrorSums:
             models = crossing.families == family
             self.answers[family] += rated[:, :, models].sum()
             self.inverse[family] += (rated / np.maximum(number, 1))[:, :, models].sum()
-            of_family = [values[:, :, models].reshape(len(prompts), -1, values.shape[-1]) for values in (mask, error)]
-            for place in np.unique(fold):
-                both, product = (values[fold == place].reshape(-1, values.shape[-1]) for values in of_family)
-                self.pairs[place, family] += both.T @ both
-                self.products[place, family] += product.T @ product
-        for place in np.unique(fold):
-            self.count[place] += mask[fold == place].sum(axis=0)
-            self.error[place] += error[fold == place].sum(axis=0)
+            for totals, values in ((self.pairs, mask), (self.products, error)):
+                answers = values[:, :, models].reshape(len(prompts), -1, values.shape[-1])
+                np.add.at(totals[:, family], fold, answers.swapaxes(1, 2) @ answers)
+        np.add.at(self.count, fold, mask)
+        np.add.at(self.error, fold, error)
 
 
 @dataclass(frozen=True)
@@ -201,7 +195,6 @@ class JudgeErrors:
     sums: ErrorSums
     noise: float | None  # variance of the error of the human scores; None without human scores
     left_out: Sequence[str] = ()  # judges whose levels cannot be compared with the others'
-    _computed: dict[tuple, Arrays] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def levels(self) -> np.ndarray:
@@ -219,16 +212,7 @@ class JudgeErrors:
         The levels are those of these folds: e moves by the change of a_jd, less its mean over the reference of the model where
         that is of judges, or over the dimension.
         """
-        return self._once("biases", self._biases, folds)
-
-    def _once(self, kind: str, compute: Callable[[np.ndarray], Arrays], folds: np.ndarray | None) -> Arrays:
         folds = self.folds if folds is None else folds
-        key = kind, *folds.tolist()
-        if key not in self._computed:
-            self._computed[key] = compute(folds)
-        return self._computed[key]
-
-    def _biases(self, folds: np.ndarray) -> Arrays:
         count, error = self.sums.count[folds].sum(axis=0), self.sums.error[folds].sum(axis=0)  # (D, M, J)
         moved = count * (self.level_sums.levels(folds) - self.levels)[:, None]
         error = error - moved
@@ -253,9 +237,7 @@ class JudgeErrors:
 
             E e_j e_k = C_jk - (s_j v_j + s_k v_k - v) / n
         """
-        return self._once("products", self._products, folds)
-
-    def _products(self, folds: np.ndarray) -> Arrays:
+        folds = self.folds if folds is None else folds
         pairs, totals = self.sums.pairs[folds].sum(axis=0), self.sums.products[folds].sum(axis=0)
         mean = np.divide(totals, pairs, out=np.full(pairs.shape, np.nan), where=pairs > 0)
         if self.has_human_scores:
@@ -316,4 +298,4 @@ def judge_errors(study: Study, reliability: Mapping[str, float], *, dimensions: 
         noise = float((rows * share * (squares / rows - (total / rows) ** 2)).sum() / rows.sum())
     sums = ErrorSums(crossing, levels, gap)
     crossing.passed(study, sums)
-    return JudgeErrors(crossing, level_sums, sums, noise, sorted(set(everyone.tolist()) - set(crossing.judges.tolist())))
+    return JudgeErrors(crossing, level_sums, sums, noise, np.setdiff1d(everyone, crossing.judges).tolist())

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from recuse.base.reasons import Reason, because
 from recuse.data.moments import JUDGED_BY, RATING, REFERENCE, Moments, completions_of
 from recuse.data.study import Study
 from recuse.model.estimable import slices_of
@@ -14,7 +15,6 @@ from recuse.model.prompt_sums import SliceCells, add_prompts
 from recuse.model.spec import Spec
 
 SELF, FAMILY, UNRELATED = "self", "family", "unrelated"  # the relation of a cell's model to its judge
-NO_SLOPE = "not estimable: the human score does not vary within any dimension and model that this judge rates"
 BORROWED = 10  # prompts that the judge's other cells count for: a cell with few prompts says little about its variance
 
 
@@ -37,6 +37,16 @@ class Pairs:
         """Cells of a judge and another model of its family, (cells,) of bool."""
         return (self.judge_family == self.model_family) & ~self.is_self
 
+    @property
+    def is_unrelated(self) -> np.ndarray:
+        """Cells of a judge and a model of another family, (cells,) of bool."""
+        return self.judge_family != self.model_family
+
+    @cached_property
+    def additive(self) -> "AdditiveFit":
+        """The additive effects of judge and model on the unrelated cells."""
+        return AdditiveFit(self.judge, self.model, self.is_unrelated)
+
 
 @dataclass(frozen=True)
 class CellMeans(Pairs):
@@ -52,11 +62,6 @@ class CellMeans(Pairs):
     kind_of_group: np.ndarray | None = None  # (groups of the moments,), -1 without slope
     variance: np.ndarray | None = None  # (cells,) of the mean, by sampling of prompts
     prompts: np.ndarray | None = None  # (cells,)
-
-    @property
-    def is_unrelated(self) -> np.ndarray:
-        """Cells of a judge and a model of another family, (cells,) of bool."""
-        return self.judge_family != self.model_family
 
     @property
     def relation(self) -> np.ndarray:
@@ -93,7 +98,7 @@ def cell_means(moments: Moments, *, reference: bool = True) -> CellMeans:
     mean = _without_dimensions(adjusted[kept], n[kept], cell, kinds[kept, 2])
     group = first[kept][np.unique(cell, return_index=True)[1]]
     families = (factors[name][group] for name in ("judge_family", "model_family"))
-    without_slope = {str(name): NO_SLOPE for name in judges[~is_determined]}
+    without_slope = {str(name): because(Reason.NO_SLOPE) for name in judges[~is_determined]}
     kind = np.where(kept, np.cumsum(kept) - 1, -1)[place]
     of_rows = {"cell_of_kind": cell, "level": adjusted[kept], "slopes": slopes[kept], "kind_of_group": kind}
     return CellMeans(cells[:, 0], cells[:, 1], *families, mean, np.bincount(cell, n[kept]), without_slope, **of_rows)
@@ -121,7 +126,7 @@ def _levels_within_completions(moments: Moments, kind: np.ndarray, judge: np.nda
         weight = np.zeros(len(completions))
         weight[place] = n[groups]  # completions of each set
         gram = np.diag(weight @ shared) - shared.T @ (shared * (weight / raters[completions])[:, None])
-        parts = _parts(gram != 0)
+        parts = connected_parts(gram != 0)
         rows = np.bincount(at, n[groups], len(kinds))
         largest = np.bincount(parts, rows).argmax()
         these = np.flatnonzero((parts == largest) & (gram.diagonal() > 0))
@@ -134,7 +139,7 @@ def _levels_within_completions(moments: Moments, kind: np.ndarray, judge: np.nda
     return level
 
 
-def _parts(linked: np.ndarray) -> np.ndarray:
+def connected_parts(linked: np.ndarray) -> np.ndarray:
     """Number the connected parts of a symmetric relation, (members, members) of bool: (members,)."""
     part = np.arange(len(linked))
     linked = linked | np.eye(len(linked), dtype=bool)
@@ -184,7 +189,6 @@ class AdditiveFit:
     def __init__(self, judge: np.ndarray, model: np.ndarray, fitted: np.ndarray) -> None:
         """judge, model: (cells,) of str; fitted: (cells,) of bool."""
         (judges, judge), (models, model) = (np.unique(names, return_inverse=True) for names in (judge, model))
-        self._terms = np.stack([judge, len(judges) + model])[:, fitted]  # (2, fitted cells): of the effects of each
         rows = (
             np.concatenate([codes[:, None] == range(len(of)) for codes, of in ((judge, judges), (model, models))], axis=1) * 1.0
         )
@@ -201,15 +205,14 @@ class AdditiveFit:
         """Fitted cells less the rank of the fit."""
         return int(self.fitted.sum()) - (len(self.free) - self.free.shape[1])
 
-    def leftover(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Entries of M = I - H, which times the means of the fitted cells are residuals; rows, columns: places, any shape."""
-        judge, model = self._terms[:, rows]
-        return (rows == columns) - (self.inverse[judge, columns] + self.inverse[model, columns])
+    @property
+    def free_shares(self) -> np.ndarray:
+        """1 - h, h the leverages of the fitted cells, (fitted cells,)."""
+        return 1 - (self.rows[self.fitted] * self.inverse.T).sum(axis=1)
 
     def residuals(self, means: np.ndarray) -> np.ndarray:
         """Residuals of some means of the fitted cells, (fitted cells,)."""
-        effects = self.inverse @ means
-        return means - effects[self._terms].sum(axis=0)
+        return means - self.rows[self.fitted] @ (self.inverse @ means)
 
     def determined(self, sums: np.ndarray) -> np.ndarray:
         """Which sums of effects with these weights, (sums, terms), the fitted cells determine: (sums,) of bool."""

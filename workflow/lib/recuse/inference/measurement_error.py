@@ -15,6 +15,7 @@ import numpy as np
 
 from recuse.base.database import files, text
 from recuse.base.errors import ConfigError
+from recuse.base.reasons import Reason, because
 from recuse.data.cells import occasion_in
 from recuse.data.moments import LENGTH as LENGTH_OF_ROW
 from recuse.data.moments import REFERENCE as REFERENCE_OF_ROW
@@ -23,7 +24,7 @@ from recuse.data.registry import RATERS
 from recuse.data.study import Study
 from recuse.inference.refit import coefficient_rows
 from recuse.inference.reliability import Reliability, unusable
-from recuse.model.design import COLLINEAR, LENGTH, NO_SLICE, NO_TERM, REFERENCE, SliceDesign, absent_terms, designs_of
+from recuse.model.design import LENGTH, REFERENCE, SliceDesign, absent_terms, designs_of
 from recuse.model.estimable import moments_of
 from recuse.model.least_squares import LeastSquares, Solution, determined, inverted, small_sample_factor, solve
 from recuse.model.prompt_sums import SliceCells, add_prompts, mapped, products, score_weights
@@ -42,8 +43,6 @@ SIMEX: Extrapolation = tuple(
 METHODS = {"uncorrected": UNCORRECTED, "moments": MOMENTS, "simex": SIMEX}
 BY_RATERS = "split raters"
 CURVE = tuple(round(0.05 * step, 2) for step in range(20, 5, -1))  # reliabilities from 1 to 0.3
-TOO_NOISY = "not estimable: with this reliability, all variation of the human scores in some judge's rows is error"
-NO_RATERS = "no completion has two raters"
 KEYS = ("spec", "slice", "estimand", "quantity", "term")  # of a curve over reliability
 
 
@@ -111,7 +110,7 @@ def split_rater_rows(spec: Spec, study: Study, raters: str, *, confidence: float
     every = study.cells().factors
     moments = moments_of_blocks(row_blocks(study.ratings, rows_of, every), every, covariates=2)
     if not len(moments.n):
-        yield {"spec": spec.name, "estimand": estimand_of(spec), "method": BY_RATERS, "reason": NO_RATERS}
+        yield {"spec": spec.name, "estimand": estimand_of(spec), "method": BY_RATERS, "reason": because(Reason.NO_RATERS)}
         return
     corrections = [({"method": BY_RATERS}, SplitRaters(), MOMENTS)]
     yield from correct(spec, moments, row_blocks(study.ratings, rows_of, moments.factors), corrections, confidence=confidence)
@@ -296,7 +295,7 @@ def correct(
         for quantity, term, reason in absent_terms(spec, rows.factors) if len(rows.n) else ():
             yield where | {"quantity": quantity, "term": term, "reason": reason}
         if design is None:
-            yield where | {"reason": NO_TERM if len(rows.n) else NO_SLICE}
+            yield where | {"reason": because(Reason.NO_TERM if len(rows.n) else Reason.NO_ROWS)}
             continue
         cells, design_cells = _with_others(design, moments)
         plain = solve(rows, design.regressors)
@@ -305,8 +304,8 @@ def correct(
         fits += [(where | columns, design.terms, fit) for (columns, *_), fit in zip(corrections, corrected, strict=True)]
     add_prompts(takers, blocks if takers else (), len(moments.n))
     for columns, terms, fit in fits:
-        reasons = [TOO_NOISY if identified else COLLINEAR for identified in fit.plain.identified]
-        rows = coefficient_rows(terms, fit.result(), fit.prompts, confidence=confidence, reasons=reasons)
+        whys = [Reason.REFERENCE_TOO_NOISY if identified else Reason.COLLINEAR for identified in fit.plain.identified]
+        rows = coefficient_rows(terms, fit.result(), fit.prompts, confidence=confidence, reasons=map(because, whys))
         yield from (columns | row for row in rows)
 
 

@@ -5,8 +5,9 @@ Cell means r_jm (mean rating less slope x human score) of judge j and model m ar
     r_jm = a_j + b_j c_m + self_j 1[m = j] + family_F 1[j, m in F, m != j] + preference_jm + sampling error
 
 Judges may use more or less of the scale, b_j ~ N(1, tau^2), where b_j - 1 acts on estimates of c_m, shrunk by their error, that
-are renewed until they settle; their error is not in the standard errors. Preferences have a standard deviation s_j of their own
-for each judge, and shares of their variance are common to models of one family, to judges of one family, or to both:
+are renewed until they settle; their error is not in the standard errors. The fit has not converged if they do not settle, or
+differ by more than the cell means do. Preferences have a standard deviation s_j of their own for each judge, and shares of
+their variance are common to models of one family, to judges of one family, or to both:
 
     Cov(preference_jm, preference_kn) = s_j s_k (w_0 [j=k][m=n] + w_1 [j=k][F(m)=F(n)] + w_2 [F(j)=F(k)][m=n]
                                                 + w_3 [F(j)=F(k)][F(m)=F(n)])            w_0 + w_1 + w_2 + w_3 = 1
@@ -15,7 +16,7 @@ Sampling errors are independent, of the variance that the prompts of the cell sh
 the restricted likelihood (Patterson and Thompson 1971), with weak priors and one on tau that leaves b_j nearly free, by the
 average-information algorithm (Gilmour, Thompson and Cullis 1995). A self-bias is the own cell less its best linear unbiased
 prediction from all others. Standard errors include that variances are estimated (Kackar and Harville 1984); t has
-Satterthwaite's degrees of freedom.
+Satterthwaite's degrees of freedom, but not more than additive effects leave in the unrelated cells.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from functools import cached_property
 
 import numpy as np
 
-from recuse.inference.judge_model import CellMeans, Pairs
+from recuse.inference.judge_model import CellMeans, Pairs, connected_parts
 from recuse.model.least_squares import ROUNDING, inverted
 
 # Priors of the parameters, which matter where the cells say little: mean and standard deviation of a normal.
@@ -36,11 +37,12 @@ SHARES = ((-1.5, 2.0), (-1.5, 2.0), (-0.5, 2.0))  # log(w_i / w_0)
 SLOPES = (1.6, 0.5)  # log tau^2: nearly free slopes wherever models differ
 LEAST_VARIANCE = 1e-10  # of a judge's preferences
 STEPS, LONGEST = 40, 2.0  # of the fit: how many at most, and how long
-RENEWALS, SETTLED = (
-    20,
-    0.1,
-)  # of c_m by which b_j acts: how often at most, and the share of its error by which it may still move
+# How far each renewal of c_m, by which b_j acts, goes to its new value: half way, as it may overshoot and then go in circles,
+# and less where it still does.
+RENEWALS = (1.0, *[1 / 2] * 19, *[1 / 8] * 20)
+SETTLED = 0.1  # share of the error of c_m by which the last renewal may move it
 PLANS = 20  # tables drawn for the information of a planned study
+MOST_DF = 1e6  # With more degrees of freedom, t is the normal distribution.
 ENOUGH = 1e-5  # gain in log likelihood below which a fit has converged
 
 
@@ -72,10 +74,8 @@ class Table(Pairs):
         """Which models the cells other than own ones link, through judges, (M, M) of bool."""
         fitted = ~self.is_self
         rated = (self.judge[fitted, None] == self.judges).T.astype(float) @ (self.model[fitted, None] == np.unique(self.model))
-        linked = (rated.T @ rated > 0) | np.eye(rated.shape[1], dtype=bool)
-        while ((further := linked.astype(float) @ linked > 0) != linked).any():
-            linked = further
-        return linked
+        part = connected_parts(rated.T @ rated > 0)
+        return part[:, None] == part
 
     @cached_property
     def families(self) -> np.ndarray:
@@ -238,6 +238,7 @@ class MixedFit:
         from scipy.linalg import qr
 
         self.table, self._gaps = table, {}
+        self._most_df = max(1, table.additive.df)
         fitted = ~table.is_self
         gram = table.effects[fitted].T @ table.effects[fitted]
         null = inverted(gram)[1]
@@ -247,7 +248,11 @@ class MixedFit:
         shared = [np.any([len(block.places) > block.alike[place].shape[1] for block in table.blocks]) for place in (0, 1)]
         self._used = np.flatnonzero([*shared, all(shared)])
         self._prior = [SHARES[place] for place in self._used] + [SLOPES]
-        self._fit(mean) if plan is None else self._plan(plan)
+        self.converged = True  # A plan has nothing to converge.
+        if plan is None:
+            self._fit(mean)
+        else:
+            self._plan(plan)
 
     def _plan(self, plan: Preferences) -> None:
         """Take the parameters, and their information on average over drawn tables."""
@@ -284,13 +289,16 @@ class MixedFit:
         centred = mean - self._design @ effects  # rounding: means of the scale leave small numbers
         self.slope = self._slope(effects, np.linalg.inv(design.T @ design) * variance)
         self.parameters, self.state = self._maximised(parameters, centred)
-        for number in range(RENEWALS):  # from the second on half way, as the step may overshoot
-            renewed = self._slope(effects + self.state.effects, self.state.spread)
-            moved = np.abs(renewed - self.slope).max()
-            self.slope = (self.slope + renewed) / 2 if number else renewed
+        for step in RENEWALS:
+            change = self._slope(effects + self.state.effects, self.state.spread) - self.slope
+            self.slope = self.slope + step * change
             self.parameters, self.state = self._maximised(self.parameters, centred)
-            if moved <= SETTLED * self._error_of_models:
+            if np.abs(change).max() <= SETTLED * self._error_of_models:
                 break
+        else:
+            self.converged = False
+        # Differences between models cannot be larger than those between the cell means that show them.
+        self.converged &= bool(np.ptp(self.slope) <= np.ptp(values))
         self.information = self._information(self.state, _moved(self.state))
 
     def _slope(self, effects: np.ndarray, spread: np.ndarray) -> np.ndarray:
@@ -407,10 +415,11 @@ class MixedFit:
         return weights - self.state.solved @ (self.state.spread @ row)
 
     def gap(self, cell: int) -> tuple[np.ndarray, float, float]:
-        """Weights of the means in a cell less its prediction, (cells,); its variance and degrees of freedom."""
+        """Weights of the means in a cell less its prediction, (cells,); its variance and Satterthwaite's degrees of freedom."""
         if cell not in self._gaps:
             weights = self.against_others(cell)
-            self._gaps[cell] = weights, *self.errors(weights[None]).of(np.ones(1))
+            errors = replace(self.errors(weights[None]), most_df=MOST_DF)
+            self._gaps[cell] = weights, *errors.of(np.ones(1))
         return self._gaps[cell]
 
     def left_out(self, cells: np.ndarray) -> np.ndarray:
@@ -447,7 +456,7 @@ class MixedFit:
             added += _summed(moved @ inverse, moved, spread[np.ix_(at, at)])
             fixed_effects[at] += moved @ state.solved_of_blocks[number]
         added -= _summed(fixed_effects @ state.spread, fixed_effects, spread)
-        return Errors(variance + added, variance, slopes, spread)
+        return Errors(variance + added, variance, slopes, spread, self._most_df)
 
     def single_errors(self, contrasts: np.ndarray) -> list[tuple[float, float]]:
         """Variance of each contrast, as if variances were known, and its degrees of freedom; contrasts: (contrasts, cells)."""
@@ -459,8 +468,8 @@ class MixedFit:
             at, products = covariance.derivatives_times(number, rows)
             gradient[at] += (products * rows).sum(axis=2)
         uncertainty = np.einsum("pc,pq,qc->c", gradient, np.linalg.inv(self.information), gradient)
-        df = np.divide(2 * variance**2, uncertainty, out=np.full_like(variance, MOST_DF), where=uncertainty > 0)
-        return list(zip(variance.tolist(), np.clip(df, 1.0, MOST_DF).tolist(), strict=True))
+        df = np.divide(2 * variance**2, uncertainty, out=np.full_like(variance, self._most_df), where=uncertainty > 0)
+        return list(zip(variance.tolist(), np.clip(df, 1.0, self._most_df).tolist(), strict=True))
 
 
 def _summed(left: np.ndarray, right: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -477,23 +486,21 @@ class Errors:
     at_variances: np.ndarray  # (contrasts, contrasts)
     derivatives: np.ndarray  # (parameters, contrasts, contrasts)
     spread: np.ndarray  # (parameters, parameters)
+    most_df: float = MOST_DF
 
     def of(self, weights: np.ndarray) -> tuple[float, float]:
-        """Variance of a weighted sum of the contrasts, and Satterthwaite's degrees of freedom, one at least."""
+        """Variance of a weighted sum of the contrasts, and Satterthwaite's degrees of freedom, from one to `most_df`."""
         gradient = np.einsum("a,pab,b->p", weights, self.derivatives, weights)
         uncertainty = gradient @ self.spread @ gradient
         at_variances = weights @ self.at_variances @ weights
         df = 2 * at_variances**2 / uncertainty if uncertainty > 0 else np.inf
-        return float(weights @ self.covariance @ weights), float(min(max(df, 1.0), MOST_DF))
+        return float(weights @ self.covariance @ weights), float(min(max(df, 1.0), self.most_df))
 
     def among(self, places: np.ndarray) -> Errors:
         """The errors of some of the contrasts."""
         pairs = np.ix_(places, places)
         derivatives = self.derivatives[:, places][:, :, places]
-        return Errors(self.covariance[pairs], self.at_variances[pairs], derivatives, self.spread)
-
-
-MOST_DF = 1e6  # above, t is the normal distribution
+        return replace(self, covariance=self.covariance[pairs], at_variances=self.at_variances[pairs], derivatives=derivatives)
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,9 @@
-"""The bias and the error of every panel of judges, and how many independent judges it is worth.
+"""The bias and the error of every panel of judges, and how many independent judges carry as much information.
 
 A panel scores an answer by the mean of its judges' ratings, each less the judge's level. Its bias is in what it makes of
 models, its error in what it makes of single answers. Panels are rows of (n, J) of bool, of the judges in them.
 """
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -58,8 +57,7 @@ class Panels:
             number = used.sum(axis=1)
             number[number == 0] = np.nan
             square = np.einsum("nj,nj->n", used @ products[family], used) / number**2
-            if missing[family].any():
-                square[np.einsum("nj,nj->n", used @ missing[family].astype(float), used) > 0] = np.nan
+            square[np.einsum("nj,nj->n", used @ missing[family].astype(float), used) > 0] = np.nan
             total += weight * square
         return total
 
@@ -99,17 +97,15 @@ class Panels:
         among, used = (panels.astype(float) @ cells.T for cells in (unrelated & self.usable, self.usable))
         return square + (variance * (2 * among / np.maximum(used, 1) - 1) * share).mean(axis=1)
 
-    def correlation(self, panels: np.ndarray, folds: np.ndarray | None = None, *, noise: float = 0.0) -> np.ndarray:
+    def correlation(self, panels: np.ndarray, folds: np.ndarray | None = None) -> np.ndarray:
         """Mean correlation of the errors of panels' judges, (n,): mean covariance of two judges over mean variance of one.
 
-        Only answers outside both judges' families count. k judges are worth k / (1 + (k - 1) correlation).
-        Source: Kish's effective sample size, for panels of judges Kohli (2026), arXiv 2605.29800. noise: to be added to the
-        products, as the error of the human scores.
+        Only answers outside both judges' families count.
         """
         products, pairs, everywhere = self._products(folds)
         outside = self.errors.unrelated_to_family
         both = outside[:, :, None] * outside[:, None, :]
-        mean = _weighted(products, pairs * both) + noise
+        mean = _weighted(products, pairs * both)
         enough = ((everywhere * both).sum(axis=0) >= self.least) & ~np.isnan(mean)
         mean = np.where(enough, mean, 0.0)
         panels = panels.astype(float)
@@ -136,7 +132,11 @@ def jackknife_error(without: np.ndarray) -> np.ndarray:
     return np.sqrt((len(without) - 1) * without.var(axis=0))
 
 
-def worth(judges: int | np.ndarray, correlation: np.ndarray) -> np.ndarray:
-    """Independent judges that so many with this correlation of errors are worth; infinite if their errors cancel."""
-    share = 1 + (judges - 1) * correlation
-    return np.where(share > 0, judges / np.where(share > 0, share, 1.0), np.where(np.isnan(share), np.nan, math.inf))
+def independent_judges(judges: int | np.ndarray, correlation: np.ndarray) -> np.ndarray:
+    """Number of independent judges with the information of so many whose errors have this correlation, k / (1 + (k - 1) r).
+
+    It is infinite if their errors cancel. Source: Kish's effective sample size, for panels of judges Kohli (2026), arXiv
+    2605.29800.
+    """
+    with np.errstate(divide="ignore"):
+        return judges / np.maximum(1 + (judges - 1) * correlation, 0)

@@ -1,52 +1,69 @@
-"""Which panel to take: panels of each size tried, the best of them, what these are worth on other prompts, and their price."""
+"""Which panel to take: panels of each size tried, the best of them, how these do on other prompts, and their price."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, combinations
 
 import numpy as np
 
 from recuse.base.errors import check_known
+from recuse.base.reasons import Reason, code
 from recuse.inference.judge_errors import JudgeErrors
-from recuse.inference.panel import FEW_FOLDS, KEPT, LEFT_OUT, Panels, jackknife_error, leave_one_out, worth
+from recuse.inference.panel import FEW_FOLDS, KEPT, LEFT_OUT, Panels, independent_judges, jackknife_error, leave_one_out
+from recuse.inference.verdict import Verdict
 from recuse.model.least_squares import quantile
+from recuse.model.spec import BIASES
 
 HUMANS, JUDGES = "humans", "judges outside the model's family"  # the reference
 BIAS, ERROR = "bias_left", "error"  # by which a panel is the best of its size
 PURPOSES = {BIAS: "models", ERROR: "answers"}  # what the best panel is for: to compare models, or to score single answers
-MOST_PANELS = 20_000  # of one size; if there are more, those that add a judge to one of the BEAM best of the size below
-BEAM = 100
-MOST_LISTED = 150  # of one size, in the table, beside the best, the median and the last
+MOST_PANELS = 6_000  # of one size; if there are more, only those that add a judge to one of the best of the size below
+MOST_LISTED = 150  # of one size, in the table, beside the best and the last
 BETWEEN = "; "  # names of judges
-NO_LEVELS = "cannot be told: no chain of shared answers links two judges"
-UNLINKED = "left out: too few shared answers link this judge's level to the others'"
-NOT_RATED = "cannot be told: of some model, or of two of the judges, there are fewer than {least} ratings of the same answers"
-ONE_FAMILY = "cannot be told: no panel of this size has a judge outside the family of every model"
-NOT_ALL = f"only panels that add a judge to one of the {BEAM} best of the size below were tried"
+NO_LEVELS = "no two judges are linked by a chain of shared answers"
+UNLINKED = "too few shared answers link this judge's level to the others'"
+NOT_RATED = "fewer than {least} ratings count for some model, or on answers that two of the judges share"
+NOT_ALL = "only panels that add a judge to one of the best of the size below were tried"
 EXACT = "human scores taken as exact: errors may be smaller and judges more independent"
-AMONG_JUDGES = "errors of judges are taken as independent; what all judges get wrong cannot be told"
+AMONG_JUDGES = "assumes that judges err independently; what all of them get wrong does not show"
+WITHOUT_RATINGS = (Reason.NO_OWN_ANSWERS, Reason.NO_SIBLINGS)  # there is nothing to leave out
 
 
 def panel_rows(
-    errors: JudgeErrors | None, *, judges: int, least: int, confidence: float, prices: Mapping[str, float] | None = None
+    errors: JudgeErrors | None,
+    verdicts: Iterable[Mapping],
+    *,
+    judges: int,
+    least: int,
+    confidence: float,
+    prices: Mapping[str, float] | None = None,
 ) -> list[dict]:
     """The rows of the table of panels: by whether family ratings are kept, size, and place by bias.
 
     bias_left: root mean square over models of the panel's bias, each less the mean over models; error: root mean square of the
-    errors of answers. best: whether this panel has the least bias of its size, the least error, or both. predicted, held_out:
-    of panels chosen so on half of the prompts, by that half and by the other. recommended: for models or
-    for answers, see `recommended`. Intervals are of
-    the best panels and of single judges. judges: of the largest panel, beside that of all; prices: money for a judge's rating.
+    errors of answers. best: whether this panel has the least bias of its size, the least error, or both. held_out: of
+    panels chosen so on half of the prompts, by the other half. recommended: for models or for answers, see
+    `recommended`. Intervals are those of the best panels and of single judges. verdicts: rows of the table of verdicts. judges:
+    of the largest panel, beside that of all; prices: money for a judge's rating.
     Raises ConfigError about a price of a judge that the study does not have.
     """
     if errors is None:
         return [{"note": NO_LEVELS}]
     options = [Panels(errors, kept, least) for kept in (KEPT, LEFT_OUT)]
     rows = [row for each in options for row in _rows_of(each, judges, confidence)]
+    verdicts = list(verdicts)
+    doubted, disagreeing = doubted_judges(errors, verdicts), set()
+    for row in verdicts:
+        if code(row.get("note", "")) is Reason.DISAGREES_WITH_PEOPLE:
+            disagreeing.add(row["term"])
+    advisable = []
+    for row in rows:
+        unfit = disagreeing if row["family_ratings"] == LEFT_OUT else disagreeing | doubted
+        if not unfit & {*row.get("panel", "").split(BETWEEN)}:
+            advisable.append(row)
     for name, purpose in PURPOSES.items():
-        choice = recommended(rows, name, confidence=confidence)
+        choice = recommended(advisable, name, confidence=confidence)
         if choice is not None:
             choice["recommended"] = " ".join(filter(None, (choice.get("recommended"), purpose)))
     if prices:
@@ -56,11 +73,26 @@ def panel_rows(
     return rows + [{"panel": name, "size": 1, "note": UNLINKED} for name in errors.left_out]
 
 
+def doubted_judges(errors: JudgeErrors, verdicts: Iterable[Mapping]) -> set[str]:
+    """Judges whose ratings of their own or their family's answers should be left out.
+
+    Those are the ones with a verdict other than `not shown` on their self-bias or their family's bias.
+    """
+    crossing, doubted = errors.crossing, set()
+    for row in verdicts:
+        if row["verdict"] != Verdict.NOT_SHOWN and code(row.get("reason", "")) not in WITHOUT_RATINGS:
+            if row["quantity"] == BIASES[0]:
+                doubted.add(row["term"])
+            elif row["quantity"] == BIASES[1]:
+                doubted |= {*crossing.judges[crossing.related[crossing.family == row["term"]].any(axis=0)].tolist()}
+    return doubted
+
+
 def recommended(rows: Sequence[dict], name: str, *, confidence: float) -> dict | None:
     """The smallest panel, of the best of their size in `name`, with a mean square within a standard error of the least.
 
     By held-out prompts, where there are enough, as the best of many looks better than it is. Of two of one size, the better.
-    None if nothing can be told. Source: the one-standard-error rule of Breiman et al. (1984), section 3.4.3.
+    None if no row has a best. Source: the one-standard-error rule of Breiman et al. (1984), section 3.4.3.
     """
     best = [row for row in rows if name in row.get("best", "").split()]
     if not best:
@@ -74,28 +106,6 @@ def recommended(rows: Sequence[dict], name: str, *, confidence: float) -> dict |
     return min(within, key=lambda row: (row["size"], row[key]))
 
 
-def tried(judges: int, most: int) -> Iterator[tuple[int, bool, Callable[[np.ndarray], np.ndarray]]]:
-    """Yield (size, whether every panel of it is tried, the panels by the best of the size below), up to `most`; then of all."""
-    for size in [*range(1, min(most, judges) + 1), *([judges] if judges > most else [])]:
-        if math.comb(judges, size) <= MOST_PANELS:
-            yield size, True, lambda best, size=size: every_panel(judges, size)
-        else:
-            yield size, False, larger
-
-
-def every_panel(judges: int, size: int) -> np.ndarray:
-    """All panels of so many judges."""
-    places = np.fromiter(chain.from_iterable(combinations(range(judges), size)), dtype=np.int64)
-    return panels_of(places.reshape(-1, size), judges)
-
-
-def panels_of(places: Sequence[Sequence[int]], judges: int) -> np.ndarray:
-    """Panels, (n, J) of bool, of the places of their judges."""
-    panels = np.zeros((len(places), judges), dtype=bool)
-    panels[np.arange(len(places))[:, None], np.array(places)] = True
-    return panels
-
-
 def larger(best: np.ndarray) -> np.ndarray:
     """The panels with one judge more than one of the best, each once."""
     more = (best[:, None] | np.eye(best.shape[1], dtype=bool)).reshape(-1, best.shape[1])
@@ -104,82 +114,71 @@ def larger(best: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Tried:
-    """The panels of one size that were tried, n, with mean squares of bias and error, NaN where these cannot be told."""
+    """The panels of one size that were tried, n, with mean squares of bias and error, NaN where they are not estimable."""
 
     panels: np.ndarray  # (n, J) of bool
-    is_complete: bool  # whether these are all
-    bias: np.ndarray  # (n,)
-    bias_error: np.ndarray  # (n,) standard error
-    error: np.ndarray  # (n,)
+    squares: Mapping[str, np.ndarray]  # BIAS and ERROR -> (n,)
+
+    @classmethod
+    def of(cls, options: Panels, panels: np.ndarray) -> "Tried":
+        """Try these panels."""
+        return cls(panels, {BIAS: options.bias(panels)[0], ERROR: options.error(panels)})
 
     @cached_property
     def order(self) -> np.ndarray:
-        """Places of the panels by bias, then by error; those that cannot be told last."""
-        return np.lexsort((np.nan_to_num(self.error, nan=np.inf), np.nan_to_num(self.bias, nan=np.inf)))
-
-    @cached_property
-    def estimable(self) -> int:
-        """How many have a bias or an error: the first in `order`."""
-        return int((~(np.isnan(self.bias) & np.isnan(self.error))).sum())
+        """Places of the estimable panels, those with a bias or an error, by bias and then by error."""
+        bias, error = (np.nan_to_num(square, nan=np.inf) for square in self.squares.values())
+        order = np.lexsort((error, bias))
+        return order[np.isfinite(np.minimum(bias, error)[order])]
 
     @cached_property
     def best(self) -> dict[str, int]:
-        """BIAS and ERROR -> the panel with the least, where any is estimable."""
-        squares = {BIAS: self.bias, ERROR: self.error}
-        return {name: int(np.nanargmin(of)) for name, of in squares.items() if not np.isnan(of).all()}
+        """BIAS and ERROR -> the place of the panel with the least, where any is estimable."""
+        return {name: int(np.nanargmin(square)) for name, square in self.squares.items() if not np.isnan(square).all()}
 
     @cached_property
-    def listed(self) -> list[int]:
-        """The first MOST_LISTED places in `order`, the best, the median and the last."""
-        places = {
-            *range(MOST_LISTED),
-            self.estimable // 2,
-            self.estimable - 1,
-            *(int(np.argmax(self.order == at)) for at in self.best.values()),
-        }
-        return sorted(place for place in places if place < self.estimable)
+    def listed(self) -> np.ndarray:
+        """Places in `order` of the first MOST_LISTED, the best and the last."""
+        is_best = np.isin(self.order, [*self.best.values()])
+        return np.unique([*np.arange(len(self.order))[:MOST_LISTED], len(self.order) - 1, *np.flatnonzero(is_best)])
 
 
 def _rows_of(options: Panels, most: int, confidence: float) -> Iterator[dict]:
     """Yield the rows of panels of each size, with family ratings kept or left out."""
-    sizes: list[Tried] = []
-    for _, is_complete, make in tried(len(options.errors.crossing.judges), most):
-        panels = make(sizes[-1].panels[sizes[-1].order[:BEAM]] if sizes else None)
-        sizes.append(Tried(panels, is_complete, *options.bias(panels), options.error(panels)))
-    shared = {"family_ratings": options.family_ratings}
-    shared["reference"] = HUMANS if options.errors.has_human_scores else JUDGES
-    chosen = [
-        of.panels[at] for of in sizes for at in (of.order[: of.estimable] if of.panels[0].sum() == 1 else of.best.values())
-    ]
-    intervals = intervals_of(options, np.unique(np.array(chosen), axis=0), confidence) if chosen else {}
-    for of in sizes:
-        row = shared | {"size": int(of.panels[0].sum()), "panels": of.estimable, "not_estimable": len(of.panels) - of.estimable}
-        if not of.estimable:
-            yield row | {"note": _why_not(options, of.panels)}
-            continue
-        held_out = _held_out(options, of)
-        at = of.order[of.listed]
-        for place, number, columns in zip(of.listed, at, _columns(options, of.panels[at]), strict=True):
-            each = row | {"place": place + 1} | columns
-            each |= {
-                name: _root(square[number]) for name, square in ((BIAS, of.bias), (ERROR, of.error)) if square[number] >= -1
-            }
-            each |= intervals.get(of.panels[number].tobytes(), {})
-            kinds = [name for name, best in of.best.items() if best == number]
-            for name in kinds:
-                each |= held_out.get(name, {})
-            yield each | ({"best": " ".join(kinds), "note": BETWEEN.join(_notes(options, of.is_complete))} if kinds else {})
+    judges = len(options.errors.crossing.judges)
+    panels = np.eye(judges, dtype=bool)
+    for _ in range(min(most, judges - 1)):
+        tried = Tried.of(options, panels)
+        yield from _rows_of_size(options, tried, confidence)
+        best = tried.order if len(tried.order) else np.arange(len(panels))
+        panels = larger(panels[best[: MOST_PANELS // judges]])
+    yield from _rows_of_size(options, Tried.of(options, np.ones((1, judges), dtype=bool)), confidence)
 
 
-def _why_not(options: Panels, panels: np.ndarray) -> str:
-    """Why no panel is estimable."""
-    of_family = panels.astype(float) @ ~options.errors.crossing.related.T
-    is_alone = options.family_ratings == LEFT_OUT and (of_family == 0).any(axis=1).all()
-    return ONE_FAMILY if is_alone else NOT_RATED.format(least=options.least)
+def _rows_of_size(options: Panels, tried: Tried, confidence: float) -> Iterator[dict]:
+    reference = HUMANS if options.errors.has_human_scores else JUDGES
+    row = {"family_ratings": options.family_ratings, "reference": reference, "size": int(tried.panels[0].sum())}
+    row |= {"panels": len(tried.order), "not_estimable": len(tried.panels) - len(tried.order)}
+    if not len(tried.order):
+        yield row | {"note": NOT_RATED.format(least=options.least)}
+        return
+    crossing, held_out = options.errors.crossing, _held_out(options, tried)
+    chosen = tried.order[tried.listed]
+    columns, worst = columns_of(options, tried.panels[chosen], confidence)
+    for number, (place, at) in enumerate(zip(tried.listed.tolist(), chosen, strict=True)):
+        each = row | {"place": place + 1, "panel": BETWEEN.join(crossing.judges[tried.panels[at]])}
+        each |= {name: float(values[number]) for name, values in columns.items() if not np.isnan(values[number])}
+        if "worst_bias" in each:
+            each["worst_model"] = str(crossing.models[worst[number]])
+        kinds = [name for name, best in tried.best.items() if best == at]
+        if kinds:
+            each |= {"best": " ".join(kinds), "note": BETWEEN.join(_notes(options, tried.panels))}
+            each |= {f"held_out_{name}": held_out[name] for name in kinds if name in held_out}
+        yield each
 
 
-def _notes(options: Panels, is_complete: bool) -> Iterator[str]:
-    if not is_complete:
+def _notes(options: Panels, panels: np.ndarray) -> Iterator[str]:
+    if len(panels) < math.comb(panels.shape[1], panels[0].sum()):
         yield NOT_ALL
     if not options.errors.has_human_scores:
         yield AMONG_JUDGES
@@ -187,75 +186,54 @@ def _notes(options: Panels, is_complete: bool) -> Iterator[str]:
         yield EXACT
 
 
-def _root(square: float) -> float:
-    return math.sqrt(max(0.0, float(square)))
+def _root(square: np.ndarray) -> np.ndarray:
+    return np.sqrt(np.maximum(square, 0))
 
 
-def _held_out(options: Panels, of: Tried) -> dict[str, dict]:
-    """By bias and by error: predicted_ and held_out_ of the best panel of each half of the folds, root mean square of both."""
-    folds, columns = options.errors.folds, {}
+def _held_out(options: Panels, tried: Tried) -> dict[str, float]:
+    """BIAS and ERROR of the panel chosen by each half of the folds, on the other half: root mean square of both halves."""
+    folds, held_out = options.errors.folds, {}
     if len(folds) < 2 * FEW_FOLDS:
-        return columns
-    squares = {BIAS: lambda panels, half: options.bias(panels, half)[0], ERROR: options.error}
-    for name in of.best:
-        both = []
+        return held_out
+    values = {BIAS: lambda panels, half: options.bias(panels, half)[0], ERROR: options.error}
+    for name in tried.best:
+        squares = []
         for half, other in ((folds[::2], folds[1::2]), (folds[1::2], folds[::2])):
-            predicted = squares[name](of.panels, half)
-            at = int(np.nanargmin(predicted)) if not np.isnan(predicted).all() else 0
-            both.append((predicted[at], squares[name](of.panels[[at]], other)[0]))
-        if not np.isnan(both).any():
-            columns[name] = dict(zip((f"predicted_{name}", f"held_out_{name}"), map(_root, np.mean(both, axis=0)), strict=True))
-    return columns
+            chosen = np.nan_to_num(values[name](tried.panels, half), nan=np.inf).argmin()
+            squares.append(values[name](tried.panels[[chosen]], other)[0])
+        if not np.isnan(squares).any():
+            held_out[name] = float(_root(np.mean(squares)))
+    return held_out
 
 
-def _columns(options: Panels, panels: np.ndarray) -> Iterator[dict]:
-    """Yield the judges of each panel, the model with its largest bias, and the independent judges that it is worth."""
-    crossing, size = options.errors.crossing, int(panels[0].sum())
-    effective = {}
-    if size > 1 and options.errors.has_human_scores:
-        noises = {"effective": 0.0, "effective_exact": options.errors.noise}
-        effective = {key: worth(size, options.correlation(panels, noise=noise)) for key, noise in noises.items()}
-    for number, (panel, signed) in enumerate(zip(panels, options.signed(panels), strict=True)):
-        row = {"panel": BETWEEN.join(crossing.judges[panel])} | {
-            key: float(values[number]) for key, values in effective.items()
-        }
-        if not np.isnan(signed).any():
-            worst = int(np.abs(signed).argmax())
-            row |= {"worst_model": str(crossing.models[worst]), "worst_bias": float(signed[worst])}
-        yield row
+def columns_of(options: Panels, panels: np.ndarray, confidence: float) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Numbers of panels of one size by the name of their column, (n,) each, and the model with the largest bias, (n,).
 
-
-def intervals_of(options: Panels, panels: np.ndarray, confidence: float) -> dict[bytes, dict]:
-    """By panel: the ends of the intervals, by the jackknife over folds; an interval of mean squares ends at 0 or above."""
-    folds = options.errors.folds
+    They are NaN where they are not estimable. Intervals are from a jackknife over folds; those of mean squares end at 0 or
+    above.
+    """
+    folds, size = options.errors.folds, int(panels[0].sum())
+    (bias, bias_error), error, signed = options.bias(panels), options.error(panels), options.signed(panels)
+    worst = np.abs(np.nan_to_num(signed)).argmax(axis=1)
+    columns = {BIAS: _root(bias), ERROR: _root(error), "worst_bias": signed[np.arange(len(panels)), worst]}
+    has_correlation = size > 1 and options.errors.has_human_scores
+    if has_correlation:
+        correlation = options.correlation(panels)
+        columns["effective"] = independent_judges(size, correlation)
     if len(folds) < FEW_FOLDS:
-        return {}
-    left, t = leave_one_out(folds), quantile(confidence, len(folds) - 1)
+        return columns, worst
+    t = quantile(confidence, len(folds) - 1)
 
-    def ends(values: np.ndarray, error: np.ndarray) -> np.ndarray:
-        return np.stack([values - t * error, values + t * error])
+    def margin(statistic: Callable[..., np.ndarray]) -> np.ndarray:
+        return t * jackknife_error(np.array([statistic(panels, left) for left in leave_one_out(folds)]))
 
-    def jackknife(statistic: Callable[..., np.ndarray]) -> np.ndarray:
-        return jackknife_error(np.array([statistic(panels, each) for each in left]))
-
-    signed = options.signed(panels)
-    worst = np.arange(len(panels)), np.abs(np.nan_to_num(signed)).argmax(axis=1)
-    limits = {
-        BIAS: np.sqrt(np.maximum(ends(*options.bias(panels)), 0)),
-        "worst": ends(signed[worst], jackknife(options.signed)[worst]),
-        ERROR: np.sqrt(np.maximum(ends(options.error(panels), jackknife(options.error)), 0)),
-    }
-    if options.errors.has_human_scores:
-        correlation = ends(options.correlation(panels), jackknife(options.correlation))
-        limits["effective"] = worth(panels.sum(axis=1), correlation[::-1])
-    return {
-        panel.tobytes(): {
-            f"{key}_ci_{end}": float(at)
-            for key, of in limits.items()
-            for end, at in zip(("low", "high"), of[:, n], strict=True)
-        }
-        for n, panel in enumerate(panels)
-    }
+    for name, square, half in ((BIAS, bias, t * bias_error), (ERROR, error, margin(options.error))):
+        columns |= {f"{name}_ci_low": _root(square - half), f"{name}_ci_high": _root(square + half)}
+    if has_correlation:
+        half = margin(options.correlation)
+        columns["effective_ci_low"] = independent_judges(size, correlation + half)
+        columns["effective_ci_high"] = independent_judges(size, correlation - half)
+    return columns, worst
 
 
 def _put_prices(rows: Sequence[dict], errors: JudgeErrors, prices: Mapping[str, float]) -> None:

@@ -10,9 +10,10 @@ from statistics import NormalDist
 
 import numpy as np
 
+from recuse.base.reasons import Reason, because
 from recuse.data.moments import REFERENCE, Moments
 from recuse.data.study import Study
-from recuse.inference.idiosyncrasy import IdiosyncrasyDesign, idiosyncrasies
+from recuse.inference.idiosyncrasy import LEAST_PROMPTS, few_prompts, idiosyncrasies, listed_biases, refusal
 from recuse.inference.judge_model import CellMeans
 from recuse.inference.mixed import MixedFit, Preferences, Table
 from recuse.model.design import CONSTANT, estimable_terms, layout_of, regressors_of, terms_of
@@ -24,10 +25,6 @@ from recuse.model.spec import A, B, C, Spec
 EQUATION = ("judge", "judge:reference", "self", "same_family")
 BY_MODEL = B.format("model")
 TERMS = {A: EQUATION, BY_MODEL: (*EQUATION, "model")}  # of the estimands that are a fit to the rows
-NEVER = "never: the floor is above self_bias"
-UNKNOWN_PREFERENCES = "judges' preferences for single models are unknown: too few cells are neither self nor same family"
-OVERSIZED = "with so many prompts the study's own test calls unbiased judges biased more than twice as often as its level"
-NOT_ESTIMABLE = "not estimable: no cells of other judges and models are left to compare with"
 EXACT = 1.0, 1.0  # reliability and raters of human scores taken as exact
 TOO_OFTEN = 2.0  # times the level: a test that rejects this often without self-bias is oversized
 EVER = 1e12  # prompts: as good as infinitely many
@@ -103,7 +100,7 @@ class PlannedStudy:
     def with_raters(self, raters: int) -> "PlannedStudy":
         """The study with other raters, without whom its cells have the same mixed model."""
         changed = replace(self, raters=raters)
-        vars(changed).update({name: getattr(self, name) for name in ("mixed_fit", "limit", "estimable")})
+        vars(changed).update({name: getattr(self, name) for name in ("mixed_fit", "limit", "refusals")})
         return changed
 
     @cached_property
@@ -112,12 +109,14 @@ class PlannedStudy:
         return {estimand: RowFit.of(self, names) for estimand, names in TERMS.items()}
 
     @cached_property
-    def estimable(self) -> set[str]:
-        """Judges whose own cell the cells that are neither self nor family predict."""
-        design = IdiosyncrasyDesign(
-            CellMeans(**self.rated, mean=np.zeros(len(self.rated["judge"])), n=self.rows[self.rows > 0])
-        )
-        return {each.term for each in design.targets if each.quantity == "self_bias" and not each.reason}
+    def refusals(self) -> dict[str, str]:
+        """Why no number of prompts makes C conclude about the self-bias of a judge of a model, or ""."""
+        cells = CellMeans(**self.rated, mean=np.zeros(len(self.rated["judge"])), n=self.rows[self.rows > 0])
+        return {bias.term: bias.reason or refusal(cells, bias) for bias in listed_biases(cells, ["self_bias"])}
+
+    def own_share(self, judge: str) -> float:
+        """Share of the prompts on which a judge rates itself."""
+        return 1.0 if self.share is None else float(self.share[self.judges.index(judge)][self.models.index(judge)])
 
     @property
     def rated(self) -> dict[str, np.ndarray]:
@@ -145,8 +144,9 @@ class Expected:
     std_error: float  # of the estimate
     floor: float  # its limit as prompts increase
     bias: float  # mean of the estimate less the planted bias
-    df: float  # of its t; infinite for a normal
+    df: float  # of its t by Satterthwaite; infinite for a normal
     floor_df: float  # its limit as prompts increase
+    most_df: float = math.inf  # that the cells support
     nominal: float | None = None  # the error that a study would report, on average; None: std_error
 
     def with_prompts(self, times: float) -> "Expected":
@@ -160,9 +160,14 @@ class Expected:
         df = max(1.0, error**4 / spread) if spread > 0 else self.df
         return replace(self, std_error=error, df=df, nominal=self.nominal and self.nominal / math.sqrt(times))
 
+    @property
+    def t_df(self) -> float:
+        """Degrees of freedom of its t."""
+        return min(self.df, self.most_df)
+
     def detectable(self, power: float, confidence: float) -> float:
         """The self-bias that a test of the right size finds with this power."""
-        return noncentrality(self.df, power=power, confidence=confidence) * self.std_error
+        return noncentrality(self.t_df, power=power, confidence=confidence) * self.std_error
 
     def detects(self, self_bias: float, *, power: float, confidence: float) -> bool:
         """Whether a test of the right size finds this self-bias with this power."""
@@ -170,11 +175,11 @@ class Expected:
             return self.detectable(power, confidence) <= self_bias
         from scipy.special import nctdtr
 
-        return bool(nctdtr(self.df, self_bias / self.std_error, quantile(confidence, self.df)) <= 1 - power)
+        return bool(nctdtr(self.t_df, self_bias / self.std_error, quantile(confidence, self.t_df)) <= 1 - power)
 
     def limit(self, power: float, confidence: float) -> float:
         """The same with infinitely many prompts."""
-        return noncentrality(self.floor_df, power=power, confidence=confidence) * self.floor
+        return noncentrality(min(self.floor_df, self.most_df), power=power, confidence=confidence) * self.floor
 
 
 def expected(plan: PlannedStudy, judge: str, *, estimand: str) -> Expected | None:
@@ -207,10 +212,11 @@ def expected(plan: PlannedStudy, judge: str, *, estimand: str) -> Expected | Non
     removable = (n * noise**2 * square).sum() + left * together
     if parts is not None:
         variance = removable + parts[0]
-        return Expected(math.sqrt(variance), math.sqrt(min(parts[1], variance)), float(bias), *df)
+        most = plan.mixed_fit.table.additive.df
+        return Expected(math.sqrt(variance), math.sqrt(min(parts[1], variance)), float(bias), *df, most)
     floor = (plan.preference**2 * (n * height) ** 2).sum() + plan.shared_preference**2 * ((n * height).sum(axis=0) ** 2).sum()
     nominal = (n * square * (noise**2 + plan.preference**2 + slope**2 * left)).sum()
-    return Expected(math.sqrt(removable + floor), math.sqrt(floor), float(bias), *df, math.sqrt(nominal))
+    return Expected(math.sqrt(removable + floor), math.sqrt(floor), float(bias), *df, nominal=math.sqrt(nominal))
 
 
 def _over_pairs(rows: np.ndarray, weights: np.ndarray) -> float:
@@ -253,7 +259,7 @@ class RowFit:
 
 def _weights_of_cells(plan: PlannedStudy, judge: str) -> Weights | None:
     """The same of the own cell less its prediction by the mixed model, and of the slopes within cells."""
-    if plan.mixed_fit is None or judge not in plan.estimable:
+    if plan.mixed_fit is None or plan.refusals.get(judge, because(Reason.NO_OWN_ANSWERS)):
         return None
     n, rated = plan.rows, plan.rated
     ((cell,),) = np.nonzero((rated["judge"] == judge) & (rated["model"] == judge))
@@ -280,33 +286,42 @@ def power_by_judge(
     self-bias that a test of the right size finds with probability `power`; delta is the noncentrality at which t with df
     degrees of freedom, or the normal, has that power on the side of the bias. limit: what infinitely many prompts detect.
     prompts_needed: the fewest that detect self_bias; infinite if the limit is above it. size_needed: size with as many prompts
-    as detect self_bias for every judge; NaN if infinite. Not estimable: no numbers.
+    as detect self_bias for every judge; NaN if infinite. What cannot be estimated, or concluded by C, has a reason instead.
     """
     for estimand in (*TERMS, C):
         estimates = {judge: expected(plan, judge, estimand=estimand) for judge in judges if judge in plan.models}
-        needed = {
-            judge: _prompts_needed(plan, estimate, self_bias, power=power, confidence=confidence)
-            for judge, estimate in estimates.items()
-            if estimate is not None
-        }
+        needed = {}
+        for judge, estimate in estimates.items():
+            if estimate is not None:
+                least = math.ceil(LEAST_PROMPTS / plan.own_share(judge)) if estimand == C else 1
+                needed[judge] = _prompts_needed(plan, estimate, self_bias, least=least, power=power, confidence=confidence)
         most = max(needed.values(), default=math.inf)
         for judge, count in product(estimates, prompts):
             row, estimate = {"estimand": estimand, "judge": judge, "prompts": count}, estimates[judge]
-            if estimate is not None:
-                planned = estimate.with_prompts(count / plan.prompts)
-                row |= {"std_error": planned.std_error, "floor": estimate.floor, "bias": estimate.bias, "df": planned.df}
-                row |= {"detectable": planned.detectable(power, confidence), "limit": estimate.limit(power, confidence)}
-                row |= {"size": size(planned, confidence=confidence), "prompts_needed": needed[judge], "size_needed": math.nan}
-                if most < math.inf:
-                    row["size_needed"] = size(estimate.with_prompts(most / plan.prompts), confidence=confidence)
-            yield row
+            if estimate is None:
+                reason = plan.refusals.get(judge) if estimand == C else ""
+                yield row | {"reason": reason or because(Reason.NOTHING_TO_COMPARE)}
+                continue
+            row |= {"floor": estimate.floor, "bias": estimate.bias, "limit": estimate.limit(power, confidence)}
+            row |= {"prompts_needed": needed[judge], "size_needed": math.nan}
+            if most < math.inf:
+                row["size_needed"] = size(estimate.with_prompts(most / plan.prompts), confidence=confidence)
+            own = np.array([plan.own_share(judge) * count])
+            if estimand == C and (reason := few_prompts(np.array([judge]), own)):
+                yield row | {"reason": reason}
+                continue
+            planned = estimate.with_prompts(count / plan.prompts)
+            row |= {"std_error": planned.std_error, "df": planned.t_df, "size": size(planned, confidence=confidence)}
+            yield row | {"detectable": planned.detectable(power, confidence)}
 
 
-def _prompts_needed(plan: PlannedStudy, estimate: Expected, self_bias: float, *, power: float, confidence: float) -> float:
-    """The fewest prompts that detect self_bias, infinite if none do."""
+def _prompts_needed(
+    plan: PlannedStudy, estimate: Expected, self_bias: float, *, least: int, power: float, confidence: float
+) -> float:
+    """The fewest prompts that detect self_bias, `least` or more; infinite if none do."""
     if estimate.limit(power, confidence) >= self_bias:
         return math.inf
-    counts = range(1, round(EVER))
+    counts = range(least, round(EVER))
 
     def detects(count: int) -> bool:
         return estimate.with_prompts(count / plan.prompts).detects(self_bias, power=power, confidence=confidence)
@@ -345,7 +360,7 @@ def noncentrality(df: float, *, power: float, confidence: float) -> float:
 def size(estimate: Expected, *, confidence: float) -> float:
     """Probability, without self-bias, that |estimate| passes the critical value times the error that the study reports."""
     error = estimate.std_error
-    reach = quantile(confidence, estimate.df) * (error if estimate.nominal is None else estimate.nominal)
+    reach = quantile(confidence, estimate.t_df) * (error if estimate.nominal is None else estimate.nominal)
     if error < NEGLIGIBLE:  # a fit without residuals, of a few rows
         return float(abs(estimate.bias) > reach + NEGLIGIBLE)
     if math.isinf(estimate.df):
@@ -354,7 +369,7 @@ def size(estimate: Expected, *, confidence: float) -> float:
     from scipy.special import nctdtr
 
     critical, shift = reach / error, estimate.bias / error
-    return float(nctdtr(estimate.df, -shift, -critical) + nctdtr(estimate.df, shift, -critical))
+    return float(nctdtr(estimate.t_df, -shift, -critical) + nctdtr(estimate.t_df, shift, -critical))
 
 
 def power_rows(
@@ -373,7 +388,7 @@ def power_rows(
 
     Numbers hold for every judge: detectable, floor, size and prompts_needed are the largest over judges, bias is the one
     farthest from 0, detectable_least the smallest. floor is what infinitely many prompts detect. prompts_needed is for a test
-    of the right size; the note says where the floor is above self_bias, or the study's own test with so many prompts rejects
+    of the right size; the reason is why there is none, or that the study's own test with so many prompts rejects
     TOO_OFTEN. Where preferences are unknown, floor, size and prompts_needed are empty, and detectable is a lower limit. No rows
     where no judge with a slope rates itself.
     reliability: rows of the study's table; without any, the human scores are taken as exact, and raters is empty.
@@ -403,17 +418,17 @@ def _of_every_judge(rows: Sequence[Mapping], preferences_known: bool, level: flo
     """Numbers that hold for every judge, of the rows of one design; level: of the tests."""
     estimable = [row for row in rows if "std_error" in row]
     if not estimable:
-        return {"note": NOT_ESTIMABLE}
+        return {"reason": rows[0]["reason"]}
     largest = {name: max(row[name] for row in estimable) for name in ("detectable", "size", "prompts_needed", "size_needed")}
     numbers = {"detectable": largest["detectable"], "detectable_least": min(row["detectable"] for row in estimable)}
     numbers["bias"] = max((row["bias"] for row in estimable), key=abs)
     if not preferences_known:
-        return numbers | {"note": UNKNOWN_PREFERENCES}
+        return numbers | {"reason": because(Reason.UNKNOWN_PREFERENCES)}
     numbers |= {"size": largest["size"], "floor": max(row["limit"] for row in estimable)}
     if math.isinf(largest["prompts_needed"]):
-        return numbers | {"note": NEVER}
+        return numbers | {"reason": because(Reason.FLOOR_ABOVE_AIM)}
     numbers["prompts_needed"] = largest["prompts_needed"]
-    return numbers | ({"note": OVERSIZED} if largest["size_needed"] > TOO_OFTEN * level else {})
+    return numbers | ({"reason": because(Reason.OVERSIZED)} if largest["size_needed"] > TOO_OFTEN * level else {})
 
 
 def study_like(spec: Spec, study: Study, reliability: float, raters: float) -> PlannedStudy | None:
@@ -458,7 +473,7 @@ def study_like(spec: Spec, study: Study, reliability: float, raters: float) -> P
 
 def _preferences(spec: Spec, study: Study, judges: Sequence[str], models: Sequence[str]) -> Preferences | None:
     """What the mixed model finds, in the order of judges and models; None where the cells do not show preferences."""
-    (each,) = idiosyncrasies(spec, study, seed=0, draws=0)
+    (each,) = idiosyncrasies(spec, study)
     if each.fit is None:
         return None
     of = each.fit.preferences

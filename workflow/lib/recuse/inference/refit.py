@@ -4,14 +4,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 
+from recuse.base.reasons import Reason, because
 from recuse.data.moments import Moments, RowBlock
 from recuse.model.covariance import FEW, FEW_CLUSTERS, Clusters
-from recuse.model.design import COLLINEAR, Term, designs_of
+from recuse.model.design import Term, designs_of
 from recuse.model.least_squares import LeastSquares, Solution, solve, wald_columns
 from recuse.model.prompt_sums import add_prompts
 from recuse.model.spec import Spec
-
-NO_ERROR = "no standard error: the rows leave no residual, or there are no more of them than terms, or all are of one prompt"
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,12 @@ def refit(spec: Spec, moments: Moments, blocks: Iterable[RowBlock]) -> list[Refi
 
 
 def coefficient_rows(
-    terms: Sequence[Term], result: LeastSquares, prompts: int, *, confidence: float, reasons: Iterable[str] = repeat(COLLINEAR)
+    terms: Sequence[Term],
+    result: LeastSquares,
+    prompts: int,
+    *,
+    confidence: float,
+    reasons: Iterable[str] = repeat(because(Reason.COLLINEAR)),
 ) -> Iterator[dict]:
     """Yield the columns of each coefficient by `columns_by_prompt`; reasons: of each term, if it is not identified."""
     for term, estimate, error, identified, reason in zip(
@@ -63,5 +67,5 @@ def columns_by_prompt(estimate: float, std_error: float, *, df: float, confidenc
     """
     columns = wald_columns(estimate, std_error, df=df, confidence=confidence)
     if not std_error > 0:
-        return columns | {"reason": NO_ERROR}
+        return columns | {"reason": because(Reason.NO_STANDARD_ERROR)}
     return columns | ({"note": FEW_CLUSTERS.format(covariance="CR1", clusters=df + 1, few=FEW)} if df + 1 < FEW else {})

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from recuse.base.database import connect, files, text
+from recuse.base.reasons import Reason, because
 from recuse.base.tables import read_table
 from recuse.data.cells import occasion_in
 from recuse.data.registry import RATERS
 from recuse.data.study import Study
 
 OF_RATERS, OF_ALPHA = "raters", "Krippendorff's alpha"  # sources of a reliability
-UNKNOWN = "not corrected: the reliability of the human scores is unknown in {dimensions}"
-UNUSABLE = "not corrected: the reliability of the human scores is not in (0, 1] in {dimensions}"
 ALPHA = "krippendorff_alpha"  # the fact, in the table of facts
 
 
@@ -100,6 +99,6 @@ def unusable(reliability: Mapping[str, float], dimensions: np.ndarray) -> str:
     """Why these reliabilities cannot correct all of `dimensions`, or ""."""
     names = list(map(str, np.unique(dimensions)))
     if unknown := [name for name in names if name not in reliability]:
-        return UNKNOWN.format(dimensions=", ".join(unknown))
+        return because(Reason.RELIABILITY_UNKNOWN, names=", ".join(unknown))
     outside = [name for name in names if not 0 < reliability[name] <= 1]
-    return UNUSABLE.format(dimensions=", ".join(outside)) if outside else ""
+    return because(Reason.RELIABILITY_UNUSABLE, names=", ".join(outside)) if outside else ""

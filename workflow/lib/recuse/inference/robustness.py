@@ -3,16 +3,15 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
 
-from recuse.data.registry import NO_HUMAN_SCORE
+from recuse.base.reasons import Reason, because, code
 from recuse.inference.bounds import ALL_ROWS, ANY, COMPLETE, OWN
-from recuse.inference.idiosyncrasy import METHODS as IDIOSYNCRASY_METHODS
 from recuse.inference.measurement_error import BY_RATERS, METHODS
 from recuse.inference.power import noncentrality
-from recuse.inference.verdict import NOT_ESTIMABLE
 from recuse.model.covariance import COVARIANCES, FEW
 from recuse.model.spec import BIASES, EQUATION_1, ON_HUMAN_SCORES, in_place
 
@@ -47,7 +46,7 @@ TABLES = {
             "bh_p_value": Decision("", "", "bh_p_value", ["bootstrap", "wild"]),
         }
     ),
-    "idiosyncrasy": CheckedTable({"ci": INTERVAL}, dict.fromkeys(IDIOSYNCRASY_METHODS, BIASES), errors="spread of cells"),
+    "idiosyncrasy": CheckedTable({"ci": INTERVAL}, errors="spread of cells"),
     "measurement_error": CheckedTable({"ci": INTERVAL}, dict.fromkeys((*METHODS, BY_RATERS), BIASES), errors="CR1"),
     "sensitivity": CheckedTable(
         {"as_length_ci": Decision("as_length_ci_low", "as_length_ci_high", "", ["length"])}, errors="CR1"
@@ -137,14 +136,20 @@ class Robustness:
 
 def without_human_scores(not_estimable: Iterable[Mapping[str, str]]) -> bool:
     """Whether a study has no human scores, by the reasons of its table of what is not estimable."""
-    return any(row["reason"] == NO_HUMAN_SCORE for row in not_estimable)
+    return any(code(row["reason"]) is Reason.NO_HUMAN_SCORE for row in not_estimable)
 
 
-FAVOURS = {"self_bias": "favours itself", "family_bias": "favours its family"}
-HARSHER = {"self_bias": "harsher on itself", "family_bias": "harsher on its family"}
-INDISTINGUISHABLE = "cannot be distinguished from 0"
-NONE = (INDISTINGUISHABLE, NOT_ESTIMABLE)  # no bias is found
+class Conclusion(StrEnum):
+    """What one check says about one bias."""
+
+    FAVOURS = "favours"
+    HARSHER = "harsher"
+    NO_BIAS = "no_bias"  # cannot be distinguished from 0
+    NOT_ESTIMABLE = "not_estimable"
+
+
 HOLDS, LOST, REVERSED, NEW, AS_BEFORE = "holds", "lost", "reversed", "new", "as before"
+NOT_ESTIMABLE = "not estimable"
 BY_ERRORS = "only because standard errors differ"  # begins the words on a new conclusion of which this is so
 
 
@@ -160,6 +165,7 @@ class Estimate:
     df: float = math.inf
     estimand: str = ""
     reason: str = ""
+    doubt: str = ""  # why it establishes nothing
     wordings: float = math.nan  # of the rubric, over which the interval is; NaN: all judges were asked by one
     detectable: float = math.nan  # as `Robustness.power` has it, if it is over wordings
 
@@ -170,34 +176,33 @@ class Estimate:
         return replace(self, **columns, wordings=int(row["wordings"]), detectable=float(row["detectable"]))
 
 
-def concluded(estimate: Estimate, quantity: str, *, confidence: float) -> str:
+def concluded(estimate: Estimate, *, confidence: float) -> Conclusion:
     """Conclude from an estimate: a bias, if its interval excludes 0 or, without one, its p-value is 1 - confidence at most."""
     if estimate.reason:
-        return NOT_ESTIMABLE
+        return Conclusion.NOT_ESTIMABLE
     if math.isnan(estimate.ci_low):
         is_bias = estimate.p_value <= (1 - confidence) * (1 + 1e-12)
     else:
         is_bias = estimate.ci_low > 0 or estimate.ci_high < 0
-    return (FAVOURS if estimate.estimate > 0 else HARSHER)[quantity] if is_bias else INDISTINGUISHABLE
+    if not is_bias:
+        return Conclusion.NO_BIAS
+    return Conclusion.FAVOURS if estimate.estimate > 0 else Conclusion.HARSHER
 
 
-def verdict_on(first: str, conclusion: str) -> str:
+def compared(first: Conclusion, conclusion: Conclusion) -> str:
     """Compare a conclusion with the first one.
 
     A bias HOLDS if it is found again, and else is LOST or REVERSED; where there was none one is NEW, or all is AS_BEFORE.
     """
-    if NOT_ESTIMABLE in (first, conclusion):
+    if Conclusion.NOT_ESTIMABLE in (first, conclusion):
         return NOT_ESTIMABLE
-    if first == INDISTINGUISHABLE:
-        return AS_BEFORE if conclusion == INDISTINGUISHABLE else NEW
-    if conclusion == INDISTINGUISHABLE:
+    if first is Conclusion.NO_BIAS:
+        return AS_BEFORE if conclusion is Conclusion.NO_BIAS else NEW
+    if conclusion is Conclusion.NO_BIAS:
         return LOST
     return HOLDS if first == conclusion else REVERSED
 
 
-NO_ROW = "no such row in {table}.csv"
-NO_METHOD = "no row of {methods} in {table}.csv"
-NO_INTERVAL = "its row has neither interval nor p-value"
 AS_ASKED = "for the wordings of the rubric that were asked"
 SMALL_SAMPLE = "{prompts} prompts, fewer than {few}: standard errors may be too small"
 OWN_SPECS = (ESTIMATES, "multiplicity", "idiosyncrasy")  # tables in which no spec replaces another
@@ -228,8 +233,8 @@ class Tables:
 
     def has(self, table: str, spec: str) -> bool:
         """Whether a table has a row of a spec, or a reason other than that there are no human scores."""
-        reasons = {reason for key, reason in self._reasons.items() if key[:2] == (table, spec)}
-        return bool(reasons - {NO_HUMAN_SCORE}) or any(key[:2] == (table, spec) for key in self._rows)
+        reasons = {code(reason) for key, reason in self._reasons.items() if key[:2] == (table, spec)}
+        return bool(reasons - {Reason.NO_HUMAN_SCORE}) or any(key[:2] == (table, spec) for key in self._rows)
 
     def find(self, check: RobustnessCheck, spec: str, label: str, bias: tuple[str, str]) -> Estimate:
         """The estimate of a bias in a check, or the reason that the table gives, else that of the spec, why there is none."""
@@ -237,11 +242,10 @@ class Tables:
         if not rows:
             keys = ((label, *bias), (label, "", ""), ("", "", ""))
             reasons = [self._reasons.get((table, spec, *key)) for table in (check.table, ESTIMATES) for key in keys]
-            no_row = NO_ROW.format(table=spec if check.table == ESTIMATES else check.table)
-            return Estimate(reason=next((reason for reason in reasons if reason is not None), no_row))
-        absent = [method for method in check.methods if method not in {row["method"] for row in rows}]
-        if absent:
-            return Estimate(reason=NO_METHOD.format(methods=" and ".join(absent), table=check.table))
+            no_row = because(Reason.NO_ROW, table=spec if check.table == ESTIMATES else check.table)
+            return Estimate(reason=next(filter(None, reasons), no_row))
+        if not {*check.methods} <= {row.get("method") for row in rows}:
+            return Estimate(reason=because(Reason.NO_ROW, table=check.table))
         estimate = _estimate(check, [row for row in rows if not check.methods or row["method"] in check.methods])
         if not self._wordings or math.isnan(estimate.ci_low):
             return estimate
@@ -262,8 +266,8 @@ def _estimate(check: RobustnessCheck, rows: Sequence[Mapping[str, str]]) -> Esti
     estimates, p_values, lows, highs = (_numbers(rows, column) for column in ("estimate", p_value, low, high))
     estimate = sum(estimates) / len(rows)
     if any(map(math.isnan, [estimate, *(lows + highs if low else p_values)])):
-        reasons = [row[column] for column in ("reason", "note") for row in rows if row.get(column)]
-        return Estimate(estimate=estimate, reason=[*reasons, NO_INTERVAL][0])
+        reasons = [row.get("reason") for row in rows]
+        return Estimate(estimate=estimate, reason=next(filter(None, reasons), because(Reason.NO_INTERVAL)))
     (std_error, *others), (df, *_) = _numbers(rows, "std_error"), _numbers(rows, "df")
     return Estimate(
         estimate=estimate,
@@ -273,6 +277,7 @@ def _estimate(check: RobustnessCheck, rows: Sequence[Mapping[str, str]]) -> Esti
         std_error=math.nan if others or check.by != "ci" else std_error,
         df=math.inf if math.isnan(df) else df,
         estimand=rows[0]["estimand"],
+        doubt=rows[0].get("doubt", ""),
     )
 
 
@@ -293,7 +298,7 @@ class Result:
     spec: str
     errors: str  # their kind
     estimate: Estimate
-    conclusion: str
+    conclusion: Conclusion
 
     def by_errors(self, results: Sequence["Result"]) -> str:
         """BY_ERRORS, if other errors of the first estimate make this new conclusion, here or in another check; else ""."""
@@ -320,20 +325,19 @@ class Result:
         return SMALL_SAMPLE.format(prompts=round(prompts), few=FEW) if few else ""
 
 
-def conclusions(
-    robustness: Robustness, tables: Tables, scorecard: Rows, *, order: Mapping[str, Sequence[str]]
-) -> Iterator[dict]:
+def conclusions(robustness: Robustness, tables: Tables, *, order: Mapping[str, Sequence[str]]) -> Iterator[dict]:
     """Yield the rows of the table of conclusions: of each bias of the first check, in the whole study and by dimension.
 
-    Judges and families are in `order`, by quantity, then by alphabet. A check without a spec for the slice, or without such
-    biases, has no rows. `first` is the conclusion of the first check, `verdict` compares this check's with it. words: why a
-    bias is not estimable, what a lost conclusion may mean, or that a new one comes from the errors alone. detectable: the bias
-    that the check's t test finds with probability `power`, its standard error times the noncentrality needed. wordings: of the
-    rubric, over which an interval is, in a study with several. printed: the paper's estimate, the conclusion of its interval,
-    and the verdict of the scorecard, in rows of the first check. note: of few prompts, or of an interval for the wordings that
-    were asked, as other tables have it. scorecard: its rows, for a study that is compared with the paper.
+    Judges and families are in `order`, by quantity, then by alphabet. A check without a spec for the slice, or without
+    such biases, has no rows. Columns:
+
+    first: the conclusion of the first check; verdict: how this check's compares with it.
+    reason: why a bias is not estimable. doubt: why its test establishes nothing.
+    words: what a lost conclusion may mean, or that a new one comes from the errors alone.
+    detectable: the bias that the check's t test finds with probability `power`: its standard error times the noncentrality.
+    wordings: of the rubric, over which an interval is, in a study with several.
+    note: that prompts are few, or that an interval is for the wordings that were asked.
     """
-    printed = _printed(scorecard) if robustness.first.table == ESTIMATES else {}
     specs = [name for check in robustness.checks for name in check.specs]
     labels = dict.fromkeys(label for name in specs for spec, label in tables.biases if spec == name)
 
@@ -350,7 +354,7 @@ def conclusions(
             for check, name in checks:
                 if check.has(bias[0], robustness.specs[name]):
                     estimate = tables.find(check, name, label, bias)
-                    conclusion = concluded(estimate, bias[0], confidence=robustness.confidence)
+                    conclusion = concluded(estimate, confidence=robustness.confidence)
                     results.append(Result(check, name, check.errors(robustness.specs[name]), estimate, conclusion))
             if not results or results[0].check is not robustness.first:
                 continue
@@ -359,13 +363,13 @@ def conclusions(
                 if result.estimate.std_error > 0:
                     times = noncentrality(result.estimate.df, power=robustness.power, confidence=robustness.confidence)
                     row["detectable"] = np.fmax(result.estimate.std_error * times, result.estimate.detectable)
-                yield row | (printed.get((result.spec, label, *bias), {}) if result is results[0] else {})
+                yield row
 
 
 def _columns(result: Result, results: Sequence[Result]) -> dict:
     """The columns of one of the results of all checks of a bias."""
     first = results[0].conclusion
-    verdict = verdict_on(first, result.conclusion)
+    verdict = compared(first, result.conclusion)
     names = ("estimand", "estimate", "ci_low", "ci_high", "p_value", "wordings")
     return {name: getattr(result.estimate, name) for name in names} | {
         "check": result.check.name,
@@ -373,23 +377,8 @@ def _columns(result: Result, results: Sequence[Result]) -> dict:
         "conclusion": result.conclusion,
         "first": first,
         "verdict": verdict,
-        "words": {LOST: result.check.lost, NEW: result.by_errors(results)}.get(verdict, result.estimate.reason),
+        "words": {LOST: result.check.lost, NEW: result.by_errors(results)}.get(verdict, ""),
+        "reason": result.estimate.reason,
+        "doubt": result.estimate.doubt,
         "note": result.note,
     }
-
-
-def _printed(scorecard: Rows) -> dict[tuple, dict]:
-    """The paper's numbers for the same ratings, by spec, slice, quantity and term; once where it prints them twice."""
-    printed: dict[tuple, dict] = {}
-    for row in scorecard:
-        if row["quantity"] in BIASES and row["ours"]:
-            numbers = Estimate(*(_numbers([row], f"published{end}")[0] for end in ("", "_ci_low", "_ci_high")))
-            columns = {
-                "printed": numbers.estimate,
-                "printed_ci_low": numbers.ci_low,
-                "printed_ci_high": numbers.ci_high,
-                "printed_conclusion": concluded(numbers, row["quantity"], confidence=math.nan),
-                "printed_verdict": row["verdict"],
-            }
-            printed.setdefault(_key(row), columns)
-    return printed

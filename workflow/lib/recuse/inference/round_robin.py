@@ -13,20 +13,19 @@ from recuse.base.database import connect, files
 from recuse.base.errors import DataError
 from recuse.data.study import Study
 from recuse.inference.judge_errors import Crossing, JudgeErrors
-from recuse.inference.panel import KEPT, LEFT_OUT
+from recuse.inference.panel import LEFT_OUT
 from recuse.inference.panel_choice import BETWEEN, BIAS
 
-FULL, BY_PROMPT, BY_ANSWER, ALONE = "all judges", "one judge a prompt", "one judge an answer", "the same judge throughout"
-NO_OTHER = "cannot be told: some model has no judge outside its family"
+FULL, BY_PROMPT = "all judges", "one judge a prompt"
+NO_OTHER = "some model has no judge outside its family"
 
 
-def plan(prompts: int, related: np.ndarray, *, seed: int, by_prompt: bool = True) -> np.ndarray:
+def plan(prompts: int, related: np.ndarray, *, seed: int) -> np.ndarray:
     """The judge of each answer, (prompts, M) of places among the judges, each of which rates a model about equally often.
 
     related: (M, J) of bool, the model is the judge's or of its family. Prompts and judges are in a random order by the seed.
-    by_prompt: one judge rates all answers to a prompt, but for those of its family, which go to the others in turn; else the
-    judges of a model take turns, so that answers to a prompt have different judges. Raises DataError about a model without
-    another family's judge.
+    One judge rates all answers to a prompt, except those of its family, which go to the others in turn. Raises DataError about
+    a model without a judge of another family.
     """
     models, judges = related.shape
     if related.all(axis=1).any():
@@ -36,13 +35,10 @@ def plan(prompts: int, related: np.ndarray, *, seed: int, by_prompt: bool = True
     judge = np.empty((prompts, models), dtype=np.int64)
     for model in range(models):
         others = order[~related[model, order]]
-        if by_prompt:
-            judge[:, model] = order[turn % judges]
-            replaced = related[model, judge[:, model]]
-            # Prompts of a replaced judge are dealt to the others one after another.
-            judge[replaced, model] = others[np.argsort(np.argsort(turn[replaced])) % len(others)]
-        else:
-            judge[:, model] = others[(turn + model) % len(others)]
+        judge[:, model] = order[turn % judges]
+        replaced = related[model, judge[:, model]]
+        # Prompts of a replaced judge are dealt to the others one after another.
+        judge[replaced, model] = others[np.argsort(np.argsort(turn[replaced])) % len(others)]
     return judge
 
 
@@ -53,15 +49,15 @@ def plan_rows(study: Study, *, seed: int) -> Iterator[dict]:
     """
     factors = study.moments().factors
     crossing = Crossing.of(factors, np.unique(factors["judge"]), 1)
-    place = {str(name): number for number, name in enumerate(crossing.models)}
-    names = "dataset::varchar, prompt_id::varchar, occasion::varchar, model::varchar"
-    query = f"select distinct prompt, coalesce(occasion::varchar, ''), {names} from {files(study.ratings)} order by all"
+    names = ("dataset", "prompt_id", "occasion", "model")
+    texts = ", ".join(f"{name}::varchar as {name}" for name in names)
+    number = "dense_rank() over (order by prompt, coalesce(occasion::varchar, '')) - 1 as number"
+    query = f"select distinct {texts}, {number} from {files(study.ratings)} order by number, model"
     answers = connect().execute(query).fetchall()
-    number = {asked: number for number, asked in enumerate(dict.fromkeys(answer[:2] for answer in answers))}
-    judge = plan(len(number), crossing.related, seed=seed)
-    for *asked, dataset, prompt_id, occasion, model in answers:
-        row = {"dataset": dataset, "prompt_id": prompt_id, "occasion": occasion, "model": model}
-        yield row | {"judge": str(crossing.judges[judge[number[tuple(asked)], place[model]]])}
+    judge = plan(answers[-1][-1] + 1, crossing.related, seed=seed)
+    for *asked, model, place in answers:
+        judge_of_answer = crossing.judges[judge[place, np.searchsorted(crossing.models, model)]]
+        yield dict(zip(names, (*asked, model), strict=True)) | {"judge": str(judge_of_answer)}
 
 
 class PlanSums:
@@ -113,24 +109,22 @@ class PlanSums:
         about = self.squares - self.scores * mean - (self.scores * mean).T + np.outer(mean, mean) * self.answers
         return about / np.outer(number, number) * (self.prompts / (self.prompts - 1) if self.prompts > 1 else math.nan)
 
-    def added(self, *, by_prompt: bool) -> np.ndarray:
-        """Covariance of the scores by one judge an answer around those by all, over balanced plans: (M, M).
+    def added(self) -> np.ndarray:
+        """Covariance of the scores by one judge a prompt around those by all, over balanced plans: (M, M).
 
         With n answers of a model, of which each of its judges rates as many, and d_mj the mean of d_pmj over its answers, the
-        variance is sum_p mean_j (d_pmj - d_mj)^2 / (n (n - 1)) (Hoeffding, 1951, on random permutations). by_prompt: the
-        covariance of two models is the same sum of products, over the judges of both; else 0.
+        variance is sum_p mean_j (d_pmj - d_mj)^2 / (n (n - 1)) (Hoeffding, 1951, on random permutations). The covariance of two
+        models is the same sum of products, over the judges of both.
         """
         number = np.maximum(self.answers.diagonal(), 1)
         ones, linear, square = self.alone
         mean = np.divide(linear, ones, out=np.zeros_like(linear), where=ones > 0)
         variance = (square - 2 * mean * linear + mean**2 * ones).sum(axis=1) / (number * np.maximum(number - 1, 1))
-        covariance = np.zeros((len(number), len(number)))
-        if by_prompt:
-            ones, linear, product = self.both
-            by_judge = mean.T  # (J, M)
-            crossed = linear * by_judge[:, None]
-            about = product - crossed - crossed.swapaxes(1, 2) + ones * by_judge[:, :, None] * by_judge[:, None]
-            covariance = about.sum(axis=0) / np.outer(number, number)
+        ones, linear, product = self.both
+        by_judge = mean.T  # (J, M)
+        crossed = linear * by_judge[:, None]
+        about = product - crossed - crossed.swapaxes(1, 2) + ones * by_judge[:, :, None] * by_judge[:, None]
+        covariance = about.sum(axis=0) / np.outer(number, number)
         np.fill_diagonal(covariance, variance)
         return covariance
 
@@ -142,47 +136,36 @@ def contrast_variance(covariance: np.ndarray) -> float:
 
 
 def round_robin_rows(errors: JudgeErrors | None, study: Study, panels: Sequence[Mapping]) -> Iterator[dict]:
-    """Yield the rows of the round-robin table: of all judges and of the recommended panels, by every judge or one an answer.
+    """Yield the rows of the round-robin table: of all judges and of the recommended panels, by every judge or one a prompt.
 
     std_error: root mean square over models of the standard error of a score less the mean score; factor: its square over that
-    of every judge of the panel; score_std_error, score_factor: the same of the scores. Family ratings are left out. saved:
-    share of the panel's ratings that the plan does without. bias_left: of the panel; total_error: root of bias_left^2 +
-    std_error^2. The last row is of the single judge with the least bias, which rates its family too. panels: rows of the table
-    of panels.
+    of every judge of the panel. Family ratings are left out. saved: share of the panel's ratings that the plan does without.
+    bias_left: of the panel; total_error: root of bias_left^2 + std_error^2. panels: rows of the table of panels.
     """
     if errors is None:
         return
     crossing, everyone = errors.crossing, BETWEEN.join(errors.crossing.judges)
-    bias = {(row["family_ratings"], row["panel"]): row.get(BIAS) for row in panels if "place" in row}
-    names = dict.fromkeys([everyone, *(row["panel"] for row in panels if "recommended" in row and row["size"] > 1)])
-    chosen = [(LEFT_OUT, each) for each in names]
-    chosen += [(KEPT, row["panel"]) for row in panels if row["size"] == 1 and BIAS in row.get("best", "").split()]
-    counted = [np.isin(crossing.judges, each.split(BETWEEN)) & (~crossing.related | (kept == KEPT)) for kept, each in chosen]
+    bias = {row["panel"]: row.get(BIAS) for row in panels if "place" in row and row["family_ratings"] == LEFT_OUT}
+    chosen = dict.fromkeys([everyone, *(row["panel"] for row in panels if "recommended" in row and row["size"] > 1)])
     levels = errors.levels + errors.level_sums.means(errors.levels)[:, None]
-    takers = [PlanSums(crossing, levels, each) for each in counted]
+    takers = [
+        PlanSums(crossing, levels, np.isin(crossing.judges, names.split(BETWEEN)) & ~crossing.related) for names in chosen
+    ]
     crossing.passed(study, *takers)
-    for panel, sums in zip(chosen, takers, strict=True):
-        yield from _schemes(panel, sums, bias.get(panel))
+    for names, sums in zip(chosen, takers, strict=True):
+        yield from _schemes(names, sums, bias.get(names))
 
 
-def _schemes(panel: tuple[str, str], sums: PlanSums, bias: float | None) -> Iterator[dict]:
-    """Yield the rows of one panel: whether family ratings are kept, and its judges."""
-    kept, names = panel
+def _schemes(names: str, sums: PlanSums, bias: float | None) -> Iterator[dict]:
+    """Yield the rows of the panel of these judges."""
     shared = {"panel": names, "judges": names.count(BETWEEN) + 1, "answers": int(sums.answers.diagonal().sum())}
     if (sums.answers.diagonal() == 0).any():
         yield shared | {"note": NO_OTHER}
         return
     whole = sums.covariance()
-    schemes = {ALONE if kept == KEPT else FULL: (whole, sums.ratings)}
-    if kept == LEFT_OUT:
-        schemes |= {
-            scheme: (whole + sums.added(by_prompt=scheme == BY_PROMPT), sums.rated) for scheme in (BY_PROMPT, BY_ANSWER)
-        }
-    base = contrast_variance(whole), float(np.trace(whole)) / len(whole)
-    for scheme, (covariance, ratings) in schemes.items():
-        variances = contrast_variance(covariance), float(np.trace(covariance)) / len(covariance)
+    base = contrast_variance(whole)
+    for scheme, covariance, ratings in ((FULL, whole, sums.ratings), (BY_PROMPT, whole + sums.added(), sums.rated)):
+        variance = contrast_variance(covariance)
         row = shared | {"scheme": scheme, "ratings": ratings, "saved": 1 - ratings / sums.ratings, BIAS: bias}
-        row |= dict(zip(("std_error", "score_std_error"), map(math.sqrt, variances), strict=True))
-        if min(base) > 0:
-            row |= {"factor": variances[0] / base[0], "score_factor": variances[1] / base[1]}
-        yield row | ({} if bias is None else {"total_error": math.hypot(bias, math.sqrt(variances[0]))})
+        row |= {"std_error": math.sqrt(variance)} | ({"factor": variance / base} if base > 0 else {})
+        yield row | ({} if bias is None else {"total_error": math.hypot(bias, math.sqrt(variance))})

@@ -6,16 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from recuse.base.reasons import Reason, because
 from recuse.data.moments import Moments
 from recuse.data.study import Study
 from recuse.inference.refit import Refit, columns_by_prompt, refit
-from recuse.model.design import COLLINEAR, Term, layout_of
+from recuse.model.design import Term, layout_of
 from recuse.model.estimable import moments_of, slices_of
 from recuse.model.least_squares import Solution, inverted, quantile, weighted_squares
 from recuse.model.spec import BIASES, Spec, estimand_of
-
-NO_RESIDUAL = "no classical error to compare with: the rows leave no residual, or there are no more of them than terms"
-LENGTH_IS_HALF = "no comparison with length: it explains half of the term or more, and nothing else can explain as much"
 
 
 class Strength(NamedTuple):
@@ -81,13 +79,13 @@ def _rows_of_slice(spec: Spec, rows: Moments, fit: Refit, confidence: float) -> 
             continue
         row = {"quantity": term.quantity, "term": term.term}
         if not solution.identified[place]:
-            yield row | {"reason": COLLINEAR}
+            yield row | {"reason": because(Reason.COLLINEAR)}
             continue
         estimate, error = float(result.estimate[place]), float(result.std_error[place])
         by_prompt = columns_by_prompt(estimate, error, df=result.df, confidence=confidence)
         row |= {name: value for name, value in by_prompt.items() if name in ("estimate", "std_error", "reason", "note")}
         if not residual > 0 or df < 1:
-            yield row | {"reason": NO_RESIDUAL}
+            yield row | {"reason": because(Reason.NO_STANDARD_ERROR)}
             continue
         classical = math.sqrt(solution.inverse[place, place] * residual / df)
         half = quantile(confidence, result.df) * error if error > 0 else math.nan
@@ -105,7 +103,7 @@ def _as_length(length: Strength, estimate: float, half: float, classical: float,
     """Columns of an omitted variable as strong as length; half: of the width of the interval, may be NaN."""
     row = {"length_with_term": length.with_term, "length_with_rating": length.with_rating}
     if (strength := as_strong_as(length)) is None:
-        return row | {"reason": LENGTH_IS_HALF}
+        return row | {"reason": because(Reason.LENGTH_LIKE_HALF)}
     row["bias_as_length"] = moved = bias_in_errors(strength, df) * classical
     if math.isnan(half):
         return row

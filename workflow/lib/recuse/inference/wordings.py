@@ -17,13 +17,11 @@ from recuse.data.study import Study
 from recuse.inference.idiosyncrasy import Idiosyncrasy, idiosyncrasies
 from recuse.inference.power import noncentrality
 from recuse.inference.robustness import ESTIMATES, RobustnessCheck
-from recuse.model.design import ALL_JUDGES
 from recuse.model.estimable import estimable_specs, sliced_by
 from recuse.model.fit import fits
 from recuse.model.least_squares import wald_columns
 from recuse.model.spec import BIASES, C, Spec, estimand_of
 
-WORDING, REPLICATE = ASKED
 OF_C = "idiosyncrasy"  # the table
 NOTES = {
     1: "asked in one wording: nothing is known of others",
@@ -141,13 +139,13 @@ def wording_rows(
     ways = {column: values if len(values) > 1 else [] for column, values in ways_asked(study).items()}
     if not any(ways.values()):
         return
-    told: dict[tuple[str, str], list[dict]] = {}  # by spec and estimand: several checks may read the same estimates
+    rows: dict[tuple[str, str], list[dict]] = {}  # by spec and estimand: several checks may read the same estimates
     for check in RobustnessCheck.from_config(checks):
         for spec in _specs_of(check, specs, study):
             estimand = C if check.table == OF_C else estimand_of(spec)
-            if (spec.name, estimand) not in told:
-                told[spec.name, estimand] = [*_rows_of(spec, study, ways, estimand, confidence=confidence, power=power)]
-            yield from ({"check": check.name, "spec": spec.name, **row} for row in told[spec.name, estimand])
+            if (spec.name, estimand) not in rows:
+                rows[spec.name, estimand] = [*_rows_of(spec, study, ways, estimand, confidence=confidence, power=power)]
+            yield from ({"check": check.name, "spec": spec.name, **row} for row in rows[spec.name, estimand])
 
 
 def _rows_of(
@@ -178,7 +176,7 @@ def _specs_of(check: RobustnessCheck, specs: Mapping[str, Mapping], study: Study
 def _biases(spec: Spec, study: Study, estimand: str) -> dict[Bias, Part]:
     """The biases that the rows of a spec determine, with their errors."""
     if estimand == C:
-        (each,) = idiosyncrasies(spec, study, seed=0, draws=0)
+        (each,) = idiosyncrasies(spec, study)
         return {} if each.cells is None else dict(_biases_of_c(each))
     return {
         (row.quantity, row.term): Part(row.estimate, row.std_error, row.df, row.n_term)
@@ -189,13 +187,10 @@ def _biases(spec: Spec, study: Study, estimand: str) -> dict[Bias, Part]:
 
 
 def _biases_of_c(each: Idiosyncrasy) -> Iterator[tuple[Bias, Part]]:
-    cells = each.cells
-    for test in each.tests():
-        if not test.reason:
-            among = cells.is_self & ((cells.judge == test.term) | (test.term == ALL_JUDGES))
-            if test.quantity == "family_bias":
-                among = each.design.cells_of_family(test.term)
-            yield (test.quantity, test.term), Part(test.estimate, test.std_error, test.df, cells.n[among].sum())
+    for bias in each.tests():
+        if not bias.reason:
+            part = Part(bias.estimate, bias.std_error, bias.df, each.cells.n[bias.among].sum())
+            yield (bias.quantity, bias.term), part
 
 
 def _columns(whole: Part, parts: Mapping[str, Sequence[Part]], estimand: str, confidence: float) -> dict:

@@ -5,23 +5,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from recuse.base.reasons import Reason, because
 from recuse.data.moments import Moments, completions_of
 from recuse.model.prompt_sums import SliceCells
 from recuse.model.spec import EQUATION_1, Spec
 
 CONSTANT, REFERENCE, LENGTH = 0, 1, 2  # places in the regressors (1, reference, length) of a row
 ALL_JUDGES = "all judges"  # level of an intercept or a slope that they share
-COLLINEAR = "not estimable: collinear with other terms"
-ABSORBED = "not estimable: collinear with the effects of completions"
-RELATIVE = "not estimable: with effects of completions, intercepts and slopes are relative to this judge's"
 BY_JUDGE = ("intercept", "slope", "length")
 BY_COMPLETION = ("dimension", "model", "model_dimension")  # quantities that are the same in all rows of a completion
-NO_ROWS = {
-    "self_bias": "no ratings by this judge of its own answers",
-    "family_bias": "no ratings by this family's judges of its other models",
-}
-NO_SLICE = "no row is left"
-NO_TERM = "no row carries a term of the model"
+NO_ROWS = {"self_bias": Reason.NO_OWN_ANSWERS, "family_bias": Reason.NO_SIBLINGS}  # why a bias has no term
 
 
 @dataclass(frozen=True)
@@ -119,11 +112,11 @@ def _with_reasons(spec: Spec, factors: Mapping[str, np.ndarray]) -> Iterator[tup
     absorbs, judges = spec.selection.absorb is not None, np.unique(factors["judge"])
     for term in terms_of(factors, names=spec.model.terms, length=spec.selection.length is not None):
         if not term.carried.any():
-            yield term, NO_ROWS[term.quantity]
+            yield term, because(NO_ROWS[term.quantity])
         elif absorbs and (term.quantity in BY_COMPLETION or term.term == ALL_JUDGES):
-            yield term, ABSORBED
+            yield term, because(Reason.ABSORBED)
         elif absorbs and term.quantity in BY_JUDGE and term.term == judges[0]:
-            yield term, RELATIVE
+            yield term, because(Reason.RELATIVE)
         else:
             yield term, ""
 

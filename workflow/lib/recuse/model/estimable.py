@@ -4,17 +4,15 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
+from recuse.base.reasons import Reason, because
 from recuse.data.cells import Cells
 from recuse.data.moments import Moments
-from recuse.data.registry import NO_HUMAN_SCORE
+from recuse.data.selection import DROPPED
 from recuse.data.study import Study
 from recuse.model.covariance import COVARIANCES
 from recuse.model.spec import ON_HUMAN_SCORES, Spec, against_judges, in_place
 
-NO_LENGTHS = "the ratings have no lengths"
-ONE_FAMILY = "all judges are of one family: no other judge is left to compare with its reference"
-NO_TASK_TYPES = "the study declares no task types"
-LEFT_OUT = f"without the slopes on human scores, as {NO_HUMAN_SCORE}: biases are relative to the other judges"
+LEFT_OUT = "without the slopes on human scores, as no row has one: biases are relative to the other judges"
 OF_HUMAN_SCALE = (*ON_HUMAN_SCORES, "self", "same_family")  # terms with no meaning without it or other judges
 
 
@@ -39,7 +37,7 @@ def not_estimable(spec: Spec, study: Study) -> str | None:
         # Least squares without slopes on the human score still estimates gaps to the other judges.
         on_human_scale = not against_judges(spec) and not set(OF_HUMAN_SCALE).isdisjoint(spec.model.terms)
         if on_human_scale or spec.model.estimator != "least_squares":
-            return NO_HUMAN_SCORE
+            return because(Reason.NO_HUMAN_SCORE)
     return without_rows(spec, study)
 
 
@@ -53,20 +51,20 @@ def fitted_to(spec: Spec, study: Study) -> Spec:
 def without_rows(spec: Spec, study: Study) -> str | None:
     """Why a study has no rows or no slice for a spec, whatever its terms; or None."""
     if spec.selection.length is not None and not len(moments_of(spec, study).n):
-        return NO_LENGTHS
+        return because(Reason.NO_LENGTHS)
     factors = study.cells().factors
     if spec.selection.reference is not None and len(np.unique(factors["judge_family"])) == 1:
-        return ONE_FAMILY
+        return because(Reason.ONE_REFERENCE_FAMILY)
     if spec.selection.slice == "task_type" and not factors["task_type"].astype(bool).any():
-        return NO_TASK_TYPES
+        return because(Reason.NO_TASK_TYPES)
     absent = spec.selection.absent_from(factors)
     without_any = [key for key, values in absent.items() if len(values) == len(spec.selection.subset[key])]
     return missing(without_any[0], absent[without_any[0]]) if without_any else None
 
 
 def missing(key: str, values: Iterable[str]) -> str:
-    """Say what a key of a spec's subset names and the study lacks."""
-    return f"the study has no {key.replace('models_dropped', 'model')} named {', '.join(values)}"
+    """The reason that the study lacks what a key of a spec's subset names."""
+    return because(Reason.NOT_IN_STUDY, kind="model" if key == DROPPED else key, names=", ".join(values))
 
 
 def moments_of(spec: Spec, study: Study) -> Moments:

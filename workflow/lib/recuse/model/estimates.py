@@ -6,17 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from recuse.base.reasons import Reason, because, in_words
 from recuse.data.study import Study
 from recuse.model.estimable import LEFT_OUT, fitted_to, missing, not_estimable
 from recuse.model.fit import Coefficient, Fitted, fits
 from recuse.model.least_squares import NEGLIGIBLE, benjamini_hochberg, holm, quantile, wald_columns, wald_p_value
 from recuse.model.resampling import SAME, WildTest
 from recuse.model.spec import Spec, estimand_of
-
-NO_ERROR = (
-    "no standard error: its rows leave no residual, or there are no more rows than terms, or (by prompt) there is one prompt, "
-    "or (HC2, HC3, CR3) one row or prompt alone determines it, or (two_way) see the remarks"
-)
 
 
 class Estimated(NamedTuple):
@@ -47,7 +43,7 @@ def estimate(spec: Spec, study: Study, *, confidence: float, seed: int = 0) -> E
     if (reason := not_estimable(spec, study)) is not None:
         tables.not_estimable.append({**about, "slice": "", "quantity": "", "term": "", "reason": reason})
         return tables
-    remarks = [missing(key, values) for key, values in spec.selection.absent_from(study.cells().factors).items()]
+    remarks = [in_words(missing(key, values)) for key, values in spec.selection.absent_from(study.cells().factors).items()]
     if (reduced := fitted_to(spec, study)) != spec:
         spec, remarks = reduced, [*remarks, LEFT_OUT]
     tables.remarks.extend({**about, "slice": "", "remark": remark} for remark in remarks)
@@ -84,7 +80,7 @@ def estimates_of(spec: Spec, fitted: Fitted, *, confidence: float) -> Iterator[d
 def _numbers(coefficient: Coefficient, confidence: float) -> dict:
     columns = wald_columns(coefficient.estimate, coefficient.std_error, df=coefficient.df, confidence=confidence)
     if not coefficient.std_error > 0:
-        columns["note"] = NO_ERROR
+        columns["note"] = because(Reason.NO_STANDARD_ERROR)
     if not math.isnan(effect := coefficient.effect):
         half = quantile(confidence, coefficient.df) * coefficient.effect_std_error
         columns |= {"effect": effect, "effect_std_error": coefficient.effect_std_error}

@@ -8,6 +8,7 @@ from itertools import repeat
 import numpy as np
 
 from recuse.base.errors import DesignError
+from recuse.base.reasons import Reason, because
 from recuse.data.cells import Cells
 from recuse.data.moments import Moments, less_completion_means
 from recuse.data.study import Study
@@ -23,16 +24,7 @@ from recuse.model.covariance import (
     TwoWay,
     fit,
 )
-from recuse.model.design import (
-    COLLINEAR,
-    NO_SLICE,
-    NO_TERM,
-    Term,
-    absent_terms,
-    designs_of,
-    estimable_terms,
-    layout_of,
-)
+from recuse.model.design import Term, absent_terms, designs_of, estimable_terms, layout_of
 from recuse.model.estimable import moments_of, slices_of
 from recuse.model.gam import Curve, GamFit, fit_gam
 from recuse.model.least_squares import LeastSquares, Solution, solve
@@ -111,7 +103,7 @@ def fit_slice(spec: Spec, label: str, rows: Cells | Moments, errors: PromptError
     try:
         fitted = ESTIMATORS[spec.model.estimator](spec, label, rows, terms, errors)
     except DesignError as error:
-        return Fitted(label, n, not_estimable=[("", "", str(error))])
+        return Fitted(label, n, not_estimable=[("", "", because(Reason.NOT_FITTED, words=str(error)))])
     return replace(fitted, not_estimable=[*absent, *gaps_of(fitted.coefficients)])
 
 
@@ -122,7 +114,7 @@ def gaps_of(coefficients: Iterable[Coefficient]) -> list[tuple[str, str, str]]:
 
 def without_terms(label: str, n: int = 0, absent: Sequence[tuple[str, str, str]] = ()) -> Fitted:
     """The fit of a slice of n rows, perhaps none, that carry no term."""
-    return Fitted(label, n, not_estimable=[*absent, ("", "", NO_TERM)] if n else [("", "", NO_SLICE)])
+    return Fitted(label, n, not_estimable=[*absent, ("", "", because(Reason.NO_TERM if n else Reason.NO_ROWS))])
 
 
 def prompt_errors(spec: Spec, study: Study, *, seed: int | None) -> list[PromptErrors | None]:
@@ -230,7 +222,7 @@ def coefficients_of(terms: Sequence[Term], n_terms: Iterable[float], result: Lea
     return [
         Coefficient(term.quantity, term.term, round(float(n)), float(estimate), float(error), note, df=result.df)
         for term, n, estimate, error, identified in numbers
-        for note in ["" if identified else COLLINEAR]
+        for note in ["" if identified else because(Reason.COLLINEAR)]
     ]
 
 

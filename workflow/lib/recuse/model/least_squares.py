@@ -171,6 +171,11 @@ def wald_columns(estimate: float, std_error: float, *, df: float, confidence: fl
     return row
 
 
+def detectable(std_error: float, df: float, *, confidence: float, power: float) -> float:
+    """The effect that a t test finds with probability `power`: (t_((1 + confidence) / 2) + t_power) std_error; NaN for 0."""
+    return (quantile(confidence, df) + quantile(2 * power - 1, df)) * std_error or math.nan
+
+
 def holm(p_values: Sequence[float]) -> list[float]:
     """p-values adjusted for as many tests: max over p_(k) <= p of (n - k + 1) p_(k), at most 1; NaN stays, and is no test.
 

@@ -8,8 +8,9 @@ from itertools import pairwise
 import numpy as np
 
 from recuse.base.errors import DesignError
+from recuse.base.reasons import Reason, because
 from recuse.data.cells import Cells
-from recuse.model.design import COLLINEAR, Term, distinct_layouts, regressors_of
+from recuse.model.design import Term, distinct_layouts, regressors_of
 from recuse.model.least_squares import RANK_TOLERANCE, determined
 
 SEPARATION_ROUNDING = 1e-6  # of a direction's largest entry: a smaller one is 0
@@ -19,11 +20,6 @@ ITERATIONS = 200
 MOVED = 0.5  # a direction of recession moves a term by at least 1, or not at all
 FAR = 30.0  # a move of the linear predictor that leaves exp(-30) = 1e-13 of a probability
 EFFECTS = ("self_bias", "family_bias")  # quantities with a marginal effect
-REFERENCE = "reference level: 0, because the thresholds are free"
-ONE_RATING = "not estimable: all {n} rows of the fit have the rating {rating}"
-ALONE = "no finite estimate: all {n} of its rows have the rating {rating}, the {end} in use"
-TOGETHER = "no finite estimate: together with {others} it predicts some ratings without error"
-NO_EFFECT = "no marginal effect: its rows have other terms without finite estimate"
 UNUSED = "no row has the {ratings}: thresholds are between the ratings in use"
 SEPARATED = "fitted in the limit of the terms without finite estimate, where the ratings that they predict have probability 1"
 
@@ -443,20 +439,20 @@ def _notes(rows: _Rows, finite: np.ndarray, in_design: np.ndarray) -> list[str]:
     likelihood, notes = rows.likelihood, []
     for place, name in enumerate(names):
         if place == rows.fixed:
-            notes.append(REFERENCE)
+            notes.append(because(Reason.REFERENCE_LEVEL))
         elif finite[place]:
             notes.append("")
         elif len(rows.ratings) == 1:
-            notes.append(ONE_RATING.format(n=likelihood.rows.sum(), rating=rows.ratings[0]))
+            notes.append(because(Reason.ONE_RATING, n=int(likelihood.rows.sum()), rating=int(rows.ratings[0])))
         elif not in_design[place]:
-            notes.append(COLLINEAR)
+            notes.append(because(Reason.COLLINEAR))
         else:
             carried = rows.carried(place) if place < len(rows.terms) else slice(None)
             counts = np.bincount(likelihood.rating[carried], likelihood.rows[carried], len(rows.ratings)).astype(int)
-            note = TOGETHER.format(others=", ".join(other for other in infinite if other != name))
+            note = because(Reason.SEPARATED, others=", ".join(other for other in infinite if other != name))
             for end, at in (("highest", -1), ("lowest", 0)):
                 if counts[at] == counts.sum():
-                    note = ALONE.format(n=counts.sum(), rating=rows.ratings[at], end=end)
+                    note = because(Reason.ONE_END, n=int(counts.sum()), rating=int(rows.ratings[at]), end=end)
             notes.append(note)
     return notes
 
@@ -476,5 +472,5 @@ def _effects(rows: _Rows, free: np.ndarray, point: np.ndarray, spread: np.ndarra
                 weights = rows.likelihood.rows[carried]
                 effects[place] = average_effect(covariates, weights, rows.unit, place=place, point=point, covariance=spread)
             else:
-                notes[place] = NO_EFFECT
+                notes[place] = because(Reason.NO_MARGINAL_EFFECT)
     return effects

@@ -136,7 +136,6 @@ REFERENCES = {
     "family": "with {whose} judges as reference",
     "family_completions_kept": "with {whose} judges as reference, completions kept",
 }
-IDIOSYNCRASY = "C"  # estimand C among the specs of a figure
 TESTED = {
     frozenset({"self_bias", "family_bias"}): "self- and family-biases",
     frozenset({"self_bias"}): "self-biases",

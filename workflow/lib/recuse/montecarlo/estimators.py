@@ -13,18 +13,17 @@ import numpy as np
 
 from recuse.base.log import steps
 from recuse.inference.bounds import COMPLETE, OWN, bounds_rows
-from recuse.inference.idiosyncrasy import ExcessPreference, IdiosyncrasyDesign, idiosyncrasies
-from recuse.inference.judge_model import cell_means
+from recuse.inference.idiosyncrasy import idiosyncrasies, idiosyncrasy_rows
 from recuse.inference.measurement_error import MOMENTS, SplitRaters, correct, corrected_rows
 from recuse.inference.reliability import one_way
-from recuse.inference.verdict import BEYOND, CANNOT_BE_TOLD, ESTABLISHED, SUGGESTIVE, Reply, verdict_on
+from recuse.inference.robustness import ESTIMATES, Robustness, RobustnessCheck, Tables, conclusions
+from recuse.inference.verdict import AGAINST_JUDGES, AGAINST_PEOPLE, BEYOND, FOUND, Verdict, verdicts_on_ratings
 from recuse.model.design import ALL_JUDGES
 from recuse.model.estimable import fitted_to
-from recuse.model.estimates import simultaneous
-from recuse.model.fit import Coefficient, fits
-from recuse.model.least_squares import holm, wald_columns
+from recuse.model.estimates import estimates_of, simultaneous
+from recuse.model.fit import Coefficient, Fitted, fits
 from recuse.model.spec import BIASES, EQUATION_1, A, B, C, Spec, estimand_of
-from recuse.montecarlo.world import RATERS, DrawnStudy, MonteCarloWorld, dials_in_words, world_in_words
+from recuse.montecarlo.world import DIALS, RATERS, DrawnStudy, MonteCarloWorld, world_in_words
 
 
 @dataclass
@@ -35,7 +34,6 @@ class Trial:
     confidence: float
     seed: int
     draws: int
-    kept: dict = field(default_factory=dict)  # shared by all draws of a world
     _computed: dict = field(default_factory=dict)
 
     def once(self, key: object, compute: Callable):
@@ -46,9 +44,13 @@ class Trial:
 
     def coefficients(self, spec: Spec) -> list[Coefficient]:
         """Self- and family-biases of a spec."""
+        return [row for row in self.fitted(spec).coefficients if row.quantity in BIASES]
+
+    def fitted(self, spec: Spec) -> Fitted:
+        """The fit of a spec to all rows."""
         spec = fitted_to(spec, self.study)
         (fitted,) = self.once(repr(spec), lambda: list(fits(spec, self.study, seed=self.seed)))
-        return [row for row in fitted.coefficients if row.quantity in BIASES]
+        return fitted
 
 
 EQUATION = Spec.of("main")
@@ -56,7 +58,11 @@ WITH_LENGTH = Spec.of("length", length="prompt")
 MODEL = Spec.of("model", terms=(*EQUATION_1, "model"))
 MODEL_BY_DIMENSION = Spec.of("model_dimension", terms=(*EQUATION_1, "model:dimension"))
 COMPLETION = Spec.of("completion", absorb="completion")
-IDIOSYNCRASY_DRAWS = 2000  # assignments of models to judges, the same for all draws of a world
+CHECKS = (  # that answer the questions of the verdict
+    RobustnessCheck(AGAINST_PEOPLE, "", [EQUATION.name], ""),
+    RobustnessCheck(AGAINST_JUDGES, "", [MODEL.name], ""),
+    RobustnessCheck(BEYOND, "", [EQUATION.name], "", table="idiosyncrasy"),
+)
 
 
 class Answer(NamedTuple):
@@ -69,6 +75,7 @@ class Answer(NamedTuple):
 
 
 NOTHING = Answer()
+POWER = 0.8  # of the detectable biases, which no statistic here uses
 ALL = ""  # the term of the mean over all judges or families with the same planted value
 Answers = Mapping[tuple[str, str], Answer]  # (quantity, term) -> answer; ALL_JUDGES is the mean self-bias
 
@@ -94,13 +101,12 @@ def _answers(rows: Iterable[Mapping]) -> Answers:
 
 
 def _fit(spec: Spec, covariance: str, trial: Trial) -> Answers:
-    rows = trial.coefficients(spec.changed(covariance=covariance))
-    return {(row.quantity, row.term): _answer(row.estimate, row.std_error, row.df, trial.confidence) for row in rows}
+    return _answers(_estimates(spec.changed(covariance=covariance), trial))
 
 
-def _answer(estimate: float, std_error: float, df: float, confidence: float) -> Answer:
-    columns = wald_columns(estimate, std_error, df=df, confidence=confidence)
-    return Answer(*(columns.get(name, nan) for name in Answer._fields))
+def _estimates(spec: Spec, trial: Trial) -> list[dict]:
+    """The rows of the table of estimates, without spec and study."""
+    return list(estimates_of(spec, trial.fitted(spec), confidence=trial.confidence))
 
 
 def _wild(spec: Spec, trial: Trial) -> Answers:
@@ -154,57 +160,46 @@ def _between_bounds(trial: Trial) -> Answers:
     return {key: Answer(ci_low=lowest[key].ci_low, ci_high=highest[key].ci_high) for key in lowest}
 
 
-def _idiosyncrasy(spec: Spec, trial: Trial) -> Answers:
-    tests = _idiosyncrasies(spec, trial)
-    return {(row.quantity, row.term): _answer(row.estimate, row.std_error, row.df, trial.confidence) for row in tests}
-
-
 def _mixed(spec: Spec, trial: Trial) -> Answers:
-    def answers() -> Answers:
-        (each,) = idiosyncrasies(spec, trial.study, seed=trial.seed, draws=0)
-        return {
-            (row.quantity, row.term): _answer(row.estimate, row.std_error, row.df, trial.confidence)
-            for row in each.tests()
-            if not row.reason
-        }
-
-    return trial.once(("mixed", spec.name), answers)
+    return _answers(row for row in _rows_of_c(spec, trial) if not row["reason"])
 
 
-def _verdict(verdict: str, trial: Trial) -> Answers:
-    """A p-value of 0 for a bias with this verdict, 1 for one with another; none for one that cannot be told."""
+def _rows_of_c(spec: Spec, trial: Trial) -> list[dict]:
+    def rows() -> list[dict]:
+        return list(idiosyncrasy_rows(idiosyncrasies(spec, trial.study), confidence=trial.confidence))
 
-    def verdicts() -> dict[tuple[str, str], str]:
-        against_humans = _fit(EQUATION, "CR1", trial) if trial.study.has_human_scores else {}
-        asked = {"A": against_humans, "B": _fit(MODEL, "CR1", trial), BEYOND: _mixed(EQUATION, trial)}
-        biases = list(dict.fromkeys(key for answers in asked.values() for key in answers if key[1] != ALL_JUDGES))
-        adjusted = {}
-        for quantity in BIASES:
-            keys = [key for key in biases if key[0] == quantity]
-            adjusted |= zip(keys, holm([asked[BEYOND].get(key, NOTHING).p_value for key in keys]), strict=True)
-        refused = Reply(reason=CANNOT_BE_TOLD)
-        replies = {key: {name: Reply(*answers[key]) for name, answers in asked.items() if key in answers} for key in biases}
-        replies = {key: {BEYOND: refused, **by_name} for key, by_name in replies.items()}
-        return {key: verdict_on(replies[key], adjusted[key], confidence=trial.confidence)[0] for key in biases}
-
-    of_biases = trial.once("verdicts", verdicts)
-    return {key: Answer(p_value=float(name != verdict)) for key, name in of_biases.items() if name != CANNOT_BE_TOLD}
+    return trial.once(("mixed", spec.name), rows)
 
 
-def _randomised(trial: Trial) -> Answers:
-    tests = [row for row in _idiosyncrasies(EQUATION, trial) if row.term == ALL_JUDGES]
-    return {(row.quantity, row.term): Answer(row.estimate, p_value=row.randomisation_p_value) for row in tests}
+def _verdicts(trial: Trial) -> dict[tuple[str, str], Verdict]:
+    """The verdict on each judge and family, by the conclusions from tables as a study has them."""
+    specs = [spec.changed(covariance="CR1") for spec in (EQUATION, MODEL)]
+    checks = CHECKS
+    if not trial.study.has_human_scores:
+        specs, checks = specs[1:], CHECKS[1:]
+    estimates, reasons = [], []
+    for spec in specs:
+        about = {"spec": spec.name, "slice": ""}
+        estimates += [_as_read({**about, **row}) for row in _estimates(spec, trial)]
+        for quantity, term, reason in trial.fitted(spec).not_estimable:
+            reasons.append({**about, "quantity": quantity, "term": term, "reason": reason})
+    beyond = [_as_read(row) for row in _rows_of_c(EQUATION, trial)]
+    robustness = Robustness(checks, {spec.name: {"covariance": "CR1"} for spec in (EQUATION, MODEL)}, trial.confidence, POWER)
+    rows = list(conclusions(robustness, Tables({ESTIMATES: estimates, "idiosyncrasy": beyond}, reasons), order={}))
+    judges, by_question = np.unique(trial.study.factors["judge"]).tolist(), {check.name: check.name for check in checks}
+    verdicts = verdicts_on_ratings(rows, judges, (), checks=by_question, confidence=trial.confidence)
+    return {(row["quantity"], row["term"]): Verdict(row["verdict"]) for row in verdicts}
 
 
-def _idiosyncrasies(spec: Spec, trial: Trial) -> list[ExcessPreference]:
-    """Not by `idiosyncrasy_rows`: assignments of models to judges take long to draw, and all draws of a world share them."""
-    cells = trial.once(
-        ("cell means", spec.name),
-        lambda: cell_means(trial.study.moments(spec.selection), reference=trial.study.has_human_scores),
-    )
-    if "design" not in trial.kept:
-        trial.kept["design"] = IdiosyncrasyDesign(cells, seed=trial.seed, draws=IDIOSYNCRASY_DRAWS)
-    return trial.once(("idiosyncrasy", spec.name), lambda: trial.kept["design"].test(cells.mean))
+def _as_read(row: Mapping) -> dict[str, str]:
+    """A row as it is read from a table."""
+    return {name: "" if value is None or value != value else str(value) for name, value in row.items()}
+
+
+def _verdict(wanted: Sequence[Verdict], trial: Trial) -> Answers:
+    """A p-value of 0 for a bias with one of these verdicts, 1 for one with another."""
+    verdicts = trial.once("verdicts", lambda: _verdicts(trial))
+    return {bias: Answer(p_value=float(verdict not in wanted)) for bias, verdict in verdicts.items()}
 
 
 ESTIMATORS: dict[str, Estimator] = {
@@ -229,13 +224,9 @@ ESTIMATORS: dict[str, Estimator] = {
     "B_completion_CR1": Estimator(estimand_of(COMPLETION), "completion effects, CR1", partial(_fit, COMPLETION, "CR1")),
     "C_mixed": Estimator(C, "mixed model", partial(_mixed, EQUATION), tests=(ALL, ALL_JUDGES)),
     "C_length_mixed": Estimator(C, "mixed model, with length", partial(_mixed, WITH_LENGTH), tests=(ALL, ALL_JUDGES)),
-    "C_additive": Estimator(C, "additive, equal spread", partial(_idiosyncrasy, EQUATION), tests=(ALL, ALL_JUDGES)),
-    "C_length_additive": Estimator(
-        C, "additive, equal spread, with length", partial(_idiosyncrasy, WITH_LENGTH), tests=(ALL, ALL_JUDGES)
-    ),
-    ESTABLISHED: Estimator("", "verdict: established", partial(_verdict, ESTABLISHED)),
-    SUGGESTIVE: Estimator("", "verdict: suggestive", partial(_verdict, SUGGESTIVE)),
-    "C_randomisation": Estimator(C, "mean over judges, randomised", _randomised, tests=(ALL_JUDGES,)),
+    "established": Estimator("", "verdict: established", partial(_verdict, [Verdict.ESTABLISHED])),
+    "likely": Estimator("", "verdict: established or likely", partial(_verdict, FOUND)),
+    "inconclusive": Estimator("", "verdict: inconclusive", partial(_verdict, [Verdict.INCONCLUSIVE])),
 }
 
 ROUNDING = 1e-9  # a p-value by draws may equal the level
@@ -262,12 +253,11 @@ def try_estimators(
     coefficients = [(quantity, *planted) for quantity, values in world.planted.items() for planted in values.items()]
     coefficients.append(("self_bias", ALL_JUDGES, float(np.mean(list(world.planted["self_bias"].values())))))
     answers = np.full((len(names), replicates, len(coefficients), len(NOTHING)), np.nan)
-    kept = {}
     for replicate in steps(range(replicates), key, unit="worlds"):
         sequence = np.random.SeedSequence(seed, spawn_key=(zlib.crc32(key.encode()), replicate))
         for_world, for_estimators = sequence.spawn(2)
         study = world.draw(np.random.default_rng(for_world))
-        trial = Trial(study, confidence, int(for_estimators.generate_state(1)[0]), draws, kept)
+        trial = Trial(study, confidence, int(for_estimators.generate_state(1)[0]), draws)
         for place, name in enumerate(names):
             by_term = ESTIMATORS[name].answers(trial) if ESTIMATORS[name].estimand != A or study.has_human_scores else {}
             answers[place, replicate] = [by_term.get((quantity, term), NOTHING) for quantity, term, _ in coefficients]
@@ -340,39 +330,28 @@ def estimators_of(settings: Mapping, grid: str) -> Sequence[str]:
     return settings["grids"][grid].get("estimators", settings["estimators"])
 
 
-def grids_of_self_bias(settings: Mapping) -> list[str]:
-    """Grids of tables/worlds.csv: their dial is one self-bias of all judges. Other figures show them for power alone."""
-    return [name for name, grid in settings["grids"].items() if grid["dial"] == "self_bias"]
+def world_titles(settings: Mapping) -> dict[str, str]:
+    """`grid/setting` -> the title of each world in the table of worlds: those of the grids that name no estimators."""
+    titles = {}
+    for name, grid in settings["grids"].items():
+        for value in grid["values"] if "estimators" not in grid else ():
+            of_dial = "" if grid["dial"] == "self_bias" else f", {DIALS[grid['dial']]} {value:g}"
+            titles[f"{name}/{value}"] = f"{grid['title']}{of_dial}"
+    return titles
 
 
-def drawing_of(settings: Mapping, statistic: str, confidence: float) -> dict[str, dict]:
-    """What the script of figures needs to know about that of a statistic, under its name."""
+def worlds_figure(settings: Mapping, confidence: float) -> dict[str, dict]:
+    """What the script of figures needs to know about the figure of worlds."""
+    common = {"world": world_in_words(settings["world"]), "confidence": confidence}
     return {
-        statistic: {
-            "draw": f"recuse.plot.montecarlo:{'worlds' if statistic == 'worlds' else 'montecarlo'}",
-            "title": f"Estimators of self-bias on simulated worlds: {statistic}",
+        "worlds": {
+            "draw": "recuse.plot.montecarlo:worlds",
+            "title": "Verdicts on simulated worlds",
             "subject": {"models": {}, "families": {}, "label": "simulated worlds", "kind": "simulated"},
-            "settings": figure_settings(settings, statistic, confidence),
-            "inputs": {"table": f"results/montecarlo/tables/{statistic}.csv"},
+            "settings": {**common, "estimators": settings["estimators"]},
+            "inputs": {"table": "results/montecarlo/tables/worlds.csv"},
         }
     }
-
-
-def figure_settings(settings: Mapping, statistic: str, confidence: float) -> dict:
-    """What the figure of a statistic says of the worlds and the estimators in it."""
-    common = {"world": world_in_words(settings["world"]), "confidence": confidence}
-    if statistic == "worlds":
-        return {**common, "estimators": settings["estimators"]}
-    of_self_bias = grids_of_self_bias(settings)
-    drawn = {name: grid for name, grid in settings["grids"].items() if name not in of_self_bias}
-    if statistic == "power":  # for which a self-bias must be planted
-        biased = {name: [value for value in settings["grids"][name]["values"] if value] for name in of_self_bias}
-        drawn |= {name: {**settings["grids"][name], "values": values} for name, values in biased.items() if values}
-    grids = {
-        name: {"title": grid["title"], "dials": dials_in_words(grid), "estimators": estimators_of(settings, name)}
-        for name, grid in drawn.items()
-    }
-    return {**common, "name": statistic, "grids": grids}
 
 
 def table(name: str, rows: Iterable[Mapping[str, str]]) -> list[Mapping[str, str]]:
@@ -382,25 +361,41 @@ def table(name: str, rows: Iterable[Mapping[str, str]]) -> list[Mapping[str, str
 
 
 def worlds_rows(rows: Iterable[Mapping[str, str]], titles: Mapping[str, str]) -> Iterator[dict]:
-    """Yield the rows of the table of worlds: the tests of self-bias by each estimator in each of the grids in `titles`.
+    """Yield the rows of the table of worlds: how often each estimator, or verdict, names judges with one planted self-bias.
 
-    Of the rows of all worlds, as read. `lowest`, `mean` and `highest` are the judges' shares of replicates that reject, each of
-    those in which the judge's test was not refused, `pooled` that of the test of the mean over judges; `refused` and
-    `pooled_refused` are the shares of tests that the estimator refused; mc_error is that of `mean`, without it of `pooled`.
+    rows: of all worlds, as read; titles: by `world_titles`. Shares are of replicates: `lowest`, `mean` and `highest` over the
+    judges, `any` of them, `any_or_family` of them and the families with the same planted bias; `pooled` of the test of the mean
+    over judges. An estimator's shares are of the tests that it did not refuse, `refused` says of how many it did; a verdict
+    refuses none, as it may be inconclusive. mc_error is that of `mean`, without it of `pooled`.
     """
     kinds: dict[tuple, dict] = {}
     for row in rows:
-        if row["grid"] in titles and row["quantity"] == "self_bias":
-            key = row["grid"], row["setting"], row["estimator"]
-            kinds.setdefault(key, {}).setdefault(row["statistic"], {})[row["term"]] = row
-    for (grid, setting, estimator), kind in kinds.items():
-        shares = {term: float(row["value"]) for term, row in kind.get(REJECTED, {}).items()}
-        refused = {term: 1 - float(row["value"]) for term, row in kind.get(ANSWERED, {}).items()}
-        judges = [share for term, share in shares.items() if term not in (ALL, ALL_JUDGES)]
-        yield {
-            **{"grid": grid, "title": titles[grid], "estimator": estimator, "planted": float(setting)},
-            **{"lowest": min(judges, default=None), "mean": shares.get(ALL), "highest": max(judges, default=None)},
-            **{"pooled": shares.get(ALL_JUDGES), "refused": refused.get(ALL), "pooled_refused": refused.get(ALL_JUDGES)},
-            "mc_error": next((float(kind[REJECTED][term]["mc_error"]) for term in (ALL, ALL_JUDGES) if term in shares), None),
-            "replicates": max(int(row["replicates"]) for by_term in kind.values() for row in by_term.values()),
-        }
+        world = f"{row['grid']}/{row['setting']}"
+        if world in titles and row["quantity"] in ("self_bias", BOTH):
+            key = world, row["estimator"], float(row["planted"])
+            kinds.setdefault(key, {})[row["statistic"], row["quantity"], row["term"]] = row
+    for (world, estimator, planted), kind in kinds.items():
+        about = {"grid": world.partition("/")[0], "title": titles[world], "estimator": estimator, "planted": planted}
+        yield about | _world_columns(kind)
+
+
+def _world_columns(kind: Mapping[tuple[str, str, str], Mapping[str, str]]) -> dict:
+    """The numbers of one estimator in one world; kind: rows by statistic, quantity and term."""
+
+    def share(statistic: str, term: str, quantity: str = "self_bias") -> float | None:
+        row = kind.get((statistic, quantity, term))
+        return None if row is None else float(row["value"])
+
+    judges = []
+    for statistic, quantity, term in kind:
+        if (statistic, quantity) == (REJECTED, "self_bias") and term not in (ALL, ALL_JUDGES):
+            judges.append(share(statistic, term))
+    columns = {"lowest": min(judges, default=None), "mean": share(REJECTED, ALL), "highest": max(judges, default=None)}
+    columns |= {"any": share(ANY_REJECTED, ALL), "any_or_family": share(ANY_REJECTED, ALL, BOTH)}
+    columns["pooled"] = share(REJECTED, ALL_JUDGES)
+    for name, term in (("refused", ALL), ("pooled_refused", ALL_JUDGES)):
+        answered = share(ANSWERED, term)
+        columns[name] = None if answered is None else 1 - answered
+    tested = kind.get((REJECTED, "self_bias", ALL)) or kind.get((REJECTED, "self_bias", ALL_JUDGES))
+    columns["mc_error"] = None if tested is None else float(tested["mc_error"])
+    return columns | {"replicates": max(int(row["replicates"]) for row in kind.values())}

@@ -42,7 +42,8 @@ class MonteCarloWorld:
     degrees of freedom. Four quantities rise evenly from the first model or judge to the last: the mean of t, by quality_gap in
     all; the effect on t of a prompt's difficulty, N(0, difficulty^2), from 0 to twice that; the preference for length, from 0
     to 2 length_preference, with rising lengths; the share missing of a judge's ratings of its own answers, from 0 to 2 missing,
-    all in their lower half. With `ceiling`, a rating above 1 is set to 1; with `levels`, to the nearest of so many in [0, 1].
+    all in their lower half. With `hole`, the first two judges do not rate each other's models. With `ceiling`, a rating above 1
+    is set to 1; with `levels`, to the nearest of so many in [0, 1].
     The human score is the mean of RATERS scores t + a_m + N(0, .), a of standard deviation human_preference; where a is 0 and
     reliability is the same for all models, it is var(t) / var(human score) in a dimension.
     """
@@ -75,6 +76,7 @@ class MonteCarloWorld:
     ceiling: bool = dial("ratings above 1 set to 1", False)
     levels: int | None = dial("levels of the ratings", None)  # None: any number
     missing: float = dial("mean share missing of judges' ratings of their own answers", 0.0)
+    hole: bool = dial("the first two judges do not rate each other", False)
 
     def __post_init__(self) -> None:
         """Raise ConfigError about dials that are at odds with one another."""
@@ -195,9 +197,12 @@ class MonteCarloWorld:
 
     def _present(self, rating: np.ndarray, rise: np.ndarray, random: np.random.Generator) -> np.ndarray | None:
         """Which ratings are not missing, (P, D, J, M) of bool; None if none is. rise: from 0 to 2 over judges, (J,)."""
-        if not self.missing and self.model_prompts is None:
+        if not self.missing and self.model_prompts is None and not self.hole:
             return None
         present = np.ones(rating.shape, dtype=bool)
+        if self.hole:
+            first, second = self.judge_of[:2]
+            present[:, :, 0, second] = present[:, :, 1, first] = False
         if self.model_prompts is not None:
             present &= np.arange(self.prompts)[:, None, None, None] < np.rint(self.by_one("model_prompts"))
         if self.missing:
@@ -232,6 +237,18 @@ class DrawnStudy:
         return len(self.rating)
 
     @cached_property
+    def _rated(self) -> np.ndarray:
+        """Which groups have a rating, (groups,) of bool."""
+        if self.present is None:
+            return np.ones(len(self.factors["judge"]), dtype=bool)
+        return self.present.any(axis=0).ravel()
+
+    @cached_property
+    def _group_factors(self) -> dict[str, np.ndarray]:
+        """Factors of the groups that have a rating."""
+        return {name: values[self._rated] for name, values in self.factors.items()}
+
+    @cached_property
     def reference(self) -> np.ndarray:
         """Human score of each completion, (P, D, M)."""
         return self.raters.mean(axis=-1)
@@ -256,15 +273,16 @@ class DrawnStudy:
         covariates = [np.broadcast_to(values[:, :, None], self.rating.shape) for values in self._covariates(selection)]
         kept = slice(None) if self.present is None else np.flatnonzero(self.present.ravel())
         rating, *covariates = (values.reshape(-1)[kept] for values in (self.rating, *covariates))
-        block = RowBlock(prompt[kept], group[kept], rating, covariates)
-        return blocks_by_judges([block], self.factors, factors) if selection.absorb else [block]
+        group = (np.cumsum(self._rated) - 1)[group[kept]]
+        block = RowBlock(prompt[kept], group, rating, covariates)
+        return blocks_by_judges([block], self._group_factors, factors) if selection.absorb else [block]
 
     def _covariates(self, selection: Selection) -> list[np.ndarray]:
         return [self.reference, self.length] if selection.length else [self.reference]
 
     def _by_judges(self, selection: Selection) -> Moments:
-        blocks = self.row_blocks(replace(selection, absorb=None), self.factors)
-        return moments_by_judges(blocks, self.factors, covariates=len(self._covariates(selection)))
+        blocks = self.row_blocks(replace(selection, absorb=None), self._group_factors)
+        return moments_by_judges(blocks, self._group_factors, covariates=len(self._covariates(selection)))
 
     def _sums(self, covariates: Sequence[np.ndarray]) -> Moments:
         present = np.ones_like(self.rating) if self.present is None else self.present.astype(float)
@@ -275,19 +293,14 @@ class DrawnStudy:
         sums = {}
         for exponent in exponents(len(powers)):
             factors = [present, *(column[power - 1] for column, power in zip(powers, exponent, strict=True) if power)]
-            sums[exponent] = np.einsum(",".join(["pdjm"] * len(factors)) + "->djm", *factors, optimize=True).ravel()
-        return Moments(dict(self.factors), tensor_of(sums, variables=len(powers) + 1))
+            whole = np.einsum(",".join(["pdjm"] * len(factors)) + "->djm", *factors, optimize=True).ravel()
+            sums[exponent] = whole[self._rated]
+        return Moments(dict(self._group_factors), tensor_of(sums, variables=len(powers) + 1))
 
 
 DIALS = {each.name: each.metadata["words"] for each in fields(MonteCarloWorld) if each.metadata}  # as a figure names them
 BY_ONE = {each.name: each.metadata["of"] for each in fields(MonteCarloWorld) if each.metadata.get("of")}  # of judges or models
 SIZE = [each.name for each in fields(MonteCarloWorld) if each.default is MISSING]  # that every world has
-
-
-def dials_in_words(grid: Mapping) -> list[str]:
-    """The worlds of a grid: its dial with the values, and the others that it sets, a line each."""
-    values = ", ".join(f"{value:g}" for value in grid["values"])
-    return [f"{DIALS[grid['dial']]}: {values}", *([f"with {_others(grid['world'])}"] if grid.get("world") else [])]
 
 
 def world_in_words(world: Mapping) -> str:

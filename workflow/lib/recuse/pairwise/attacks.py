@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from recuse.base.database import Connection, files, text
-from recuse.base.errors import ConfigError, DataError
+from recuse.base.errors import ConfigError
 from recuse.base.tables import CONTROL, WORSENING
-from recuse.pairwise.questions import bootstrap, groups_of, percentile_intervals, quotient, ranks
-from recuse.pairwise.sources import coded, field_of, read_objects
+from recuse.pairwise.questions import bootstrap, exact_interval, groups_of, percentile_intervals, quotient, ranks
+from recuse.pairwise.sources import load_json_lines
 
 OTHER_TESTS = ("order", "compassion", "bandwagon", "attentional")  # conditions of CoBBLEr (see `cognitive`): no perturbations
 BIN = 10  # units of length
@@ -88,25 +88,17 @@ def success_rates(connection: Connection, *, worsening: Sequence[str], confidenc
 
     worsening: conditions of the second kind; all others are of the first.
     """
-    counts = connection.execute(COUNTS, [list(worsening)])
-    names = [column[0] for column in counts.description]
-    rows = [dict(zip(names, row, strict=True)) for row in counts.fetchall()]
+    rows = _dicts(connection.execute(COUNTS, [list(worsening)]))
     for row in rows:
         low, high = exact_interval(row["shifted"], row["n"], confidence)
         row |= {"asr": row["shifted"] / row["n"] if row["n"] else np.nan, "ci_low": low, "ci_high": high}
     return with_ranks(rows)
 
 
-def exact_interval(count: int, n: int, confidence: float) -> tuple[float, float]:
-    """Return the ends of the exact interval (Clopper and Pearson 1934) of a share of `count` in `n`; NaN where n is 0."""
-    from scipy.special import betaincinv
-
-    if n == 0:
-        return np.nan, np.nan
-    tail = (1 - confidence) / 2
-    low = float(betaincinv(count, n - count + 1, tail)) if count else 0.0
-    high = float(betaincinv(count + 1, n - count, 1 - tail)) if count < n else 1.0
-    return low, high
+def _dicts(result: Connection) -> list[dict]:
+    """The rows of a query."""
+    names = [column[0] for column in result.description]
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
 def worsening_among(rates: Sequence[Mapping], worsening: Sequence[str], *, study: str) -> str:
@@ -126,16 +118,15 @@ column_of = itemgetter("experiment", "condition", "model_a", "model_b")
 
 
 def with_ranks(rows: Sequence[Mapping]) -> list[dict]:
-    """Return `rows` (shifted, n) with their rank among the judges of the same experiment, condition and pair of models."""
-    # Equal ratios are equal numbers: division rounds correctly.
-    rates = [row["shifted"] / row["n"] if row["n"] else None for row in rows]
-    columns: dict[tuple, list[int]] = {}
-    for number, row in enumerate(rows):
-        columns.setdefault(column_of(row), []).append(number)
-    ranked = [dict(row) for row in rows]
-    for numbers in columns.values():
-        for number, rank in zip(numbers, ranks([rates[number] for number in numbers]), strict=True):
-            ranked[number]["rank"] = rank
+    """Return `rows` (shifted, n) by experiment, condition and pair of models, with the ranks of the judges in each."""
+    columns: dict[tuple, list[Mapping]] = {}
+    for row in rows:
+        columns.setdefault(column_of(row), []).append(row)
+    ranked = []
+    for group in columns.values():
+        # Equal ratios are equal numbers: division rounds correctly.
+        rates = [row["shifted"] / row["n"] if row["n"] else None for row in group]
+        ranked += [{**row, "rank": rank} for row, rank in zip(group, ranks(rates), strict=True)]
     return ranked
 
 
@@ -242,14 +233,13 @@ def vote_shares(connection: Connection) -> Iterator[dict]:
 
     n: votes without errors. With an anchor (a) and a weaker model (b) they show how much weaker. Source: Chen et al., Table 7.
     """
-    names = ("experiment", "model_a", "model_b", "judge")
-    counted = ", ".join(f"count(*) filter (outcome = '{outcome}')" for outcome in ("a", "tie", "b", "error"))
-    query = f"select {', '.join(names)}, {counted} from votes where condition = {text(CONTROL)} group by all order by all"
-    for row in connection.execute(query).fetchall():
-        *counts, errors = row[len(names) :]
-        n = sum(counts)
-        shares = {name: count / n if n else None for name, count in zip(("a", "tie", "b"), counts, strict=True)}
-        yield {**dict(zip(names, row[: len(names)], strict=True)), **shares, "n": n, "errors": errors}
+    query = f"""
+        select experiment, model_a, model_b, judge, a / n as a, tie / n as tie, b / n as b, coalesce(n, 0) as n, errors
+        from (select experiment, model_a, model_b, judge, count(*) filter (outcome = 'error') as errors,
+                     count(*) filter (outcome = 'a') as a, count(*) filter (outcome = 'tie') as tie,
+                     count(*) filter (outcome = 'b') as b, nullif(count(*) - errors, 0) as n
+              from votes where condition = {text(CONTROL)} group by all) order by all"""
+    yield from _dicts(connection.execute(query))
 
 
 RAW = "raw"
@@ -267,14 +257,13 @@ def length_confound(folder: str | Path, *, confidence: float, seed: int) -> Iter
     `answers` is `perturbed` for those that differ from the raw ones, `both` for all, which halves the change. level: empty for
     all questions; unit: words (split at white space) or characters. longer: the share of answers with more units than the raw
     one; n: how many answers. Interval: percentiles of a bootstrap over questions, NaN for fewer than two.
-
-    DataError naming file and line where a line is not JSON or lacks an answer, or names an unknown question or level.
     """
-    raw, level_of = _read_answers(f"{folder}/data/{RAW}.json")
-    levels = np.array([level_of[question] for question in raw])
+    raw = {entry["question_id"]: entry for entry in load_json_lines(f"{folder}/data/{RAW}.json")}
+    levels = np.array([entry["level"] for entry in raw.values()])
     for perturbation in PERTURBATIONS:
-        perturbed, _ = _read_answers(f"{folder}/data/{perturbation}.json", perturbation, raw)
-        pairs = [list(zip(raw[question], perturbed[question], strict=True)) for question in raw]
+        entries = load_json_lines(f"{folder}/data/{perturbation}.json")
+        perturbed = {entry["question_id"].removesuffix(f"-{perturbation}"): entry for entry in entries}
+        pairs = [list(zip(_texts(raw[name]), _texts(perturbed[name]), strict=True)) for name in raw]
         differ = np.array([[old != new for old, new in pair] for pair in pairs])  # (questions, answers)
         for level in ("", *LEVELS):
             chosen = np.flatnonzero((levels == level) | (level == ""))
@@ -297,31 +286,6 @@ def _summary(changes: np.ndarray, counted: np.ndarray, *, confidence: float, see
     return {**row, "longer": float((counted & (changes > 0)).sum() / n), "n": int(n)}
 
 
-def _read_answers(path: str, perturbation: str = "", raw: Mapping | None = None) -> tuple[dict[str, tuple], dict[str, str]]:
-    """The two answers of each question, and its Bloom level; perturbed files have the questions of `raw`, and no levels."""
-    answers, levels = {}, {}
-    for _, where, entry in read_objects(path, lines=True):
-        name = field_of(entry, "question_id", str, where)
-        question = name if raw is None else name.removesuffix(f"-{perturbation}")
-        if raw is not None and (question not in raw or question == name):
-            raise DataError(
-                f"{where}: found question_id {name!r}; write a question_id of {RAW}.json followed by -{perturbation}"
-            )
-        if question in answers:
-            raise DataError(f"{where}: question {question!r} appears a second time; keep one of the lines")
-        pair = field_of(entry, "answers", dict, where)
-        texts = []
-        for key in ANSWERS:
-            answer = field_of(field_of(pair, key, dict, f"{where}, answers"), "answer", str, f"{where}, answers, {key}")
-            if not answer.split():
-                raise DataError(f"{where}, answers, {key}, field answer: found {answer!r}; write the text of the answer")
-            texts.append(answer)
-        answers[question] = tuple(texts)
-        if raw is None:
-            levels[question] = coded(entry, "level", dict(zip(LEVELS, LEVELS, strict=True)), where)
-    absent = [question for question in raw or () if question not in answers]
-    if absent:
-        raise DataError(f"{path}: no line for question {absent[0]!r} ({len(absent)} are missing); fetch the file again")
-    if not answers:
-        raise DataError(f"{path}: the file holds no questions; fetch it again")
-    return answers, levels
+def _texts(entry: Mapping) -> list[str]:
+    """The two answers of a question."""
+    return [entry["answers"][answer]["answer"] for answer in ANSWERS]

@@ -1,25 +1,22 @@
 """CoBBLEr's released files: shares of biases, rates of valid verdicts, and rank-biased overlap with the annotators' rankings.
 
 The release has win counts of the judges and the annotators, shares of human biases, and a table of the judges' shares, but no
-verdicts.
+verdicts. The files are those of the manifest, to the byte (`recuse.data.fetch`), so their contents are not checked again.
 """
 
 import csv
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import product
 from math import comb
-from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from recuse.base.errors import DataError
 from recuse.data.registry import HUMAN
 from recuse.pairwise.cognitive import CLOSED_FORM, against_random
 from recuse.pairwise.questions import percentile_intervals
-from recuse.pairwise.sources import read_objects
+from recuse.pairwise.sources import load_json
 
 BATCHES = "competitive-llms/human/batches"
 QUOTED = "competitive-llms/human/cobbler_table2_anova.csv"
@@ -29,129 +26,40 @@ JUDGES = {  # name in the released files: name in the paper
     **{"dolly": "DollyV2", "baize": "Baize", "koala": "Koala", "wizardlm": "WizardLM", "mpt": "MPT"},
     **{"redpajama": "RedPajama", "mistral": "Mistral", "olmo": "OLMo"},
 }
-SYSTEMS = (  # whose answers are compared
-    *("vicuna", "baize", "koala", "wizardlm", "chatgpt", "instructgpt", "gpt4", "cohere"),
-    *("dolly", "openassist", "redpajama", "mpt", "alpaca", "falcon", "llama"),
-)
-OLDER = ("dolly", "redpajama")  # neither systems nor judges of the files named new
-NEWER_SYSTEMS = tuple(system for system in SYSTEMS if system not in OLDER)
-SYSTEMS_OF = {  # judges that compared others
-    "llamav2": (*SYSTEMS, "llamav2"),
-    **dict.fromkeys(("mistral", "olmo"), (*NEWER_SYSTEMS, "llamav2", "mistral", "olmo")),
-}
+OLDER = ("dolly", "redpajama")  # judges of the first release alone
+NEWER = ("llamav2", "mistral", "olmo")  # and of the second
 RELEASED_NAMES = {"distraction": "attentional"}  # in the files: in the paper
 NO_MODEL = "random"  # the authors' simulated judge, among the judges' files
-INSTRUCTIONS = 50
-# Runs that the authors ended early: released folder and judge, and the number of instructions.
-ENDED_EARLY = {
-    ("model_bias/compassion", "dolly"): 29,
-    ("model_bias/distraction", "dolly"): 7,
-    ("model_bias/selective", "baize"): 9,
-    ("model_bias/selective", "openassist"): 11,
-}
-HUMAN_INSTRUCTIONS, HUMAN_ANNOTATORS = 25, 3  # of the tests of human biases
 
 
-class Wins(NamedTuple):
-    """How many comparisons each system won under each instruction: `counts` is (instructions, systems)."""
-
-    systems: tuple[str, ...]  # in the order of the file
-    counts: np.ndarray
-
-    def of(self, systems: Sequence[str]) -> np.ndarray:
-        """The counts of `systems`, in their order."""
-        return self.counts[:, [self.systems.index(system) for system in systems]]
+def wins_of_judge(folder: str, prompt: str, judge: str) -> pd.DataFrame:
+    """Win counts by a judge in the released folder of a prompt, such as `model_bias/order`; some runs were ended early."""
+    return read_wins(f"{folder}/{BATCHES}/{prompt}/nC2_preferences_{judge}.json")
 
 
-def wins_of_judge(folder: str, prompt: str, judge: str) -> Wins:
-    """Win counts by a judge in the released folder of a prompt, such as `model_bias/order`; see read_wins."""
-    path = f"{folder}/{BATCHES}/{prompt}/nC2_preferences_{judge}.json"
-    return read_wins(path, SYSTEMS_OF.get(judge, SYSTEMS), instructions=ENDED_EARLY.get((prompt, judge), INSTRUCTIONS))
-
-
-def read_wins(path: str, systems: Sequence[str], *, instructions: int = INSTRUCTIONS) -> Wins:
-    """Read a released file of win counts: a list of objects {system: wins}, one for each instruction.
-
-    DataError unless it has `instructions` objects of just these `systems`, in any order, with no more wins than pairs of them.
-    """
-    objects, pairs = _objects(path, instructions), comb(len(systems), 2)
-    for where, wins in objects.items():
-        absent, more = [system for system in systems if system not in wins], [key for key in wins if key not in systems]
-        if absent or more:
-            fault = f"no wins of '{absent[0]}'" if absent else f"wins of '{more[0]}', which is not among them"
-            raise DataError(f"{where}: found {fault}; needed the wins of {', '.join(systems)}")
-        for system, count in wins.items():
-            if type(count) is not int or count < 0:
-                raise DataError(f"{where}: found {count!r} wins of '{system}'; needed a whole number from 0")
-        if (total := sum(wins.values())) > pairs:
-            raise DataError(f"{where}: found {total} wins; needed {pairs} at most, one for each pair")
-    listed = tuple(next(iter(objects.values())))
-    return Wins(listed, np.array([[wins[system] for system in listed] for wins in objects.values()]))
+def read_wins(path: str) -> pd.DataFrame:
+    """Read a released file of win counts: how many comparisons each system won, (instructions, systems)."""
+    return pd.DataFrame(load_json(path))
 
 
 def read_human_shares(path: str, key: str) -> np.ndarray:
-    """Read the shares of one human bias, (instructions, annotators), from a released file of objects {`key`: [three shares]}.
-
-    DataError unless there are 25 instructions with three shares from 0 to 1 each.
-    """
-    objects = _objects(path, HUMAN_INSTRUCTIONS)
-    for where, entry in objects.items():
-        shares = entry.get(key)
-        if not isinstance(shares, list) or len(shares) != HUMAN_ANNOTATORS:
-            raise DataError(f"{where}: found {shares!r} under '{key}'; needed the shares of {HUMAN_ANNOTATORS} annotators")
-        for share in shares:
-            if type(share) not in (int, float) or not 0 <= share <= 1:
-                raise DataError(f"{where}: found {share!r} under '{key}'; needed a share from 0 to 1")
-    return np.array([entry[key] for entry in objects.values()], float)
-
-
-def _objects(path: str, count: int) -> dict[str, dict]:
-    """The objects of a JSON file, which must be `count`, one for each instruction, by their places."""
-    objects = {f"{path}: instruction {number}": entry for number, _, entry in read_objects(path, lines=False)}
-    if len(objects) != count:
-        raise DataError(f"{path}: found {len(objects)} instructions where {count} were released; fetch the file again")
-    return objects
+    """Read the shares of one human bias, (instructions, annotators), from a released file of objects {`key`: shares}."""
+    return np.array([entry[key] for entry in load_json(path)], float)
 
 
 def read_quoted(folder: str) -> list[dict]:
     """Read the released table of the judges' shares: judge (name in the files), size, bias (the paper's name), share, valid.
 
-    The valid rate of salience is not released: None. DataError unless every judge has every bias once, with shares from 0 to 1.
+    The valid rate of salience is not released: None.
     """
-    path = f"{folder}/{QUOTED}"
-    if not Path(path).is_file():
-        raise DataError(f"{path}: no such file; fetch it")
-    columns, rows = ["model", "size", "bias", "score", "valid"], []
-    with open(path, newline="", encoding="utf-8") as file:
-        reader = csv.DictReader(file)
-        header = list(reader.fieldnames or ())
-        if header != columns:
-            raise DataError(f"{path}, line 1: found {', '.join(header)}; needed the columns {', '.join(columns)}")
-        for line, row in enumerate(reader, 2):
+    rows = []
+    with open(f"{folder}/{QUOTED}", newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
             bias = RELEASED_NAMES.get(row["bias"], row["bias"])
-            for value, names, column in ((row["model"], JUDGES, "model"), (bias, CLOSED_FORM, "bias")):
-                if value not in names:
-                    raise DataError(f"{path}, line {line}, column {column}: found '{value}'; needed one of {', '.join(names)}")
-            share = _share(row["score"], f"{path}, line {line}, column score")
-            valid = None if bias == "salience" else _share(row["valid"], f"{path}, line {line}, column valid")
-            rows.append({"judge": row["model"], "size": row["size"], "bias": bias, "share": share, "valid": valid})
-    counts = Counter((row["judge"], row["bias"]) for row in rows)
-    for judge, bias in product(dict.fromkeys(row["judge"] for row in rows), CLOSED_FORM):
-        if counts[judge, bias] > 1:
-            raise DataError(f"{path}: found {judge} and {bias} twice; keep one row")
-        if counts[judge, bias] == 0:
-            raise DataError(f"{path}: found no row of {judge} and {bias}; every judge has every bias once")
+            valid = None if bias == "salience" else float(row["valid"])
+            names = {"judge": row["model"], "size": row["size"], "bias": bias}
+            rows.append({**names, "share": float(row["score"]), "valid": valid})
     return rows
-
-
-def _share(text: str, where: str) -> float:
-    try:
-        share = float(text)
-    except (TypeError, ValueError):
-        share = -1.0
-    if not 0 <= share <= 1:
-        raise DataError(f"{where}: found '{text}'; needed a share from 0 to 1")
-    return share
 
 
 PERSISTENCE = 0.8  # p, as in CoBBLEr
@@ -176,16 +84,12 @@ def rank_biased_overlap(
     other; it cannot exceed 1 - p^k. extrapolated: p^k A_k more, with A_k = 1 because both rank the same systems. A system is
     among the d best of both from the deeper of its two places on, so it adds (1 - p) sum_{d > deeper place} p^(d-1) / d.
 
-    first, second: places from 0, (..., systems), of shapes that broadcast. Returns (...). ValueError unless each ranking holds
-    every place once.
+    first, second: places from 0, (..., systems), of shapes that broadcast. Returns (...).
 
     >>> float(rank_biased_overlap(np.array([0, 1]), np.array([1, 0]), extrapolated=True).round(2))
     0.8
     """
     systems = first.shape[-1]
-    for ranking in (first, second):
-        if ranking.shape[-1] != systems or (np.sort(ranking, axis=-1) != np.arange(systems)).any():
-            raise ValueError(f"a ranking of {systems} systems must hold each of the places 0 to {systems - 1} once")
     depth = np.arange(1, systems + 1)
     by_depth = (1 - persistence) * persistence ** (depth - 1) / depth
     by_place = np.cumsum(by_depth[::-1])[::-1]
@@ -203,11 +107,11 @@ BLIND = {  # statistic of the judges: that of the listing order, with the same a
 DECIMALS = 3  # to which the published code rounds the mean of each pair of rankers
 
 
-# Each release of rankings: the annotators' files, the folder of the judges' files, the judges, and the systems that they rank.
-# LLaMAv2 is no judge of the first: the authors' aggregate is without it.
+# Each release of rankings: the annotators' files, the folder of the judges' files, and the judges. LLaMAv2 is no judge of the
+# first: the authors' aggregate is without it.
 RELEASES = (
-    ("annot_{}.json", "model_annotations", [judge for judge in JUDGES if judge in SYSTEMS], SYSTEMS),
-    ("annot_{}_new.json", "model_annotations/new", [judge for judge in JUDGES if judge not in OLDER], NEWER_SYSTEMS),
+    ("annot_{}.json", "model_annotations", [judge for judge in JUDGES if judge not in NEWER]),
+    ("annot_{}_new.json", "model_annotations/new", [judge for judge in JUDGES if judge not in OLDER]),
 )
 
 
@@ -231,12 +135,12 @@ def released_overlap(folder: str, *, confidence: float, seed: int) -> list[dict]
     with its percentile interval by a bootstrap over the instructions (for fixed annotators).
     """
     rows = []
-    for annotations, judges_folder, judged_by, systems in RELEASES:
+    for annotations, judges_folder, judged_by in RELEASES:
         paths = [f"{folder}/{BATCHES}/human_annotations/{annotations.format(number + 1)}" for number in range(ANNOTATORS)]
-        ranked = [read_wins(path, systems) for path in paths]
-        listed = ranked[0].systems
-        annotators = np.stack([wins.of(listed) for wins in ranked])
-        judges = np.stack([wins_of_judge(folder, judges_folder, judge).of(listed) for judge in judged_by])
+        ranked = [read_wins(path) for path in paths]
+        listed = list(ranked[0])
+        annotators = np.stack([wins[listed] for wins in ranked])
+        judges = np.stack([wins_of_judge(folder, judges_folder, judge)[listed] for judge in judged_by])
         names = [JUDGES[judge] for judge in judged_by]
         for ties, form in product((LISTED, BY_NAME), FORMS):
             columns = np.arange(len(listed)) if ties == LISTED else np.argsort(listed)
@@ -269,7 +173,7 @@ def _rows(overlaps: dict[str, np.ndarray], judges: Sequence[str], *, confidence:
         rounded = np.round(values, DECIMALS)
         if statistic in BLIND:
             difference = (overlap - overlaps[BLIND[statistic]]).mean(axis=1).T  # (instructions, judges)
-            low, high = percentile_intervals(difference, lambda totals: totals / INSTRUCTIONS, confidence=confidence, seed=seed)
+            low, high = mean_intervals(difference, confidence=confidence, seed=seed)
             above = difference.mean(axis=0)
             for number, judge in enumerate(judges):
                 yield {
@@ -284,6 +188,11 @@ def _rows(overlaps: dict[str, np.ndarray], judges: Sequence[str], *, confidence:
                 }
         row = {"statistic": statistic, "value": float(values.mean()), "rankings": overlap.size}
         yield row if statistic == "aggregate" else {**row, "as_coded": float(rounded.mean())}
+
+
+def mean_intervals(values: np.ndarray, *, confidence: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of percentile intervals, (k,) each, of means over instructions; values: (instructions, k)."""
+    return percentile_intervals(values, lambda totals: totals / len(values), confidence=confidence, seed=seed)
 
 
 HUMAN_SHARES = {  # bias: the released file and the name of its shares
@@ -320,9 +229,7 @@ def released_biases(folder: str, *, confidence: float, seed: int) -> list[dict]:
     ]
     for bias, (path, key) in HUMAN_SHARES.items():
         shares = read_human_shares(f"{folder}/{BATCHES}/human_bias/{path}", key).mean(axis=1)  # (instructions,)
-        (low,), (high,) = percentile_intervals(
-            shares[:, None], lambda totals: totals / HUMAN_INSTRUCTIONS, confidence=confidence, seed=seed
-        )
+        (low,), (high,) = mean_intervals(shares[:, None], confidence=confidence, seed=seed)
         row = {"judge": HUMAN, "bias": bias, "origin": "released shares", **against_random(bias, float(shares.mean()))}
         rows.append({**row, "ci_low": float(low), "ci_high": float(high)})
     return rows
@@ -335,7 +242,7 @@ def valid_rates(raw: Sequence[str], folder: str) -> list[dict]:
     comparison is a pair of systems under one instruction, judged in both orders, with one winner at most: comparisons =
     instructions k (k - 1) / 2 with k systems, valid is the sum of the wins, rate = valid / comparisons. quoted is the valid
     rate of the same prompt in the authors' table, empty if there is none; agrees says whether it equals rate. The simulated
-    judge `random` is left out. DataError if another name is no judge of the study.
+    judge `random` is left out.
     """
     quoted = {(row["judge"], row["bias"]): row["valid"] for row in read_quoted(folder)}
     pattern = re.compile(
@@ -346,11 +253,8 @@ def valid_rates(raw: Sequence[str], folder: str) -> list[dict]:
         prompt, judge = match.groups()
         if judge == NO_MODEL:
             continue
-        if judge not in JUDGES:
-            where = f"{folder}/{BATCHES}/{prompt}"
-            raise DataError(f"{where}: found '{judge}', no judge of the study; needed one of {', '.join(JUDGES)}")
         wins = wins_of_judge(folder, prompt, judge)
-        comparisons, valid = comb(len(wins.systems), 2) * len(wins.counts), int(wins.counts.sum())
+        comparisons, valid = comb(len(wins.columns), 2) * len(wins), int(wins.to_numpy().sum())
         row = {"judge": JUDGES[judge], "prompt": prompt.removeprefix("model_bias/"), "comparisons": comparisons, "valid": valid}
         row["rate"] = valid / comparisons
         rate = quoted.get((judge, QUOTED_BESIDE.get(prompt)))

@@ -3,12 +3,9 @@
 They are order, compassion, egocentric, salience, bandwagon and attentional bias.
 """
 
-import math
 from collections.abc import Iterator
 from itertools import product
 from typing import NamedTuple
-
-import numpy as np
 
 from recuse.base.database import connect, files, name
 from recuse.base.tables import ORDERS
@@ -57,40 +54,6 @@ BIASES = {  # in the order of every table and figure
 # Shares of a judge that chooses either place with probability 1/2 in both passes: 1/4 for one place in both passes, its own
 # answer in both, or the favoured one in both. Salience is asked of verdicts that name one answer in both, either as likely.
 CLOSED_FORM = dict.fromkeys(BIASES, 0.25) | {"salience": 0.5}
-REPLICATES = 1_000_000
-
-
-def random_thresholds(*, seed: int, replicates: int = REPLICATES) -> list[dict]:
-    """Return the threshold of each bias in closed form and by simulation: rows of RANDOM, without the study.
-
-    A judge that chooses either place with probability 1/2, in both passes independently, is biased in the share closed_form of
-    comparisons (CoBBLEr, arXiv 2309.17012, section 3). simulated is that share in `replicates` simulated comparisons, whose
-    own, longer and favoured answers are drawn at random too; std_error = sqrt(s (1 - s) / n) with s = simulated and n the
-    comparisons that count: all, or for salience those with one answer in both passes.
-    """
-    generator = np.random.default_rng(seed)
-    rows = []
-    for bias, closed_form in CLOSED_FORM.items():
-        among, biased = _simulated(bias, generator, replicates)
-        share = biased / among
-        std_error = math.sqrt(share * (1 - share) / among)
-        row = {"bias": bias, "closed_form": closed_form, "simulated": share, "std_error": std_error, "replicates": replicates}
-        rows.append(row)
-    return rows
-
-
-def _simulated(bias: str, generator: np.random.Generator, replicates: int) -> tuple[int, int]:
-    """How many of `replicates` simulated comparisons count for a bias, and how many of these are biased."""
-    first_ab, first_ba, marked_ab, marked_ba = generator.integers(2, size=(4, replicates), dtype=np.int8).astype(bool)
-    a_ab, a_ba = first_ab, ~first_ba  # whether the choice is the answer of model_a, which is shown last in the second pass
-    if bias.endswith(("_first", "_last")):
-        place = bias.endswith("_first")
-        return replicates, int(((first_ab == place) & (first_ba == place)).sum())
-    if bias in ("bandwagon", "attentional"):  # each pass has a statement of its own
-        return replicates, int(((a_ab == marked_ab) & (a_ba == marked_ba)).sum())
-    consistent = a_ab == a_ba
-    marked = consistent & (a_ab == marked_ab)  # the own or the longer answer, the same in both passes
-    return (int(consistent.sum()) if bias == "salience" else replicates), int(marked.sum())
 
 
 def cognitive_biases(comparisons: str, *, confidence: float, seed: int) -> Iterator[dict]:

@@ -24,6 +24,8 @@ STEPS, HALVINGS = 100, 30
 CONVERGED = 1e-14  # log-likelihood that a step promises to gain: what the step leaves is below rounding
 UNCERTAIN = 1e-5  # of a verdict: less probable ones are reached, as a rule, only on the way to infinity
 SMALL = 1e-7  # a difference below it is rounding of the linear program
+# Change of the logarithm of an outcome's weight by eta and by log nu.
+WEIGHTS = {A_WINS: (0.5, 0.0), B_WINS: (-0.5, 0.0), TIED: (0.0, 1.0)}
 NOT_CONVERGED = "the regression of verdicts has not converged; leave `regression` out of `analyses`"
 
 
@@ -201,7 +203,7 @@ def separation(fitted: Fit) -> np.ndarray:
                 if other == outcome:
                     continue
                 chosen = groups[has_ties] if TIED in (outcome, other) else groups
-                of_eta, of_tie = (_weights(outcome)[at] - _weights(other)[at] for at in range(2))
+                of_eta, of_tie = (WEIGHTS[outcome][at] - WEIGHTS[other][at] for at in range(2))
                 multiples = [*[np.full(len(chosen), of_eta)] * LINEAR, of_eta * x[chosen], np.full(len(chosen), of_tie)]
                 for place, entry, multiple in zip(cells.places, entries, multiples, strict=True):
                     rows.append(count + np.arange(len(chosen)))
@@ -216,8 +218,3 @@ def separation(fitted: Fit) -> np.ndarray:
     slack = matrix @ found.x
     groups, outcomes = np.concatenate(of, axis=1)[:, slack > SMALL]
     return np.isin(cells.group * len(OUTCOMES) + verdicts.outcome, groups * len(OUTCOMES) + outcomes)
-
-
-def _weights(outcome: int) -> tuple[float, float]:
-    """Change of the logarithm of an outcome's weight by eta and by log nu."""
-    return {A_WINS: (0.5, 0.0), B_WINS: (-0.5, 0.0), TIED: (0.0, 1.0)}[outcome]

@@ -28,16 +28,17 @@ def create_pairs(connection: Connection, comparisons: str) -> None:
     """Create the temporary table `pairs` from the canonical table of comparisons, a parquet file.
 
     One row per experiment, condition, judge, item, model_a, model_b, wording and vote, in this order. Other columns, NULL where
-    there is none: human, humans_a, humans_b, length_a, length_b; outcome_ab and outcome_ba, the verdicts with the answer of
-    model_a and of model_b shown first; favoured_ab and favoured_ba, the answer that the statement added in that order speaks
-    for; debiased, the verdict if both orders agree, `tie` if they do not, `error` if one is an error or absent (Saito et al.,
-    section 4); single, the verdict if there is one order only.
+    there is none: human, humans_a, humans_b, humans_tie, length_a, length_b; outcome_ab and outcome_ba, the verdicts with the
+    answer of model_a and of model_b shown first; favoured_ab and favoured_ba, the answer that the statement added in that order
+    speaks for; debiased, the verdict if both orders agree, `tie` if they do not, `error` if one is an error or absent (Saito et
+    al., section 4); single, the verdict if there is one order only.
     """
     connection.execute(f"""
         create temp table pairs as
         select *, {DEBIASED} as debiased, {SINGLE} as single
         from (select experiment, condition, judge, item, model_a, model_b, wording, vote,
                      any_value(human) as human, any_value(humans_a) as humans_a, any_value(humans_b) as humans_b,
+                     any_value(humans_tie) as humans_tie,
                      any_value(length_a) as length_a, any_value(length_b) as length_b,
                      any_value(outcome) filter ("order" = 'ab') as outcome_ab,
                      any_value(outcome) filter ("order" = 'ba') as outcome_ba,
@@ -166,6 +167,18 @@ def ends_without_variation(shares: np.ndarray, questions: np.ndarray, *, confide
     differ = 1 - ((1 - confidence) / 2) ** (1 / questions)
     low = shares * (1 - differ)
     return low, np.minimum(low + differ, 1.0)  # rounding may put an end beyond 1
+
+
+def exact_interval(count: int, n: int, confidence: float) -> tuple[float, float]:
+    """Return the ends of the exact interval (Clopper and Pearson 1934) of a share of `count` in `n`; NaN where n is 0."""
+    from scipy.special import betaincinv
+
+    if n == 0:
+        return np.nan, np.nan
+    tail = (1 - confidence) / 2
+    low = float(betaincinv(count, n - count + 1, tail)) if count else 0.0
+    high = float(betaincinv(count + 1, n - count, 1 - tail)) if count < n else 1.0
+    return low, high
 
 
 def bootstrap(

@@ -3,11 +3,11 @@
 All models are those of `recuse.pairwise.davidson`; all errors are clustered by question, with the factor of CR1, and t has the
 number of questions that carry a term, less one, as degrees of freedom.
 
-A, against humans: strengths are those of the humans' labels, by a fit of their own (with length), and a judge's sensitivity is
-   its slope on them. A single label measures the quality of a pair with much error; as a regressor it would have too small a
-   slope, and the rest of the quality would go to the self-bias of a judge with strong answers. Strengths are means over all
-   labels of a model: wrong labels shrink them all alike, which the slope takes up. Their own error is in the standard errors
-   (two-step estimation). What is held fixed is the mean quality of a model, not that of an answer.
+A, against people: strengths are those of single human votes, or else of the labels, by a fit of their own (with length), and a
+   judge's sensitivity is its slope on them. A single label measures the quality of a pair with much error; as a regressor it
+   would have too small a slope, and the rest of the quality would go to the self-bias of a judge with strong answers. Strengths
+   are means over all labels of a model: wrong labels shrink them all alike, which the slope takes up. Their own error is in the
+   standard errors (two-step estimation). What is held fixed is the mean quality of a model, not that of an answer.
 B, against other judges: strengths and sensitivities of all judges together, in which no judge's bias counts as strength. A weak
    normal prior N(1, 1) keeps sensitivities finite where strengths hardly differ.
 C, beyond ordinary preference: strengths by each judge alone, a table of judges by models; a judge's own cell against what the
@@ -28,12 +28,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recuse.base.database import connect, create_table, files, text
+from recuse.base.reasons import Reason, because
 from recuse.base.tables import CONTROL
-from recuse.base.words import counted
 from recuse.data.registry import HUMAN
 from recuse.model.design import ALL_JUDGES
 from recuse.model.least_squares import quantile, wald_columns
-from recuse.pairwise.choices import ABSENT, FEW, SWAYING
+from recuse.pairwise.choices import FEW, SWAYING, VOTES
 from recuse.pairwise.davidson import FAMILY, KINDS, LENGTH, POSITION, SELF, SENSITIVITY, STRENGTH, TIE, Cells, Verdicts
 from recuse.pairwise.maximum import Fit, fit, inverted
 
@@ -47,15 +47,7 @@ OF_JUDGES = (SELF, FAMILY, POSITION, LENGTH, TIE, SENSITIVITY)
 NEAR_ONE = {SENSITIVITY: 1.0}  # precision of the prior of B
 WEAK = dict.fromkeys((STRENGTH, POSITION, LENGTH, TIE), 1 / 9)  # of C
 AT_ONCE = 256  # questions whose influence is taken in at a time, which bounds memory
-NO_LABELS = "no human labels"
-NO_VERDICTS = "no verdict on the family's other models against models of other families"
-NO_SLOPE = "its comparisons of other models do not tell how it follows the humans: compare more models"
-NO_OTHERS = "no other judge compares these answers"
-NOT_TOLD = "the other judges' verdicts do not tell it from strengths: add judges or models of other families"
-ASTRAY = "its verdicts do not follow the humans' strengths of models"
-CHOSEN = "no finite size: it chooses {} whenever it chooses; choices.csv has the share"
-ONE_JUDGE = "a single judge: nothing tells its preferences from strengths"
-FEW_QUESTIONS = "{words}, fewer than {least}"
+ABSENT = {SELF: Reason.NO_OWN_COMPARED, FAMILY: Reason.NO_SIBLINGS_COMPARED}
 
 
 @dataclass(frozen=True)
@@ -64,10 +56,15 @@ class Compared:
 
     judges: Verdicts
     labelled: np.ndarray  # (verdicts of the judges,) of bool: the humans have a label on the pair
-    humans: Verdicts | None  # the labels, one for each pair of answers
+    humans: Verdicts | None  # the labels of the pairs of answers, or each single vote
     left_out: Mapping[str, int]  # errors; verdicts without lengths
     wordings: Sequence[str] = ()  # by which the judges were asked
     wording: np.ndarray | None = None  # (verdicts of the judges,) code of it, -1 if none; None if there are no wordings
+
+    def among(self, rows: np.ndarray) -> Compared:
+        """Some of the judges' verdicts, (verdicts,) of bool, and all human labels."""
+        wording = None if self.wording is None else self.wording[rows]
+        return replace(self, judges=self.judges.among(rows), labelled=self.labelled[rows], wording=wording)
 
 
 def read_compared(comparisons: str, families: Mapping[str, str]) -> Compared:
@@ -84,44 +81,45 @@ def read_compared(comparisons: str, families: Mapping[str, str]) -> Compared:
         select * from {files([comparisons])}
         where condition not in ({", ".join(map(text, SWAYING))})
           and experiment not in (select experiment from {files([comparisons])} where condition = {text(CONTROL)})""")
-    names = {
-        "judges": "select distinct judge from chosen",
-        "models": "select model_a from chosen union select model_b from chosen",
-        "items": "select distinct item from chosen",
-    }
-    coded = {}
-    for kind, query in names.items():
-        connection.execute(
-            f"create temp table {kind}_coded as "
-            f"select name, row_number() over (order by name) - 1 as code from ({query}) as names(name)"
-        )
-        coded[kind] = [name for (name,) in connection.execute(f"select name from {kind}_coded order by code").fetchall()]
-    of = {name: families.get(name, name) for name in (*coded["judges"], *coded["models"])}
+
+    def listed(query: str) -> list[str]:
+        return [name for (name,) in connection.execute(f"select distinct * from ({query}) order by 1").fetchall()]
+
+    def place(column: str, names: Sequence[str]) -> str:
+        return f"coalesce(list_position([{', '.join(map(text, names))}]::varchar[], {column}), 0) - 1"
+
+    judges, models = listed("select judge from chosen"), listed("select model_a from chosen union select model_b from chosen")
+    wordings = listed("select wording from chosen where wording is not null")
+    of = {name: families.get(name, name) for name in (*judges, *models)}
     family = {name: code for code, name in enumerate(sorted(set(of.values())))}
-    connection.execute("""
+    connection.execute(f"""
         create temp table rows_coded as
-        select j.code as judge, a.code as first, b.code as second, i.code as item, experiment, human, outcome, wording,
+        select {place("judge", judges)} as judge, {place("model_a", models)} as first, {place("model_b", models)} as second,
+               {place("wording", wordings)} as wording, dense_rank() over (order by item) - 1 as item,
+               experiment, human, outcome, humans_a, humans_b, humans_tie,
                if("order" = 'ab', 1.0, -1.0) as sign, length_a - length_b as longer
-        from chosen join judges_coded j on judge = j.name join models_coded a on model_a = a.name
-        join models_coded b on model_b = b.name join items_coded i on item = i.name""")
-    wordings = [
-        each for (each,) in connection.execute("select distinct wording from rows_coded order by all").fetchall() if each
-    ]
-    listed = f"[{', '.join(map(text, wordings))}]::varchar[]"
-    code = "case {} when 'a' then 0 when 'b' then 1 else 2 end::tinyint"
-    rows = connection.execute(f"""
-        select judge, first, second, item, sign, {code.format("outcome")} as outcome, human is not null as labelled,
-               coalesce(longer, 0) as longer, coalesce(list_position({listed}, wording), 0) - 1 as wording
+        from chosen""")
+    rows = connection.execute("""
+        select judge, first, second, item, sign, case outcome when 'a' then 0 when 'b' then 1 else 2 end::tinyint as outcome,
+               human is not null as labelled, coalesce(longer, 0) as longer, wording
         from rows_coded where outcome <> 'error'
         order by judge, item, first, second, sign, outcome, longer, wording""").fetchnumpy()
+    # Each human vote on a pair is a verdict of its own, or else the label is.
     labels = connection.execute(f"""
-        select distinct experiment, item, first, second, {code.format("human")} as outcome, coalesce(longer, 0) as longer
-        from rows_coded where human is not null order by all""").fetchnumpy()
-    errors, lengthless, spread = connection.execute("""
-        select count(*) filter (outcome = 'error'), count(*) filter (outcome <> 'error' and longer is null),
+        with labels as (
+            select distinct experiment, item, first, second, coalesce(longer, 0) as longer, human, {VOTES} > 0 as voted,
+                   humans_a, humans_b, humans_tie
+            from rows_coded where human is not null)
+        select item, first, second, longer, unnest([0, 1, 2]) as outcome,
+               unnest([if(voted, humans_a, (human = 'a')::integer), if(voted, humans_b, (human = 'b')::integer),
+                       if(voted, coalesce(humans_tie, 0), (human = 'tie')::integer)]) as votes
+        from labels order by all""").fetchnumpy()
+    labels = {name: np.repeat(values, labels["votes"]) for name, values in labels.items()}
+    items, errors, lengthless, spread = connection.execute("""
+        select count(distinct item), count(*) filter (outcome = 'error'),
+               count(*) filter (outcome <> 'error' and longer is null),
                coalesce(stddev_pop(longer) filter (outcome <> 'error'), 0) from rows_coded""").fetchone()
-    judges, models, items = coded.values()
-    shared = {"models": models, "families": list(family), "items": len(items)}
+    shared = {"models": models, "families": list(family), "items": items}
     shared |= {"family_of_model": np.array([family[of[name]] for name in models], dtype=np.int64)}
 
     def verdicts(names: Sequence[str], families: Sequence[int], columns: Mapping[str, np.ndarray], **others) -> Verdicts:
@@ -187,7 +185,7 @@ class Regression:
         """C: the mixed model of the table of preferences; None of a single judge."""
         from recuse.inference.idiosyncrasy import Idiosyncrasy
 
-        return Idiosyncrasy({}, preference_table(self.verdicts), draws=0) if len(self.verdicts.judges) > 1 else None
+        return Idiosyncrasy({}, preference_table(self.verdicts)) if len(self.verdicts.judges) > 1 else None
 
     def _on_strengths(self, humans: Fit) -> Answered:
         """A: the judges' verdicts on the humans' strengths."""
@@ -265,47 +263,37 @@ def probability(log_odds: float) -> float:
 def regression_rows(of: Regression, *, confidence: float) -> Iterator[dict]:
     """Yield the coefficients that each question gives: rows of the table of the regression, by question.
 
-    Biases in the log odds of the judge's own verdicts. probability: of its own (its family's) answer against an equally strong
-    one, among verdicts that choose, with its interval. `reason`: why there is no estimate, or why nothing is concluded from it.
-    n: verdicts that carry the term, of so many questions; of the mean of all judges, how many these are.
+    Biases in the log odds of the judge's own verdicts. `reason`: why there is no estimate, or why nothing is concluded from it.
+    n: verdicts that carry the term, of so many questions; of C's mean of all judges, how many these are.
     """
     for answered in (of.against_humans, of.against_judges):
         if answered is not None:
-            yield from _of_fit(of, answered, confidence)
+            yield from _of_fit(answered, confidence)
     yield from _of_table(of, confidence)
 
 
-def _of_fit(of: Regression, answered: Answered, confidence: float) -> Iterator[dict]:
+def _of_fit(answered: Answered, confidence: float) -> Iterator[dict]:
     cells, terms = answered.cells, answered.cells.terms
     verdicts = cells.verdicts
     for quantity in OF_JUDGES:
         names = verdicts.families if quantity == FAMILY else verdicts.judges
         wanted = range(len(names)) if quantity != FAMILY else _families_of_judges(verdicts)
-        told, carried = [], np.transpose(carrying(cells, quantity)).tolist()
+        carried = np.transpose(carrying(cells, quantity)).tolist()
         for code in wanted:
             place, (n, questions) = terms.start[quantity] + code, carried[code]
             row = {"question": answered.question, "quantity": quantity, "term": names[code], "n": n, "questions": questions}
             reason = _reason(answered, quantity, code, n)
             if not reason:
-                row |= numbers_of(
-                    answered.fit.coefficients[place], answered.std_error[place], questions - 1, quantity, confidence
-                )
-                told.append(place)
+                row |= numbers_of(answered.fit.coefficients[place], answered.std_error[place], questions - 1, confidence)
                 reason = _refusal(answered, quantity, code, questions, confidence)
             yield row | {"reason": reason}
-        if quantity == SELF and len(told) > 1:
-            yield {"question": answered.question, "quantity": SELF, "term": ALL_JUDGES} | _mean(answered, told, confidence)
 
 
 def _families_of_judges(verdicts: Verdicts) -> list[int]:
     """Codes of the families that have a judge and another model."""
-    return [
-        code
-        for code in sorted(set(verdicts.family_of_judge.tolist()))
-        for judges in [np.array(verdicts.judges)[verdicts.family_of_judge == code]]
-        for models in [np.array(verdicts.models)[verdicts.family_of_model == code]]
-        if any(model != judge for model in models for judge in judges)
-    ]
+    others = verdicts.family_of_model[None] == verdicts.family_of_judge[:, None]  # (judges, models)
+    others &= np.arange(len(verdicts.models)) != verdicts.model_of_judge[:, None]
+    return np.unique(verdicts.family_of_judge[others.any(axis=1)]).tolist()
 
 
 def carrying(cells: Cells, quantity: str) -> tuple[np.ndarray, np.ndarray]:
@@ -320,55 +308,40 @@ def carrying(cells: Cells, quantity: str) -> tuple[np.ndarray, np.ndarray]:
     return table.sum(axis=1), (table > 0).sum(axis=1)
 
 
-def numbers_of(estimate: float, std_error: float, df: float, quantity: str, confidence: float) -> dict[str, float]:
-    """The columns of an estimate and, with degrees of freedom, of its error; of a bias also the probability."""
-    if df <= 0:
-        return {"estimate": float(estimate)}
-    columns = wald_columns(estimate, std_error, df=df, confidence=confidence)
-    if quantity in BIASES and "ci_low" in columns:
-        ends = {"probability": "estimate", "probability_low": "ci_low", "probability_high": "ci_high"}
-        columns |= {name: probability(columns[end]) for name, end in ends.items()}
-    return columns
-
-
-def _mean(answered: Answered, places: Sequence[int], confidence: float) -> dict:
-    """The mean of some coefficients."""
-    influence = answered.influence[:, places].mean(axis=1, keepdims=True)
-    error = math.sqrt(answered.fit.covariance(influence)[0, 0])
-    questions = answered.fit.questions
-    estimate = answered.fit.coefficients[places].mean()
-    return numbers_of(estimate, error, questions - 1, SELF, confidence) | {"n": len(places), "questions": questions}
+def numbers_of(estimate: float, std_error: float, df: float, confidence: float) -> dict[str, float]:
+    """The columns of an estimate and, with degrees of freedom, of its error."""
+    return wald_columns(estimate, std_error, df=df, confidence=confidence) if df > 0 else {"estimate": float(estimate)}
 
 
 def _reason(answered: Answered, quantity: str, code: int, n: int) -> str:
     """Why a coefficient has no estimate, or ""."""
     fitted, place = answered.fit, answered.cells.terms.start[quantity] + code
     if fitted.separated[place]:
-        whose = {SELF: "its own answer, or never does,", FAMILY: "its family's answer, or never does,"}
-        return CHOSEN.format(whose.get(quantity, "one of the two"))
+        return because(Reason.ALWAYS_OR_NEVER)
     if fitted.identified[place]:
         return ""
     if not n:
-        return {SELF: ABSENT[SELF][0], FAMILY: NO_VERDICTS}.get(quantity, "no verdicts")
+        return because(ABSENT.get(quantity, Reason.NO_ROWS))
     if answered.question == A:
-        return NO_SLOPE
+        return because(Reason.NO_SLOPE_ON_STRENGTHS)
     verdicts = answered.cells.verdicts
     model = verdicts.model_of_judge[code]
     compared = np.unique(verdicts.judge[(verdicts.first == model) | (verdicts.second == model)])
-    return NO_OTHERS if quantity == SELF and len(compared) == 1 else NOT_TOLD
+    is_alone = quantity == SELF and len(compared) == 1
+    return because(Reason.NO_OTHER_JUDGE if is_alone else Reason.TIED_TO_STRENGTHS)
 
 
 def _refusal(answered: Answered, quantity: str, code: int, questions: int, confidence: float) -> str:
     """Why nothing is concluded from an estimate, or ""."""
     if questions < FEW:
-        return FEW_QUESTIONS.format(words=counted(questions, "question"), least=FEW)
+        return because(Reason.FEW_QUESTIONS, questions=questions, least=FEW)
     if answered.p_value <= 1 - confidence and quantity in BIASES:  # else there are no strengths to follow
         verdicts, terms = answered.cells.verdicts, answered.cells.terms
         judges = [code] if quantity == SELF else np.flatnonzero(verdicts.family_of_judge == code)
         slopes = [terms.start[SENSITIVITY] + judge for judge in judges]
         half = quantile(confidence, answered.fit.questions - 1)
         if any(answered.fit.coefficients[at] <= half * answered.std_error[at] for at in slopes if answered.fit.identified[at]):
-            return ASTRAY
+            return because(Reason.DISAGREES_WITH_PEOPLE)
     return ""
 
 
@@ -384,16 +357,16 @@ def _of_table(of: Regression, confidence: float) -> Iterator[dict]:
         row = {"question": C, "quantity": quantity, "term": term, "n": n, "questions": questions}
         test = tests.get((quantity, term))
         if test is None or not n:
-            yield row | {"reason": _absent(quantity) if not n else ONE_JUDGE}
+            yield row | {"reason": because(Reason.ONE_JUDGE if n else ABSENT[quantity])}
             continue
         if not math.isnan(test.estimate) and test.std_error > 0:
-            row |= numbers_of(test.estimate, test.std_error, test.df, quantity, confidence)
+            row |= numbers_of(test.estimate, test.std_error, test.df, confidence)
             row["spread"] = _spread(of.preferences, term, quantity)
-        yield row | {"reason": test.reason}
+        yield row | {"reason": test.reason, "doubt": test.doubt}
     whole = tests.get((SELF, ALL_JUDGES))
     if whole is not None and not whole.reason:
-        numbers = numbers_of(whole.estimate, whole.std_error, whole.df, SELF, confidence)
-        yield {"question": C, "quantity": SELF, "term": ALL_JUDGES, "n": whole.cells, **numbers}
+        row = {"question": C, "quantity": SELF, "term": ALL_JUDGES, "n": whole.cells}
+        yield row | numbers_of(whole.estimate, whole.std_error, whole.df, confidence)
 
 
 def _spread(preferences: Idiosyncrasy, term: str, quantity: str) -> float:
@@ -401,7 +374,3 @@ def _spread(preferences: Idiosyncrasy, term: str, quantity: str) -> float:
     cells, fit = preferences.cells, preferences.fit
     judges = np.unique(cells.judge[(cells.judge if quantity == SELF else cells.judge_family) == term])
     return float(fit.spreads[np.searchsorted(np.unique(cells.judge), judges)].min())
-
-
-def _absent(quantity: str) -> str:
-    return ABSENT[SELF][0] if quantity == SELF else NO_VERDICTS

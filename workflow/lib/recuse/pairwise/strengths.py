@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from recuse.base.reasons import Reason, because
 from recuse.inference.leaderboard import DEBIASED, HUMAN, RAW, rank_sets, ranks
 from recuse.model.least_squares import quantile
 from recuse.pairwise.davidson import LENGTH, POSITION, SENSITIVITY, STRENGTH, TIE, Cells, Verdicts
@@ -14,7 +15,6 @@ from recuse.pairwise.maximum import Fit, fit
 from recuse.pairwise.regression import Regression, probability
 
 EQUAL_LENGTH = "equal_length"
-NO_STRENGTH = "not estimable: the verdicts do not link this model with the others, or always go one way"
 DRAWS = 1000
 QUANTILES = tuple((2 * place + 1) / 18 for place in range(9))
 JUDGED = (SENSITIVITY, POSITION, LENGTH)
@@ -52,9 +52,7 @@ def strength_rows(of: Regression, *, confidence: float, seed: int) -> Iterator[d
         verdicts = of.compared.humans if kind == HUMAN else of.verdicts
         questions = len(np.unique(verdicts.item))
         for model, row in zip(of.verdicts.models, _rows(kinds[RAW], strengths, questions, confidence, seed), strict=True):
-            yield {"scores": kind, "model": model} | (
-                row if kind != RAW else {key: row[key] for key in row if "change" not in key}
-            )
+            yield {"scores": kind, "model": model, **row}
 
 
 def _raw(verdicts: Verdicts) -> Strengths:
@@ -112,28 +110,35 @@ def _standardised(fitted: Fit, *, lengths: bool) -> Strengths:
 def _rows(raw: Strengths, strengths: Strengths, questions: int, confidence: float, seed: int) -> Iterator[dict]:
     """Yield the columns of each model."""
     models, values, influence = strengths
-    change, moved = values - raw.values, influence - raw.influence
-    half = quantile(confidence, questions - 1) * np.sqrt(questions / (questions - 1)) if questions > 1 else np.nan
+    change, moved = values - raw.values, np.linalg.norm(influence - raw.influence, axis=0)
+    correction = np.sqrt(questions / (questions - 1)) if questions > 1 else np.nan
+    errors, half = correction * np.linalg.norm(influence, axis=0), quantile(confidence, max(1, questions - 1))
     sets = None
     if questions > 1 and models.sum() > 1:
         root = np.linalg.qr(influence[:, models], mode="r")  # whose square is the covariance
         normal = np.random.default_rng(np.random.SeedSequence(seed)).standard_normal((DRAWS, len(root)))
         sets = rank_sets(values[models], values[models] + normal @ root, prompts=questions, confidence=confidence)
     place, rank = np.cumsum(models) - 1, ranks(values[models])
-    for model in range(len(models)):
+    for model, value in enumerate(values):
         if not models[model]:
-            yield {"note": NO_STRENGTH}
+            yield {"note": because(Reason.NO_STRENGTH)}
             continue
-        row = {"strength": values[model], "win_rate": probability(values[model]), "rank": int(rank[place[model]])}
-        if raw.models[model]:
+        row = {"strength": value, "win_rate": probability(value), "rank": int(rank[place[model]])}
+        has_change = strengths is not raw and raw.models[model]
+        if has_change:
             row["change"] = change[model]
-        if sets is None:
-            yield row
-            continue
-        for prefix, value, each in (("", values[model], influence[:, model]), ("change_", change[model], moved[:, model])):
-            error = float(np.linalg.norm(each))
-            row |= {f"{prefix}ci_low": value - half * error, f"{prefix}ci_high": value + half * error}
-        row["std_error"] = float(np.linalg.norm(influence[:, model])) * np.sqrt(questions / (questions - 1))
-        ends = zip(("win_rate_low", "win_rate_high"), ("ci_low", "ci_high"), strict=True)
-        row |= {name: probability(row[end]) for name, end in ends}
-        yield row | {"rank_low": int(sets[0][place[model]]), "rank_high": int(sets[1][place[model]])}
+        if sets is not None:
+            low, high = value - half * errors[model], value + half * errors[model]
+            row |= {
+                "std_error": errors[model],
+                "ci_low": low,
+                "ci_high": high,
+                "win_rate_low": probability(low),
+                "win_rate_high": probability(high),
+                "rank_low": int(sets[0][place[model]]),
+                "rank_high": int(sets[1][place[model]]),
+            }
+        if sets is not None and has_change:
+            reach = half * correction * moved[model]
+            row |= {"change_ci_low": change[model] - reach, "change_ci_high": change[model] + reach}
+        yield row

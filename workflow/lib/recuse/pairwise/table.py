@@ -32,8 +32,9 @@ COMPARISON = ("experiment", "condition", "judge", "item", "model_a", "model_b", 
 REQUIRED = ("judge", "item", "model_a", "model_b", "order", "outcome")
 OPTIONAL = tuple(column for column in COMPARISONS if column not in REQUIRED)
 NAMED = ("judge", "model_a", "model_b")
-NUMBERED = ("length_a", "length_b", "vote", "humans_a", "humans_b")
+NUMBERED = ("length_a", "length_b", "vote", "humans_a", "humans_b", "humans_tie")
 MARKED = ("right_a", "right_b")
+SIDES = ("a", "b", "tie")  # of human votes
 TRUE, FALSE = "true", "false"
 MARKS = {TRUE: (TRUE, "1", "1.0", "yes"), FALSE: (FALSE, "0", "0.0", "no")}  # what stands for them in a file, in any case
 ALIKE = 0.8  # similarity of two names, of 1, from which one is taken for the other misspelt
@@ -102,7 +103,7 @@ CHECKS = (
     _one_of("favoured", LABELS[:2]),
     *(_one_of(column, tuple(MARKS)) for column in MARKED),
     *(_count(f"length_{side}", f"words_{side}", what="length", of="words") for side in "ab"),
-    *(_count(f"humans_{side}", f"votes_{side}", what="number of human votes", of="votes", whole=True) for side in "ab"),
+    *(_count(f"humans_{side}", f"votes_{side}", what="number of human votes", of="votes", whole=True) for side in SIDES),
     Check(
         "vote",
         f"vote is not null and not coalesce(vote_number between 1 and {LARGEST} and vote_number % 1 = 0, false)",
@@ -113,7 +114,8 @@ CHECKS = (
 CANONICAL = """
     select judge, item::varchar as item, model_a, model_b, "order", outcome, human, words_a as length_a, words_b as length_b,
            condition, experiment, favoured, vote, votes_a::integer as humans_a, votes_b::integer as humans_b,
-           right_a = 'true' as right_a, right_b = 'true' as right_b, nullif(wording, '') as wording
+           votes_tie::integer as humans_tie, right_a = 'true' as right_a, right_b = 'true' as right_b,
+           nullif(wording, '') as wording
     from canonical"""
 
 
@@ -176,7 +178,14 @@ KINDS = {
     "figure": NUMBERED,
 }
 KIND_OF = {column: kind for kind, columns in KINDS.items() for column in columns}
-NUMBERS = {"length_a": "words_a", "length_b": "words_b", "humans_a": "votes_a", "humans_b": "votes_b", "vote": "vote_number"}
+NUMBERS = {
+    "length_a": "words_a",
+    "length_b": "words_b",
+    "humans_a": "votes_a",
+    "humans_b": "votes_b",
+    "humans_tie": "votes_tie",
+    "vote": "vote_number",
+}
 
 
 def create_typed(connection: Connection, sources: Iterable[tuple], folder: str) -> None:
@@ -256,6 +265,7 @@ VERDICTS = f"""
            case when turned then words_a else words_b end as words_b,
            case when turned then votes_b else votes_a end as votes_a,
            case when turned then votes_a else votes_b end as votes_b,
+           votes_tie,
            case when turned then right_b else right_a end as right_a,
            case when turned then right_a else right_b end as right_b,
            case when turned then {SWAPPED.format("outcome")} else outcome end as outcome,
@@ -315,7 +325,7 @@ def create_sorted(connection: Connection) -> None:
 
     `again` is whether a row is about the comparison of the row before, and `twice` whether it has its order, too.
     """
-    columns = ("order", "outcome", "human", "words_a", "words_b", "favoured", "votes_a", "votes_b", *MARKED)
+    columns = ("order", "outcome", "human", "words_a", "words_b", "favoured", "votes_a", "votes_b", "votes_tie", *MARKED)
     counts = ", ".join(f"count({name(column)})" for column in columns)
     counted = connection.execute(f"select {counts} from verdicts").fetchone()
     kept = [*COMPARISON, *(name(column) for column, count in zip(columns, counted, strict=True) if count)]

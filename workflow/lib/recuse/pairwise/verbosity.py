@@ -6,13 +6,12 @@ bias (section 4), scores of an answer and agreement (Figures 3 to 5): Saito et a
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from statistics import NormalDist
 
 import numpy as np
 
 from recuse.base.database import Connection, text
 from recuse.data.registry import HUMAN
-from recuse.pairwise.questions import OWN, bootstrap, quotient, shares, summed
+from recuse.pairwise.questions import OWN, bootstrap, exact_interval, quotient, shares, summed
 
 # The verdicts that each order rule takes, columns of `pairs`.
 RULES = {"debiased": ["debiased"], "ab": ["outcome_ab"], "ba": ["outcome_ba"], "pooled": ["outcome_ab", "outcome_ba"]}
@@ -49,9 +48,11 @@ def verbosity(connection: Connection, *, confidence: float, seed: int) -> Iterat
         verbosity_bias = P(Y' != Y | S != Y) - P(Y' != Y | S = Y) = wrong_shorter / n_shorter - wrong_longer / n_longer
 
     (Saito et al., equation 6): above 0 the judge disagrees with the humans more often where they prefer the shorter answer.
-    This does not show that it prefers longer answers more than they do: where the longer answer is truly the better one in 80
-    to 82 % of pairs and 15 % of human labels are flipped at random, a judge blind to length that always finds the better one
-    has a bias of 0.37 to 0.41. See `recuse.pairwise.choices`. accuracy_parity_gap is its absolute value (equation 5).
+    Here and in `agreement` the humans' answer is the label, the majority of their votes, as in the paper; `choices` takes
+    shares of votes. The bias does not show that a judge prefers longer answers more than people do: where the longer answer is
+    truly the better one in 80 to 82 % of pairs and 15 % of human labels are flipped at random, a judge blind to length that
+    always finds the better one has a bias of 0.37 to 0.41. See `recuse.pairwise.choices`. accuracy_parity_gap is its absolute
+    value (equation 5).
 
     order: `debiased`, the verdict that both orders agree on, or else a draw (section 4); `ab` and `ba`, the verdicts of one
     order; `pooled`, those of both. draws: a judge's draw is `excluded`, a `disagreement` (Y' != Y), or `half` of one;
@@ -181,9 +182,9 @@ AGREEMENT = {"agree": "{} = human", "n": "{} <> 'error'", "errors": "{} = 'error
 def agreement(connection: Connection, *, confidence: float, seed: int) -> Iterator[dict]:
     """Yield the rows of the table of agreement, of comparisons with a human label, by order rule as in `verbosity`.
 
-    value = agree / n: share of the verdicts equal to the human label, of three classes (a, b, tie); n leaves out errors, which
-    value_errors_wrong = agree / (n + errors) counts as disagreement. A judge without a verdict under an order rule has no row
-    there. The interval of value is that of `share_intervals`; questions: those with a verdict that counts.
+    value = agree / n: share of the verdicts equal to the human label, a majority, of three classes (a, b, tie); n leaves out
+    errors, which value_errors_wrong = agree / (n + errors) counts as disagreement. A judge without a verdict under an order
+    rule has no row there. The interval of value is that of `share_intervals`; questions: those with a verdict that counts.
     """
     counts = counts_by_rule(AGREEMENT)
     groups = summed(connection, counts, rows="(select * from pairs where human is not null)")
@@ -242,7 +243,8 @@ def alignment_curves(connection: Connection, *, confidence: float) -> Iterator[d
 
     agreement = agree / n: share of a judge's debiased decisions, without draws, for the answer that the humans chose, over the
     n comparisons whose relative difference in words, 100 (chosen - rejected) / rejected percent, is in [bin_low, bin_high);
-    bins and no_length as in `score_curves`. The interval is Wilson's (1927). Human ties are left out too.
+    bins and no_length as in `score_curves`. The interval is exact
+    (`exact_interval`). Human ties are left out too.
     """
     chosen, rejected = (f"if(human = '{label}', length_a, length_b)" for label in "ab")
     rows = f"""
@@ -251,7 +253,7 @@ def alignment_curves(connection: Connection, *, confidence: float) -> Iterator[d
         from (select *, {chosen} as chosen, {rejected} as rejected from pairs
               where human in ('a', 'b') and debiased in ('a', 'b'))"""
     for _, row, (n, agree) in _binned(connection, rows, ("true", "debiased = human")):
-        low, high = wilson(agree, n, confidence=confidence)
+        low, high = exact_interval(agree, n, confidence)
         yield {**row, "agreement": agree / n, "ci_low": low, "ci_high": high, "agree": agree, "n": n}
 
 
@@ -272,13 +274,3 @@ def _binned(connection: Connection, rows: str, counts: Sequence[str]) -> Iterato
     names = ("experiment", "condition", "judge", "bin_low", "bin_high", "no_length")
     for *values, rule, counted in ((*row[:7], row[7:]) for row in binned):
         yield rule, dict(zip(names, values, strict=True)), counted
-
-
-def wilson(successes: int, n: int, *, confidence: float) -> tuple[float, float]:
-    """Return the ends of Wilson's score interval (1927) of a share, `successes` of `n` > 0."""
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
-    share = successes / n
-    middle = share + z**2 / (2 * n)
-    half = z * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
-    low, high = ((middle + sign * half) / (1 + z**2 / n) for sign in (-1, 1))
-    return min(max(low, 0.0), share), max(min(high, 1.0), share)  # rounding may put an end beyond 0, 1 or the share itself

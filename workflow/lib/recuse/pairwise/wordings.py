@@ -1,10 +1,9 @@
 """The regression where judges were asked in several wordings: intervals that hold for others, too."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from recuse.inference.wordings import Crossed, Part
-from recuse.pairwise.regression import BIASES, Compared, Regression, numbers_of, regression_rows
+from recuse.pairwise.regression import BIASES, Regression, numbers_of, regression_rows
 
 Key = tuple[str, str, str]  # question, quantity, term
 
@@ -19,16 +18,10 @@ def rows_over_wordings(of: Regression, *, confidence: float) -> Iterator[dict]:
     if len(compared.wordings) < 2:
         yield from rows
         return
-    fits = (Regression(_asked(compared, code)) for code in range(len(compared.wordings)))
+    fits = (Regression(compared.among(compared.wording == code)) for code in range(len(compared.wordings)))
     parts = [_parts(regression_rows(each, confidence=confidence)) for each in fits]
     for row in rows:
         yield _over(row, [each[_key(row)] for each in parts if _key(row) in each], confidence)
-
-
-def _asked(compared: Compared, code: int) -> Compared:
-    """The verdicts of one wording, and all human labels."""
-    kept = compared.wording == code
-    return replace(compared, judges=compared.judges.among(kept), labelled=compared.labelled[kept])
 
 
 def _key(row: Mapping) -> Key:
@@ -46,9 +39,9 @@ def _over(row: Mapping, parts: Sequence[Part], confidence: float) -> dict:
     whole = _parts([row]).get(_key(row))
     if whole is None:
         return dict(row)
-    told = {**row, "wordings": max(1, len(parts)), "one_ci_low": row["ci_low"], "one_ci_high": row["ci_high"]}
+    crossed = {**row, "wordings": max(1, len(parts)), "one_ci_low": row["ci_low"], "one_ci_high": row["ci_high"]}
     if len(parts) > 1:
         error, df = Crossed(whole, parts).generalised()
-        wider = numbers_of(whole.estimate, error, df, row["quantity"], confidence)
-        told |= wider if wider["ci_low"] < row["ci_low"] else {}
-    return told
+        wider = numbers_of(whole.estimate, error, df, confidence)
+        crossed |= wider if wider["ci_low"] < row["ci_low"] else {}
+    return crossed

@@ -9,12 +9,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from recuse.base.reasons import Reason, code, in_words
 from recuse.base.words import signed
-from recuse.data.registry import NO_HUMAN_SCORE
-from recuse.inference.idiosyncrasy import MIXED
-from recuse.model.covariance import COVARIANCES
-from recuse.model.design import ALL_JUDGES
-from recuse.model.spec import BIASES, IDIOSYNCRASY
+from recuse.model.spec import BIASES
 from recuse.plot.axes import ENDS, SIMULTANEOUS, bias_limits, note_beyond
 from recuse.plot.colours import FAINT, GRID, INK, Palette
 from recuse.plot.intervals import (
@@ -46,7 +43,6 @@ from recuse.plot.page import (
     Entry,
     Head,
     Page,
-    by_chance,
     family_entries,
     joined,
     page_of_words,
@@ -224,7 +220,7 @@ def absences(titles: Sequence[str], specs: Mapping[str, pd.DataFrame], not_estim
             continue
         listed = not_estimable[not_estimable["spec"].isin(list(fitted)) & (not_estimable["quantity"] == quantity)]
         terms = listed.groupby("reason", sort=False)["term"].unique()
-        reasons = [f"{', '.join(names)} ({reason})" for reason, names in terms.items()]
+        reasons = [f"{', '.join(names)} ({in_words(reason)})" for reason, names in terms.items()]
         without = [spec for spec in fitted if spec not in set(listed["spec"])]
         named = f"the spec {without[0]} has" if len(without) == 1 else f"the specs {', '.join(without)} have"
         reasons += [f"{named} no term for {title.lower()}"] if without else []
@@ -270,42 +266,27 @@ class Variant:
 def compare_specs(
     estimates: Sequence[pd.DataFrame],
     not_estimable: pd.DataFrame,
-    idiosyncrasy: Sequence[pd.DataFrame],
     subject: Subject,
     *,
     variants: Sequence[Mapping],
     confidence: float,
-    wordings: Sequence[pd.DataFrame] = (),
 ) -> Figure:
-    """Self- and family-bias by several specs on one axis: Figures 7, 9 and 10, the GAM, verdicts, users' own ablations.
+    """Self- and family-bias by several specs on one axis: Figures 7, 9 and 10, the GAM, users' own ablations.
 
-    estimates: a table for each of `variants`, entries as in `variants_of`; idiosyncrasy: that table, in a list, for
-    a last entry, which is estimand C of the spec that it names; wordings: that table, in a list, whose intervals replace those
-    of entries with the same `check`.
+    estimates: a table for each of `variants`, entries as in `variants_of`.
     """
-    for table in idiosyncrasy:
-        estimates, not_estimable = with_idiosyncrasy(estimates, not_estimable, table, spec=variants[-1]["of"])
-    for table in wordings:
-        pairs = [over_wordings(entry, values, table) for entry, values in zip(variants, estimates, strict=True)]
-        variants, estimates = zip(*pairs, strict=True)
-    alone = bool(idiosyncrasy)  # a question that has an answer is drawn even if the others have none
-    drawn, note = beside_the_first(variants, estimates, not_estimable, subject.palette, confidence=confidence, alone=alone)
-    answers = [(entry, table) for entry, table in zip(variants, estimates, strict=True) if table["quantity"].isin(BIASES).any()]
-    words = ""
-    if alone and answers:
-        entry, table = answers[-1]
-        words = f"{finding(table)}, {entry['label'].partition(' ')[2]}{by_chance(confidence)}"
-    return compare(drawn, subject, note=note, words=words)
+    drawn, note = beside_the_first(variants, estimates, not_estimable, subject.palette, confidence=confidence)
+    return compare(drawn, subject, note=note)
 
 
 @language()
-def compare(variants: Sequence[Variant], subject: Subject, *, note: str = "", words: str = "") -> Figure:
+def compare(variants: Sequence[Variant], subject: Subject, *, note: str = "", words: str = "", unit: str = UNIT) -> Figure:
     """Self-bias by judge and family-bias by family, a point for each variant (Play Favorites, Figures 7, 9 and 10).
 
     The table of a variant holds the estimates of one spec and slice: quantity, term, estimate, ci_low, ci_high in points of the
     unit scale. Colour is the family, shape the variant (shapes repeat after the ninth); a point is hollow if the interval
     includes 0. A variant without an estimate of a term leaves a gap. If no variant has a term, the page has only the note.
-    words: the finding, by default about how many terms the variants agree.
+    words: the finding, by default about how many terms the variants agree. unit: of the estimates.
     """
     row = BETWEEN + PITCH * len(variants)
     tables = [variant.table for variant in variants]
@@ -317,8 +298,8 @@ def compare(variants: Sequence[Variant], subject: Subject, *, note: str = "", wo
     legend = [families + interval_entries(), _shapes(variants, points)]
     has_gaps = any(side.rows["estimate"].count() < len(variants) * len(side.places) for side in sides)
     intervals = {variant.interval for variant in variants}
-    unit = f"{UNIT}; {variants[0].interval if len(intervals) == 1 else 'intervals: see the key'}"
-    head = Head(words or f"The variants draw the same conclusion about {_agreement(tables)}", unit)
+    interval = variants[0].interval if len(intervals) == 1 else "intervals: see the key"
+    head = Head(words or f"The variants draw the same conclusion about {_agreement(tables)}", f"{unit}; {interval}")
     return bias_page(sides, subject, head, legend, row=row, points=points, note=joined(GAPS if has_gaps else "", note))
 
 
@@ -345,41 +326,17 @@ def _shapes(variants: Sequence[Variant], points: Sequence[Mapping]) -> list[Entr
 def variants_of(entry: Mapping, table: pd.DataFrame, palette: Palette, *, confidence: float) -> list[Variant]:
     """The variants of an entry: `spec`, `label` and `covariance` of the spec with this `table`.
 
-    by: `wild_ci` or `wordings`, whose intervals these are, if not those of the covariance.
-
     It is the whole study, or, if the label has {slice}, each slice, families in config's order. A spec without rows gives no
     variant. An ordinal fit, whose estimates are log-odds, gives average marginal effects, points of the unit scale.
     """
     slices = table["slice"].fillna("")
     chosen = palette.order_families(set(slices) - {""}) if SLICE in entry["label"] else [""]
-    if entry["spec"] == IDIOSYNCRASY:
-        interval = f"{percent(confidence)} prediction interval"
-    else:
-        interval = interval_text(confidence, entry["covariance"])
-    if entry.get("by") == "wild_ci":
-        clusters = "judge" if COVARIANCES[entry["covariance"]].judges_alone else "prompt"
-        interval = f"{percent(confidence)} interval, wild bootstrap by {clusters}"
-        table = table.assign(ci_low=table["wild_ci_low"], ci_high=table["wild_ci_high"])
-    if entry.get("by") == "wordings":
-        interval = f"{percent(confidence)} interval, over prompts and wordings"
+    interval = interval_text(confidence, entry["covariance"])
     if (table["quantity"] == "threshold").any():
         interval = f"average marginal effect, {interval}"
         table = table.assign(estimate=table["effect"], ci_low=table["effect_ci_low"], ci_high=table["effect_ci_high"])
     rows = [(name, table[slices == name]) for name in chosen]
     return [Variant(entry["label"].replace(SLICE, name), own, interval) for name, own in rows if len(own)]
-
-
-def over_wordings(entry: Mapping, table: pd.DataFrame, wordings: pd.DataFrame) -> tuple[Mapping, pd.DataFrame]:
-    """An entry of `compare_specs` and its table, with intervals over wordings of the rubric where these are wider."""
-    rows = wordings[(wordings["check"] == entry["check"]) & wordings["ci_low"].notna()]
-    if rows.empty:
-        return entry, table
-    bias, ends = ["quantity", "term"], ["ci_low", "ci_high"]
-    wider = table[[*bias, "slice"]].merge(rows[[*bias, *ends]], how="left", on=bias).set_index(table.index)
-    wider = wider[ends].where(wider["slice"].isna())
-    own = table[[f"wild_{end}" for end in ends] if entry.get("by") == "wild_ci" else ends].set_axis(ends, axis=1)
-    ends = {"ci_low": np.fmin(own["ci_low"], wider["ci_low"]), "ci_high": np.fmax(own["ci_high"], wider["ci_high"])}
-    return {**entry, "by": "wordings"}, table.assign(**ends)
 
 
 def without_variant(entry: Mapping, table: pd.DataFrame, not_estimable: pd.DataFrame) -> dict[str, str]:
@@ -390,22 +347,6 @@ def without_variant(entry: Mapping, table: pd.DataFrame, not_estimable: pd.DataF
     return {entry["label"].replace(SLICE, name or "…"): reason for name, reason in reasons.items()}
 
 
-def with_idiosyncrasy(
-    tables: Sequence[pd.DataFrame], not_estimable: pd.DataFrame, idiosyncrasy: pd.DataFrame, *, spec: str
-) -> tuple[list[pd.DataFrame], pd.DataFrame]:
-    """Append the rows of a spec in the table `idiosyncrasy` to tables of estimates, and its reasons to `not_estimable`.
-
-    Their spec is IDIOSYNCRASY; the mean over all judges, which other tables lack, is left out. Without any estimate, the spec
-    as a whole is not estimable.
-    """
-    is_shown = (idiosyncrasy["spec"] == spec) & (idiosyncrasy["method"] == MIXED) & (idiosyncrasy["term"] != ALL_JUDGES)
-    gaps = idiosyncrasy[is_shown].assign(spec=IDIOSYNCRASY)
-    estimated = gaps["estimate"].notna()
-    reasons = gaps[~estimated] if estimated.any() else gaps[:1].assign(quantity=None)
-    columns = not_estimable.columns
-    return [*tables, gaps[estimated]], pd.concat([not_estimable, reasons.reindex(columns=columns)], ignore_index=True)
-
-
 def beside_the_first(
     entries: Sequence[Mapping],
     tables: Sequence[pd.DataFrame],
@@ -413,20 +354,17 @@ def beside_the_first(
     palette: Palette,
     *,
     confidence: float,
-    alone: bool = False,
 ) -> tuple[list[Variant], str]:
     """The variants of `entries` with these estimates, and the note on those without.
 
-    The others are compared with the first entry: if none of them has anything to draw, there is no variant at all, unless it
-    may stand `alone`.
+    The others are compared with the first entry: if none of them has anything to draw, there is no variant at all.
     """
     specs = {entry["spec"]: table for entry, table in zip(entries, tables, strict=True)}
     variants = [variants_of(entry, specs[entry["spec"]], palette, confidence=confidence) for entry in entries]
     missing = [without_variant(entry, specs[entry["spec"]], not_estimable) for entry in entries]
     reasons = {name: reason for of_entry in missing for name, reason in of_entry.items()}
-    against = any(table["estimand"].astype(str).str.startswith("B").any() for table in tables)
-    use = USE_OF_SCALE if against and NO_HUMAN_SCORE in reasons.values() else ""
-    if any(variant.has_points for of_entry in variants[not alone :] for variant in of_entry):
+    use = USE_OF_SCALE if Reason.NO_HUMAN_SCORE in map(code, reasons.values()) else ""
+    if any(variant.has_points for of_entry in variants[1:] for variant in of_entry):
         note = joined(absences(SIDES, specs, not_estimable), sentence(reasons), use)
         return [variant for of_entry in variants for variant in of_entry], note
     alone = f"Nothing to compare with: {variants[0][0].label}." if variants[0] else ""

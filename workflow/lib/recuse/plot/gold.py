@@ -9,7 +9,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from recuse.base.words import signed
 from recuse.inference.gold import BOTH, CASES_OF_PAIRS, FAMILY, HARMFUL, LEGITIMATE, OTHER_JUDGES, OVER_MARKING, UNDER_MARKING
-from recuse.inference.verdict import CANNOT_BE_TOLD, NO_CLEAR_BIAS
+from recuse.inference.verdict import DISFAVOURS, FAVOURS, FOUND, Verdict
 from recuse.plot.axes import limits_of, put
 from recuse.plot.colours import BLUE, FAINT
 from recuse.plot.intervals import (
@@ -68,16 +68,12 @@ def gold(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
     if drawn.empty:
         return page_of_words(subject, NO_ROWS)
     names = [name for name in dict.fromkeys(table["name"]) if (drawn["name"] == name).any()]
-    told = table[
-        (table["case"] == cases[0])
-        & (table["quantity"] != FAMILY)
-        & (table["verdict"].fillna(CANNOT_BE_TOLD) != CANNOT_BE_TOLD)
-    ]
-    biased = told[told["verdict"] != NO_CLEAR_BIAS]
-    more, less = (int((biased["favours"] == side).sum()) for side in ("yes", "no"))
+    conclusive = table["verdict"].isin([*FOUND, Verdict.NOT_SHOWN])
+    conclusive = table[conclusive & (table["case"] == cases[0]) & (table["quantity"] != FAMILY)]
+    more, less = ((conclusive["favours"] == side).sum() for side in (FAVOURS, DISFAVOURS))
     verbs = [tuple(f"{verb} {often} {EXPECTED}" for verb in VERBS[cases[0]]) for often in reversed(OFTEN)]
     verbs[1] = verbs[1] if less and not more else ("does so less often", "do so less often") if less else ("less often",) * 2
-    finding = outcomes(len(told), [(more, verbs[0]), (less, verbs[1])])
+    finding = outcomes(len(conclusive), [(more, verbs[0]), (less, verbs[1])])
     unit = UNIT_OF_PAIRS if of_pairs else UNIT_OF_RATINGS
     head = Head(finding, f"{unit}; {percent(confidence)} interval, errors by question")
     legend = [[*interval_entries("0" if of_pairs else "1", colour=BLUE), Entry(JUDGES_ALONE, line=OTHER)]]

@@ -5,6 +5,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from recuse.base.reasons import in_words
 from recuse.base.words import capitalised, signed
 from recuse.inference.judge_model import FAMILY, SELF, UNRELATED
 from recuse.plot.axes import bias_limits, put
@@ -53,7 +54,7 @@ def residuals(table: pd.DataFrame, subject: Subject, *, spec: str, confidence: f
     present = table.dropna(subset="residual")
     reasons = table[table["residual"].isna()].groupby("reason", sort=False)["judge"].unique()
     if present.empty:
-        why = [*reasons.index, NOTHING][0]
+        why = in_words(reasons.index[0]) if len(reasons) else NOTHING
         return page_of_words(subject, f"{capitalised(why)}.{ALL_REASONS if len(reasons) > 1 else ''}")
     judges = subject.palette.order(table["judge"].dropna())
     # NaN without any residual.

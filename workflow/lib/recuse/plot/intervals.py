@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from recuse.base.reasons import in_words
 from recuse.base.words import number, signed
 from recuse.plot.axes import ENDS, SIMULTANEOUS, put, set_numbers
 from recuse.plot.colours import FAINT, INK, RULE, VERMILION, Palette
@@ -321,6 +322,6 @@ def write_directions(axes: Axes, less: str, more: str, *, at: float = 0.0) -> No
 
 
 def sentence(reasons: Mapping[str, str]) -> str:
-    """The note on what a page does not show, with reasons; empty if nothing is missing."""
-    named = "; ".join(f"{name} ({reason})" for name, reason in reasons.items())
+    """The note on what a page does not show, by name, with reasons as in tables; empty if nothing is missing."""
+    named = "; ".join(f"{name} ({in_words(reason)})" for name, reason in reasons.items())
     return f"Not estimated: {named}." if reasons else ""

@@ -7,7 +7,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from recuse.inference.leaderboard import DEBIASED, HUMAN, RAW, WITHOUT_FAMILY, WITHOUT_SELF
+from recuse.base.reasons import in_words
+from recuse.base.words import capitalised
+from recuse.inference.leaderboard import DEBIASED, HUMAN, RAW, WITHOUT_FAMILY, WITHOUT_SELF, debiased_by
 from recuse.plot.axes import limits_of, put, set_numbers
 from recuse.plot.colours import FAINT, GRID, NEUTRAL, RULE
 from recuse.plot.intervals import BETWEEN, ORDER, PITCH, POINTS, STROKE, draw_bar, draw_point, plain_rows, row_within, sentence
@@ -16,7 +18,7 @@ from recuse.plot.style import DOUBLE_COLUMN, EDGE, UNIT, Subject, language, perc
 
 KINDS = {
     RAW: "judges' ratings as they are",
-    DEBIASED: "estimated self- and family-bias taken off",
+    DEBIASED: "without the estimated self- and family-bias",
     WITHOUT_SELF: "without judges' ratings of their own answers",
     WITHOUT_FAMILY: "without judges' ratings of their family",
     HUMAN: "human scores (grey)",
@@ -27,7 +29,7 @@ ABOVE = 0.28
 MOST_RANKS = 12  # numbers on the axis of ranks
 NONE = "No leaderboard: no model has a score (tables/leaderboard.csv)."
 CHANGED = {
-    DEBIASED: "Taking the estimated biases off",
+    DEBIASED: "Removing the estimated biases",
     WITHOUT_SELF: "Leaving out judges' ratings of their own answers",
     WITHOUT_FAMILY: "Leaving out judges' ratings of their family",
     HUMAN: "Ranking by human scores",
@@ -44,11 +46,13 @@ def leaderboard(table: pd.DataFrame, subject: Subject, *, confidence: float) -> 
     whole = whole[whole["spec"] == whole["spec"].iloc[0]] if len(whole) else whole
     if not len(whole):
         return page_of_words(subject, NONE)
+    estimand = max(table["estimand"].dropna(), default="")
+    words = KINDS | ({DEBIASED: debiased_by(estimand)} if estimand else {})
     head = Head(finding(whole), f"{UNIT}; {percent(confidence)} intervals of scores, rank sets for all models at once")
     absent = table[table["slice"].isna() & (table["spec"] == whole["spec"].iloc[0]) & table["score"].isna()]
-    reasons = {KINDS[kind]: note for kind, note in absent.groupby("scores")["note"].first().dropna().items()}
-    note = joined(sentence(reasons), *(f"{text}." for text in whole["note"].dropna().unique() if text))
-    return page_of_ranks(whole, subject, head, KINDS, axis=("Scores", "mean score", "the ratings as they are"), note=note)
+    reasons = {words[kind]: note for kind, note in absent.groupby("scores")["note"].first().dropna().items()}
+    note = joined(sentence(reasons), *(f"{capitalised(in_words(text))}." for text in whole["note"].dropna().unique() if text))
+    return page_of_ranks(whole, subject, head, words, axis=("Scores", "mean score", "the ratings as they are"), note=note)
 
 
 def page_of_ranks(

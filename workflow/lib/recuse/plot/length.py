@@ -86,7 +86,7 @@ def alignment_curves(table: pd.DataFrame, subject: Subject, *, confidence: float
         f"Judges agree with {_percent(longer)} of the humans' choices of a longer answer, {_percent(shorter)} of a shorter"
     )
     head = Head(
-        finding, f"share of decisions in bins of {WIDTH} points of length; {percent(confidence)} Wilson intervals; {SMALL_BINS}"
+        finding, f"share of decisions in bins of {WIDTH} points of length; {percent(confidence)} exact intervals; {SMALL_BINS}"
     )
     texts = {"across": CHOSEN_LENGTH, "up": AGREEMENT}
     return _length_panels(table, subject, head, _draw_agreement, legend=legend, limits=(FLOOR, 1.04), **texts)

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from recuse.base.words import capitalised, counted, enumerated, number
 from recuse.inference.panel import KEPT, LEFT_OUT
-from recuse.inference.panel_choice import BETWEEN, BIAS, ERROR, PURPOSES, UNLINKED
+from recuse.inference.panel_choice import BETWEEN, BIAS, ERROR, PURPOSES
 from recuse.plot.axes import put, set_numbers
 from recuse.plot.colours import BLUE, GRID, INK, VERMILION
 from recuse.plot.page import Entry, Head, joined, page_of_panels, page_of_words
@@ -23,7 +23,7 @@ TITLES = {BIAS: "Bias between models", ERROR: "Error of single answers"}
 OTHER = {"marker": "_", "markersize": 5, "linestyle": "none", "alpha": 0.35}
 HELD_OUT = {"marker": "x", "markersize": 4.4, "linestyle": "none"}
 MOST_NAMES = 6  # judges of a panel in words
-NONE = "No panel can be told (tables/panel.csv): {note}."
+NONE = "No panel can be assessed (tables/panel.csv): {note}."
 
 
 @language()
@@ -69,19 +69,19 @@ def panel(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure
 
 
 def finding(table: pd.DataFrame) -> str:
-    """What all judges together are worth, and what they and the panel for comparing models leave."""
+    """How many independent judges carry as much information, and the remaining bias of the panel for comparing models."""
     judges = int(table["size"].max())
     whole = table[table["size"] == judges].dropna(subset="place")
     parts = []
-    if judges > 1 and len(worth := whole["effective"].dropna()):
-        parts.append(f"{counted(judges, 'judge')} are worth {number(worth.iloc[0], 1)} independent ones")
+    if len(effective := whole["effective"].dropna()):
+        parts.append(f"{judges} judges carry the information of {number(effective.iloc[0], 1)} independent ones")
     chosen = _chosen(table, BIAS)
     if chosen is not None:
-        size, left = counted(int(chosen["size"]), "judge"), whole[BIAS].dropna()
+        left = whole[BIAS].dropna()
         ends = [number(chosen[f"{BIAS}_ci_{end}"], 3) for end in ("low", "high") if not np.isnan(chosen[f"{BIAS}_ci_{end}"])]
         bias = number(chosen[BIAS], 3) + (f" ({' to '.join(ends)})" if ends else "")
-        words = f"{size} {'leaves' if chosen['size'] == 1 else 'leave'} a bias of {bias} between models"
-        parts.append(f"{words}, all of them {number(left.min(), 3)}" if chosen["size"] < judges and len(left) else words)
+        words = f"remaining bias with {counted(int(chosen['size']), 'judge')}: {bias}"
+        parts.append(f"{words}, with all of them: {number(left.min(), 3)}" if chosen["size"] < judges and len(left) else words)
     return capitalised("; ".join(parts)) if parts else "Some panels can be compared"
 
 
@@ -111,10 +111,10 @@ def _absent(table: pd.DataFrame) -> str:
     for row in rows.itertuples():
         kept = "" if row.family_ratings == KEPT else ", family ratings left out"
         reasons.setdefault(row.note, []).append(f"{counted(int(row.judges), 'judge')}{kept}")
-    unlinked = int((table["note"] == UNLINKED).sum())
+    unlinked = int((table["place"].isna() & table["panel"].notna()).sum())
     return joined(
         *(f"{enumerated(sizes)}: {note}." for note, sizes in reasons.items()),
-        f"{counted(unlinked, 'judge')} left out: too few answers shared with these." if unlinked else "",
+        f"{counted(unlinked, 'judge')} left out: too few answers shared with the others." if unlinked else "",
     )
 
 

@@ -7,8 +7,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from recuse.base.reasons import Reason, in_words
 from recuse.base.words import counted, enumerated
-from recuse.inference.power import NEVER, TOO_OFTEN, UNKNOWN_PREFERENCES
+from recuse.inference.power import TOO_OFTEN
 from recuse.inference.ppi import FEW_LABELLED, HUMANS, JUDGES, STRATA
 from recuse.plot.axes import round_numbers
 from recuse.plot.colours import BLUE, FAINT, GREEN, INK, NEUTRAL, VERMILION
@@ -92,7 +93,7 @@ def _needed(table: pd.DataFrame, aim: float) -> str:
     """How many prompts the target takes by each estimand, in words."""
     rows = table.drop_duplicates("estimand")
     counts = [f"{row.prompts_needed:,.0f} ({row.estimand[0]})" for row in rows.itertuples() if row.prompts_needed > 0]
-    never = [row.estimand[0] for row in rows.itertuples() if row.note == NEVER]
+    never = [row.estimand[0] for row in rows.itertuples() if row.reason == Reason.FLOOR_ABOVE_AIM]
     enough = f"no number of prompts is enough for {enumerated(never)}" if never else ""
     if not counts:
         return f"A self-bias of {aim:g} cannot be detected: {enough or 'preferences for single models are unknown'}"
@@ -101,9 +102,9 @@ def _needed(table: pd.DataFrame, aim: float) -> str:
 
 def _absent(table: pd.DataFrame) -> str:
     """What keeps an estimand from being drawn."""
-    notes = table.loc[table["detectable"].isna() | (table["note"] == UNKNOWN_PREFERENCES), ["estimand", "note"]].dropna()
-    reasons = notes.groupby("note", sort=False)["estimand"].agg(lambda names: enumerated(list(dict.fromkeys(names))))
-    return " ".join(f"{names}: {note}." for note, names in reasons.items())
+    is_absent = table["detectable"].isna() | (table["reason"] == Reason.UNKNOWN_PREFERENCES)
+    reasons = table.loc[is_absent].dropna(subset="reason").groupby("reason", sort=False)["estimand"]
+    return " ".join(f"{enumerated(list(names.unique()))}: {in_words(reason)}." for reason, names in reasons)
 
 
 def _frame(axes: Axes, drawn: pd.DataFrame, aim: float) -> None:

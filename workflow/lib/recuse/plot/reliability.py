@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from recuse.base.reasons import in_words
 from recuse.plot.axes import bias_limits, put, set_numbers
 from recuse.plot.colours import INK, NEUTRAL
 from recuse.plot.intervals import excludes_zero
@@ -122,7 +123,7 @@ def _of_study(known: pd.DataFrame, measurement_error: pd.DataFrame) -> str:
     if len(known):
         return ""
     reasons = measurement_error.loc[measurement_error["quantity"].isna(), "reason"].dropna().unique()
-    return f"The study's own: {'; '.join(reasons)}." if len(reasons) else ""
+    return f"The study's own: {'; '.join(map(in_words, reasons))}." if len(reasons) else ""
 
 
 def _frame(axes: Axes, limits: tuple[float, float], known: pd.Series) -> None:

@@ -10,18 +10,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from recuse.base.reasons import in_words
 from recuse.base.words import capitalised, is_known, signed
 from recuse.inference.robustness import (
-    FAVOURS,
-    INDISTINGUISHABLE,
     LOST,
     NEW,
     REVERSED,
+    Conclusion,
     Robustness,
     RobustnessCheck,
     without_human_scores,
 )
-from recuse.inference.verdict import NOT_ESTIMABLE
 from recuse.plot.axes import put
 from recuse.plot.colours import FAINT, GRID, INK, RULE, Palette
 from recuse.plot.intervals import row_within
@@ -111,7 +110,7 @@ class Layout:
         if not changes:
             return "No robustness check changes a conclusion"
         most = max(self.asked.checks, key=lambda check: changes[check.name])  # the first of them
-        tested = sum(row["check"] == most.name and row["conclusion"] != NOT_ESTIMABLE for row in self.rows)
+        tested = sum(row["check"] == most.name and row["conclusion"] != Conclusion.NOT_ESTIMABLE for row in self.rows)
         about = some(changes[most.name], tested, "judge or family", "judges and families")
         return f"The robustness check “{most.title}” changes the most conclusions: {about}"
 
@@ -139,12 +138,12 @@ def conclusions(
     asked = Robustness(RobustnessCheck.from_config(checks), specs, confidence, power)
     if without_human_scores(not_estimable.to_dict("records")):
         asked = asked.without_human_scores(table.groupby("check")["spec"].unique().to_dict())
-    texts = {name: table[name].astype(object).where(table[name].notna(), "") for name in ("slice", "words", "note")}
+    texts = {name: table[name].astype(object).where(table[name].notna(), "") for name in ("slice", "reason", "note")}
     table = table.assign(**texts)
     label = "" if table["slice"].eq("").any() or table.empty else table["slice"].iloc[0]
     layout = Layout(table[table["slice"] == label].to_dict("records"), asked, subject.palette)
-    if all(row["conclusion"] == NOT_ESTIMABLE for row in layout.rows):
-        reasons = list(dict.fromkeys(row["words"] for row in layout.rows if row["words"]))
+    if all(row["conclusion"] == Conclusion.NOT_ESTIMABLE for row in layout.rows):
+        reasons = dict.fromkeys(in_words(row["reason"]) for row in layout.rows if row["reason"])
         return page_of_words(subject, joined(NOTHING, *(f"{capitalised(reason)}." for reason in reasons)))
     names, across = widest(layout.names) + 0.08, sum(list(layout.columns.values())[-1])
     width = max(DOUBLE_COLUMN, 2 * EDGE + names + across)
@@ -182,7 +181,7 @@ def _cell(axes: Axes, row: Mapping, column: tuple[float, float], layout: Layout)
         corner = (left + BOX, place - 0.5 + BOX / ROW)
         box = Rectangle(corner, width - 2 * BOX, 1 - 2 * BOX / ROW, zorder=1, gid=row["verdict"], **BOXES[row["verdict"]])
         axes.add_patch(box)
-    if row["conclusion"] == NOT_ESTIMABLE:
+    if row["conclusion"] == Conclusion.NOT_ESTIMABLE:
         axes.text(left + AT, place, "–", ha="center", va="center_baseline", color=FAINT, gid="not estimable")
         return
     colour = layout.palette.of_bias(row["quantity"], row["term"])
@@ -193,21 +192,22 @@ def _cell(axes: Axes, row: Mapping, column: tuple[float, float], layout: Layout)
 
 
 def _mark(row: Mapping, colour: str) -> dict:
-    if row["conclusion"] == INDISTINGUISHABLE:
+    if row["conclusion"] == Conclusion.NO_BIAS:
         return {**OPEN, "markerfacecolor": "white", "markeredgewidth": 1.0}
-    return {**(UP if row["conclusion"] in FAVOURS.values() else DOWN), "markerfacecolor": colour, "markeredgewidth": 0.0}
+    shape = UP if row["conclusion"] == Conclusion.FAVOURS else DOWN
+    return {**shape, "markerfacecolor": colour, "markeredgewidth": 0.0}
 
 
 def _legend(layout: Layout) -> list[list[Entry]]:
     judges = [term for quantity, term in layout.places if quantity == "self_bias"]
     words = {
-        FAVOURS["self_bias"]: "favours itself, its family",
-        "harsher": "harsher on itself, its family",
-        INDISTINGUISHABLE: "cannot be distinguished from 0",
+        Conclusion.FAVOURS: "favours itself, its family",
+        Conclusion.HARSHER: "harsher on itself, its family",
+        Conclusion.NO_BIAS: "cannot be distinguished from 0",
     }
     plain = {"color": INK, "linestyle": "none"}
     marks = [Entry(text, line={**plain, **_mark({"conclusion": name}, INK)}) for name, text in words.items()]
-    if any(row["conclusion"] == NOT_ESTIMABLE for row in layout.rows):
+    if any(row["conclusion"] == Conclusion.NOT_ESTIMABLE for row in layout.rows):
         marks.append(Entry("– not estimable"))
     present = {row["verdict"] for row in layout.rows}
     boxes = [Entry(words, [BOXES[name]]) for name, words in OUTCOMES.items() if name in present]

@@ -8,8 +8,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from recuse.base.tables import read_table
-from recuse.base.words import signed
-from recuse.pairwise.choices import LONGER, MAIN, SELF
 from recuse.pairwise.verbosity import FEW
 from recuse.plot.axes import limits_of, put
 from recuse.plot.colours import BLUE, FAINT, INK
@@ -32,7 +30,7 @@ from recuse.plot.intervals import (
     write_instead,
     write_number,
 )
-from recuse.plot.page import BY_CONDITION, Entry, Head, conditions_of, outcomes, page_of_words, tally
+from recuse.plot.page import BY_CONDITION, Entry, Head, conditions_of, page_of_words, tally
 from recuse.plot.style import DOUBLE_COLUMN, SMALL, TEXT, Subject, language, percent, widest
 
 # Position.
@@ -52,19 +50,6 @@ HALF = {"color": INK, "lw": 0.9}
 NO_POSITION = "No effect of position: no comparison has a verdict in both orders, or a choice in one."
 SINGLE = "; one order of each pair, which measures position only if it was drawn at random"
 PREFERS = ("prefers the answer shown first", "prefer the answer shown first"), ("prefers the second", "prefer the second")
-
-# Choices.
-KINDS = {SELF: "Own answers", LONGER: "Longer answers"}
-OFTEN = "less often", "more often"
-CHOOSES = {
-    SELF: ("chooses its own answers", "choose their own answers"),
-    LONGER: ("chooses the longer answer", "choose the longer answer"),
-}
-THAN_HUMANS = "than the humans do, however draws count"
-NO_LABELS = "Without human labels, preferences cannot be told from quality"
-OTHER_DRAWS = "draws counted the other way"
-OTHER = {"color": FAINT, "linestyle": "none", "marker": "|", "markersize": 5, "markeredgewidth": 1.2}
-NO_CHOICES = "No judge compares answers of its own, or answers of different length."
 
 # Verbosity.
 LOWER = 0.25  # rows by which the small marks stand below the middle of a row, as the main one stands above
@@ -154,50 +139,6 @@ def _draw_shares(axes: Axes, rows: pd.DataFrame, judges: Sequence[str], *, half:
             draw_bar(axes, place, row, BLUE)
         draw_point(axes, place, row["value"], BLUE, filled=not half or excludes(row, 0.5))
         write_number(axes, place, f"{row['value']:.3f}", NUMBER)
-
-
-@language()
-def choices(table: pd.DataFrame, verdicts: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
-    """How much more often each judge than the humans chooses its own answers, and the longer ones, in percentage points.
-
-    `table`: the table of choices, see `recuse.pairwise.choices`; `verdicts` on them give the title and the order of judges.
-    The large mark counts draws as MAIN says, the small one the other way. Without human labels the difference is from one half.
-    """
-    table = table[table["quantity"].isin(list(KINDS))]
-    if table.empty:
-        return page_of_words(subject, NO_CHOICES)
-    judges = [judge for judge in dict.fromkeys(verdicts["term"]) if (table["term"] == judge).any()]
-    kinds = [kind for kind in KINDS if (table["quantity"] == kind).any()]
-    humans = table["question"].notna().any()
-    legend = [[*interval_entries(colour=BLUE), Entry(OTHER_DRAWS, line=OTHER)]]
-    sizes = {"row": 0.26, "below": BELOW, "above": 0.28, "gutter": GUTTER, "beside": NUMBER}
-    sizes |= {"least": 2 * widest(OFTEN), "least_page": DOUBLE_COLUMN}
-    sides = verdicts.loc[(verdicts["quantity"] == kinds[0]) & verdicts["estimate"].notna(), "favours"]
-    verbs = [tuple(f"{verb} {often} {THAN_HUMANS}" for verb in CHOOSES[kinds[0]]) for often in reversed(OFTEN)]
-    finding = outcomes(len(sides), [((sides == side).sum(), verb) for side, verb in zip(("yes", "no"), verbs, strict=True)])
-    baseline = "the humans'" if humans else "one half"
-    unit = (
-        f"share chosen by the judge less {baseline}, percentage points; {percent(confidence)} bootstrap interval over questions"
-    )
-    head = Head(finding if humans else NO_LABELS, unit)
-    titles = [KINDS[kind] for kind in kinds]
-    page, panels = page_of_rows(subject, head, judges, titles, legend, most=2, **sizes)
-    table = table.assign(**{column: 100 * table[column] for column in ("estimate", "ci_low", "ci_high")})
-    limits = limits_of([0.0, *table[["estimate", "ci_low", "ci_high"]].to_numpy(float).ravel()])
-    for kind, axes in zip(kinds, panels.axes, strict=True):
-        rows = table[table["quantity"] == kind]
-        frame_rows(axes, limits=limits, rows=len(judges))
-        write_absent(axes, judges, rows["term"], "no comparisons")
-        for _, row in rows.iterrows():
-            place = judges.index(row["term"])
-            if row["draws"] == MAIN[kind]:
-                draw_interval(axes, place - LOWER / 2, row, BLUE)
-                write_number(axes, place, signed(row["estimate"], 1), NUMBER)
-            else:
-                put(axes, [row["estimate"]], [place + LOWER], zorder=3, gid="other draws", **OTHER)
-    for axes in panels.lowest:
-        write_directions(axes, *OFTEN)
-    return page.figure
 
 
 @language()

@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Iterator, Mapping
+from itertools import product
 
-from recuse.base.words import capitalised, enumerated, level, number, signed
+from recuse.base.reasons import in_words
+from recuse.base.words import capitalised, enumerated, level
 from recuse.inference.gold import BOTH, FAMILY, HARMFUL, LEGITIMATE, LEGITIMATE_SHARE, LOG_RATIO, OVER_MARKING, UNDER_MARKING
-from recuse.inference.verdict import CANNOT_BE_TOLD, ESTABLISHED, NO_CLEAR_BIAS, SUGGESTIVE
-from recuse.report.verdict import MOST, Point, Rows
+from recuse.inference.verdict import DISFAVOURS, FAVOURS, FOUND, Verdict
+from recuse.report.verdict import MOST, POINTS, Point, Rows
 
 HEADINGS = {
     HARMFUL: "Harmful self-preference: its own wrong answer rather than a right one",
@@ -14,7 +16,8 @@ HEADINGS = {
     OVER_MARKING: "Over-marking: its own wrong answers passed",
     UNDER_MARKING: "Under-marking: its own right answers failed",
 }
-DOES = {  # of one judge and several: more often than expected, and less
+# What one judge does more often than expected, or less, and several.
+DOES = {
     HARMFUL: ("prefers its own wrong answers to right ones", "prefer their own wrong answers to right ones"),
     OVER_MARKING: ("passes its own wrong answers", "pass their own wrong answers"),
 }
@@ -29,34 +32,26 @@ EXPECTED = (
     "answers to the same questions."
 )
 OVERTURNED = (
-    "What is expected of own wrong answers takes for granted that a judge's inaccuracy and an answer's power to convince add "
-    "up, in shares and in log odds. A wrong key, or a judge that prefers any answer with its own conclusion, would look the "
-    "same as self-preference."
+    "What is expected of own wrong answers assumes that a judge's inaccuracy and an answer's power to convince add up, in "
+    "shares and in log odds. A wrong key, or a judge that prefers any answer with its own conclusion, would look the same as "
+    "self-preference."
 )
 
 
 def sentences_on_gold(rows: Rows, confidence: float) -> Iterator[str]:
-    """On own wrong answers: which judges favour them, for which there is no clear bias, and what cannot be told."""
+    """On own wrong answers: which judges favour them, for which that is not shown, and which verdicts are inconclusive."""
     of_wrong = [row for row in rows if row["case"] in DOES and row["verdict"]]
-    for verdict in (ESTABLISHED, SUGGESTIVE):
-        for favours, often in (("yes", "more"), ("no", "less")):
-            group = [row for row in of_wrong if (row["verdict"], row["favours"]) == (verdict, favours)]
-            if group:
-                group.sort(key=lambda row: -abs(float(row["estimate"])))
-                names = enumerated([f"{_name(row)} ({_size(row, confidence)})" for row in group], MOST)
-                verb = DOES[group[0]["case"]][len(group) > 1]
-                yield f"{capitalised(verdict)}: {names} {verb} {often} often than expected."
-    unclear = [row for row in of_wrong if row["verdict"] == NO_CLEAR_BIAS]
-    if unclear:
-        least = max((row for row in unclear if row["missed"]), key=lambda row: float(row["missed"]), default=None)
-        missed = f" (for {_name(least)}, {_missed(least)} would often be missed)" if least else ""
-        yield f"No clear bias for own wrong answers: {enumerated([_name(row) for row in unclear], MOST)}{missed}."
-    reasons: dict[str, list[str]] = {}
-    for row in of_wrong:
-        if row["verdict"] == CANNOT_BE_TOLD:
-            reasons.setdefault(row["reason"], []).append(_name(row))
-    for reason, names in reasons.items():
-        yield f"Cannot be told for {enumerated(names, MOST)}: {reason}."
+    span = f"{level(confidence)} interval {{}}"
+    for verdict, (favours, often) in product(FOUND, ((FAVOURS, "more"), (DISFAVOURS, "less"))):
+        group = [row for row in of_wrong if (row["verdict"], row["favours"]) == (verdict, favours)]
+        if group:
+            group.sort(key=lambda row: -abs(float(row["estimate"])))
+            names = enumerated([f"{_name(row)} ({_size(row, span)})" for row in group], MOST)
+            yield f"{capitalised(verdict)}: {names} {DOES[group[0]['case']][len(group) > 1]} {often} often than expected."
+    for verdict in (Verdict.NOT_SHOWN, Verdict.INCONCLUSIVE):
+        names = [_name(row) for row in of_wrong if row["verdict"] == verdict]
+        if names:
+            yield f"{capitalised(verdict)} for own wrong answers: {enumerated(names, MOST)}."
 
 
 def points_on_gold(rows: Rows, confidence: float) -> Iterator[Point]:
@@ -74,7 +69,7 @@ def points_on_gold(rows: Rows, confidence: float) -> Iterator[Point]:
 
 def caveats_on_gold(rows: Rows) -> Iterator[str]:
     """What would overturn a finding on own wrong answers, if there is one."""
-    if any(row["verdict"] in (ESTABLISHED, SUGGESTIVE) and row["case"] in DOES for row in rows):
+    if any(row["verdict"] in FOUND and row["case"] in DOES for row in rows):
         yield OVERTURNED
 
 
@@ -82,31 +77,22 @@ def _name(row: Mapping[str, str]) -> str:
     return f"the {row['term']} family" if row["quantity"] == FAMILY else row["term"]
 
 
-def _size(row: Mapping[str, str], confidence: float | None = None) -> str:
-    """The contrast with its interval: percentage points, or a ratio; with the interval's level, if that is given."""
-    values = [float(row[column]) for column in ("estimate", "ci_low", "ci_high") if row[column]]
+def _size(row: Mapping[str, str], span: str = "{}") -> str:
+    """The contrast, percentage points or a ratio, with its interval, if there is one, as `span` shows it."""
     if row["measure"] == LOG_RATIO:
-        shown = [f"{math.exp(value):.2f}" for value in values]
-        shown[0] = f"{shown[0]} times"
+        size, *ends = (f"{math.exp(float(row[name])):.2f}" for name in ("estimate", "ci_low", "ci_high") if row[name])
+        size, interval = f"{size} times", " to ".join(ends)
     else:
-        shown = [signed(100 * values[0], 1), *(number(100 * value, 1) for value in values[1:])]
-        shown[0] = f"{shown[0]} points"
-    of_level = f"{level(confidence)} interval " if confidence else ""
-    return f"{shown[0]}, {of_level}{shown[1]} to {shown[2]}" if len(shown) == 3 else shown[0]
-
-
-def _missed(row: Mapping[str, str]) -> str:
-    missed = float(row["missed"])
-    if row["measure"] == LOG_RATIO:
-        return f"less than {math.exp(missed):.2f} times the expected share"
-    return f"a difference below {number(100 * missed, 1)} points"
+        size, interval = f"{POINTS.text(row['estimate'])}{POINTS.mark}", POINTS.span(row)
+    return f"{size}, {span.format(interval)}" if interval else size
 
 
 def _numbers(row: Mapping[str, str]) -> str:
-    shares = " against ".join(
-        f"{100 * float(row[column]):.0f}\N{NO-BREAK SPACE}%" for column in ("share", "baseline_share") if row[column]
-    )
+    """Shares, contrast and verdict, with the reason for it or the contrast that would probably have been found."""
+    shares = [f"{100 * float(row[column]):.0f}\N{NO-BREAK SPACE}%" for column in ("share", "baseline_share") if row[column]]
+    because = in_words(row["reason"])
+    if row["verdict"] == Verdict.NOT_SHOWN and row["detectable"]:
+        because = f"{_size({**row, 'estimate': row['detectable'], 'ci_low': '', 'ci_high': ''})} would probably have been found"
     contrast = f": {_size(row)}" if row["estimate"] else ""
     verdict = f"; {row['verdict']}" if row["verdict"] else ""
-    because = f" ({row['reason']})" if row["reason"] else ""
-    return f"{shares}{contrast}{verdict}{because}"
+    return f"{' against '.join(shares)}{contrast}{verdict}{f' ({because})' if because else ''}"

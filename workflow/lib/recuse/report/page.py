@@ -21,7 +21,7 @@ from recuse.report.verdict import summary
 PACKAGES = ("duckdb", "matplotlib", "numpy", "pandas", "scipy", "seaborn", "snakemake")
 READ = ("pooled", "correlations", "mean_scores")  # tables that the answer reads and the page does not show
 # The figure after the answer: the first that has something to show.
-LEADS = ("verdicts", "choices", "gold", "bias_jitter", "attack_success", "position")
+LEADS = ("verdicts", "gold", "bias_jitter", "attack_success", "position")
 # Folded parts of the page -> their figures and tables; the others are in the last two.
 TOPICS = {
     "Robustness": (
@@ -35,19 +35,19 @@ TOPICS = {
 }
 # Words explained on the page, where each section first uses them.
 GLOSSARY = {
-    "self-bias": "How much more a judge favours its own answers than those who set the standard do: humans, or other judges.",
+    "self-bias": "How much more a judge favours its own answers than ordinary preference explains.",
     "family-bias": "The same for the answers of other models of the judge's family, such as another GPT.",
-    "against humans": "Question A: does a judge favour its own answers more than the humans do? Preferences that all "
-    "judges share, and errors of the humans, also count.",
-    "against other judges": "Question B: does a judge favour its own answers more than the other judges do? Preferences that "
-    "all judges share cancel out.",
-    "beyond ordinary preference": "Question C: judges like some models better than others, whoever wrote the answers. Does a "
-    "judge favour itself by more than such preferences explain?",
-    "established": "The bias passes the strictest question asked of it, for ratings beyond ordinary preference, and is "
-    "unlikely to be luck from having tested many judges.",
-    "suggestive": "There is a gap, but it may have another cause: ordinary preference, errors of the humans, or luck.",
-    "no clear bias": "No gap was found, which does not prove that there is none: the last column says what would be missed.",
-    "cannot be told": "The data cannot answer the question for this judge, for the reason given.",
+    "ordinary preference": "A judge's idiosyncratic preference for one model or another, whoever wrote the answers.",
+    "gap A": "How much higher a judge rates its own answers than human scores account for. Preferences that all judges share, "
+    "ordinary preference, and errors in the human scores also count.",
+    "gap B": "How much higher a judge rates its own answers than the other judges do. Preferences that all judges share cancel "
+    "out; ordinary preference still counts.",
+    "beyond ordinary preference": "Question C, on which the verdict rests: does a judge favour itself by more than ordinary "
+    "preference explains?",
+    "established": "The bias exceeds ordinary preference, also after correcting for the number of judges.",
+    "likely": "The judge's own interval excludes 0. One unbiased judge in about ten gets this by chance.",
+    "not shown": "The interval includes 0. The last column gives the smallest bias that would probably have been found.",
+    "inconclusive": "The data cannot answer the question for this judge, for the reason given.",
     "debiased": "With the estimated self-bias taken off a judge's ratings of itself, and family-bias off those of its family.",
     "rank range": "The ranks that a model may hold, as scores are uncertain. All true ranks lie in their ranges at once.",
     "Equation 1": "The regression of Play Favorites: ratings on human scores, with a term for a judge's own answers.",

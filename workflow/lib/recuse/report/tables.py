@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import isfinite
 
+from recuse.base.reasons import in_words, parse
 from recuse.base.words import number
-from recuse.model.estimable import missing
 from recuse.model.spec import BIASES
 
 Row = Mapping[str, str]
@@ -19,6 +19,7 @@ class Excerpt:
     words: str
     columns: str
     rows: Callable[[Row], bool] = lambda row: True
+    coded: str = "reason"  # the column of codes with facts
 
 
 def of_whole(row: Row) -> bool:
@@ -30,8 +31,7 @@ def of_whole(row: Row) -> bool:
 HEADINGS = {
     "quantity": "bias", "term": "judge or family", "estimate": "gap", "ci_low": "from", "ci_high": "to", "p_value": "p",
     "n": "of", "n_term": "own rows", "first": "first check", "conclusion": "this check", "words": "in words",
-    "probability": "share", "probability_low": "from", "probability_high": "to", "win_rate": "share",
-    "win_rate_low": "from", "win_rate_high": "to",
+    "win_rate": "share", "win_rate_low": "from", "win_rate_high": "to",
     "rank_low": "rank from", "rank_high": "rank to", "change": "change from raw", "reason": "why not",
     "inside": "in the interval", "verbosity_bias": "bias", "draws": "draws", "n_shorter": "shorter preferred",
     "n_longer": "longer preferred", "order": "order rule", "random": "random choices",
@@ -53,41 +53,42 @@ EXCERPTS = {
     ),
     "verdicts": Excerpt(
         "Verdicts",
-        "The verdict on each judge and family, and the numbers of the question in the column question.",
-        f"{BIAS} verdict question estimate {INTERVAL} p_value adjusted_p_value rests_on missed reason",
+        "The verdict on each judge and family with the numbers that decide it. A: its gap to people; B: to the other judges.",
+        f"{BIAS} verdict estimate {INTERVAL} p_value adjusted_p_value detectable A B reason",
     ),
     "conclusions": Excerpt(
         "Robustness checks of each conclusion",
         "Each check asks another question about the same bias; its result is compared with the first.",
-        f"{BIAS} check estimate {INTERVAL} p_value first conclusion verdict words",
+        f"{BIAS} check estimate {INTERVAL} p_value first conclusion verdict words reason",
         of_whole,
     ),
     "panel": Excerpt(
         "Which judges to combine",
         "Of each size, the panel with the least bias between models, and that with the least error of single answers, with "
-        "ratings of the judges' own families or without. “effective”: the independent judges that it is worth.",
+        "ratings of the judges' own families or without. “effective”: how many independent judges carry as much information.",
         "family_ratings size best recommended panel bias_left bias_left_ci_low bias_left_ci_high held_out_bias_left "
         "error error_ci_low error_ci_high held_out_error effective cost cost_per_error efficient note",
         lambda row: bool(row["best"] or row["efficient"] or not row["place"]),
     ),
     "round_robin": Excerpt(
-        "One judge for each answer",
-        "What it costs in precision if one judge from outside its family rates each answer. “factor”: of the variance of a "
-        "model's score less the mean score.",
+        "One judge for each prompt",
+        "What it costs in precision if one judge rates all answers to a prompt, but those of its family. “factor”: of the "
+        "variance of a model's score less the mean score.",
         "panel judges scheme ratings saved std_error factor bias_left total_error note",
     ),
     "judgments": Excerpt(
         "The judgments that carry each self-bias most",
         "Up to twenty ratings of a judge's own answers, those with the largest gap to what the model expects, on the scale "
         "from 0 to 1.",
-        "judge dimension dataset prompt_id rating human expected gap",
+        "estimand judge dimension dataset prompt_id rating human expected gap",
     ),
     "leaderboard": Excerpt(
         "Models ranked, with and without the biases",
         "Mean score over judges on the unit scale: raw; with the estimated biases removed (debiased); without judges' ratings "
         "of their own answers; without those of their families'. All true ranks lie in “rank from” to “rank to” at once.",
-        f"scores model score {INTERVAL} rank rank_low rank_high change note",
+        f"scores estimand model score {INTERVAL} rank rank_low rank_high change note",
         lambda row: not row["slice"],
+        coded="note",
     ),
     "estimates": Excerpt(
         "Self- and family-bias by every spec",
@@ -97,9 +98,9 @@ EXCERPTS = {
     ),
     "idiosyncrasy": Excerpt(
         "Biases beyond ordinary preference",
-        "Estimand C: the gap between a judge's own cell and the value expected from judge and model. “mixed”: each judge has a "
-        "spread and use of the scale of its own; “additive”: one spread, effects that add.",
-        f"method {BIAS} estimate {INTERVAL} p_value shrunk cells reason",
+        "Estimand C: the gap between a judge's own cell and the value expected from judge and model, where each judge has a "
+        "spread and use of the scale of its own.",
+        f"{BIAS} estimate {INTERVAL} p_value shrunk cells reason",
         lambda row: of_whole(row) and row["spec"] == "main",
     ),
     "pooled": Excerpt(
@@ -121,14 +122,14 @@ EXCERPTS = {
     "identifiability": Excerpt(
         "What identifies the biases",
         "The judge × model cells that identify each bias, and those it is compared with.",
-        f"spec {BIAS} n_term words tied_to",
+        f"spec {BIAS} n_term words reason tied_to",
         of_whole,
     ),
     "not_estimable": Excerpt(
         "Not estimable",
         "Terms, slices and specs that these ratings do not determine, except specs that drop models the study does not have.",
         f"spec slice {BIAS} reason",
-        lambda row: not row["reason"].startswith(missing("models_dropped", ())),
+        lambda row: parse(row["reason"])[1].get("kind") != "model",
     ),
     "remarks": Excerpt("Remarks", "Notes on the estimates.", "spec slice remark"),
     "recovery": Excerpt(
@@ -150,19 +151,14 @@ EXCERPTS = {
         "How often a judge prefers (or passes, or fails) its own answers, what each baseline expects, and the contrast: a "
         "difference of shares, or the log of a ratio. The verdict is in the row of the baseline “both”.",
         f"case quantity term baseline share baseline_share estimate {INTERVAL} p_value log_odds "
-        "n questions verdict missed reason",
-    ),
-    "regression_verdicts": Excerpt(
-        "Own and family answers, by regression",
-        "How often a judge chooses its own, or its family's, answers over equally strong ones, among the verdicts that choose: "
-        "the question that finds a bias, or beyond ordinary preference (C).",
-        f"{BIAS} verdict question probability probability_low probability_high adjusted_p_value rests_on words",
+        "n questions verdict detectable reason",
     ),
     "strengths": Excerpt(
         "Models ranked by the verdicts",
         "Share of verdicts that would choose a model over an average one: as the verdicts are; without own, family and "
         "position terms; and at equal length. All true ranks lie in “rank from” to “rank to” at once.",
         "scores model win_rate win_rate_low win_rate_high rank rank_low rank_high note",
+        coded="note",
     ),
     "label_noise": Excerpt(
         "If human labels are wrong",
@@ -271,7 +267,7 @@ TEXTS = {
     "section",
 }
 FILTERS = {"judge": "judge", "term": "judge", "dimension": "dimension", "slice": "dimension"}  # column -> filter of the page
-KEYS = {"statistic", "bias", "scores", "condition", "draws"}  # columns of words with underscores
+KEYS = {"statistic", "bias", "scores", "condition", "draws", "first", "conclusion"}  # columns of words with underscores
 QUANTITIES = {"self_bias": "self-bias", "family_bias": "family-bias"}
 ENDLESS = {"inf": "∞", "-inf": "−∞"}
 
@@ -294,7 +290,7 @@ def shown(name: str, excerpt: Excerpt, rows: Iterable[Row], file: str) -> dict[s
             (HEADINGS.get(column, column.replace("_", " ")), is_numeric, FILTERS.get(column, ""))
             for column, is_numeric in numeric.items()
         ],
-        "rows": [[_cell(column, row[column], is_numeric) for column, is_numeric in numeric.items()] for row in kept[:MOST]],
+        "rows": [[_cell(column, row, numeric, excerpt.coded) for column in columns] for row in kept[:MOST]],
         "count": len(kept),
         "file": file,
     }
@@ -319,11 +315,14 @@ def in_figures(text: str, *, is_p: bool = False) -> str:
     return number(value, DECIMALS) if isfinite(value) else ENDLESS.get(text, text)
 
 
-def _cell(column: str, text: str, is_numeric: bool) -> tuple[str, str]:
+def _cell(column: str, row: Row, numeric: Mapping[str, bool], coded: str) -> tuple[str, str]:
     """What is shown of a cell, and the full value of a rounded number."""
-    if text and is_numeric:
+    text = row[column]
+    if text and numeric[column]:
         rounded = in_figures(text, is_p=column == "p_value")
         return rounded, "" if rounded == text else text
     if column == "quantity":
         return QUANTITIES.get(text, text), ""
+    if column == coded:
+        return in_words(text), ""
     return text.replace("_", " ") if column in KEYS else text, ""

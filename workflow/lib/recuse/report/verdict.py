@@ -1,36 +1,76 @@
-"""What a report answers, for its page, summary.json and the terminal; and the verdicts as a reader sees them."""
+"""Verdicts in words: what a report says first, on its page, in summary.json and at the terminal."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from recuse.base.reasons import Reason, code, cure, in_short, in_words
 from recuse.base.words import MOST_DIGITS, capitalised, enumerated, number, signed
-from recuse.inference.verdict import BEYOND, CANNOT_BE_TOLD, ESTABLISHED, NO_CLEAR_BIAS, NUMBERS, QUESTIONS, SUGGESTIVE
+from recuse.inference.verdict import FAVOURS, FOUND, NUMBERS, Verdict
 from recuse.model.spec import BIASES
 
 Rows = Sequence[Mapping[str, str]]
-KINDS = {"self_bias": "self-bias", "family_bias": "family-bias", "longer": "longer answers", "first": "first answer"}
-# What a judge does that has a bias, and one with the opposite; of one judge and of several.
+SELF, FAMILY = BIASES
+KINDS = {
+    SELF: "self-bias",
+    FAMILY: "family-bias",
+    "longer": "longer answers",
+    "first": "first answer",
+}
+# What one judge does that has a bias, and several; then with the opposite bias.
 FAVOURING = {
-    "self_bias": (("favours itself", "favour themselves"), ("is harsher on itself", "are harsher on themselves")),
-    "family_bias": (
+    SELF: (
+        ("favours itself", "favour themselves"),
+        ("is harsher on itself", "are harsher on themselves"),
+    ),
+    FAMILY: (
         ("favours its own models", "favour their own models"),
         ("is harsher on its own models", "are harsher on their own models"),
     ),
-    "longer": (("favours longer answers", "favour longer answers"), ("favours shorter answers", "favour shorter answers")),
+    "longer": (
+        ("favours longer answers", "favour longer answers"),
+        ("favours shorter answers", "favour shorter answers"),
+    ),
     "first": (
         ("favours the first answer", "favour the first answer"),
         ("favours the second answer", "favour the second answer"),
     ),
 }
 PREFERENCES = {
-    "self_bias": "self-preference",
-    "family_bias": "preference for its family",
+    SELF: "self-preference",
+    FAMILY: "preference for its family",
     "longer": "preference for longer answers",
     "first": "preference for the first answer",
 }
-SIZES = (*NUMBERS[:-1], "adjusted_p_value", "missed", "wordings")  # columns of numbers
+NO_OWN_ANSWERS = {
+    Reason.NO_OWN_ANSWERS: "No judge rates its own answers, so self-bias cannot be measured.",
+    Reason.NO_OWN_COMPARED: "No judge compares its own answers, so self-bias cannot be measured.",
+}
+NO_FAMILY = "No family-bias is established or likely."
+# What to do about a bias in ratings, and in verdicts on two answers.
+LEFT_OUT = "leave out ratings of {}, or use the debiased ones (debiased.parquet)"
+REMEDIES_OF_RATINGS = {
+    (SELF, Verdict.ESTABLISHED): LEFT_OUT.format("own answers"),
+    (SELF, Verdict.LIKELY): "do not rely on ratings of own answers",
+    (FAMILY, Verdict.ESTABLISHED): LEFT_OUT.format("the family by its own judges"),
+    (FAMILY, Verdict.LIKELY): "do not rely on ratings of the family by its own judges",
+}
+REMEDIES_OF_PAIRS = {
+    SELF: "do not rely on verdicts on own answers",
+    FAMILY: "do not rely on verdicts of the family's judges on its answers",
+    "longer": "compare answers of similar length, or use another judge",
+    "first": "keep judging both orders, which balances this bias",
+}
+# A gap to people or to the other judges that ordinary preference can explain, by kind of study.
+GAPS = {
+    ("ratings", "A"): "it is {size} {above} people's scores",
+    ("ratings", "B"): "it is {size} {above} the other judges",
+    ("pairs", "A"): "it chooses such answers {size} {more} often than people do",
+    ("pairs", "B"): "it chooses such answers {size} {more} often than the other judges do",
+}
+DISAGREES = "do not use: no agreement with people"
 MOST = 5  # names in a list before the rest is counted
+MOST_STEPS = 4
 
 
 @dataclass(frozen=True)
@@ -72,15 +112,16 @@ def unit_of(scales: Mapping[str, object]) -> Unit:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ShownVerdict:
     """One row of the first table of a page, as texts."""
 
     name: str
     kind: str  # one of KINDS
     verdict: str
+    detail: str  # what the judge does, or why the verdict is inconclusive
     size: str
     interval: str
-    rests_on: str
+    gaps: str  # to people and to the other judges
     advice: str
 
 
@@ -109,7 +150,7 @@ class Answer:
 
     question: str
     headline: str
-    verdicts: Sequence[Verdict] = ()
+    verdicts: Sequence[ShownVerdict] = ()
     unit: str = PERCENT.name
     pooled: str = ""
     wordings: str = ""  # of the rubric, for which the verdicts hold
@@ -121,85 +162,119 @@ class Answer:
     points: Sequence[Point] = ()
 
 
-def shown(rows: Rows, unit: Unit) -> list[Verdict]:
+def shown(rows: Rows, unit: Unit) -> list[ShownVerdict]:
     """The rows of the table of verdicts as a reader sees them."""
-    return [_shown(row, unit) for row in rows]
+    return [
+        ShownVerdict(
+            name=_name(row),
+            kind=KINDS[row["quantity"]],
+            verdict=row["verdict"],
+            detail=detail(row),
+            size=unit.text(row["estimate"]),
+            interval=unit.span(row),
+            gaps=_gaps(row, unit),
+            advice=advice(row, unit),
+        )
+        for row in rows
+    ]
 
 
-def _shown(row: Mapping[str, str], unit: Unit) -> Verdict:
-    verdict, advice = row["verdict"], row["advice"]
-    words = verdict
-    if verdict in (ESTABLISHED, SUGGESTIVE):
-        words = f"{verdict}: {FAVOURING[row['quantity']][row['favours'] != 'yes'][0]}"
-    if verdict == NO_CLEAR_BIAS and row["missed"] and not row["reason"]:
-        advice = f"{advice}: a bias below {unit.text(row['missed'], sign=False)} would often be missed"
-    if row["reason"]:
-        words = f"{words}{';' if ': ' in words else ':'} {row['reason']}"
-    letters = row["rests_on"].split()
-    rests_on = enumerated([f"{letter} {QUESTIONS[letter]}" for letter in letters])
-    if verdict == SUGGESTIVE and BEYOND in letters:
-        rests_on += ", but not once the number of judges is allowed for"
-    of_several = row["quantity"] in BIASES and unit is not POINTS  # the questions' numbers are in one column
-    return Verdict(
-        name=_name(row).removeprefix("the "),
-        kind=KINDS[row["quantity"]],
-        verdict=words,
-        size=f"{unit.text(row['estimate'])} {row['question'] if of_several else ''}".strip(),
-        interval=unit.span(row),
-        rests_on=rests_on or "–",
-        advice=advice,
-    )
+def detail(row: Mapping[str, str]) -> str:
+    """What a judge with a bias does, or why its verdict is inconclusive; "" if no bias is shown."""
+    if row["verdict"] in FOUND:
+        return FAVOURING[row["quantity"]][row["favours"] != FAVOURS][0]
+    return in_words(row["reason"])
 
 
-def _by(row: Mapping[str, str], unit: Unit) -> str:
-    """Which question a size answers, where there are several."""
-    return "" if unit is POINTS or not row["question"] else f" by {row['question']}"
+def _gaps(row: Mapping[str, str], unit: Unit) -> str:
+    """The gaps to people and to the other judges, as in `A +0.4, B +0.1`."""
+    gaps = [f"{letter} {unit.text(row[letter])}" for letter in ("A", "B") if row[letter]]
+    return ", ".join(gaps)
+
+
+def advice(row: Mapping[str, str], unit: Unit) -> str:
+    """What to do about one judge or family, in words that also hold for several."""
+    if row["note"] and code(row["note"]) is Reason.DISAGREES_WITH_PEOPLE:
+        return DISAGREES
+    if row["verdict"] == Verdict.INCONCLUSIVE:
+        return cure(row["reason"])
+    if row["verdict"] in FOUND and row["kind"] == "ratings":
+        return REMEDIES_OF_RATINGS[row["quantity"], row["verdict"]]
+    if row["verdict"] in FOUND:
+        return REMEDIES_OF_PAIRS[row["quantity"]]
+    words = "keep it"
+    if row["detectable"]:
+        words += f": a bias of {unit.text(row['detectable'], sign=False)}{unit.mark} would probably have been found"
+    for letter in ("A", "B"):
+        low, high = row[f"{letter}_ci_low"], row[f"{letter}_ci_high"]
+        if low and (float(low) > 0 or float(high) < 0):
+            gap = float(row[letter])
+            above, more = ("above", "more") if gap > 0 else ("below", "less")
+            size = f"{unit.text(abs(gap), sign=False)}{unit.mark}"
+            clause = GAPS[row["kind"], letter].format(size=size, above=above, more=more)
+            return f"{words}; {clause}, which ordinary preference can explain"
+    return words
+
+
+def next_steps(rows: Rows, unit: Unit) -> list[str]:
+    """The advice on biases that are found, then on inconclusive verdicts: each once, with all judges that it is for."""
+    names: dict[str, list[str]] = {}
+    for row in sorted(rows, key=lambda row: row["verdict"] == Verdict.INCONCLUSIVE):
+        disagrees = code(row["note"]) is Reason.DISAGREES_WITH_PEOPLE
+        if disagrees or row["verdict"] != Verdict.NOT_SHOWN:
+            names.setdefault(advice(row, unit), []).append(_name(row))
+    steps = []
+    for words, of_advice in names.items():
+        steps.append(f"{enumerated([*dict.fromkeys(of_advice)], MOST)}: {words}.")
+    return steps[:MOST_STEPS]
 
 
 def _name(row: Mapping[str, str]) -> str:
-    return f"the {row['term']} family" if row["quantity"] == "family_bias" else row["term"]
-
-
-NO_OWN_ANSWERS = "No judge rates its own answers: only family-biases can be told."
-NO_FAMILY = "None is established or suggestive."
+    return f"{row['term']} family" if row["quantity"] == FAMILY else row["term"]
 
 
 def headline(rows: Rows, unit: Unit, *, beside: Rows = ()) -> str:
     """The verdicts on one kind of bias, and findings `beside` of another, in a few sentences; "" without rows."""
-    if not rows and beside:
-        return " ".join([NO_OWN_ANSWERS, *(findings(beside, unit) or [NO_FAMILY])])
-    if not rows:
+    if not rows and not beside:
         return ""
-    preference, favours = PREFERENCES[rows[0]["quantity"]], FAVOURING[rows[0]["quantity"]][0][0]
-    unknown = [row for row in rows if row["verdict"] == CANNOT_BE_TOLD]
+    unknown = [row for row in rows if row["verdict"] == Verdict.INCONCLUSIVE]
     if len(unknown) == len(rows):
-        reasons = "; ".join(dict.fromkeys(row["reason"] for row in rows))
-        return " ".join([f"These data cannot tell whether any judge {favours}: {reasons}.", *findings(beside, unit)])
+        codes = {code(row["reason"]) for row in rows} or {Reason.NO_OWN_ANSWERS}
+        reasons = in_short(row["reason"] for row in rows)
+        favours = FAVOURING[rows[0]["quantity"] if rows else SELF][0][0]
+        words = f"These data do not show whether any judge {favours}: {reasons}."
+        if len(codes) == 1:
+            words = NO_OWN_ANSWERS.get(*codes, words)
+        further = findings(beside, unit)
+        if beside and not further:
+            further = [NO_FAMILY]
+        return " ".join([words, *further])
     sentences = findings([*rows, *beside], unit)
-    if not any(row["verdict"] == ESTABLISHED for row in rows):
-        sentences.insert(0, f"No judge has an established {preference}.")
+    if not any(row["verdict"] == Verdict.ESTABLISHED for row in rows):
+        sentences.insert(0, f"No judge has an established {PREFERENCES[rows[0]['quantity']]}.")
     if unknown:
-        sentences.append(f"Cannot be told: {enumerated([row['term'] for row in unknown], MOST)}.")
+        sentences.append(f"Inconclusive: {enumerated([row['term'] for row in unknown], MOST)}.")
     return " ".join(sentences)
 
 
 def findings(rows: Rows, unit: Unit) -> list[str]:
-    """A sentence on the judges or families with an established bias, and one on those with a suggestive one."""
-    parts = {name: _sides([row for row in rows if row["verdict"] == name], unit) for name in (ESTABLISHED, SUGGESTIVE)}
+    """A sentence on the judges or families with an established bias, and one on those with a likely one."""
+    parts = {name: _sides([row for row in rows if row["verdict"] == name], unit) for name in FOUND}
     return [f"{capitalised(name)}: {'; '.join(sides)}." for name, sides in parts.items() if sides]
 
 
 def _sides(rows: Rows, unit: Unit) -> list[str]:
     """As in `GPT-4 (+0.4) and Claude (+0.2) favour themselves`, then those with the opposite bias; by kind of bias."""
     parts = []
-    for quantity, favours in product(dict.fromkeys(row["quantity"] for row in rows), ("yes", "no")):
-        group = [row for row in rows if (row["quantity"], row["favours"]) == (quantity, favours)]
-        if group:
-            group.sort(key=lambda row: -abs(float(row["estimate"])))
-            names = enumerated(
-                [f"{_name(row)} ({unit.text(row['estimate'])}{unit.mark}{_by(row, unit)})" for row in group], MOST
-            )
-            parts.append(f"{names} {FAVOURING[quantity][favours == 'no'][len(group) > 1]}")
+    for quantity, favours in product(dict.fromkeys(row["quantity"] for row in rows), (True, False)):
+        group = [row for row in rows if row["quantity"] == quantity and (row["favours"] == FAVOURS) == favours]
+        if not group:
+            continue
+        group.sort(key=lambda row: -abs(float(row["estimate"])))
+        the = "the " if quantity == FAMILY else ""
+        sizes = [f"{the}{_name(row)} ({unit.text(row['estimate'])}{unit.mark})" for row in group]
+        verb = FAVOURING[quantity][not favours][len(group) > 1]
+        parts.append(f"{enumerated(sizes, MOST)} {verb}")
     return parts
 
 
@@ -213,13 +288,18 @@ def summary(study: str, about: Mapping, answer: Answer, verdicts: Rows) -> dict:
         "headline": answer.headline,
         "pooled": answer.pooled,
         "wordings": answer.wordings,
-        "verdicts": [{key: _value(value, key) for key, value in row.items() if key != "study"} for row in verdicts],
+        "verdicts": [
+            {**_values(row), "detail": shown_row.detail, "advice": shown_row.advice}
+            for row, shown_row in zip(verdicts, answer.verdicts, strict=True)
+        ],
         "caveats": list(answer.caveats),
         "next_steps": list(answer.next_steps),
         "report": "report.html",
     }
 
 
-def _value(text: str, column: str) -> str | float | None:
-    """A number in a column of numbers, None where a field is empty."""
-    return (float(text) if column in SIZES else text) if text else None
+def _values(row: Mapping[str, str]) -> dict:
+    """A row with numbers in columns of numbers and None where a field is empty."""
+    gaps = [f"{letter}{end}" for letter in ("A", "B") for end in ("", "_ci_low", "_ci_high")]
+    numbers = {*NUMBERS, *gaps, "adjusted_p_value"}
+    return {key: (float(text) if key in numbers else text) if text else None for key, text in row.items() if key != "study"}

@@ -30,7 +30,8 @@ from recuse.published.attacks import AUTHOR, MAIN, second_answer
 VOTES = 3  # in each order
 A, B, TIE, ERROR = range(len(OUTCOMES))
 MEDIAN_WORDS, LOG_SPREAD = 150, 0.5  # of an answer's length
-NUMBERS = ("length_a", "length_b", "vote", "humans_a", "humans_b")  # columns of COMPARISONS; the others are texts
+# Columns of COMPARISONS; the others are texts.
+NUMBERS = ("length_a", "length_b", "vote", "humans_a", "humans_b", "humans_tie")
 NONE = -1  # a length that is not known
 CONTROL_TIE, CONTROL_PERTURBED = 0.2, 0.4  # shares of samples before an attack, by default
 MAIN_SAMPLES, SUBSET = 142, 60  # section 4.2; sections 5.3 and 6.1

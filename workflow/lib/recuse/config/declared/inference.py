@@ -157,7 +157,7 @@ class PanelSettings(Section):
 
     judges: int = required("Judges of the largest panel that is tried, beside that of all.", ge=1)
     least: int = required(
-        "Ratings of a model by a judge, and answers that two judges share, below which a panel cannot be told.", ge=2
+        "Ratings of a model by a judge, and answers that two judges share, that the bias and error of a panel need.", ge=2
     )
     dimensions: Names = optional("Dimensions that count; default: all.")
 
@@ -168,9 +168,7 @@ class RobustnessCheckSettings(Section):
     title: Name = required("Title in the figure and on the page.")
     specs: Names = required("Specs whose rows are read: one of the whole study, one by dimension, or both.")
     table: Literal[*TABLES] = optional("Table that is read; default: the estimates of the specs.", default=ESTIMATES)
-    methods: Names = optional(
-        "Methods of idiosyncrasy, measurement_error or bounds that are read; the intervals of several are joined."
-    )
+    methods: Names = optional("Methods of measurement_error or bounds that are read; the intervals of several are joined.")
     by: Literal[*dict.fromkeys(by for table in TABLES.values() for by in table.by)] = optional(
         "Criterion: an interval that excludes 0, or a p-value of at most 1 - confidence. estimates: ci (default) or, with "
         "`wild`, wild_ci; multiplicity: holm_p_value, bh_p_value or, with `wild`, simultaneous_ci; sensitivity: as_length_ci, "
@@ -211,7 +209,6 @@ class Inference(Section):
     idiosyncrasy: NamesOrNone = required(
         "Specs on whose rows biases beyond ordinary preference (C) are estimated; of their terms, only those of biases matter."
     )
-    assignments: int = required("Random assignments in the randomisation test.", ge=99)
     identifiability: NamesOrNone = required("Specs for which the cells that identify each bias are listed.")
     measurement_error: NamesOrNone = required("Specs that are corrected for measurement error in the human scores.")
     raters: int = required("Human raters per completion where only their published agreement is known.", ge=1)
@@ -219,6 +216,10 @@ class Inference(Section):
     sensitivity: NamesOrNone = required("Specs that are tested for sensitivity to an omitted variable.")
     bounds: NamesOrNone = required("Specs that are refitted to complete blocks, with bounds for missing ratings.")
     leaderboard: NamesOrNone = required("Specs whose biases are subtracted from the models' scores.")
+    debias: Literal["C", "regression"] = required(
+        "What is subtracted from ratings and scores: `C`, the bias beyond ordinary preference, on which the verdicts rest, "
+        "shrunk towards the mean of all judges; or `regression`, the coefficients of the spec itself."
+    )
     replicates: int = required("Bootstrap replicates, over prompts, of the leaderboard.", ge=100)
     ppi: PpiSettings = required("Prediction-powered estimates of the human means.")
     power: PowerSettings = required("Power of studies like this one.")
@@ -244,6 +245,9 @@ def check_inference(inference: Inference, specs: Mapping[str, SpecSettings]) -> 
         check_known(f"inference: {key}", getattr(inference, key), specs, "specs")
         for name in getattr(inference, key):
             _check_spec(f"inference: {key}: {name}", specs[name], absorbs=key in ("identifiability", "idiosyncrasy"))
+    if inference.debias == "C":
+        read = "inference: idiosyncrasy, whose biases are subtracted (or write `debias: regression`)"
+        check_known("inference: leaderboard", inference.leaderboard, inference.idiosyncrasy, read)
     for name, substitute in inference.without_human_scores.items():
         where = f"inference: without_human_scores: {name}"
         check_known("inference: without_human_scores", [name], specs, "specs")

@@ -13,7 +13,7 @@ from recuse.montecarlo.estimators import ESTIMATORS, dials_of
 from recuse.montecarlo.world import MonteCarloWorld
 
 FILE = "montecarlo.yaml"
-NOT_NUMBERS = ("families", "humans", "ceiling")
+NOT_NUMBERS = ("families", "humans", "ceiling", "hole")
 REQUIRED = {field.name for field in fields(MonteCarloWorld) if field.default is MISSING}
 Number = Annotated[int, Field(ge=1)]
 JUDGES, MODELS = (f"one number, or a list: of the first and the last, or of each {one}" for one in ("judge", "model"))
@@ -66,6 +66,7 @@ class World(Section):
         ge=0,
         le=0.25,
     )
+    hole: bool = optional("The first two judges do not rate each other's models.")
 
 
 class Grid(Section):
@@ -88,7 +89,7 @@ class MonteCarlo(Section):
     """Simulated worlds on which estimators and tests are tried by `snakemake montecarlo`."""
 
     replicates: int = required("Replicates of each world.", ge=2)
-    draws: int = required("Bootstrap or permutation draws in each replicate.", ge=19)
+    draws: int = required("Bootstrap draws in each replicate.", ge=19)
     world: World = required(
         "The world from which every grid starts, at least its families, dimensions, prompts, intercept, slope and noise."
     )

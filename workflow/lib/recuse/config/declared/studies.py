@@ -109,6 +109,7 @@ class ColumnsOfJudgments(SomeKeys):
     vote: Name = optional("Verdicts: a number, if a judge was asked more than once.")
     humans_a: Name = optional("Verdicts: how many humans chose the answer of model_a.")
     humans_b: Name = optional("Verdicts: how many humans chose the answer of model_b.")
+    humans_tie: Name = optional("Verdicts: how many humans called a tie.")
     right_a: Name = optional("Verdicts: whether the answer of model_a is right by a key (true or false, 1 or 0).")
     right_b: Name = optional("Verdicts: whether the answer of model_b is right.")
 

@@ -16,7 +16,7 @@ from recuse.data.registry import COMPARED, Registry
 
 COLUMNS = ("item", "model_a", "model_b", "human")
 NAMED = ("judge", "model_a", "model_b")
-LABELLED = ("human", "humans_a", "humans_b")
+LABELLED = ("human", "humans_a", "humans_b", "humans_tie")
 # LMArena's columns of votes, of which the data sets have one id or the other.
 BY_LMARENA = {"item": ("question_id", "id"), "human": ("winner",)}
 TURNS = "select 1 from imported where item like '%, turn %' limit 1"
@@ -109,7 +109,8 @@ def _create_labels(connection: Connection, paths: Sequence[str], references: Map
                              union all
                              select item, model_b, model_a{of_experiment}, -({VOTES}) from votes where human is not null)
         select {", ".join(key)}, case sign(sum(vote)) when 1 then 'a' when -1 then 'b' else 'tie' end as human,
-               count(*) filter (vote = 1)::varchar as humans_a, count(*) filter (vote = -1)::varchar as humans_b
+               count(*) filter (vote = 1)::varchar as humans_a, count(*) filter (vote = -1)::varchar as humans_b,
+               count(*) filter (vote = 0)::varchar as humans_tie
         from both_orders group by all order by all""")
     same = " and ".join(f"labels.{column} is not distinct from named.{column}" for column in key)
     if paths and connection.execute(f"select 1 from named join labels on {same} limit 1").fetchone() is None:

@@ -1,0 +1,62 @@
+"""The figure of verdicts shows the rows of their table: the decisive bias last, and reasons in the note."""
+
+import pandas as pd
+import pytest
+
+from drawings import artists, drawn_twice, is_page_of, prose, subject
+from recuse.base.reasons import Reason, because
+from recuse.base.tables import VERDICTS
+from recuse.inference.verdict import Verdict
+from recuse.plot.verdicts import NOTHING, OF_SHARES, verdicts
+
+FEW = because(Reason.FEW_CELLS, df=1, least=4)
+
+
+def row(term, verdict, estimate=None, *, kind="ratings", quantity="self_bias", **more):
+    ends = {} if estimate is None else {"ci_low": estimate - 0.05, "ci_high": estimate + 0.05}
+    return {"kind": kind, "quantity": quantity, "term": term, "verdict": verdict, "estimate": estimate} | ends | more
+
+
+def table(*rows):
+    return pd.DataFrame(rows).reindex(columns=VERDICTS)
+
+
+OF_RATINGS = table(
+    row("GPT-4o", Verdict.ESTABLISHED, 0.1, A=0.2, A_ci_low=0.15, A_ci_high=0.25, B=0.05, B_ci_low=0.0, B_ci_high=0.1),
+    row("Claude v2", Verdict.NOT_SHOWN, 0.01),
+    row("Llama 3 8B", Verdict.INCONCLUSIVE, reason=FEW),
+    row("GPT", Verdict.LIKELY, -0.06, quantity="family_bias"),
+)
+
+
+def test_each_question_has_a_mark_and_the_decisive_one_is_last():
+    figure = verdicts(OF_RATINGS, subject(), confidence=0.9)
+    points = {(point.get_ydata()[0], point.get_xdata()[0]) for point in artists(figure, "point")}
+    assert [x for _, x in sorted(points) if x in (0.2, 0.05, 0.1)] == [0.2, 0.05, 0.1]
+    assert {x for _, x in points} == {0.2, 0.05, 0.1, 0.01, -0.06}
+    text = prose(figure)
+    for words in ("A against people", "B against the other judges", "C beyond ordinary preference"):
+        assert words in text
+    assert "Established self-bias: 1 of 3 judges; likely: none" in text
+    assert "Not estimated: Llama 3 8B (too few cells separate" in text
+
+
+@pytest.mark.parametrize("kind", ["pairs", "shares"])
+def test_comparisons_have_their_unit(kind):
+    rows = table(
+        row("GPT-4o", Verdict.LIKELY, 0.1, kind=kind), row("GPT-4o", Verdict.LIKELY, 0.3, kind=kind, quantity="longer")
+    )
+    figure = verdicts(rows, subject(), confidence=0.9)
+    assert [point.get_xdata()[0] for point in artists(figure, "point")] == [0.1]
+    assert OF_SHARES in prose(figure)
+
+
+def test_nothing_to_draw_has_its_reason():
+    assert is_page_of(verdicts(table(), subject(), confidence=0.9), NOTHING)
+    refused = table(row("Llama 3 8B", Verdict.INCONCLUSIVE, reason=because(Reason.NO_OWN_ANSWERS)))
+    page = verdicts(refused, subject(), confidence=0.9)
+    assert is_page_of(page, "Not estimated: Llama 3 8B (it rates no answers of its own).")
+
+
+def test_the_same_bytes_every_time(tmp_path):
+    drawn_twice("verdicts:verdicts", tmp_path, {"table": OF_RATINGS}, confidence=0.9)

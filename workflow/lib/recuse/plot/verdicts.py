@@ -1,0 +1,52 @@
+"""The verdict on each judge and family as a figure: the bias that decides, with the gaps to people and to the other judges."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from recuse.inference.verdict import AGAINST_JUDGES, AGAINST_PEOPLE, KINDS, QUESTIONS, Verdict
+from recuse.model.spec import BIASES
+from recuse.plot.biases import Variant, compare
+from recuse.plot.intervals import sentence
+from recuse.plot.style import UNIT, Subject, percent
+
+UNITS = {"ratings": UNIT}
+OF_SHARES = "share of the verdicts on two answers"
+NOTHING = "No verdict on any judge's own or its family's answers."
+QUANTITIES = {"self_bias": "self-bias", "family_bias": "family-bias"}
+
+
+def verdicts(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
+    """Draw the self- and family-biases of the table of verdicts, a mark for each question.
+
+    `table`: see `recuse.inference.verdict`. The decisive question stands last in each row. A bias whose verdict is
+    inconclusive has no mark for it; the note gives the reason.
+    """
+    table = table[table["quantity"].isin(BIASES)]
+    kind = KINDS[table["kind"].iloc[0]] if len(table) else KINDS["ratings"]
+    interval = f"{percent(confidence)} interval"
+    variants = []
+    for letter in (AGAINST_PEOPLE, AGAINST_JUDGES):
+        if letter != kind.decisive and table[letter].notna().any():
+            ends = {end: table[f"{letter}_{end}"] for end in ("ci_low", "ci_high")}
+            gaps = table.assign(estimate=table[letter], **ends)
+            variants.append(Variant(f"{letter} {QUESTIONS[letter]}", gaps, interval))
+    if table["estimate"].notna().any():
+        variants.append(Variant(f"{kind.decisive} {QUESTIONS[kind.decisive]}", table, interval))
+    inconclusive = table[table["verdict"] == Verdict.INCONCLUSIVE]
+    names = inconclusive["term"].astype(str)
+    names = names.where(inconclusive["quantity"] != BIASES[1], names + " family")
+    reasons = {", ".join(of_reason): reason for reason, of_reason in names.groupby(inconclusive["reason"]).unique().items()}
+    note = sentence(reasons) if len(table) else NOTHING
+    unit = UNITS.get(kind.name, OF_SHARES)
+    return compare(variants, subject, note=note, words=_finding(table), unit=unit)
+
+
+def _finding(table: pd.DataFrame) -> str:
+    """How many biases of judges, or else of families, are established, and how many are likely."""
+    for quantity, words in QUANTITIES.items():
+        rows = table.loc[table["quantity"] == quantity, "verdict"]
+        if len(rows):
+            established, likely = ((rows == verdict).sum() for verdict in (Verdict.ESTABLISHED, Verdict.LIKELY))
+            noun = "judges" if quantity == BIASES[0] else "families"
+            return f"Established {words}: {established or 'none'} of {len(rows)} {noun}; likely: {likely or 'none'}"
+    return ""

@@ -8,18 +8,20 @@ import pandas as pd
 import pytest
 
 from recuse.base.database import connect, text
-from recuse.base.reasons import Reason
+from recuse.base.reasons import Reason, code
 from recuse.inference.gold import (
     BASELINES,
     BOTH,
     CASES_OF_RATINGS,
     DIFFERENCE,
+    HARMFUL,
     OTHER_ANSWERS,
     OTHER_JUDGES,
     OVER_MARKING,
     SAME_QUESTIONS,
     UNDER_MARKING,
     Part,
+    _reply,
     contrast,
     create_marks_of_ratings,
     gold,
@@ -188,3 +190,14 @@ def test_one_question_has_no_interval():
     part = Part(np.array([1.0]), np.array([2.0]), 1)
     row = contrast([part], DIFFERENCE, confidence=0.9)
     assert {name for name, value in row.items() if not math.isnan(value)} == {"estimate"}
+
+
+def test_log_odds_without_an_interval_do_not_contradict_the_difference():
+    both = {"questions": 40, "case": HARMFUL, "estimate": 0.8, "ci_low": 0.4, "ci_high": 0.84, "p_value": 1e-6}
+    both |= {"std_error": 0.1, "df": 39, "log_odds": 4.4}
+    both |= dict.fromkeys(["log_odds_ci_low", "log_odds_ci_high", "log_odds_p_value"], math.nan)
+    reply = _reply([both, both, both, both], 0.9, 0.8)
+    assert (reply.reason, reply.side) == ("", 1)
+    assert code(_reply([both] * 3 + [both | {"log_odds_ci_low": -1, "log_odds_ci_high": 1}], 0.9, 0.8).reason) is (
+        Reason.DEPENDS_ON_SCALE
+    )

@@ -151,7 +151,7 @@ def test_reasons_are_read_as_they_are_written():
     names = 'the "best", model {0}'
     text = because(Reason.FEW_PROMPTS, names=names, prompts=8, least=10)
     assert reasons.parse(text) == (Reason.FEW_PROMPTS, {"names": names, "prompts": 8, "least": 10})
-    assert reasons.in_words(text) == f"{names} has ratings on 8 prompts, fewer than 10"
+    assert reasons.in_words(text) == f"answers of {names} to only 8 prompts are judged, and 10 are needed"
     assert reasons.in_words("") == ""
     assert reasons.code("") is None
     assert {*reasons.SENTENCES} == {*Reason}

@@ -41,7 +41,7 @@ def test_the_first_table_says_what_holds_its_size_and_what_to_do():
         ("established", "favours itself"),
         ("likely", "is harsher on itself"),
         ("not shown", ""),
-        ("inconclusive", "M has ratings on 8 prompts, fewer than 10"),
+        ("inconclusive", "answers of M to only 8 prompts are judged, and 10 are needed"),
     ]
     assert answer.unit == "points, scale 1 to 5"
     assert [(each.size, each.interval) for each in answer.verdicts] == [
@@ -61,8 +61,13 @@ def test_the_first_table_says_what_holds_its_size_and_what_to_do():
 
 
 def test_the_cure_would_help():
-    rows = [verdict("M", Verdict.INCONCLUSIVE, reason=reason) for reason in (Reason.NO_OWN_ANSWERS, Reason.NO_RESIDUAL)]
-    assert [row.advice for row in answer_of(rows).verdicts] == [CURES[Reason.NO_OWN_ANSWERS], MORE_JUDGES]
+    rows = [
+        verdict("M", Verdict.INCONCLUSIVE, reason=reason)
+        for reason in (Reason.NO_OWN_ANSWERS, Reason.NO_RESIDUAL, Reason.NO_INTERVAL)
+    ]
+    answer = answer_of(rows)
+    assert [row.advice for row in answer.verdicts] == [CURES[Reason.NO_OWN_ANSWERS], MORE_JUDGES, ""]
+    assert not any(step.endswith(": .") for step in answer.next_steps)
 
 
 def test_a_judge_that_does_not_agree_with_people_is_not_to_be_used():
@@ -76,7 +81,7 @@ def test_the_headline_names_what_is_established_and_what_is_likely():
     )
     assert answer_of(FOUR[2:3]).headline == "No judge has an established self-preference."
     assert answer_of(FOUR[3:]).headline == (
-        "These data do not show whether any judge favours itself: M has ratings on 8 prompts, fewer than 10."
+        "These data do not show whether any judge favours itself: answers of M to only 8 prompts are judged, and 10 are needed."
     )
     likely = "Likely: the GPT family (+0.20 points) favours its own models."
     assert answer_of([*FOUR[2:3], FAMILY]).headline.endswith(likely)

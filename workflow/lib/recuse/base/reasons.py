@@ -121,9 +121,9 @@ SENTENCES = {
     Reason.NOT_LINKED: "judges and models of different families do not link {names}",
     Reason.NO_RESIDUAL: "judges and models of different families leave no residual",
     Reason.FEW_CELLS: "too few cells separate ordinary preference from a bias (degrees of freedom: {df}, needed: {least})",
-    Reason.FEW_PROMPTS: "{names} has ratings on {prompts} prompts, fewer than {least}",
-    Reason.FEW_MODELS: "the judge rates {models} models of other families, and {least} are needed to show how much its "
-    "preferences vary",
+    Reason.FEW_PROMPTS: "answers of {names} to only {prompts} prompts are judged, and {least} are needed",
+    Reason.FEW_MODELS: "answers of only {models} models of other families are judged, and {least} are needed to show how "
+    "much preferences vary",
     Reason.DOMINANT_FAMILY: "{share} of the models are of the family {family}, too many to separate ordinary preferences "
     "of families from a bias",
     Reason.FEW_FAMILIES: "with models of fewer than {least} families, a preference of families for families looks like a bias",
@@ -177,6 +177,19 @@ SHORT = {
 }
 # What would make an inconclusive verdict conclusive; where nothing is listed, more judges or models.
 MORE_JUDGES = "add judges or models of other families"
+SEPARATED_BY_JUDGES = (
+    Reason.ONE_FAMILY,
+    Reason.ONE_JUDGE,
+    Reason.NO_UNRELATED_CELL,
+    Reason.NOT_LINKED,
+    Reason.NO_RESIDUAL,
+    Reason.FEW_CELLS,
+    Reason.FEW_MODELS,
+    Reason.DOMINANT_FAMILY,
+    Reason.TIED_TO_STRENGTHS,
+    Reason.NO_SLOPE_ON_STRENGTHS,
+    Reason.NO_STRENGTH,
+)
 CURES = {
     Reason.NO_OWN_ANSWERS: "add ratings of own answers",
     Reason.NO_SIBLINGS: "add ratings of another model of the family",
@@ -192,6 +205,7 @@ CURES = {
     Reason.ONE_ORDER: "judge each pair in both orders",
     Reason.ALWAYS_OR_NEVER: "judge more questions",
     Reason.NO_OTHER_JUDGE: "have a judge of another family judge the same answers",
+    **dict.fromkeys(SEPARATED_BY_JUDGES, MORE_JUDGES),
     Reason.NO_OWN_OF_CASE: "add verdicts on own answers of this kind",
     Reason.NO_OTHER_ANSWERS: "add verdicts on other answers to the same questions",
     Reason.NO_COMMON_JUDGE: "have a judge of another family judge both",
@@ -247,5 +261,5 @@ def in_short(texts: Iterable[str]) -> str:
 
 
 def cure(text: str) -> str:
-    """What would make a verdict conclusive that is inconclusive for the reason in a text by `because`."""
-    return CURES.get(code(text), MORE_JUDGES)
+    """What would make a verdict conclusive that is inconclusive for the reason in a text by `because`; "" if unknown."""
+    return CURES.get(code(text), "")

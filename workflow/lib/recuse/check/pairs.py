@@ -212,7 +212,8 @@ def _summary(verdicts: Sequence[Mapping]) -> Iterator[Finding]:
                 reasons.setdefault(row["reason"], []).append(row["term"])
         for reason, names in reasons.items():
             lacking.append(f"{words.format(enumerated(names, most=5))} ({in_words(reason)})")
-            cures[cure(reason)] += len(names)
+            if remedy := cure(reason):
+                cures[remedy] += len(names)
         answered = len(rows) - sum(map(len, reasons.values()))
         if answered:
             supported.append(words.format(f"{answered} of {counted(len(rows), *NOUNS[quantity == FAMILY])}"))

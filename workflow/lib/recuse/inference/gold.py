@@ -334,6 +334,6 @@ def _reply(present: Sequence[Mapping | None], confidence: float, power: float) -
     least = detectable(both["std_error"], both["df"], confidence=confidence, power=power)
     reply = Reply(sign * both["estimate"], low, high, p_value, least)
     by_odds = Reply(both["log_odds"], both["log_odds_ci_low"], both["log_odds_ci_high"])
-    if sign * by_odds.side != reply.side and not math.isnan(by_odds.estimate):
+    if sign * by_odds.side != reply.side and not math.isnan(by_odds.ci_low):
         return Reply(reason=because(Reason.DEPENDS_ON_SCALE))
     return reply

@@ -22,8 +22,8 @@ from recuse.model.spec import BIASES
 AGAINST_PEOPLE, AGAINST_JUDGES, BEYOND = "A", "B", "C"
 QUESTIONS = {AGAINST_PEOPLE: "against people", AGAINST_JUDGES: "against the other judges", BEYOND: "beyond ordinary preference"}
 FAVOURS, DISFAVOURS = "yes", "no"
-NUMBERS = ("estimate", "ci_low", "ci_high", "p_value", "detectable", "wordings")  # of a reply, in tables
-ROUNDING = 1e-12  # of a p-value that equals the level
+NUMBERS = ("estimate", "ci_low", "ci_high", "p_value", "detectable", "wordings")  # The tables have these of a reply.
+ROUNDING = 1e-12  # A p-value may miss the level by so much and still equal it.
 
 
 class Verdict(StrEnum):

@@ -224,6 +224,7 @@ def next_steps(rows: Rows, unit: Unit) -> list[str]:
         if disagrees or row["verdict"] != Verdict.NOT_SHOWN:
             names.setdefault(advice(row, unit), []).append(_name(row))
     steps = []
+    names.pop("", None)  # Where no cure is known, there is nothing to do.
     for words, of_advice in names.items():
         steps.append(f"{enumerated([*dict.fromkeys(of_advice)], MOST)}: {words}.")
     return steps[:MOST_STEPS]

@@ -140,7 +140,7 @@ def test_tables_have_the_columns_and_methods_that_checks_ask_for():
         assert {column for by in table.by.values() for column in by[:3]} - {""} <= set(COLUMNS[name])
         assert bool(table.methods) == ("method" in COLUMNS[name])
     assert set(TABLES["bounds"].methods) == {ALL_ROWS, COMPLETE, *OWN, *ANY}
-    assert {*TABLES["measurement_error"].methods} == {"uncorrected", "moments", "simex", BY_RATERS}
+    assert {*TABLES["measurement_error"].methods} == {"uncorrected", "moments", BY_RATERS}
 
 
 def test_the_projects_checks_and_their_biases():

@@ -96,7 +96,7 @@ def test_specs_that_a_table_cannot_have(key, specs, message):
         ({"specs": ["main"], "table": "idiosyncrasy", "by": "wild_ci"}, "the table idiosyncrasy does not have; write ci$"),
         (
             {"specs": ["clustered"], "table": "multiplicity"},
-            "by: found ci, which the table multiplicity does not have; write simul",
+            "by: found ci, which the table multiplicity does not have; write holm_p_value",
         ),
         (
             {"specs": ["main"], "table": "multiplicity", "by": "bh_p_value"},
@@ -130,8 +130,8 @@ def test_valid_checks_are_accepted():
     only_bootstrap = {"drawn": {"bootstrap": 200}}
     settings = {"title": "T", "asks": "a", "specs": ["drawn"], "table": "multiplicity", "by": "holm_p_value"}
     check(config_with("robustness_checks", {"mine": settings}, only_bootstrap))
-    settings["by"] = "simultaneous_ci"
-    with pytest.raises(ConfigError, match="specs: drawn: simultaneous_ci needs wild"):
+    settings["by"] = "max_t_p_value"
+    with pytest.raises(ConfigError, match="specs: drawn: max_t_p_value needs wild"):
         check(config_with("robustness_checks", {"mine": settings}, only_bootstrap))
 
 

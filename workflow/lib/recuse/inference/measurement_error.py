@@ -256,7 +256,7 @@ class CorrectedFit:
 
     def result(self) -> LeastSquares:
         """The coefficients with their errors, NaN with fewer than two prompts or when n <= rank; t has P - 1 degrees."""
-        factor = small_sample_factor(self.prompts, self.plain)
+        factor = small_sample_factor(self.prompts, self.plain.n, self.plain.rank)
         spread = np.where(np.outer(self.identified, self.identified), self._squares * factor, np.nan)
         return LeastSquares(self.estimate, spread, self.identified, self.plain.n, self.plain.rank, self.prompts - 1)
 

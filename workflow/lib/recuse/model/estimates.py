@@ -50,7 +50,6 @@ def estimate(spec: Spec, study: Study, *, confidence: float, seed: int = 0) -> E
     slices = list(fits(spec, study, seed=seed))
     if spec.errors.bootstrap is not None or spec.errors.wild is not None:
         tables.multiplicity.extend({**about, **row} for row in adjusted(spec, slices, confidence=confidence))
-    z = quantile(confidence)
     for fitted in slices:
         where = {**about, "slice": fitted.slice}
         tables.estimates.extend({**about, **row} for row in estimates_of(spec, fitted, confidence=confidence))
@@ -58,9 +57,10 @@ def estimate(spec: Spec, study: Study, *, confidence: float, seed: int = 0) -> E
             tables.not_estimable.append({**where, "quantity": quantity, "term": term, "reason": reason})
         tables.remarks.extend({**where, "remark": remark} for remark in fitted.remarks)
         for curve in fitted.curves:
+            half = quantile(confidence, curve.df)  # in standard errors
             for reference, value, error in np.column_stack([curve.reference, curve.value, curve.std_error]).tolist():
                 point = {"judge": curve.judge, "reference": reference, "value": value, "std_error": error}
-                tables.smooths.append({**where, **point, "ci_low": value - z * error, "ci_high": value + z * error})
+                tables.smooths.append({**where, **point, "ci_low": value - half * error, "ci_high": value + half * error})
     return tables
 
 

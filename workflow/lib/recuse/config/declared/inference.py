@@ -98,7 +98,7 @@ class SpecSettings(Section):
             keys & {"length", "reference"},  # cells of another reference have no lengths
             estimator | keys & {"length"},  # nor have those that the other estimators read
             estimator & {"gam"} | keys & {"terms"},  # its splines are by judge
-            estimator | of_least_squares,  # leverages and sums by prompt are of least squares
+            estimator | of_least_squares,  # leverages and most errors by cluster are of least squares
             leveraged | keys & {"length"},  # cells, which have one leverage, have no lengths
             *(estimator | keys & {key} for key in ("bootstrap", "wild", "absorb")),  # sums by prompt
         ):

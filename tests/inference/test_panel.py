@@ -16,9 +16,11 @@ from recuse.inference.panel import (
     PanelErrors,
     doubted_judges,
     independent_judges,
+    jackknife,
     norm_interval,
     panel_rows,
 )
+from recuse.model.least_squares import quantile
 from recuse.montecarlo.world import MonteCarloWorld
 
 ANSWER = ["dimension", "prompt", "model"]
@@ -196,6 +198,27 @@ def test_the_interval_of_a_root_mean_square_covers(true, spread):
     assert inside >= 0.87 * 400
 
 
+def test_few_parts_of_the_prompts_widen_the_interval():
+    estimate, covariance = np.array([3.0, -3.0, 0.0]), np.eye(3)
+    wider = covariance * (quantile(0.9, 4) / quantile(0.9)) ** 2
+    assert norm_interval(estimate, covariance, 0.9, 4) == pytest.approx(norm_interval(estimate, wider, 0.9, np.inf))
+    assert norm_interval(estimate, 0 * covariance, 0.9, 4) == pytest.approx((np.sqrt(6), np.sqrt(6)))
+
+
+def test_intervals_of_differences_hold_for_all_panels_at_once():
+    study = world()
+    rows = rows_of(study)
+    names = [f"Model {number}" for number in range(1, 6)]
+    errors = errors_of(study, np.array([np.isin(names, row["panel"].split(BETWEEN)) for row in rows[:2]]))
+
+    def difference(folds):
+        return np.subtract(*(errors.bias(folds)[1::-1] ** 2).mean(axis=1))
+
+    half = quantile(1 - 0.1 / len(rows), FOLDS - 1) * np.linalg.norm(jackknife(difference, errors.folds))
+    ends = [rows[1][f"square_difference{end}"] for end in ("_ci_low", "", "_ci_high")]
+    assert np.diff(ends) == pytest.approx([half, half], abs=1e-12)
+
+
 def test_without_human_scores_no_bias_is_given():
     (row,) = rows_of(world(humans=False))
     note = because(Reason.NO_HUMAN_SCORE)
@@ -216,10 +239,20 @@ def test_judges_that_share_no_answers_with_the_others_are_left_out(tmp_path):
     assert rows_of(alone) == [{"note": Reason.NO_SHARED_ANSWERS}]
 
 
+@pytest.mark.parametrize(("dimensions", "prompts", "least"), [(["Tone"], 5, 10), (["Tone", "Use"], 1, 2)])
+def test_a_judge_with_too_few_ratings_is_in_no_panel(tmp_path, dimensions, prompts, least):
+    """Fewer than `least`, or all of one prompt, so that none are left without it."""
+    rows = [row for row in rated(dimensions=dimensions) if row["judge"] != "GPT-4o" or int(row["prompt_id"][1:]) < prompts]
+    table = rows_of(study_of_rows(tmp_path, rows), least=least)
+    assert table[-1] == {"panel": "GPT-4o", "size": 1, "note": Reason.FEW_SHARED_ANSWERS}
+    assert table[0]["size"] == 4
+    assert 1 < table[0]["effective"] < 10
+
+
 def test_too_few_ratings_or_prompts_are_reasons(tmp_path):
-    (row,) = rows_of(world(), least=500)
-    assert row["note"] == because(Reason.FEW_RATINGS_OUTSIDE, least=500)
-    assert "recommended" not in row
+    first, *others = rows_of(world(), least=500)
+    assert first == {"family_ratings": LEFT_OUT, "size": 0, "panel": "", "note": because(Reason.FEW_RATINGS_OUTSIDE, least=500)}
+    assert {row["note"] for row in others} == {Reason.FEW_SHARED_ANSWERS}
     (row,) = rows_of(study_of_rows(tmp_path, rated(prompts=3, dimensions=("Tone", "Use"))), least=2)
     assert row["note"] == because(Reason.FEW_PROMPTS_OF_PANEL, least=4)
     assert row["recommended"] == "yes"

@@ -193,17 +193,16 @@ def panel_rows(
     for row in verdicts:
         if code(row.get("note", "")) is Reason.DISAGREES_WITH_PEOPLE:
             disagreeing.add(row["term"])
-    fits = ~np.isin(crossing.judges, list(disagreeing))
-    absent = dict.fromkeys(judges.unlinked, Reason.FEW_SHARED_ANSWERS)
-    absent |= dict.fromkeys(crossing.judges[~fits].tolist(), Reason.DISAGREES_WITH_PEOPLE)
-    notes = [{"panel": name, "size": 1, "note": because(reason)} for name, reason in absent.items()]
-    if not fits.any():
-        return notes
-
     number = judges.sums.number
-    usable = (number.sum(axis=0) >= least) & ((number > 0).sum(axis=0) > 1) & fits  # in every part of a jackknife
+    usable = (number.sum(axis=0) >= least) & ((number > 0).sum(axis=0) > 1)  # in every part of a jackknife
+    linked = (usable & ~crossing.related).any(axis=0)
+    agrees = ~np.isin(crossing.judges, list(disagreeing))
+    fits = linked & agrees
+    absent = dict.fromkeys([*judges.unlinked, *crossing.judges[~linked].tolist()], Reason.FEW_SHARED_ANSWERS)
+    absent |= dict.fromkeys(crossing.judges[~agrees].tolist(), Reason.DISAGREES_WITH_PEOPLE)
+    notes = [{"panel": name, "size": 1, "note": because(reason)} for name, reason in absent.items()]
     row = {"family_ratings": LEFT_OUT, "size": int(fits.sum()), "panel": BETWEEN.join(crossing.judges[fits])}
-    if not (usable & ~crossing.related).any(axis=1).all():
+    if not (usable & fits & ~crossing.related).any(axis=1).all():
         return [row | {"note": because(Reason.FEW_RATINGS_OUTSIDE, least=least)}, *notes]
     if not study.has_human_scores:
         return [row | {"recommended": "yes", "note": because(Reason.NO_HUMAN_SCORE)}, *notes]

@@ -49,12 +49,10 @@ def _who(row: Mapping[str, str], everyone: Mapping[str, str]) -> str:
 
 
 def _measured(chosen: Mapping[str, str], everyone: Mapping[str, str], unit: Unit, confidence: float) -> Iterator[str]:
-    """The remaining bias, how many independent judges it takes, and which other panels were tried."""
+    """The remaining bias, that of other panels, and how many independent judges all of them equal."""
     bias, most = (f"{unit.text(chosen[name], sign=False)}{unit.mark}" for name in ("bias_left", "bias_left_ci_high"))
     size = bias if float(chosen["bias_left_ci_low"]) else f"at most {most}"
     yield f"Remaining bias between models: {size} ({level(confidence)} interval {unit.span(chosen, 'bias_left_')})."
-    if effective := PLAIN.text(everyone["effective"], sign=False):
-        yield f"All {everyone['size']} judges carry the information of {effective} independent ones."
     if chosen is everyone:
         yield "No judge alone, no panel without one of the judges, and none with ratings of own families is shown to have less."
     else:
@@ -62,6 +60,8 @@ def _measured(chosen: Mapping[str, str], everyone: Mapping[str, str], unit: Unit
         error, error_of_all, bias_of_all = (f"{unit.text(text, sign=False)}{unit.mark}" for text in texts)
         yield f"This is less than with {_who(everyone, everyone)}: {bias_of_all}."
         yield f"The error of a single answer is {error}, with all of them {error_of_all}."
+    if effective := PLAIN.text(everyone["effective"], sign=False):
+        yield f"All {everyone['size']} judges carry the information of {effective} independent ones."
 
 
 def _round_robin(plans: Rows, everyone: Mapping[str, str]) -> Iterator[str]:

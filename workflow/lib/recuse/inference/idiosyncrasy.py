@@ -16,6 +16,7 @@ import numpy as np
 from recuse.base.reasons import Reason, because
 from recuse.base.words import percent
 from recuse.data.study import Study
+from recuse.inference.hierarchy import Posterior, posteriors
 from recuse.inference.judge_model import CellMeans, tables_of_slices
 from recuse.inference.mixed import Errors, MixedFit, Pooled, Table, pooled
 from recuse.model.design import ALL_JUDGES, NO_ROWS
@@ -198,6 +199,11 @@ class Idiosyncrasy:
             biases.append(replace(bias.with_numbers(estimate, math.sqrt(variance), df), reason=reason, doubt=doubt))
         return biases
 
+    @cached_property
+    def posteriors(self) -> dict[tuple[str, str], Posterior]:
+        """What the hierarchical model says about each bias, by quantity and term; empty without a fit."""
+        return {} if self.fit is None else posteriors(self.cells, self.fit)
+
     def tests(self) -> list[Bias]:
         """The biases and, if any self-bias can be estimated, the pooled mean of those that are not refused."""
         if not any(bias.quantity == "self_bias" and not bias.reason for bias in self._biases):
@@ -256,29 +262,22 @@ def idiosyncrasies(spec: Spec, study: Study) -> list[Idiosyncrasy]:
 def idiosyncrasy_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Iterator[dict]:
     """Yield the biases beyond ordinary preference of each slice; those that are refused have a reason and no numbers.
 
-    shrunk: mean of a bias given all, as draws from one normal distribution.
+    shrunk and shrunk_std_error: mean and standard deviation of a bias by the hierarchical model (recuse.inference.hierarchy);
+    probability_positive: that it is above 0.
     """
     for each in slices:
         if each.cells is None:
             yield {**each.where, "reason": because(Reason.NO_ROWS)}
             continue
-        shrunk = {quantity: _shrunk(each, quantity) for quantity in BIASES}
         for bias in each.tests():
             row = {**each.where, "quantity": bias.quantity, "term": bias.term, "cells": bias.cells, "reason": bias.reason}
             if not bias.reason:
                 row |= {"doubt": bias.doubt}
                 row |= wald_columns(bias.estimate, bias.std_error, df=bias.df, confidence=confidence)
-            yield row | shrunk[bias.quantity].get(bias.term, {})
-
-
-def _shrunk(each: Idiosyncrasy, quantity: str) -> dict[str, dict]:
-    """The columns of shrunken biases, by judge or family."""
-    biases = each.concluded(quantity)
-    if len(biases) < 2:
-        return {}
-    whole = each.pooled(biases)
-    numbers = zip(biases, whole.shrunk.tolist(), whole.shrunk_error.tolist(), strict=True)
-    return {bias.term: {"shrunk": value, "shrunk_std_error": error} for bias, value, error in numbers}
+                if posterior := each.posteriors.get((bias.quantity, bias.term)):
+                    names = ("shrunk", "shrunk_std_error", "probability_positive")
+                    row |= dict(zip(names, posterior, strict=True))
+            yield row
 
 
 def pooled_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Iterator[dict]:

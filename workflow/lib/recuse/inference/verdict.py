@@ -22,16 +22,17 @@ from recuse.model.spec import BIASES
 AGAINST_PEOPLE, AGAINST_JUDGES, BEYOND = "A", "B", "C"
 QUESTIONS = {AGAINST_PEOPLE: "against people", AGAINST_JUDGES: "against the other judges", BEYOND: "beyond ordinary preference"}
 FAVOURS, DISFAVOURS = "yes", "no"
-NUMBERS = ("estimate", "ci_low", "ci_high", "p_value", "detectable", "wordings")  # The tables have these of a reply.
+NUMBERS = ("estimate", "ci_low", "ci_high", "p_value", "probability_positive", "detectable", "wordings")  # The tables have these of a reply.
+LEAST_SUPPORT = 0.8  # probability by all judges together that a bias is on the side of its own interval
 ROUNDING = 1e-12  # A p-value may miss the level by so much and still equal it.
 
 
 class Verdict(StrEnum):
     """What the decisive reply says about a bias."""
 
-    ESTABLISHED = "established"  # found, and still found after correcting for the number of judges or families
+    ESTABLISHED = "established"  # found, and confirmed: by all judges together, or after correcting for the number of tests
     LIKELY = "likely"  # its own interval excludes 0
-    NOT_SHOWN = "not shown"  # its interval includes 0
+    NOT_SHOWN = "not shown"  # its interval includes 0, or all judges together make a bias on that side doubtful
     INCONCLUSIVE = "inconclusive"  # there is no interval to trust
 
 
@@ -48,6 +49,7 @@ class Reply:
     p_value: float = nan
     detectable: float = nan  # the bias that its test finds with the power asked for
     reason: str = ""  # by `recuse.base.reasons.because`
+    probability_positive: float = nan  # by the hierarchical model of all judges, that the bias is above 0
     wordings: float = nan  # of the rubric, over which its interval is; NaN: the judges were asked in one
     doubt: str = ""  # why it cannot establish anything, as `reason`
 
@@ -55,6 +57,11 @@ class Reply:
     def side(self) -> int:
         """1 for an interval above 0, -1 for one below, 0 for one that contains 0 and for none."""
         return int(self.ci_low > 0) - int(self.ci_high < 0)
+
+    @property
+    def support(self) -> float:
+        """Probability, by all judges together, that the bias is on the side of the interval; NaN where they are not asked."""
+        return self.probability_positive if self.side > 0 else 1 - self.probability_positive
 
 
 Replies = Mapping[str, Reply]  # by question
@@ -84,13 +91,19 @@ KINDS = {
 def verdict(reply: Reply, adjusted_p: float, *, confidence: float) -> Verdict:
     """The verdict by a decisive reply.
 
-    adjusted_p: its p-value corrected for the number of judges or families, NaN where nothing can be established.
+    A bias whose interval excludes 0 is established if all judges together support its side with probability
+    (1 + confidence) / 2, and not shown if they do with less than LEAST_SUPPORT. Where they are not asked, or the interval is
+    over wordings, of which they know nothing, it needs the corrected test to be established.
+
+    adjusted_p: the p-value corrected for the number of judges or families, NaN where nothing can be established.
     """
     if reply.reason or isnan(reply.ci_low):
         return Verdict.INCONCLUSIVE
-    if not reply.side:
+    if not reply.side or reply.support < LEAST_SUPPORT:
         return Verdict.NOT_SHOWN
     is_confirmed = adjusted_p <= (1 - confidence) * (1 + ROUNDING)
+    if not isnan(reply.support):
+        is_confirmed = reply.support >= (1 + confidence) / 2 and (is_confirmed or not reply.wordings > 1)
     return Verdict.ESTABLISHED if is_confirmed and not reply.doubt else Verdict.LIKELY
 
 

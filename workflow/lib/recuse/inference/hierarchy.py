@@ -1,0 +1,285 @@
+"""Estimand C for all judges at once: a hierarchical model in which judges tell one another how large biases are.
+
+The mean of judge j for model m is taken as
+
+    r_jm = a_j + b_j c_m + bias_jm + G_{j,F(m)} + H_{F(j),m} + B_{F(j),F(m)} + e_jm,    e_jm ~ N(0, (s_j t_m)^2 + V_jm)
+
+with V_jm the sampling variance of the cell, taken as known, s_j the spread of a judge's preferences and t_m the factor by which
+preferences for a model vary more than for others. bias_jm is self_j in a judge's own cell, family_F for another model of its
+family F, and else 0. Self-biases are draws from N(mu, tau^2), and so are family-biases, with a mu and tau of their own: the
+more alike the biases of all judges are, the more each borrows from the others. Priors, in points of the unit scale:
+
+    mu ~ N(0, .03^2)                tau ~ N+(.03^2)          b_j ~ N(1, B^2), B ~ N+(.5^2)        a_j ~ N(0, 1), c_m ~ N(0, .3^2)
+    log s_j ~ N(m, h^2), h ~ N+(1)  log t_m ~ N(0, k^2), k ~ N+(.6^2)      G, H, B ~ N(0, g^2), each g ~ N+(.015^2)
+
+with N+ the half normal. The posterior is drawn by Gibbs sampling in chains that run side by side, from a fixed seed. Self-biases
+are integrated out of every step; c_m and family-biases are drawn together, with a_j integrated out; standard deviations move on
+random lattices. Probabilities and moments of a bias are means over draws of those given all other parameters (Rao-Blackwell).
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from recuse.inference.judge_model import CellMeans
+from recuse.inference.mixed import MixedFit
+from recuse.model.spec import BIASES
+
+CHAINS, BURN_IN, KEPT = 64, 12, 24  # chains, and sweeps of each
+POINTS = 5  # of a lattice
+STEP = (0.2, 0.9)  # of a lattice of logarithms: least and largest
+SEED = 0
+LEAST = 0.05  # of the scale of its prior: a smaller standard deviation makes no difference, and chains get stuck there
+NOTHING = 1e-12  # precision of what no cell tells
+MEAN_BIAS, TAU = 0.03, 0.03  # standard deviations of the priors, as above
+LEVEL, EFFECT, SLOPES, SPREADS, FACTORS, SHARED = 1.0, 0.3, 0.5, 1.0, 0.6, 0.015
+CENTRES = np.log(1e-3), np.log(0.15)  # least and largest m
+
+
+class Posterior(NamedTuple):
+    """What the hierarchical model says about one bias."""
+
+    mean: float
+    std: float
+    positive: float  # probability that the bias is above 0
+
+
+class Grid:
+    """The judge x model table as arrays; a cell without a rating has no weight."""
+
+    def __init__(self, cells: CellMeans, fit: MixedFit) -> None:
+        """cells: with sampling variances; fit: the mixed model of them."""
+        self.quality = np.zeros(len(np.unique(cells.model)))
+        self.judges, judge = np.unique(cells.judge, return_inverse=True)
+        self.models, model = np.unique(cells.model, return_inverse=True)
+        names, family = np.unique(np.concatenate([cells.judge_family, cells.model_family]), return_inverse=True)
+        of_judge, of_model = np.zeros(len(self.judges), dtype=int), np.zeros(len(self.models), dtype=int)
+        of_judge[judge], of_model[model] = family.reshape(2, -1)
+        shape = len(self.judges), len(self.models)
+        self.rated, self.mean, self.sampling = np.zeros(shape), np.zeros(shape), np.ones(shape)
+        self.rated[judge, model] = 1.0
+        self.mean[judge, model] = cells.mean - cells.mean.mean()
+        self.sampling[judge, model] = cells.variance
+        self.own = self.rated * (self.judges[:, None] == self.models)
+        self.family = self.rated * (of_judge[:, None] == of_model) - self.own
+        self.of_judges = (of_judge[:, None] == np.arange(len(names))) * 1.0  # (J, F)
+        self.of_models = (of_model[:, None] == np.arange(len(names))) * 1.0  # (M, F)
+        self.families = names
+        self.quality[model] = fit.slope
+        self.spreads = np.clip(fit.spreads, *np.exp(CENTRES))
+
+
+def lattice_move(random: np.random.Generator, value: np.ndarray, log_density: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """Move each of some positive values, (chains, ...), to a point of a random lattice of logarithms through it.
+
+    log_density: of the logarithms of points, (chains, ..., POINTS). A value is at a random place among the POINTS of a lattice
+    with a random step. Each point would have the same lattice with the same probability, so that one chosen by its density
+    leaves the posterior as it is.
+    """
+    step = random.uniform(*STEP, value.shape)
+    place = np.arange(POINTS) - random.integers(POINTS, size=value.shape)[..., None]
+    points = value[..., None] * np.exp(step[..., None] * place)
+    density = log_density(points)
+    share = np.exp(density - density.max(axis=-1, keepdims=True)).cumsum(axis=-1)
+    chosen = (share < random.random(value.shape)[..., None] * share[..., -1:]).sum(axis=-1)
+    return np.take_along_axis(points, chosen[..., None], axis=-1)[..., 0]
+
+
+def _half_normal(points: np.ndarray, scale: float) -> np.ndarray:
+    """Log density of log x, where x is half normal and not below LEAST of its scale."""
+    return np.where(points < LEAST * scale, -np.inf, np.log(points) - 0.5 * (points / scale) ** 2)
+
+
+def _given_normals(points: np.ndarray, values: np.ndarray, scale: float) -> np.ndarray:
+    """Log density of the log of the standard deviation of normal values, (chains, n), which is half normal a priori."""
+    squares = (values**2).sum(axis=1)[:, None]
+    return _half_normal(points, scale) - values.shape[1] * np.log(points) - 0.5 * squares / points**2
+
+
+def _given_residuals(variance: np.ndarray, squares: np.ndarray) -> np.ndarray:
+    """Log density of residuals with these variances and squares."""
+    return -0.5 * (np.log(variance) + squares / variance)
+
+
+class Sampler:
+    """Chains of the Gibbs sampler, side by side: each parameter is an array with the chains first."""
+
+    def __init__(self, grid: Grid, chains: int = CHAINS, seed: int = SEED) -> None:
+        self.grid, self.random, self.chains = grid, np.random.default_rng(seed), chains
+        (judges, models), families = grid.mean.shape, len(grid.families)
+        shapes = (judges, families), (families, models), (families, families)
+        self.slope_spread, self.of_spreads, self.of_factors = np.full((3, chains), 0.3)
+        self.shared = [np.zeros((chains, *shape)) for shape in shapes]
+        self.shared_spread = np.full((3, chains), SHARED / 3)
+        self.mu, self.tau = np.zeros((2, chains)), np.full((2, chains), TAU / 2)
+        self.slope = np.zeros((chains, judges))
+        self.spread, self.factor = np.tile(grid.spreads, (chains, 1)), np.ones((chains, models))
+        self.centre = np.log(self.spread).mean(axis=1)
+        self.biased = np.flatnonzero(grid.of_judges.T @ grid.family.sum(axis=1))  # families with a family-bias
+        self._weigh()
+
+    def _normal(self, mean: np.ndarray, precision: np.ndarray) -> np.ndarray:
+        return mean + self.random.standard_normal(mean.shape) / np.sqrt(precision)
+
+    def sweep(self) -> None:
+        """Draw every parameter once."""
+        self._draw_effects()
+        self._draw_shared()
+        self._draw_slopes()
+        self._draw_spreads()
+        self._draw_means()
+        self._weigh()
+
+    def _weigh(self) -> None:
+        """Weigh each cell by its precision with self-biases integrated out, (chains, J, M)."""
+        preferences = (self.spread[:, :, None] * self.factor[:, None]) ** 2
+        variance = preferences + self.grid.sampling + self.tau[0][:, None, None] ** 2 * self.grid.own
+        self.weight = self.grid.rated / variance
+
+    def _common(self) -> np.ndarray:
+        """What the families of judges and models add to each cell, (chains, J, M)."""
+        of_judges, of_models = self.grid.of_judges, self.grid.of_models
+        of_model_families, of_judge_families, of_both = self.shared
+        return of_model_families @ of_models.T + of_judges @ (of_judge_families + of_both @ of_models.T)
+
+    def _draw_effects(self) -> None:
+        """Draw c_m and the family-biases with a_j integrated out, then a_j; leave the residuals."""
+        grid, weight, models = self.grid, self.weight, len(self.grid.models)
+        target = grid.mean - self._common() - self.mu[0][:, None, None] * grid.own - self.slope[:, :, None] * grid.quality
+        of_judges = grid.of_judges[:, self.biased]
+        of_family = weight * grid.family
+        cross = np.concatenate([weight, of_family.sum(axis=2)[:, :, None] * of_judges], axis=2)  # with a_j
+        scale = 1 / (weight.sum(axis=2) + LEVEL**-2)
+        gram = -cross.transpose(0, 2, 1) @ (scale[:, :, None] * cross)
+        between = of_family.transpose(0, 2, 1) @ of_judges
+        gram[:, :models, models:] += between
+        gram[:, models:, :models] += between.transpose(0, 2, 1)
+        place = np.arange(gram.shape[1])
+        of_models = weight.sum(axis=1) + EFFECT**-2
+        of_families = of_family.sum(axis=2) @ of_judges + self.tau[1][:, None] ** -2
+        gram[:, place, place] += np.concatenate([of_models, of_families], axis=1)
+        right = [(weight * target).sum(axis=1), (of_family * target).sum(axis=2) @ of_judges]
+        right[1] = right[1] + (self.mu[1] / self.tau[1] ** 2)[:, None]
+        right = np.concatenate(right, axis=1) - ((scale * (weight * target).sum(axis=2))[:, None] @ cross)[:, 0]
+        noise = np.linalg.cholesky(gram) @ self.random.standard_normal((*right.shape, 1))
+        drawn = np.linalg.solve(gram, right[:, :, None] + noise)[:, :, 0]
+        self.family_bias = drawn[:, models:]
+        left = target - drawn[:, None, :models]
+        left -= (self.family_bias @ of_judges.T)[:, :, None] * grid.family
+        level = self._normal(scale * (weight * left).sum(axis=2), 1 / scale)
+        self.left = left - level[:, :, None]
+
+    def _draw_shared(self) -> None:
+        """Draw the preferences that models of a family, judges of a family, or both have in common."""
+        of_judges, of_models, weight = self.grid.of_judges, self.grid.of_models, self.weight
+        self.left += self._common()
+        ways = ((None, of_models), (of_judges, None), (of_judges, of_models))
+        for place, (rows, columns) in enumerate(ways):
+            self.shared[place] = np.zeros_like(self.shared[place])
+            sums = [weight, weight * (self.left - self._common())]
+            if rows is not None:
+                sums = [rows.T @ each for each in sums]
+            if columns is not None:
+                sums = [each @ columns for each in sums]
+            precision = np.maximum(sums[0], NOTHING)
+            estimate = (sums[1] / precision).reshape(self.chains, -1)
+            spread = self._moved_spread(self.shared_spread[place], estimate, 1 / precision.reshape(estimate.shape), SHARED)
+            precision = precision + spread[:, None, None] ** -2
+            self.shared_spread[place], self.shared[place] = spread, self._normal(sums[1] / precision, precision)
+        self.left -= self._common()
+
+    def _move(self, value, log_density) -> np.ndarray:
+        return lattice_move(self.random, value, log_density)
+
+    def _moved_spread(self, spread: np.ndarray, estimates: np.ndarray, variance: np.ndarray, scale: float) -> np.ndarray:
+        """Move the standard deviation of values that are integrated out, with estimates of them of these variances."""
+        squares, variance = estimates[..., None] ** 2, variance[..., None]
+
+        def density(points: np.ndarray) -> np.ndarray:
+            return _given_residuals(variance + points[:, None] ** 2, squares).sum(axis=1) + _half_normal(points, scale)
+
+        return self._move(spread, density)
+
+    def _draw_slopes(self) -> None:
+        """Draw b_j and its spread, with a_j free to follow."""
+        quality = self.grid.quality
+        left = self.left + self.slope[:, :, None] * quality
+        precision = np.maximum((self.weight * quality**2).sum(axis=2), NOTHING)
+        estimate = (self.weight * quality * left).sum(axis=2) / precision
+        self.slope_spread = self._moved_spread(self.slope_spread, estimate, 1 / precision, SLOPES)
+        whole = precision + self.slope_spread[:, None] ** -2
+        self.slope = self._normal(estimate * precision / whole, whole)
+        self.left = left - self.slope[:, :, None] * quality
+
+    def _draw_spreads(self) -> None:
+        """Draw s_j and t_m with the parameters of their priors."""
+        grid, squares = self.grid, (self.left**2)[..., None]
+        known = (grid.sampling + self.tau[0][:, None, None] ** 2 * grid.own)[..., None]
+        rated = grid.rated[..., None]
+
+        def of_judges(points: np.ndarray) -> np.ndarray:
+            variance = (points[:, :, None] * self.factor[:, None, :, None]) ** 2 + known
+            prior = -0.5 * ((np.log(points) - self.centre[:, None, None]) / self.of_spreads[:, None, None]) ** 2
+            return (_given_residuals(variance, squares) * rated).sum(axis=2) + prior
+
+        def of_models(points: np.ndarray) -> np.ndarray:
+            variance = (self.spread[:, :, None, None] * points[:, None]) ** 2 + known
+            prior = -0.5 * (np.log(points) / self.of_factors[:, None, None]) ** 2
+            return (_given_residuals(variance, squares) * rated).sum(axis=1) + prior
+
+        self.spread = self._move(self.spread, of_judges)
+        logs = np.log(self.spread)
+        self.centre = self._normal(logs.mean(axis=1), logs.shape[1] / self.of_spreads**2).clip(*CENTRES)
+        differences = logs - self.centre[:, None]
+        self.of_spreads = self._move(self.of_spreads, lambda points: _given_normals(points, differences, SPREADS))
+        self.factor = self._move(self.factor, of_models)
+        logs = np.log(self.factor)
+        self.of_factors = self._move(self.of_factors, lambda points: _given_normals(points, logs, FACTORS))
+
+    def _draw_means(self) -> None:
+        """Draw mu and tau of the self-biases, then of the family-biases, with these biases integrated out."""
+        judge, model = np.nonzero(self.grid.own)
+        gap = self.left[:, judge, model] + self.mu[0][:, None]
+        variance = (self.spread[:, judge] * self.factor[:, model]) ** 2 + self.grid.sampling[judge, model]
+        of_judges, weight = self.grid.of_judges[:, self.biased], self.weight * self.grid.family
+        precision = weight.sum(axis=2) @ of_judges
+        of_families = self.family_bias + (weight * self.left).sum(axis=2) @ of_judges / precision
+        self.gaps = (gap, variance), (of_families, 1 / precision)
+        for place, (gap, variance) in enumerate(self.gaps):
+            self.tau[place] = self._moved_spread(self.tau[place], gap - self.mu[place][:, None], variance, TAU)
+            spread = variance + self.tau[place][:, None] ** 2
+            precision = (1 / spread).sum(axis=1) + MEAN_BIAS**-2
+            self.mu[place] = self._normal((gap / spread).sum(axis=1) / precision, precision)
+
+    def biases(self, place: int) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance given all else of each self-bias, place 0, or family-bias, 1; (chains, judges or families) each."""
+        gap, variance = self.gaps[place]
+        mu, tau2 = self.mu[place][:, None], self.tau[place][:, None] ** 2
+        share = tau2 / (tau2 + variance)
+        return mu + share * (gap - mu), share * variance
+
+
+def posteriors(cells: CellMeans, fit: MixedFit) -> dict[tuple[str, str], Posterior]:
+    """The posterior of each self- and family-bias, by quantity and judge or family.
+
+    cells: with sampling variances; fit: the mixed model of them, for the effects of models and to start from.
+    """
+    from scipy.special import ndtr
+
+    sampler = Sampler(Grid(cells, fit))
+    for _ in range(BURN_IN):
+        sampler.sweep()
+    sums: list = [0.0, 0.0]
+    for _ in range(KEPT):
+        sampler.sweep()
+        for place in (0, 1):
+            mean, variance = sampler.biases(place)
+            drawn = np.stack([mean, mean**2 + variance, ndtr(mean / np.sqrt(variance))])
+            sums[place] = sums[place] + drawn.mean(axis=1) / KEPT
+    grid, results = sampler.grid, {}
+    terms = grid.judges[grid.own.any(axis=1)], grid.families[sampler.biased]
+    for quantity, names, (mean, square, positive) in zip(BIASES, terms, sums, strict=True):
+        numbers = zip(mean.tolist(), np.sqrt(square - mean**2).tolist(), positive.tolist(), strict=True)
+        results |= {(quantity, str(name)): Posterior(*of_bias) for name, of_bias in zip(names, numbers, strict=True)}
+    return results

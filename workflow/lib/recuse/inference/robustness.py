@@ -167,6 +167,7 @@ class Estimate:
     reason: str = ""
     doubt: str = ""  # why it establishes nothing
     probability_positive: float = math.nan  # by the hierarchical model, that the bias is above 0
+    missing: float = math.nan  # share of own ratings, whatever values of which the interval allows for
     wordings: float = math.nan  # of the rubric, over which the interval is; NaN: all judges were asked by one
     detectable: float = math.nan  # as `Robustness.power` has it, if it is over wordings
 
@@ -280,6 +281,7 @@ def _estimate(check: RobustnessCheck, rows: Sequence[Mapping[str, str]]) -> Esti
         estimand=rows[0]["estimand"],
         doubt=rows[0].get("doubt", ""),
         probability_positive=_numbers(rows, "probability_positive")[0],
+        missing=_numbers(rows, "missing")[0],
     )
 
 
@@ -334,7 +336,8 @@ def conclusions(robustness: Robustness, tables: Tables, *, order: Mapping[str, S
     such biases, has no rows. Columns:
 
     first: the conclusion of the first check; verdict: how this check's compares with it.
-    reason: why a bias is not estimable. doubt: why its test establishes nothing. probability_positive: see `idiosyncrasy_rows`.
+    reason: why a bias is not estimable. doubt: why its test establishes nothing. probability_positive, missing: see
+    `idiosyncrasy_rows`.
     words: what a lost conclusion may mean, or that a new one comes from the errors alone.
     detectable: the bias that the check's t test finds with probability `power`: its standard error times the noncentrality.
     wordings: of the rubric, over which an interval is, in a study with several.
@@ -372,7 +375,7 @@ def _columns(result: Result, results: Sequence[Result]) -> dict:
     """The columns of one of the results of all checks of a bias."""
     first = results[0].conclusion
     verdict = compared(first, result.conclusion)
-    names = ("estimand", "estimate", "ci_low", "ci_high", "p_value", "probability_positive", "wordings")
+    names = ("estimand", "estimate", "ci_low", "ci_high", "p_value", "probability_positive", "missing", "wordings")
     return {name: getattr(result.estimate, name) for name in names} | {
         "check": result.check.name,
         "spec": result.spec,

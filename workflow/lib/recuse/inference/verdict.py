@@ -16,6 +16,7 @@ from enum import StrEnum
 from math import isnan, nan
 
 from recuse.base.reasons import Reason, because
+from recuse.base.words import percent
 from recuse.model.least_squares import holm
 from recuse.model.spec import BIASES
 
@@ -51,6 +52,7 @@ class Reply:
     reason: str = ""  # by `recuse.base.reasons.because`
     probability_positive: float = nan  # by the hierarchical model of all judges, that the bias is above 0
     wordings: float = nan  # of the rubric, over which its interval is; NaN: the judges were asked in one
+    missing: float = nan  # share of own ratings, whatever values of which the interval allows for
     doubt: str = ""  # why it cannot establish anything, as `reason`
 
     @property
@@ -62,6 +64,15 @@ class Reply:
     def support(self) -> float:
         """Probability, by all judges together, that the bias is on the side of the interval; NaN where they are not asked."""
         return self.probability_positive if self.side > 0 else 1 - self.probability_positive
+
+    @property
+    def note(self) -> str:
+        """What a reader should know beside the verdict, as `reason`; or ""."""
+        if self.missing > 0:
+            return because(Reason.MISSING_OWN, share=percent(self.missing))
+        if self.side and self.support < LEAST_SUPPORT:
+            return because(Reason.UNSUPPORTED, share=percent(self.support), least=percent(LEAST_SUPPORT))
+        return self.doubt if self.side else ""
 
 
 Replies = Mapping[str, Reply]  # by question
@@ -120,9 +131,9 @@ def verdict_rows(kind: Kind, quantity: str, replies: Mapping[str, Replies], *, c
     adjusted = [nan] * len(p_values) if kind.adjust is None else kind.adjust(p_values)
     for (term, each), reply, adjusted_p in zip(replies.items(), decisive, adjusted, strict=True):
         found = verdict(reply, adjusted_p, confidence=confidence)
-        row = {"kind": kind.name, "quantity": quantity, "term": term, "verdict": found.value}
+        row = {"kind": kind.name, "quantity": quantity, "term": term, "verdict": found.value, "note": reply.note}
         if found in FOUND:
-            row |= {"favours": FAVOURS if reply.side > 0 else DISFAVOURS, "note": reply.doubt}
+            row |= {"favours": FAVOURS if reply.side > 0 else DISFAVOURS}
         if found is Verdict.INCONCLUSIVE:
             row["reason"] = reply.reason or because(Reason.NO_INTERVAL)
         else:
@@ -169,7 +180,8 @@ def verdicts_on_ratings(
 
 
 def _reply(row: Mapping) -> Reply:
-    return Reply(**{name: row.get(name, nan) for name in NUMBERS}, reason=row["reason"], doubt=row.get("doubt", ""))
+    numbers = {name: row.get(name, nan) for name in (*NUMBERS, "missing")}
+    return Reply(**numbers, reason=row["reason"], doubt=row.get("doubt", ""))
 
 
 def rating_judges(completeness: Iterable[Mapping], order: Sequence[str]) -> list[str]:

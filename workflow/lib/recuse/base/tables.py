@@ -68,7 +68,7 @@ IDIOSYNCRASY = columns(
 )
 POOLED = columns(
     "study spec slice estimand quantity left_out weight biases",
-    "estimate std_error df ci_low ci_high p_value missing tau",
+    "estimate std_error df ci_low ci_high p_value missing tau favouring_at_least",
     "unweighted unweighted_ci_low unweighted_ci_high reason",
 )
 RESIDUALS = columns("study spec slice estimand judge model relation residual std_error df band n reason")

@@ -1,20 +1,24 @@
 """Estimand C for all judges at once: a hierarchical model in which judges tell one another how large biases are.
 
-The mean of judge j for model m is taken as
+The mean of judge j for model m, of the families F(j) and F(m), is taken as
 
-    r_jm = a_j + b_j c_m + bias_jm + G_{j,F(m)} + H_{F(j),m} + B_{F(j),F(m)} + e_jm,    e_jm ~ N(0, (s_j t_m)^2 + V_jm)
+    r_jm = a_j + c_m + d_j q_m + bias_jm + G_{j,F(m)} + H_{F(j),m} + B_{F(j),F(m)} + e_jm,    e_jm ~ N(0, (s_j t_m)^2 + V_jm)
 
-with V_jm the sampling variance of the cell, taken as known, s_j the spread of a judge's preferences and t_m the factor by which
-preferences for a model vary more than for others. bias_jm is self_j in a judge's own cell, family_F for another model of its
-family F, and else 0. Self-biases are draws from N(mu, tau^2), and so are family-biases, with a mu and tau of their own: the
-more alike the biases of all judges are, the more each borrows from the others. Priors, in points of the unit scale:
+V_jm is the sampling variance of the cell, taken as known; s_j the spread of a judge's preferences, and t_m the factor by which
+preferences for a model vary more than for others; q_m the effect of a model by the mixed model (recuse.inference.mixed), shrunk
+and taken as known, on which judges may use more or less of the scale. bias_jm is self_j in a judge's own cell, family_F for
+another model of its family F, and else 0. Self-biases have a t distribution about mu with scale tau, and so have family-biases,
+with a mu and tau of their own: the more alike biases are, the more each borrows from the others; one that is unlike the others
+stands for itself, as the tails are heavy. Priors, in points of the unit scale:
 
-    mu ~ N(0, .03^2)                tau ~ N+(.03^2)          b_j ~ N(1, B^2), B ~ N+(.5^2)        a_j ~ N(0, 1), c_m ~ N(0, .3^2)
-    log s_j ~ N(m, h^2), h ~ N+(1)  log t_m ~ N(0, k^2), k ~ N+(.6^2)      G, H, B ~ N(0, g^2), each g ~ N+(.015^2)
+    bias = mu + tau x t_2           mu ~ N(0, .03^2), tau ~ N+(.03^2)      a_j ~ N(0, 1), c_m ~ N(0, .3^2)
+    log s_j ~ N(m, h^2), h ~ N+(1)  log t_m ~ N(0, k^2), k ~ N+(.6^2)      d_j ~ N(0, b^2), b ~ N+(.5^2)
+    G, H, B ~ N(0, g^2), each with a g ~ N+(.015^2) of its own
 
-with N+ the half normal. The posterior is drawn by Gibbs sampling in chains that run side by side, from a fixed seed. Self-biases
-are integrated out of every step; c_m and family-biases are drawn together, with a_j integrated out; standard deviations move on
-random lattices. Probabilities and moments of a bias are means over draws of those given all other parameters (Rao-Blackwell).
+with t_2 a t variable of two degrees of freedom and N+ a half normal, cut off at LEAST of its scale. Cell means are taken about
+their mean. The posterior is drawn by Gibbs sampling in chains that run side by side, from a fixed seed: c_m and family-biases
+are drawn together, with a_j and self-biases integrated out; standard deviations move on random lattices, with what they are of
+integrated out where it is normal. Probabilities and moments of a bias are means over draws of those given all other parameters.
 """
 
 from collections.abc import Callable
@@ -32,6 +36,7 @@ STEP = (0.2, 0.9)  # of a lattice of logarithms: least and largest
 SEED = 0
 LEAST = 0.05  # of the scale of its prior: a smaller standard deviation makes no difference, and chains get stuck there
 NOTHING = 1e-12  # precision of what no cell tells
+TAILS = 2  # degrees of freedom of the biases
 MEAN_BIAS, TAU = 0.03, 0.03  # standard deviations of the priors, as above
 LEVEL, EFFECT, SLOPES, SPREADS, FACTORS, SHARED = 1.0, 0.3, 0.5, 1.0, 0.6, 0.015
 CENTRES = np.log(1e-3), np.log(0.15)  # least and largest m
@@ -106,6 +111,7 @@ class Sampler:
     """Chains of the Gibbs sampler, side by side: each parameter is an array with the chains first."""
 
     def __init__(self, grid: Grid, chains: int = CHAINS, seed: int = SEED) -> None:
+        """Start all chains at the spreads of the mixed model, without biases."""
         self.grid, self.random, self.chains = grid, np.random.default_rng(seed), chains
         (judges, models), families = grid.mean.shape, len(grid.families)
         shapes = (judges, families), (families, models), (families, families)
@@ -117,6 +123,7 @@ class Sampler:
         self.spread, self.factor = np.tile(grid.spreads, (chains, 1)), np.ones((chains, models))
         self.centre = np.log(self.spread).mean(axis=1)
         self.biased = np.flatnonzero(grid.of_judges.T @ grid.family.sum(axis=1))  # families with a family-bias
+        self.stretch = [np.ones((chains, judges)), np.ones((chains, len(self.biased)))]  # of tau, which makes the tails heavy
         self._weigh()
 
     def _normal(self, mean: np.ndarray, precision: np.ndarray) -> np.ndarray:
@@ -134,7 +141,7 @@ class Sampler:
     def _weigh(self) -> None:
         """Weigh each cell by its precision with self-biases integrated out, (chains, J, M)."""
         preferences = (self.spread[:, :, None] * self.factor[:, None]) ** 2
-        variance = preferences + self.grid.sampling + self.tau[0][:, None, None] ** 2 * self.grid.own
+        variance = preferences + self.grid.sampling + self._variance(0)[:, :, None] * self.grid.own
         self.weight = self.grid.rated / variance
 
     def _common(self) -> np.ndarray:
@@ -142,6 +149,10 @@ class Sampler:
         of_judges, of_models = self.grid.of_judges, self.grid.of_models
         of_model_families, of_judge_families, of_both = self.shared
         return of_model_families @ of_models.T + of_judges @ (of_judge_families + of_both @ of_models.T)
+
+    def _variance(self, place: int) -> np.ndarray:
+        """Variance of the self-biases, place 0, or of the family-biases, 1, about mu; (chains, judges or families)."""
+        return (self.tau[place][:, None] * self.stretch[place]) ** 2
 
     def _draw_effects(self) -> None:
         """Draw c_m and the family-biases with a_j integrated out, then a_j; leave the residuals."""
@@ -157,10 +168,10 @@ class Sampler:
         gram[:, models:, :models] += between.transpose(0, 2, 1)
         place = np.arange(gram.shape[1])
         of_models = weight.sum(axis=1) + EFFECT**-2
-        of_families = of_family.sum(axis=2) @ of_judges + self.tau[1][:, None] ** -2
+        of_families = of_family.sum(axis=2) @ of_judges + 1 / self._variance(1)
         gram[:, place, place] += np.concatenate([of_models, of_families], axis=1)
         right = [(weight * target).sum(axis=1), (of_family * target).sum(axis=2) @ of_judges]
-        right[1] = right[1] + (self.mu[1] / self.tau[1] ** 2)[:, None]
+        right[1] = right[1] + self.mu[1][:, None] / self._variance(1)
         right = np.concatenate(right, axis=1) - ((scale * (weight * target).sum(axis=2))[:, None] @ cross)[:, 0]
         noise = np.linalg.cholesky(gram) @ self.random.standard_normal((*right.shape, 1))
         drawn = np.linalg.solve(gram, right[:, :, None] + noise)[:, :, 0]
@@ -215,7 +226,7 @@ class Sampler:
     def _draw_spreads(self) -> None:
         """Draw s_j and t_m with the parameters of their priors."""
         grid, squares = self.grid, (self.left**2)[..., None]
-        known = (grid.sampling + self.tau[0][:, None, None] ** 2 * grid.own)[..., None]
+        known = (grid.sampling + self._variance(0)[:, :, None] * grid.own)[..., None]
         rated = grid.rated[..., None]
 
         def of_judges(points: np.ndarray) -> np.ndarray:
@@ -239,24 +250,39 @@ class Sampler:
 
     def _draw_means(self) -> None:
         """Draw mu and tau of the self-biases, then of the family-biases, with these biases integrated out."""
-        judge, model = np.nonzero(self.grid.own)
-        gap = self.left[:, judge, model] + self.mu[0][:, None]
-        variance = (self.spread[:, judge] * self.factor[:, model]) ** 2 + self.grid.sampling[judge, model]
+        own, has_own = self.grid.own, self.grid.own.sum(axis=1)
+        variance = (self.spread[:, :, None] * self.factor[:, None]) ** 2 + self.grid.sampling
+        of_selves = (self.left * own).sum(axis=2) + self.mu[0][:, None], (variance * own).sum(axis=2) + 1 - has_own
         of_judges, weight = self.grid.of_judges[:, self.biased], self.weight * self.grid.family
         precision = weight.sum(axis=2) @ of_judges
-        of_families = self.family_bias + (weight * self.left).sum(axis=2) @ of_judges / precision
-        self.gaps = (gap, variance), (of_families, 1 / precision)
-        for place, (gap, variance) in enumerate(self.gaps):
-            self.tau[place] = self._moved_spread(self.tau[place], gap - self.mu[place][:, None], variance, TAU)
-            spread = variance + self.tau[place][:, None] ** 2
-            precision = (1 / spread).sum(axis=1) + MEAN_BIAS**-2
-            self.mu[place] = self._normal((gap / spread).sum(axis=1) / precision, precision)
+        of_families = self.family_bias + (weight * self.left).sum(axis=2) @ of_judges / precision, 1 / precision
+        self.gaps = of_selves, of_families
+        for place, known in enumerate((has_own, np.ones(len(self.biased)))):
+            self._draw_mean(place, *self.gaps[place], known)
+
+    def _draw_mean(self, place: int, gap: np.ndarray, variance: np.ndarray, known: np.ndarray) -> None:
+        """Draw mu, tau and its stretches from gaps, (chains, judges or families), of these variances; known: 1 for a gap."""
+        squares, variance = ((gap - self.mu[place][:, None]) ** 2)[..., None], variance[..., None]
+        tau, stretch = self.tau[place][:, None, None], self.stretch[place][..., None]
+
+        def of_stretch(points: np.ndarray) -> np.ndarray:
+            residuals = _given_residuals(variance + (tau * points) ** 2, squares) * known[:, None]
+            return residuals - TAILS * (np.log(points) + 0.5 / points**2)
+
+        def of_tau(points: np.ndarray) -> np.ndarray:
+            residuals = _given_residuals(variance + (points[:, None] * stretch) ** 2, squares)
+            return known @ residuals + _half_normal(points, TAU)
+
+        stretch = self._move(self.stretch[place], of_stretch)[..., None]
+        self.stretch[place], self.tau[place] = stretch[..., 0], self._move(self.tau[place], of_tau)
+        weight = known / (variance[..., 0] + self._variance(place))
+        precision = weight.sum(axis=1) + MEAN_BIAS**-2
+        self.mu[place] = self._normal((gap * weight).sum(axis=1) / precision, precision)
 
     def biases(self, place: int) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance given all else of each self-bias, place 0, or family-bias, 1; (chains, judges or families) each."""
-        gap, variance = self.gaps[place]
-        mu, tau2 = self.mu[place][:, None], self.tau[place][:, None] ** 2
-        share = tau2 / (tau2 + variance)
+        (gap, variance), mu = self.gaps[place], self.mu[place][:, None]
+        share = self._variance(place) / (self._variance(place) + variance)
         return mu + share * (gap - mu), share * variance
 
 
@@ -278,8 +304,9 @@ def posteriors(cells: CellMeans, fit: MixedFit) -> dict[tuple[str, str], Posteri
             drawn = np.stack([mean, mean**2 + variance, ndtr(mean / np.sqrt(variance))])
             sums[place] = sums[place] + drawn.mean(axis=1) / KEPT
     grid, results = sampler.grid, {}
-    terms = grid.judges[grid.own.any(axis=1)], grid.families[sampler.biased]
-    for quantity, names, (mean, square, positive) in zip(BIASES, terms, sums, strict=True):
-        numbers = zip(mean.tolist(), np.sqrt(square - mean**2).tolist(), positive.tolist(), strict=True)
-        results |= {(quantity, str(name)): Posterior(*of_bias) for name, of_bias in zip(names, numbers, strict=True)}
+    for quantity, names, numbers in zip(BIASES, (grid.judges, grid.families[sampler.biased]), sums, strict=True):
+        mean, square, positive = numbers
+        std = np.sqrt(square - mean**2)
+        for name, of_bias in zip(names.tolist(), np.stack([mean, std, positive], axis=1).tolist(), strict=True):
+            results[quantity, name] = Posterior(*of_bias)
     return results

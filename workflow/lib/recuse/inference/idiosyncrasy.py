@@ -157,7 +157,7 @@ def few_prompts(models: np.ndarray, prompts: np.ndarray) -> str:
 
 
 def missing_own(cells: CellMeans) -> np.ndarray:
-    """Share of the ratings of each judge's own answers that is missing, if significantly larger than elsewhere; (cells,), else 0.
+    """Share of a judge's ratings of its own answers that is missing, if significantly larger than elsewhere, else 0; (cells,).
 
     Ratings are missing from a cell if another judge has more of the model. Elsewhere: in the judge's other cells, and in other
     judges' cells of the model; the share has to be larger than both, by a binomial test at MISSING_LEVEL over prompts.
@@ -270,9 +270,21 @@ class Idiosyncrasy:
 
     def pooled(self, biases: Sequence[Bias]) -> Pooled:
         """The pooled mean of some biases of one quantity."""
+        return pooled(np.array([bias.estimate for bias in biases]), self._errors_of(biases))
+
+    def _errors_of(self, biases: Sequence[Bias]) -> Errors:
+        """The errors of some of the biases."""
         terms = [(bias.quantity, bias.term) for bias in self._targets]
-        places = np.array([terms.index((bias.quantity, bias.term)) for bias in biases])
-        return pooled(np.array([bias.estimate for bias in biases]), self._errors.among(places))
+        return self._errors.among(np.array([terms.index((bias.quantity, bias.term)) for bias in biases]))
+
+    def least_favouring(self, biases: Sequence[Bias], confidence: float) -> int:
+        """How many of some biases of one quantity at least are above 0, whatever the values of missing own ratings."""
+        from scipy.special import stdtr
+
+        p_values = [stdtr(bias.df, -(bias.estimate + bias.shifts[0]) / bias.std_error) for bias in biases]
+        covariance = self._errors_of(biases).covariance
+        errors = np.sqrt(covariance.diagonal())
+        return least_favouring(np.array(p_values), covariance / np.outer(errors, errors), confidence)
 
     def residual_contrasts(self, places: np.ndarray) -> np.ndarray:
         """Weights of the means in each cell at some places less its prediction, (places, cells)."""
@@ -296,6 +308,27 @@ class Idiosyncrasy:
                 reason = because(Reason.NOT_LINKED, names=f"{cells.judge[place]} and {cells.model[place]}")
             reasons.append(reason or _unpredicted(cells, np.arange(len(cells.n)) == place))
         return reasons
+
+
+def least_favouring(p_values: np.ndarray, correlation: np.ndarray, confidence: float) -> int:
+    """Of biases with these one-sided p-values, (biases,), how many at least are above 0, with this confidence.
+
+    By closed testing (Marcus, Peritz and Gabriel 1976): that no bias in a set is above 0 is tested by the sum of the normal
+    scores of its p-values (Stouffer). Of the sets of r biases the one with the r lowest scores is the hardest to reject; the
+    variance of its sum is at most the largest that any r of them have, without negative correlations, (biases, biases). The
+    largest set that is not rejected leaves the others, of whichever biases it consists.
+    """
+    from scipy.special import ndtri
+
+    count = len(p_values)
+    sums = np.sort(-ndtri(p_values)).cumsum()
+    positive = np.sort(np.maximum(correlation, 0.0) * (1 - np.eye(count)), axis=1)[:, ::-1]
+    with_others = 1 + np.insert(positive.cumsum(axis=1), 0, 0.0, axis=1)  # (biases, r - 1): a bias with the r - 1 most alike
+    for size in range(count, 0, -1):
+        variance = np.sort(with_others[:, size - 1])[-size:].sum()
+        if sums[size - 1] <= ndtri(confidence) * math.sqrt(variance):
+            return count - size
+    return count
 
 
 def mean_bias(biases: Sequence[Bias], whole: Pooled) -> Bias:
@@ -341,6 +374,7 @@ def pooled_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Iterato
 
     tau: standard deviation of the biases about their mean. weight: of the bias left out, in the mean of all. missing: the
     largest share of own ratings that is missing, as by `missing_own`, whatever values of which the intervals allow for.
+    favouring_at_least: how many of all biases at least are above 0, with this confidence.
     """
     for each in slices:
         if each.cells is None:
@@ -353,7 +387,8 @@ def pooled_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Iterato
                 yield row | {"reason": because(Reason.ONE_BIAS)}
                 continue
             whole = each.pooled(biases)
-            yield row | _pooled_columns(biases, whole, confidence)
+            favouring = {"favouring_at_least": each.least_favouring(biases, confidence)}
+            yield row | favouring | _pooled_columns(biases, whole, confidence)
             for left_out, weight in zip(biases, whole.weights.tolist(), strict=True) if len(biases) > 2 else ():
                 others = [bias for bias in biases if bias is not left_out]
                 row |= {"left_out": left_out.term, "biases": len(others), "weight": weight}

@@ -38,15 +38,14 @@ class MonteCarloWorld:
             + b_jm + f_FG + g_jG + h_Fm + c_m + length_preference_j length_pm + u_pd + v_pm + w_pj + e
 
     with t the completion's true score, and terms N(0, .) of standard deviations preference_j preference_factor_m (b),
-    family_preference (f),
-    judge_family_preference (g), family_model_preference (h), shared_preference (c), prompt_shock (u), completion_shock (v, of a
-    completion in all dimensions and for all judges), judge_shock (w) and noise_j (e); with preference_df, b is t of so many
-    degrees of freedom. Four quantities rise evenly from the first model or judge to the last: the mean of t, by quality_gap in
-    all; the effect on t of a prompt's difficulty, N(0, difficulty^2), from 0 to twice that; the preference for length, from 0
-    to 2 length_preference, with rising lengths; the share missing of a judge's ratings of its own answers, from 0 to 2 missing,
-    all in their lower half. With `hole`, the first two judges do not rate each other's models. b and e are correlated between
-    judges by `likeness`; t and e are correlated by LIKE_COPIES between the `copies` of a prompt, which are `prompts` in all. With `ceiling`, a rating above 1
-    is set to 1; with `levels`, to the nearest of so many in [0, 1].
+    family_preference (f), judge_family_preference (g), family_model_preference (h), shared_preference (c), prompt_shock (u),
+    completion_shock (v, of a completion in all dimensions and for all judges), judge_shock (w) and noise_j (e); with
+    preference_df, b is t of so many degrees of freedom. Four quantities rise evenly from the first model or judge to the last:
+    the mean of t, by quality_gap in all; the effect on t of a prompt's difficulty, N(0, difficulty^2), from 0 to twice that;
+    the preference for length, from 0 to 2 length_preference, with rising lengths; the share missing of a judge's ratings of its
+    own answers, from 0 to 2 missing, all in their lower half. With `hole`, the first two judges do not rate each other's
+    models. b and e are correlated between judges by `likeness`; t and e by LIKE_COPIES between the `copies` of a prompt, all of
+    which count as `prompts`. With `ceiling`, a rating above 1 is set to 1; with `levels`, to the nearest of so many in [0, 1].
     The human score is the mean of RATERS scores t + a_m + N(0, .), a of standard deviation human_preference; where a is 0 and
     reliability is the same for all models, it is var(t) / var(human score) in a dimension.
     """

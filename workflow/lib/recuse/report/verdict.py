@@ -70,6 +70,7 @@ GAPS = {
 }
 BESIDE_VERDICTS = (Reason.MISSING_OWN, Reason.UNSUPPORTED)  # notes to read with the verdict itself
 DISAGREES = "do not use: no agreement with people"
+ALONE = ", even if no other judge had one"
 MOST = 5  # names in a list before the rest is counted
 MOST_STEPS = 4
 
@@ -208,6 +209,7 @@ def advice(row: Mapping[str, str], unit: Unit) -> str:
     words = "keep it"
     if row["detectable"] and code(row["note"]) is not Reason.UNSUPPORTED:
         words += f": a bias of {unit.text(row['detectable'], sign=False)}{unit.mark} would probably have been found"
+        words += ALONE if row["probability_positive"] else ""
     for letter in ("A", "B"):
         low, high = row[f"{letter}_ci_low"], row[f"{letter}_ci_high"]
         if low and (float(low) > 0 or float(high) < 0):

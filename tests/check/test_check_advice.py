@@ -84,6 +84,23 @@ def test_missing_lengths(check):
     assert check(rows)["missing", ""].value == 0
 
 
+@pytest.mark.parametrize(("number", "level", "wider"), [(2, WARNING, "3.8"), (3, WARNING, "1.8"), (4, FINE, "1.4")])
+def test_few_wordings_cost_width_by_the_quantiles_of_t(check, number, level, wider):
+    """At 90 %: 6.31, 2.92 and 2.35 of t with 1, 2 and 3 degrees of freedom, and 1.645 of the normal distribution."""
+    rows = [row | {"wording": f"w{wording}"} for wording in range(number) for row in rated(prompts=5)]
+    finding = check(rows)["wordings", ""]
+    assert (finding.level, finding.value) == (level, number)
+    assert f"asked in {number} wordings" in finding.words
+    assert f"{number - 1} degree" in finding.words
+    assert f"{wider} times as wide as with many wordings" in finding.words
+    advice = "ask in 4 wordings or more (1.4 times as wide), or in one; the verdicts then apply to that wording alone"
+    assert finding.advice == (advice if level == WARNING else "")
+
+
+def test_one_wording_costs_nothing(check):
+    assert ("wordings", "") not in check([row | {"wording": "w"} for row in rated(prompts=5)])
+
+
 def test_points_are_those_of_the_users_scale(check):
     rows = [row | {"rating": 20 * row["rating"], "gt": 20 * row["gt"]} for row in rated()]
     findings, in_steps = (check(rows, scale=(0, 100), steps=steps) for steps in ({"Tone": 0.01}, {}))

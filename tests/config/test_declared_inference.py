@@ -96,7 +96,7 @@ def test_specs_that_a_table_cannot_have(key, specs, message):
         ({"specs": ["main"], "table": "idiosyncrasy", "by": "wild_ci"}, "the table idiosyncrasy does not have; write ci$"),
         (
             {"specs": ["clustered"], "table": "multiplicity"},
-            "by: found ci, which the table multiplicity does not have; write simul",
+            "by: found ci, which the table multiplicity does not have; write holm_p_value",
         ),
         (
             {"specs": ["main"], "table": "multiplicity", "by": "bh_p_value"},
@@ -130,8 +130,8 @@ def test_valid_checks_are_accepted():
     only_bootstrap = {"drawn": {"bootstrap": 200}}
     settings = {"title": "T", "asks": "a", "specs": ["drawn"], "table": "multiplicity", "by": "holm_p_value"}
     check(config_with("robustness_checks", {"mine": settings}, only_bootstrap))
-    settings["by"] = "simultaneous_ci"
-    with pytest.raises(ConfigError, match="specs: drawn: simultaneous_ci needs wild"):
+    settings["by"] = "max_t_p_value"
+    with pytest.raises(ConfigError, match="specs: drawn: max_t_p_value needs wild"):
         check(config_with("robustness_checks", {"mine": settings}, only_bootstrap))
 
 
@@ -140,7 +140,7 @@ def test_tables_have_the_columns_and_methods_that_checks_ask_for():
         assert {column for by in table.by.values() for column in by[:3]} - {""} <= set(COLUMNS[name])
         assert bool(table.methods) == ("method" in COLUMNS[name])
     assert set(TABLES["bounds"].methods) == {ALL_ROWS, COMPLETE, *OWN, *ANY}
-    assert {*TABLES["measurement_error"].methods} == {"uncorrected", "moments", "simex", BY_RATERS}
+    assert {*TABLES["measurement_error"].methods} == {"uncorrected", "moments", BY_RATERS}
 
 
 def test_the_projects_checks_and_their_biases():

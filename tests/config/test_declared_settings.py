@@ -58,7 +58,6 @@ def test_the_projects_own_config_is_valid():
         (["specs", "w"], {"length": "prompt", "reference": "family"}, "specs: w: found length with reference, which cannot"),
         (["specs", "w"], {"length": "prompt", "estimator": "gam"}, "specs: w: found gam with length, which cannot be"),
         (["specs", "w"], {"estimator": "gam", "terms": ["judge"]}, "specs: w: found gam with terms, which cannot be combined"),
-        (["specs", "w"], {"estimator": "gam", "covariance": "CR1"}, "specs: w: found CR1 with gam, which cannot be combined"),
         (["specs", "w"], {"estimator": "ordinal_logit", "bootstrap": 200}, "specs: w: found bootstrap with ordinal_logit"),
         (["specs", "w"], {"estimator": "ordinal_logit", "covariance": "HC3"}, "specs: w: found HC3 with ordinal_logit, which"),
         (["specs", "w"], {"estimator": "gam", "covariance": "two_way"}, "specs: w: found gam with two_way, which cannot"),

@@ -1,4 +1,4 @@
-"""Corrected moments, SIMEX and split raters: against formulas on rows, refits without each prompt and statsmodels."""
+"""Corrected moments and split raters: against formulas on rows, refits without each prompt and statsmodels."""
 
 import duckdb
 import numpy as np
@@ -12,9 +12,7 @@ from recuse.inference.measurement_error import (
     BY_RATERS,
     CURVE,
     MOMENTS,
-    SIMEX,
     UNCORRECTED,
-    ZETAS,
     CorrectedFit,
     DesignCells,
     KnownReliability,
@@ -48,7 +46,7 @@ def design_on(study, spec, selection):
     return moments, design
 
 
-def fit(study, spec, extrapolation, noise=None, selection=None):
+def fit(study, spec, share, noise=None, selection=None):
     """Fit and errors of a spec; noise: of the planted reliability if not given."""
     selection = selection or spec.selection
     moments, design = design_on(study, spec, selection)
@@ -57,7 +55,7 @@ def fit(study, spec, extrapolation, noise=None, selection=None):
         noise = KnownReliability(moments, dict.fromkeys(dimension.tolist(), study.reliability))
     rows = np.bincount(design.cell, moments.n, minlength=len(design.layouts))
     cells = DesignCells(design.layouts, dimension[design.first], rows)
-    fitted = CorrectedFit(solve(moments, design.regressors), design, moments, cells, noise, extrapolation)
+    fitted = CorrectedFit(solve(moments, design.regressors), design, moments, cells, noise, share)
     add_prompts([(design, [fitted])], study.row_blocks(selection, moments.factors), len(moments.n))
     return design.terms, fitted.result()
 
@@ -71,36 +69,32 @@ def rows_of(study, spec):
     return x, block.rating, layout[:, REFERENCE], w[:, 1], study.factors["dimension"][block.group], block.prompt, block.group
 
 
-def of_rows(x, y, b, reference, dimension, reliability, zeta):
-    """(X'X + zeta C)^-1 X'y, from rows."""
+def of_rows(x, y, b, reference, dimension, reliability):
+    """(X'X - C)^-1 X'y, from rows."""
     errors = np.zeros(len(y))
     for level in np.unique(dimension):
         own = dimension == level
         errors[own] = (1 - reliability) * reference[own].var()
-    return np.linalg.solve(x.T @ x + zeta * (b * errors[:, None]).T @ b, x.T @ y)
+    return np.linalg.solve(x.T @ x - (b * errors[:, None]).T @ b, x.T @ y)
 
 
 @pytest.mark.parametrize("dials", [{}, {"missing": 0.2}])
 def test_estimates_are_the_formulas_on_rows(dials):
     study = drawn(**dials)
     x, y, b, reference, dimension, *_ = rows_of(study, EQUATION)
-    expected = of_rows(x, y, b, reference, dimension, 0.6, -1)
+    expected = of_rows(x, y, b, reference, dimension, 0.6)
     np.testing.assert_allclose(fit(study, EQUATION, MOMENTS)[1].estimate, expected, rtol=1e-9)
-    path = np.stack([of_rows(x, y, b, reference, dimension, 0.6, zeta) for zeta in ZETAS])
-    extrapolated = [np.polyval(np.polyfit(ZETAS, column, 2), -1) for column in path.T]
-    np.testing.assert_allclose(fit(study, EQUATION, SIMEX)[1].estimate, extrapolated, rtol=1e-8)
 
 
-@pytest.mark.parametrize("extrapolation", [MOMENTS, SIMEX], ids=["moments", "simex"])
-def test_errors_are_those_of_refits_without_each_prompt(extrapolation):
+def test_errors_are_those_of_refits_without_each_prompt():
     """The jackknife refits everything, the variances of the reference too; its errors are larger by the order 1 / prompts."""
     study = drawn(prompts=150, missing=0.2, prompt_shock=0.1)
-    terms, result = fit(study, EQUATION, extrapolation)
+    terms, result = fit(study, EQUATION, MOMENTS)
     x, y, b, reference, dimension, prompt, _ = rows_of(study, EQUATION)
     refits = []
     for left_out in range(150):
         kept = [column[prompt != left_out] for column in (x, y, b, reference, dimension)]
-        refits.append(sum(weight * of_rows(*kept, 0.6, zeta) for zeta, weight in extrapolation))
+        refits.append(of_rows(*kept, 0.6))
     refits = np.array(refits)
     jackknife = np.sqrt(149 / 150 * ((refits - refits.mean(axis=0)) ** 2).sum(axis=0))
     np.testing.assert_allclose(result.std_error, jackknife, rtol=0.03)
@@ -150,12 +144,11 @@ def test_blocks_of_prompts_may_be_of_any_size(monkeypatch):
 
 def test_planted_reliability_is_corrected_for_where_equation_1_is_biased():
     world = MonteCarloWorld(**{**WORLD, "families": (2, 1, 2), "dimensions": 1, "reliability": 0.55}, quality_gap=0.3)
-    names = ["A_CR1", "A_moments", "A_moments_of_raters", "A_simex", "A_split_raters"]
+    names = ["A_CR1", "A_moments", "A_moments_of_raters", "A_split_raters"]
     rows = try_estimators(world, names, key="reliability", replicates=150, draws=9, confidence=0.9, seed=3)
     bias = {row["estimator"]: row for row in rows if (row["term"], row["statistic"]) == ("Model 5", "bias")}
     in_errors = {name: row["value"] / row["mc_error"] for name, row in bias.items()}
     assert in_errors["A_CR1"] > 10
-    assert 0.2 < bias["A_simex"]["value"] / bias["A_CR1"]["value"] < 0.8  # SIMEX goes part of the way
     for name in ("A_moments", "A_moments_of_raters", "A_split_raters"):
         assert abs(in_errors[name]) < 3
         (covered,) = [
@@ -201,11 +194,9 @@ def test_uncorrected_rows_are_those_of_the_table_of_estimates(twin, spec):
     plain = estimate(spec.changed(covariance="CR1"), twin, confidence=0.9)
     expected = [{**row, "method": "plain"} for row in plain.estimates]
     assert_equal(keyed(rows, "uncorrected"), keyed(expected, "plain"))
-    simex, moments = keyed(rows, "simex"), keyed(rows, "moments")
+    moments = keyed(rows, "moments")
     slopes = [key for key in moments if key[1] == "slope"]
     assert np.mean([moments[key]["estimate"] > keyed(rows, "uncorrected")[key]["estimate"] for key in slopes]) > 0.8
-    between = [(moments[key]["estimate"] - simex[key]["estimate"]) * simex[key]["estimate"] > 0 for key in slopes]
-    assert np.mean(between) > 0.8  # SIMEX goes part of the way
 
 
 def test_completions_absorbed(twin):
@@ -263,7 +254,7 @@ def test_what_no_row_carries_is_named(twin):
     (gap,) = [row for row in rows if row["slice"] == "GPT-4o" and row.get("term") == "GPT" and row["quantity"] == "family_bias"]
     assert gap["reason"] == because(Reason.NO_SIBLINGS)
     write = [row for row in rows if "method" in row]
-    assert {row["method"] for row in write} == {"uncorrected", "moments", "simex"}
+    assert {row["method"] for row in write} == {"uncorrected", "moments"}
 
 
 def test_curve_begins_uncorrected_and_is_the_correction_at_each_reliability(twin, tmp_path):
@@ -324,7 +315,7 @@ def test_too_noisy_has_a_reason(twin):
     rows = list(corrected_rows(spec, twin, dict.fromkeys(SCALES, 1e-6), confidence=0.9))
     reasons = {row["reason"] for row in rows if row.get("method") == "moments" and row["quantity"] == "slope"}
     assert reasons == {because(Reason.REFERENCE_TOO_NOISY)}
-    assert all("estimate" in row for row in rows if row.get("method") == "simex")
+    assert all("estimate" in row for row in rows if row.get("method") == "uncorrected")
 
 
 def test_a_dimension_without_reliability_and_split_raters_with_length_are_refused(twin):

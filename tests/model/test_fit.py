@@ -1,17 +1,25 @@
 """The other estimators through the same tables: ordinal logit and GAM."""
 
 from dataclasses import replace
+from pathlib import Path
 
+import duckdb
 import numpy as np
 import pytest
+from scipy.linalg import block_diag
+from statsmodels.miscmodels.ordinal_model import OrderedModel
 
-from conftest import CONFIG
+from conftest import CONFIG, built, study_files
 from recuse.base.errors import DesignError
 from recuse.base.reasons import Reason, code
 from recuse.crosscheck.compare import LIKELIHOOD, compared, raise_disagreement
-from recuse.model.design import terms_of
+from recuse.data.cells import FACTORS
+from recuse.data.files import RatingsFile
+from recuse.model.covariance import FEW, FEW_CLUSTERS
+from recuse.model.design import estimable_terms, terms_of
 from recuse.model.estimates import estimate
-from recuse.model.gam import fit_gam
+from recuse.model.gam import ORDER, SPLINES, Spline, fit_gam
+from recuse.model.least_squares import quantile
 from recuse.model.ordinal import fit_ordinal
 from recuse.model.spec import Spec
 from recuse.published.values import JUDGES
@@ -128,3 +136,81 @@ def test_gam_rows_and_smooths_are_the_fits_numbers_and_curves(twin, helpfulness)
         np.testing.assert_array_equal([row["value"] for row in rows], curve.value)
         half = [row["ci_high"] - row["value"] for row in rows]
         np.testing.assert_allclose(half, 1.6448536269514722 * curve.std_error, rtol=1e-9)
+
+
+def raw_rows(twin):
+    """The rows of one dimension, in an order of their own, with the places of their prompts."""
+    frame = (
+        duckdb.sql(f"select * from '{twin.ratings[0]}' where dimension = '{HELPFULNESS}'").df().sample(frac=1, random_state=1)
+    )
+    return frame, np.unique(frame["prompt_id"], return_inverse=True)[1]
+
+
+def clustered(name, twin):
+    spec = SPECS[name].changed(covariance="CR1")
+    return estimate(spec, twin, confidence=0.9)
+
+
+def test_ordinal_errors_by_prompt_are_those_of_ordered_model(twin):
+    """Its derivatives are numeric, hence the tolerance."""
+    tables = clustered("ordinal", twin)
+    frame, prompt = raw_rows(twin)
+    terms = estimable_terms(SPECS["ordinal"], {name: frame[name].to_numpy(dtype=str) for name in FACTORS})
+    terms = [term for term in terms if (term.quantity, term.term) != ("intercept", min(JUDGES))]
+    x = np.stack([term.carried * (1.0, frame["gt_unit"])[term.regressor] for term in terms], axis=1)
+    model = OrderedModel(frame["rating"].to_numpy(), x, distr="logit")
+    rows = [rows_of(tables.estimates, term.quantity)[term.term] for term in terms]
+    estimates = [row["estimate"] for row in rows]
+    thresholds = [row["estimate"] for row in rows_of(tables.estimates, "threshold").values()]
+    start = np.array([*estimates, thresholds[0], *np.log(np.diff(thresholds))])
+    cluster = {"cov_type": "cluster", "cov_kwds": {"groups": prompt}}
+    result = model.fit(start_params=start, method="newton", maxiter=3, disp=False, warn_convergence=False, **cluster)
+    np.testing.assert_allclose(result.params[: len(terms)], estimates, atol=1e-6)
+    np.testing.assert_allclose([row["std_error"] for row in rows], result.bse[: len(terms)], rtol=1e-3)
+    assert {row["df"] for row in rows} == {prompt.max()}
+    (row, *_) = rows_of(tables.estimates, "self_bias").values()
+    assert row["effect_ci_high"] - row["effect"] == pytest.approx(quantile(0.9, prompt.max()) * row["effect_std_error"])
+
+
+def test_gam_errors_by_prompt_are_those_of_rows(twin, helpfulness):
+    """A (sum over prompts of s s') A with A = (X'X + P)^-1 and s = X'e, from a matrix of the rows."""
+    tables, curves = clustered("gam", twin), fit_gam(*helpfulness, covariance="HC0").curves
+    frame, prompt = raw_rows(twin)
+    terms = estimable_terms(SPECS["gam"], {name: frame[name].to_numpy(dtype=str) for name in FACTORS})
+    terms = [term for term in terms if term.quantity in ("self_bias", "family_bias")]
+    parts, penalties = [np.stack([term.carried for term in terms], axis=1)], [np.zeros((len(terms),) * 2)]
+    for curve in curves:
+        own = (frame["judge"] == curve.judge).to_numpy()
+        reference = frame["gt_unit"].to_numpy()[own]
+        spline = Spline(reference.min(), reference.max(), min(SPLINES, len(set(reference))), ORDER)
+        parts.append(np.zeros((len(frame), spline.functions)))
+        parts[-1][own] = spline.basis(reference)
+        penalties.append(curve.smoothing * spline.penalty())
+    x, y = np.hstack(parts), frame["rating_unit"].to_numpy()
+    inverse = np.linalg.inv(x.T @ x + block_diag(*penalties))
+    residual = y - x @ inverse @ x.T @ y
+    sums = np.stack([x[prompt == p].T @ residual[prompt == p] for p in range(prompt.max() + 1)])
+    n, prompts = len(y), len(sums)
+    spread = inverse @ sums.T @ sums @ inverse * prompts / (prompts - 1) * (n - 1) / (n - np.trace(inverse @ x.T @ x))
+    rows = [rows_of(tables.estimates, term.quantity)[term.term] for term in terms]
+    np.testing.assert_allclose([row["std_error"] for row in rows], np.sqrt(spread.diagonal())[: len(terms)], rtol=1e-7)
+    assert {row["df"] for row in rows} == {prompts - 1}
+    smooths = [row for row in tables.smooths if row["slice"] == HELPFULNESS]
+    assert len(smooths) == sum(len(curve.reference) for curve in curves)
+    for row in smooths:
+        assert row["ci_high"] - row["value"] == pytest.approx(quantile(0.9, prompts - 1) * row["std_error"])
+
+
+@pytest.mark.parametrize("name", ["ordinal", "gam"])
+def test_errors_of_few_prompts_have_a_remark_and_of_one_prompt_are_unknown(twin, tmp_path, name):
+    for prompts in (12, 1):
+        kept = f"prompt_id in (select distinct prompt_id from '{twin.ratings[0]}' order by all limit {prompts})"
+        duckdb.sql(
+            f"copy (select * from '{Path(twin.ratings[0]).parent}/raw.parquet' where {kept}) to '{tmp_path}/raw.parquet'"
+        )
+        study = built(tmp_path, f"few_{prompts}", study_files("twin", [RatingsFile(f"{tmp_path}/raw.parquet")]))
+        tables = clustered(name, study)
+        few = FEW_CLUSTERS.format(covariance="CR1", clusters=12, few=FEW)
+        assert ((HELPFULNESS, few) in {(row["slice"], row["remark"]) for row in tables.remarks}) == (prompts == 12)
+        errors = [row["std_error"] for row in tables.estimates if "std_error" in row]
+        assert np.isnan(errors).all() == (prompts == 1)

@@ -22,7 +22,9 @@ from ordinal_world import (
 from recuse.base.errors import DesignError
 from recuse.base.reasons import Reason, because, code, parse
 from recuse.crosscheck.statsmodels import improve
+from recuse.data.moments import RowBlock
 from recuse.model.ordinal import fit_ordinal, recession
+from recuse.model.prompt_sums import RowsOfCells
 
 GOLDEN = ROOT / "tests" / "golden" / "polr_by_dimension_faithfulness.csv"
 PREFIX = {"intercept": "judge{}", "slope": "judge{}:gt", "self_bias": "same_judge{}", "family_bias": "same_family{}"}
@@ -90,6 +92,28 @@ def test_fit_equals_the_likelihood_by_rows():
     for covariance, matrix in expected.items():
         np.testing.assert_allclose(fits[covariance].covariance[np.ix_(places, places)], matrix, rtol=1e-6, atol=1e-9)
     assert np.isnan(fit.covariance[fit.reference]).all()
+
+
+def test_errors_by_prompt_are_the_scores_of_rows_summed_by_prompt():
+    """Rows of two blocks in any order of cells; groups of another slice lie between those of this one."""
+    cells = simulated(seed=1)
+    terms, rows = terms_for(cells), expanded(cells)
+    prompt = np.random.default_rng(2).integers(0, 25, len(rows.group))
+    rating = rows.counts.argmax(axis=1)
+    blocks = [
+        RowBlock(prompt[part], 2 * rows.group[part], rating[part] / 3, [rows.reference[part] * (1 + 1e-15)])
+        for part in (np.flatnonzero(prompt < 9), np.flatnonzero(prompt >= 9)[::-1])
+    ]
+    blocks.append(RowBlock(np.array([99]), np.array([1]), np.array([1.0]), [np.array([0.5])]))
+    by_prompt = RowsOfCells(cells, 2 * np.arange(len(cells.factors["judge"])), lambda: blocks)
+    fit = fit_ordinal(cells, terms, covariance="CR1", rows_of_cells=by_prompt)
+    places = free_places(fit)
+    scores, information = scores_and_information(cells, terms, fit.point, places)
+    sums = np.stack([scores[prompt == each].sum(axis=0) for each in range(25)])
+    inverse, n = np.linalg.inv(information), len(prompt)
+    expected = inverse @ sums.T @ sums @ inverse * 25 / 24 * (n - 1) / (n - len(places))
+    np.testing.assert_allclose(fit.covariance[np.ix_(places, places)], expected, rtol=1e-6, atol=1e-9)
+    assert fit.df == 24
 
 
 @pytest.mark.parametrize("own_scores", [False, True])

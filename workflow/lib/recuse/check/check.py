@@ -34,6 +34,7 @@ from recuse.check.support import (
     reliability_known,
     terms_by_letter,
     verdict,
+    wordings,
 )
 from recuse.inference.reliability import Reliability
 
@@ -88,6 +89,7 @@ def check_study(
             scale_use(facts, use),
             human_scores(facts),
             prompts(facts),
+            wordings(facts, confidence=confidence),
             preconditions(facts),
             reliability_known(facts, reliability),
             ordinary_preferences(of_judges, confidence=confidence),

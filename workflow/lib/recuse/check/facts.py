@@ -191,6 +191,7 @@ TOPICS = [
         "range",
         "one value",
         "prompts",
+        "wordings",
         "spread",
         "additivity",
         "correlation",

@@ -7,7 +7,7 @@ this to find it. The verdict sums up what the ratings support, and what they do 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, count
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from recuse.inference.judge_model import cell_means
 from recuse.inference.power import EXACT, over_dimensions, power_by_judge, study_like
 from recuse.inference.preconditions import additivity
 from recuse.inference.reliability import Reliability
+from recuse.inference.wordings import ways_asked, widening
 from recuse.model.design import terms_of
 from recuse.model.estimable import fitted_to, not_estimable, slices_of
 from recuse.model.spec import BIASES, EQUATION_1, Spec
@@ -39,6 +40,7 @@ TIED_TO = {  # quantity -> what a bias cannot be distinguished from, for all ter
 }
 FEW = 30  # prompts: below, errors clustered by prompt are too small
 LOW = 0.5  # reliability
+WIDE = 1.5  # times as wide as with many wordings: an interval over few
 ANSWERS = {"self_bias": "its own answers", "family_bias": "siblings' answers"}
 LEAST = 0.001  # p-value that is written
 DOUBTED, REJECTED = 0.05, 0.01  # p-values of what B takes for granted: below, a note, and a warning
@@ -254,6 +256,21 @@ def prompts(facts: Facts) -> Iterator[Finding]:
         words += ": a judge's preference for a model cannot be distinguished from one for its prompts"
         advice = "let all models answer the same prompts"
         yield Finding("prompts", "nested in models", words, len(facts.apart), WARNING, advice, 1.0)
+
+
+def wordings(facts: Facts, *, confidence: float) -> Iterator[Finding]:
+    """Report how much wider few wordings of the rubric make intervals over wordings; there are none with one wording."""
+    number = len(ways_asked(facts.study)["wording"])
+    if number < 2:
+        return
+    wider = widening(number, confidence=confidence)
+    enough = next(more for more in count(2) if widening(more, confidence=confidence) <= WIDE)
+    words = f"judges were asked in {number} wordings of the rubric: intervals over wordings use t with "
+    words += f"{counted(number - 1, 'degree')} of freedom, which makes them {wider:.1f} times as wide as with many wordings; "
+    words += "a bias must be about as many times as large to be found"
+    advice = f"ask in {enough} wordings or more ({widening(enough, confidence=confidence):.1f} times as wide), or in one; the "
+    advice += "verdicts then apply to that wording alone"
+    yield Finding("wordings", "", words, number, WARNING if wider > WIDE else FINE, advice, 1 / number)
 
 
 def preconditions(facts: Facts) -> Iterator[Finding]:

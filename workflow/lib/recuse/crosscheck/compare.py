@@ -11,6 +11,7 @@ from recuse.base.errors import DesignError
 from recuse.crosscheck.statsmodels import fits_by_formula, improve
 from recuse.data.cells import Cells
 from recuse.data.study import Study
+from recuse.model.covariance import COVARIANCES
 from recuse.model.design import Term, estimable_terms
 from recuse.model.estimable import fitted_to, not_estimable, slices_of
 from recuse.model.estimates import estimates_of
@@ -32,7 +33,8 @@ def compared(specs: Iterable[Spec], study: Study, *, confidence: float) -> Itera
 
     For least squares: the largest absolute difference of any estimate, standard error or limit; infinite where only one side
     has a number; DesignError if the terms differ. For an ordinal fit: the change of the log-likelihood by OrderedModel, started
-    at the fit. For a GAM: the largest absolute difference from pygam of any estimate, point of a curve or standard error.
+    at the fit. For a GAM: the largest absolute difference from pygam of any estimate, point of a curve or standard error, HC0
+    in place of CR1.
     """
     likelihoods = set()  # ordinal fits that differ in nothing but their covariance have one likelihood
     for spec in specs:
@@ -69,6 +71,8 @@ def _against_rows(spec: Spec, study: Study) -> Iterator[tuple[str, int, float]]:
     """The same for an ordinal fit or a GAM."""
     for label, cells in slices_of(spec, study):
         terms, covariance = estimable_terms(spec, cells.factors), spec.errors.covariance
+        if COVARIANCES[covariance].of_prompts:
+            covariance = "HC0"  # cells have no prompts
         if len(cells.n) and spec.model.estimator == "gam":
             fit = fit_gam(cells, terms, covariance=covariance)
             yield label, len(terms), _largest(*against_pygam(cells, terms, fit, covariance=covariance))

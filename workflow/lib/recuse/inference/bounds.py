@@ -165,7 +165,7 @@ class _Bounds:
         """The lowest and the highest values."""
         solution, places = self._solution, self._places
         terms = [self._design.terms[place] for place in places]
-        factor, identified = small_sample_factor(self._prompts, solution), solution.identified[places]
+        factor, identified = small_sample_factor(self._prompts, solution.n, solution.rank), solution.identified[places]
         ends = []
         for estimates, squares in zip(self._estimates(), self._squares, strict=True):
             estimate = np.where(identified, estimates[np.arange(len(places)), places], np.nan)

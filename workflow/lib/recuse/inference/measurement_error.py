@@ -3,8 +3,8 @@
 The reference of a least-squares fit is t + u, a completion's score t with an error u that is independent of t, judge and model.
 Slopes on it are then too flat, and part of the judge's own quality appears as self-bias. The expectation of a row's x x' is
 that without errors plus v b b', with v the error variance and b the vector that the reference multiplies in the row's
-regressors, row 1 of B[group]: corrected moments subtract this, and SIMEX extrapolates to v = 0. v comes from the reliability of
-the scores or, where single raters are known, from how far these differ.
+regressors, row 1 of B[group]: corrected moments subtract this. v comes from the reliability of the scores or, where single
+raters are known, from how far these differ.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,17 +30,8 @@ from recuse.model.least_squares import LeastSquares, Solution, determined, inver
 from recuse.model.prompt_sums import SliceCells, add_prompts, mapped, products, score_weights
 from recuse.model.spec import BIASES, Spec, estimand_of
 
-# An extrapolation is a sequence of (zeta, weight): the estimate is the sum of weight b(zeta), b(zeta) = (X'X + zeta C)^-1 X'y
-# with C the sum of v b b' over rows, as if zeta times the error variance were added to the reference.
-Extrapolation = Sequence[tuple[float, float]]
-UNCORRECTED: Extrapolation = ((0.0, 1.0),)
-MOMENTS: Extrapolation = ((-1.0, 1.0),)  # the error variance is subtracted
-ZETAS = (0.0, 0.5, 1.0, 1.5, 2.0)
-# A quadratic, fitted by least squares at ZETAS, at -1.
-SIMEX: Extrapolation = tuple(
-    zip(ZETAS, (np.array([1.0, -1.0, 1.0]) @ np.linalg.pinv(np.vander(ZETAS, 3, increasing=True))).tolist(), strict=True)
-)
-METHODS = {"uncorrected": UNCORRECTED, "moments": MOMENTS, "simex": SIMEX}
+UNCORRECTED, MOMENTS = 0.0, 1.0  # the share of the error variance that is subtracted
+METHODS = {"uncorrected": UNCORRECTED, "moments": MOMENTS}
 BY_RATERS = "split raters"
 CURVE = tuple(round(0.05 * step, 2) for step in range(20, 5, -1))  # reliabilities from 1 to 0.3
 KEYS = ("spec", "slice", "estimand", "quantity", "term")  # of a curve over reliability
@@ -76,7 +67,7 @@ def corrected_rows(spec: Spec, study: Study, reliability: Mapping[str, float], *
         yield {"spec": spec.name, "estimand": estimand_of(spec), "reason": reason}
         return
     noise = KnownReliability(moments, reliability)
-    corrections = [({"method": method}, noise, extrapolation) for method, extrapolation in METHODS.items()]
+    corrections = [({"method": method}, noise, share) for method, share in METHODS.items()]
     yield from correct(spec, moments, study.row_blocks(spec.selection, moments.factors), corrections, confidence=confidence)
 
 
@@ -222,20 +213,17 @@ class SplitRaters:
 
 
 Noise = KnownReliability | SplitRaters  # the source of the error variance of the reference
-Correction = tuple[dict, Noise, Extrapolation]  # with its columns of the table
+Correction = tuple[dict, Noise, float]  # columns of the table, source of the error variance, share of it that is subtracted
 
 
 class CorrectedFit:
     """A fit corrected for errors in the reference, with errors by prompt; prompts come a few at a time, each with all its rows.
 
-    MOMENTS is b = (X'X - C)^-1 X'y, consistent where the error variances are right; SIMEX inverts no matrix that errors can
-    make singular, but removes only a part of large errors. Where X'X - C is not positive in a direction, errors would exceed
-    the variation, and coefficients with a part in it are not identified.
-    The influence of a prompt is the sum over (zeta, weight) of weight A (X'(y - X b) - zeta C_p b), A = (X'X + zeta C)^-1, with
-    C_p the prompt's part of C; the covariance is the sum of their squares with the small-sample factor of CR1,
-    P / (P - 1) (n - 1) / (n - rank). Uncorrected, it is that of `covariance.Clusters`.
-    Source: Fuller (1987), section 2.2, with known error variance; Cook and Stefanski (1994) for SIMEX, where the moments take
-    the place of simulated errors.
+    b = (X'X - C)^-1 X'y, with C the sum of v b b' over rows, is consistent where the error variances v are right; uncorrected,
+    C is 0. Where X'X - C is not positive in a direction, errors would exceed the variation, and coefficients with a part in it
+    are not identified. The influence of a prompt is (X'X - C)^-1 (X'(y - X b) + C_p b) over its rows, with C_p its part of C;
+    the covariance is the sum of their squares with the small-sample factor of CR1, P / (P - 1) (n - 1) / (n - rank).
+    Uncorrected, it is that of `covariance.Clusters`. Source: Fuller (1987), section 2.2, with known error variance.
     """
 
     def __init__(
@@ -245,21 +233,17 @@ class CorrectedFit:
         rows: Moments,
         cells: DesignCells,
         noise: Noise,
-        extrapolation: Extrapolation,
+        share: float,
     ) -> None:
-        """plain: the uncorrected fit of a design to `rows`; cells: of the sums of prompts."""
+        """plain: the uncorrected fit of a design to `rows`; cells: of the sums of prompts; share: of C that is subtracted."""
         self.plain, self._of_slice = plain, np.flatnonzero(cells.rows)
         cross, row = plain.gram @ plain.estimate, design.regressors[:, REFERENCE]  # X'y, and what multiplies the reference
-        errors = (row * noise.sums(rows)[:, None]).T @ row
-        self.identified, estimate, self._weights = plain.identified, 0.0, 0.0
-        for zeta, weight in extrapolation:
-            normal = plain.gram + zeta * errors
-            inverse, null = inverted(normal)
-            part = inverse @ cross
-            part = part + inverse @ (cross - normal @ part)
-            scores = score_weights(cells.layouts, part) - zeta * noise.weights(cells, part)
-            estimate, self._weights = estimate + weight * part, self._weights + weight * scores @ inverse
-            self.identified = self.identified & determined(null)
+        normal = plain.gram - share * (row * noise.sums(rows)[:, None]).T @ row
+        inverse, null = inverted(normal)
+        estimate = inverse @ cross
+        estimate = estimate + inverse @ (cross - normal @ estimate)
+        self._weights = (score_weights(cells.layouts, estimate) + share * noise.weights(cells, estimate)) @ inverse
+        self.identified = plain.identified & determined(null)
         self.estimate = np.where(self.identified, estimate, np.nan)  # (terms,)
         self._squares = np.zeros((len(self.estimate),) * 2)
         self.prompts = 0  # with rows in the slice
@@ -272,7 +256,7 @@ class CorrectedFit:
 
     def result(self) -> LeastSquares:
         """The coefficients with their errors, NaN with fewer than two prompts or when n <= rank; t has P - 1 degrees."""
-        factor = small_sample_factor(self.prompts, self.plain)
+        factor = small_sample_factor(self.prompts, self.plain.n, self.plain.rank)
         spread = np.where(np.outer(self.identified, self.identified), self._squares * factor, np.nan)
         return LeastSquares(self.estimate, spread, self.identified, self.plain.n, self.plain.rank, self.prompts - 1)
 

@@ -42,9 +42,9 @@ TABLES = {
     ESTIMATES: CheckedTable({"ci": INTERVAL, "wild_ci": Decision("wild_ci_low", "wild_ci_high", "wild_p_value", ["wild"])}),
     "multiplicity": CheckedTable(
         {
-            "simultaneous_ci": Decision("simultaneous_ci_low", "simultaneous_ci_high", "max_t_p_value", ["wild"]),
             "holm_p_value": Decision("", "", "holm_p_value", ["bootstrap", "wild"]),
             "bh_p_value": Decision("", "", "bh_p_value", ["bootstrap", "wild"]),
+            "max_t_p_value": Decision("", "", "max_t_p_value", ["wild"]),
         }
     ),
     OF_C: CheckedTable({"ci": INTERVAL}, errors="spread of cells"),

@@ -19,7 +19,7 @@ from recuse.inference.power import ESTABLISHED, noncentrality
 from recuse.inference.robustness import ESTIMATES, OF_C, RobustnessCheck
 from recuse.model.estimable import estimable_specs, sliced_by
 from recuse.model.fit import fits
-from recuse.model.least_squares import wald_columns
+from recuse.model.least_squares import quantile, wald_columns
 from recuse.model.spec import BIASES, C, Spec, estimand_of
 
 NOTES = {
@@ -115,6 +115,15 @@ class Components:
         known = {name: float(np.nan_to_num(value)) for name, value in vars(self).items()}
         sampled = known["prompts"] + (known["interaction"] + known["replicates"] / replicates) / wordings
         return math.sqrt(sampled / prompts + known["wordings"] / wordings)
+
+
+def widening(wordings: int, *, confidence: float) -> float:
+    """How many times as wide as with very many wordings an interval over so many is, by its t with wordings - 1 degrees.
+
+    >>> [round(widening(number, confidence=0.9), 1) for number in (2, 3, 4, 5)]
+    [3.8, 1.8, 1.4, 1.3]
+    """
+    return quantile(confidence, wordings - 1) / quantile(confidence)
 
 
 def ways_asked(study: Study) -> dict[str, list[str]]:

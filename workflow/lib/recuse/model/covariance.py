@@ -121,7 +121,7 @@ class Clusters(ByPrompt):
 
     def result(self) -> LeastSquares:
         """The errors, after the last prompt."""
-        result = self._solution.sandwich(self._meat, small_sample_factor(self.prompts, self._solution))
+        result = self._solution.sandwich(self._meat, small_sample_factor(self.prompts, self._solution.n, self._solution.rank))
         return replace(result, df=self.prompts - 1)
 
 
@@ -244,7 +244,8 @@ class TwoWay(ByPrompt):
         """The errors, after the last prompt."""
         judges = len(self._scores)
         parts = (self._meat, self.prompts), (self._scores.T @ self._scores, judges), (-self._meat_of_pairs, self._pairs)
-        result = self._solution.sandwich(sum(meat * small_sample_factor(number, self._solution) for meat, number in parts))
+        n, rank = self._solution.n, self._solution.rank
+        result = self._solution.sandwich(sum(meat * small_sample_factor(number, n, rank) for meat, number in parts))
         if refused(result.covariance[np.ix_(result.identified, result.identified)]):
             block = np.ix_(shared, shared) if (shared := np.flatnonzero(result.identified & self._shared)).size else None
             covariance = np.full_like(result.covariance, np.nan)
@@ -300,7 +301,7 @@ COVARIANCES = {
         classical,
         estimators=EVERY,
     ),
-    "CR1": Covariance("clustered by prompt", "prompt-clustered (CR1)", of_prompts=Clusters),
+    "CR1": Covariance("clustered by prompt", "prompt-clustered (CR1)", of_prompts=Clusters, estimators=EVERY),
     "CR3": Covariance("by the jackknife over prompts", "prompt-clustered, jackknifed (CR3)", of_prompts=Jackknife),
     "CR1_judge": Covariance(
         "clustered by judge", "judge-clustered (CR1)", of_prompts=Clusters, by_judge=True, judges_alone=True

@@ -50,7 +50,6 @@ def estimate(spec: Spec, study: Study, *, confidence: float, seed: int = 0) -> E
     slices = list(fits(spec, study, seed=seed))
     if spec.errors.bootstrap is not None or spec.errors.wild is not None:
         tables.multiplicity.extend({**about, **row} for row in adjusted(spec, slices, confidence=confidence))
-    z = quantile(confidence)
     for fitted in slices:
         where = {**about, "slice": fitted.slice}
         tables.estimates.extend({**about, **row} for row in estimates_of(spec, fitted, confidence=confidence))
@@ -58,9 +57,10 @@ def estimate(spec: Spec, study: Study, *, confidence: float, seed: int = 0) -> E
             tables.not_estimable.append({**where, "quantity": quantity, "term": term, "reason": reason})
         tables.remarks.extend({**where, "remark": remark} for remark in fitted.remarks)
         for curve in fitted.curves:
+            half = quantile(confidence, curve.df)  # in standard errors
             for reference, value, error in np.column_stack([curve.reference, curve.value, curve.std_error]).tolist():
                 point = {"judge": curve.judge, "reference": reference, "value": value, "std_error": error}
-                tables.smooths.append({**where, **point, "ci_low": value - z * error, "ci_high": value + z * error})
+                tables.smooths.append({**where, **point, "ci_low": value - half * error, "ci_high": value + half * error})
     return tables
 
 
@@ -104,9 +104,9 @@ def adjusted(spec: Spec, slices: Sequence[Fitted], *, confidence: float) -> list
 
     A coefficient without a standard error has no row. p_value is that of the estimates. holm_p_value bounds the probability of
     any false rejection, whatever the dependence (Holm 1979); bh_p_value the expected share of false rejections (Benjamini and
-    Hochberg 1995). With a wild bootstrap, max_t_p_value bounds the same as Holm's but learns the
-    dependence from the draws, and the simultaneous intervals contain all coefficients at once with probability `confidence`:
-    see `max_t`. The p-value is at least p_value, and the interval at least as wide as that by t or the normal distribution.
+    Hochberg 1995). With a wild bootstrap, max_t_p_value bounds the same as Holm's but learns the dependence from the draws, and
+    the simultaneous intervals contain all coefficients at once with probability `confidence`: see `max_t`. The p-value is at
+    least p_value, and the interval at least as wide as that by t or the normal distribution.
     slices: of the spec, by recuse.model.fit.fits, where a draw gives a prompt one weight in all slices.
     """
     tested = [
@@ -157,14 +157,18 @@ def _p_value(row: Coefficient) -> float:
 def max_t(tests: Sequence[WildTest], *, confidence: float) -> tuple[np.ndarray, float]:
     """Adjusted p-values, (tests,), and half the width of the simultaneous intervals in errors CR1.
 
-    With t = b / error CR1, and T* the largest |t*| of all tests in a draw, each t* under the hypothesis that its coefficient
-    is 0, p = (1 + number of T* >= |t|) / (1 + draws). The interval is b -+ T errors, T the smallest T* that all but
-    (1 - confidence) (1 + draws) - 1 do not exceed: it excludes 0 exactly where p <= 1 - confidence. T is NaN with too few
-    draws. Source: Westfall and Young (1993), single-step max-T; Romano and Wolf (2005), with the draws of `WildBootstrap`.
+    With t = b / error CR1, and T* the largest |t*| in a draw of this test and all with a smaller |t|, each t* under the
+    hypothesis that its coefficient is 0, p = (1 + number of T* >= |t|) / (1 + draws), or the p of a larger |t| if that is more
+    (step-down). The interval is b -+ T errors, T the smallest T* of all tests that all but (1 - confidence) (1 + draws) - 1 do
+    not exceed (single-step): where it excludes 0, p <= 1 - confidence. T is NaN with too few draws.
+    Source: Westfall and Young (1993), max-T; Romano and Wolf (2005), with the draws of `WildBootstrap`.
     """
-    largest = np.sort(np.max([np.abs(test.statistics()) for test in tests], axis=0))
-    draws = len(largest)
     statistics = np.array([abs(test.estimate / test.std_error) for test in tests])
-    below = np.searchsorted(largest, SAME * statistics)
+    rising = np.argsort(statistics)
+    largest = np.maximum.accumulate([np.abs(tests[place].statistics()) for place in rising])  # (tests, draws)
+    draws = largest.shape[1]
+    stepwise = (1 + (largest >= SAME * statistics[rising, None]).sum(axis=1)) / (1 + draws)
+    p_values = np.empty(len(tests))
+    p_values[rising] = np.maximum.accumulate(stepwise[::-1])[::-1]
     place = math.ceil(confidence * (1 + draws) * (1 - 1e-12))
-    return (1 + draws - below) / (1 + draws), float(largest[place - 1]) if 0 < place <= draws else math.nan
+    return p_values, float(np.sort(largest[-1])[place - 1]) if 0 < place <= draws else math.nan

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import repeat
 
 import numpy as np
@@ -29,7 +30,7 @@ from recuse.model.estimable import moments_of, slices_of
 from recuse.model.gam import Curve, GamFit, fit_gam
 from recuse.model.least_squares import LeastSquares, Solution, solve
 from recuse.model.ordinal import fit_ordinal
-from recuse.model.prompt_sums import add_prompts
+from recuse.model.prompt_sums import RowsOfCells, add_prompts
 from recuse.model.resampling import SUMS, PromptBootstrap, WildBootstrap, WildTest, joined_to
 from recuse.model.spec import BIASES, Spec
 
@@ -87,12 +88,24 @@ class PromptErrors:
 
 def fits(spec: Spec, study: Study, *, seed: int | None) -> Iterator[Fitted]:
     """Fit each slice of the spec to the study; `seed` is that of its bootstraps."""
-    errors = prompt_errors(spec, study, seed=seed) if spec.errors.by_prompt else repeat(None)
+    errors = repeat(None)
+    if spec.errors.by_prompt:
+        errors = (
+            prompt_errors(spec, study, seed=seed) if spec.model.estimator == "least_squares" else rows_by_prompt(spec, study)
+        )
     for (label, rows), slice_errors in zip(slices_of(spec, study), errors, strict=spec.errors.by_prompt):
         yield fit_slice(spec, label, rows, slice_errors)
 
 
-def fit_slice(spec: Spec, label: str, rows: Cells | Moments, errors: PromptErrors | None = None) -> Fitted:
+def rows_by_prompt(spec: Spec, study: Study) -> Iterator[RowsOfCells]:
+    """The rows of each slice of a spec that is fitted to cells."""
+    cells = study.cells(spec.selection)
+    for _, mask in spec.selection.slices(cells.factors):
+        blocks = partial(study.row_blocks, spec.selection, cells.factors)
+        yield RowsOfCells(cells.select(mask), np.flatnonzero(mask), blocks)
+
+
+def fit_slice(spec: Spec, label: str, rows: Cells | Moments, errors: PromptErrors | RowsOfCells | None = None) -> Fitted:
     """Fit the spec's model to the rows of one slice; errors: of a spec by prompt, if rows carry a term."""
     if not len(rows.n):
         return without_terms(label)
@@ -195,10 +208,8 @@ def _least_squares(spec: Spec, label: str, rows: Moments, terms: Sequence[Term],
     else:
         result = fit(rows, layout_of(spec, terms, rows), covariance=covariance, solution=errors and errors.solution)
     coefficients = coefficients_of(terms, [rows.n[term.carried].sum() for term in terms], result)
-    remarks = []
-    if 0 < result.df < FEW - 1:
-        remarks.append(FEW_CLUSTERS.format(covariance=covariance, clusters=result.df + 1, few=FEW))
-    elif kind.of_prompts and result.df > 0:
+    remarks = _few_clusters(spec, result.df)
+    if not remarks and kind.of_prompts and result.df > 0:
         few = [(terms[place], number) for place, number in errors.effective.items() if number < FEW]
         names = ", ".join(f"{term.quantity} of {term.term} ({number:.1f})" for term, number in few)
         remarks += [FEW_CARRY.format(covariance=covariance, few=FEW, terms=names)] if few else []
@@ -226,26 +237,32 @@ def coefficients_of(terms: Sequence[Term], n_terms: Iterable[float], result: Lea
     ]
 
 
-def _ordinal_logit(spec: Spec, label: str, cells: Cells, terms: Sequence[Term], _: None) -> Fitted:
-    result = fit_ordinal(cells, terms, covariance=spec.errors.covariance)
+def _ordinal_logit(spec: Spec, label: str, cells: Cells, terms: Sequence[Term], rows: RowsOfCells | None) -> Fitted:
+    result = fit_ordinal(cells, terms, covariance=spec.errors.covariance, rows_of_cells=rows)
     names = [(term.quantity, term.term, round(n)) for term, n in zip(terms, _rows_with(cells, terms), strict=True)]
     names += [("threshold", threshold, result.n) for threshold in result.threshold_labels]
     columns = [column.tolist() for column in (result.estimate, result.std_error, result.effect, result.effect_std_error)]
     coefficients = [
-        Coefficient(*name, estimate, error, note, effect, effect_error)
+        Coefficient(*name, estimate, error, note, effect, effect_error, df=result.df)
         for name, note, estimate, error, effect, effect_error in zip(names, result.notes, *columns, strict=True)
     ]
     if result.reference is not None:
         del coefficients[result.reference]
-    return Fitted(label, result.n, coefficients, remarks=list(result.remarks))
+    return Fitted(label, result.n, coefficients, remarks=[*result.remarks, *_few_clusters(spec, result.df)])
 
 
-def _gam(spec: Spec, label: str, cells: Cells, terms: Sequence[Term], _: None) -> Fitted:
-    result = fit_gam(cells, terms, covariance=spec.errors.covariance)
+def _gam(spec: Spec, label: str, cells: Cells, terms: Sequence[Term], rows: RowsOfCells | None) -> Fitted:
+    result = fit_gam(cells, terms, covariance=spec.errors.covariance, rows_of_cells=rows)
     coefficients = coefficients_of(terms, _rows_with(cells, terms), result)
     coefficients = [row for row in coefficients if row.quantity != "slope"]  # a curve replaces it
     remarks = [f"{term.term}: {note}" for term, note in zip(terms, result.notes, strict=True) if note]
-    return Fitted(label, result.n, coefficients, remarks=remarks, curves=list(result.curves))
+    return Fitted(label, result.n, coefficients, remarks=[*remarks, *_few_clusters(spec, result.df)], curves=[*result.curves])
+
+
+def _few_clusters(spec: Spec, df: float) -> list[str]:
+    """A remark if errors are of few clusters."""
+    few = 0 < df < FEW - 1
+    return [FEW_CLUSTERS.format(covariance=spec.errors.covariance, clusters=df + 1, few=FEW)] if few else []
 
 
 def _rows_with(cells: Cells, terms: Sequence[Term]) -> list[float]:

@@ -1,13 +1,16 @@
 """Equation 1 with curves: for each judge a penalised cubic spline of the reference in place of its straight line."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from recuse.data.cells import Cells
 from recuse.model.design import Term
-from recuse.model.least_squares import IDENTIFIED, NEGLIGIBLE, RANK_TOLERANCE, ROUNDING, inverted
+from recuse.model.least_squares import IDENTIFIED, NEGLIGIBLE, RANK_TOLERANCE, ROUNDING, inverted, small_sample_factor
+from recuse.model.prompt_sums import RowsOfCells
 
 # Strengths of the penalty tried by cross-validation, per row. With the ten or so values of a reference, the score often falls
 # all the way to interpolation; below the last strength, a curve only swings more between values.
@@ -36,6 +39,7 @@ class Penalised:
     covariance: np.ndarray  # (columns, columns)
     null: np.ndarray  # (columns, open directions), each of length 1
     edofs: np.ndarray  # (columns,) effective degrees of freedom of each
+    df: float = math.inf  # of the t distribution of value / error; infinite: the normal one
 
     def combine(self, directions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Value and standard error (NaN if not determined) of linear combinations (n, columns), and whether determined."""
@@ -46,14 +50,21 @@ class Penalised:
         return np.where(identified, directions @ self.coefficients, np.nan), np.where(identified, error, np.nan), identified
 
 
-def penalised_fit(rows: Grouped, penalty: np.ndarray, *, covariance: str) -> Penalised:
+SquaredScores = Callable[[np.ndarray], tuple[np.ndarray, int]]  # of coefficients -> sum s s' over prompts, and their number
+
+
+def penalised_fit(
+    rows: Grouped, penalty: np.ndarray, *, covariance: str, squared_scores: SquaredScores | None = None
+) -> Penalised:
     """Minimise sum e^2 + b'Pb over the coefficients b, with e the residuals of the n single rows.
 
     penalty: P, (columns, columns). covariance: with A = (X'X + P)^-1 and edof = trace(A X'X),
       HC0        A (sum x x' e^2) A
       HC1        HC0 * n / (n - edof)
+      CR1        A (sum over prompts of s s') A * P / (P - 1) * (n - 1) / (n - edof), s = X'e over the rows of one of P prompts;
+                 t with P - 1 degrees of freedom. It takes `squared_scores`.
       classical  A * sum e^2 / (n - edof), the posterior covariance (Wood 2017, Generalized Additive Models, section 6.10)
-    HC1 and classical are NaN when n <= edof.
+    All but HC0 are NaN when n <= edof.
     """
     matrix, n = rows.matrix, rows.n.sum()
     gram = matrix.T @ (matrix * rows.n[:, None])
@@ -68,13 +79,17 @@ def penalised_fit(rows: Grouped, penalty: np.ndarray, *, covariance: str) -> Pen
     edofs = (inverse * gram).sum(axis=1)
     df = n - edofs.sum()
     per_df = 1 / df if df > IDENTIFIED else np.nan
+    t_df = math.inf
     if covariance == "classical":
         spread = inverse * (squares.sum() * per_df)
+    elif covariance == "CR1":
+        meat, prompts = squared_scores(coefficients)
+        spread, t_df = inverse @ meat @ inverse * small_sample_factor(prompts, n, edofs.sum()), prompts - 1
     else:
         spread = inverse @ (matrix.T * squares) @ matrix @ inverse
         if covariance == "HC1":
             spread = spread * (n * per_df)
-    return Penalised(coefficients, spread, null / np.linalg.norm(null, axis=0), edofs)
+    return Penalised(coefficients, spread, null / np.linalg.norm(null, axis=0), edofs, t_df)
 
 
 def cross_validated(rows: Grouped, penalty: np.ndarray) -> float:
@@ -154,6 +169,7 @@ class Curve:
     std_error: np.ndarray  # (points,)
     smoothing: float  # lambda
     edof: float  # effective degrees of freedom, with the judge's intercept
+    df: float = math.inf  # of the t distribution of value / std_error; infinite: the normal one
 
 
 @dataclass(frozen=True)
@@ -171,22 +187,23 @@ class GamFit:
     edof: float  # effective degrees of freedom of the whole fit
     curves: tuple[Curve, ...]
     notes: tuple[str, ...]  # (terms,) "" normally
-    df: float = math.inf  # estimate / std_error is normal
+    df: float = math.inf  # of the t distribution of estimate / std_error; infinite: the normal one
 
 
-def fit_gam(cells: Cells, terms: list[Term], *, covariance: str) -> GamFit:
+def fit_gam(cells: Cells, terms: list[Term], *, covariance: str, rows_of_cells: RowsOfCells | None = None) -> GamFit:
     """Regress the rating on a curve of the reference for each judge and on the other terms of Equation 1.
 
     rating ~ s_judge(reference) + self[judge] + same_family[family] + dimension, where s_j is a cubic P-spline over the judge's
     references (`Spline`), which includes its intercept. The coefficients minimise sum e^2 + sum_j lambda_j |second differences
     of those of s_j|^2 over the rows behind the cells; lambda_j is chosen by generalised cross-validation on the rows of j
     alone. A judge with at most 3 distinct references has a quadratic, a straight line or a constant. What the rows do not
-    determine is NaN. terms: of Equation 1, each carried by some group. covariance: as of `penalised_fit`.
+    determine is NaN. terms: of Equation 1, each carried by some group. covariance: as of `penalised_fit`; CR1 takes
+    `rows_of_cells`.
     Source: an ablation of Play Favorites (arXiv 2508.06709); R's mgcv::gam(rating ~ judge + s(gt, by = judge) + ...).
     """
     slopes = [term for term in terms if term.quantity == "slope"]
     linear = [term for term in terms if term.quantity not in ("intercept", "slope")]
-    judge, reference, rows = _distinct_rows(cells, slopes, linear)
+    judge, reference, rows, row_of_cell = _distinct_rows(cells, slopes, linear)
     masks = [judge == place for place in range(len(slopes))]
     splines = [_spline_over(reference[mask]) for mask in masks]
     stops = len(linear) + np.cumsum([spline.functions for spline in splines])
@@ -200,7 +217,9 @@ def fit_gam(cells: Cells, terms: list[Term], *, covariance: str) -> GamFit:
     strengths = [cross_validated(rows.select(mask), penalty) for mask, penalty in zip(masks, penalties, strict=True)]
     # pygam's own fit takes a cell for one observation in its errors, drops directions where there are fewer cells than columns,
     # and does not converge where every rating is 0.
-    fitted = penalised_fit(rows, np.tensordot(strengths, penalties, axes=1), covariance=covariance)
+    penalty = np.tensordot(strengths, penalties, axes=1)
+    squared_scores = partial(_squared_scores, rows, row_of_cell, rows_of_cells)
+    fitted = penalised_fit(rows, penalty, covariance=covariance, squared_scores=squared_scores)
     levels = [np.average(rows.matrix[mask], axis=0, weights=rows.n[mask]) for mask in masks]
     place_of = {slope.term: place for place, slope in enumerate(slopes)}
     directions = np.zeros((len(terms), matrix.shape[1]))  # the terms as combinations of the coefficients; 0 for slopes
@@ -221,7 +240,7 @@ def fit_gam(cells: Cells, terms: list[Term], *, covariance: str) -> GamFit:
         point_rows[:, dimensions] = level[dimensions]
         point_rows[:, place] = spline.basis(points)
         value, error, _ = fitted.combine(point_rows)
-        curves.append(Curve(slope.term, points, value, error, strength, float(fitted.edofs[place].sum())))
+        curves.append(Curve(slope.term, points, value, error, strength, float(fitted.edofs[place].sum()), fitted.df))
     return GamFit(
         estimate,
         std_error,
@@ -230,7 +249,23 @@ def fit_gam(cells: Cells, terms: list[Term], *, covariance: str) -> GamFit:
         edof=float(fitted.edofs.sum()),
         curves=tuple(curve for curve in curves if not np.isnan(curve.value).any()),
         notes=tuple(notes),
+        df=fitted.df,
     )
+
+
+def _squared_scores(
+    rows: Grouped, row_of_cell: np.ndarray, rows_of_cells: RowsOfCells, coefficients: np.ndarray
+) -> tuple[np.ndarray, int]:
+    """As of `RowsOfCells`, for residuals from these coefficients; row_of_cell: (cells,)."""
+    from scipy.sparse import csr_array
+
+    residuals = rows_of_cells.cells.ratings_unit - (rows.matrix @ coefficients)[row_of_cell][:, None]  # (cells, ratings)
+
+    def scores(prompt: np.ndarray, cell: np.ndarray, rating: np.ndarray) -> np.ndarray:
+        shape = prompt.max() + 1, len(rows.matrix)
+        return csr_array((residuals[cell, rating], (prompt, row_of_cell[cell])), shape=shape) @ rows.matrix
+
+    return rows_of_cells.squared_scores(scores)
 
 
 def _spline_over(reference: np.ndarray) -> Spline:
@@ -238,10 +273,11 @@ def _spline_over(reference: np.ndarray) -> Spline:
     return Spline(float(reference.min()), float(reference.max()), functions=count, order=min(ORDER, count - 1))
 
 
-def _distinct_rows(cells: Cells, slopes: list[Term], linear: list[Term]) -> tuple[np.ndarray, np.ndarray, Grouped]:
+def _distinct_rows(cells: Cells, slopes: list[Term], linear: list[Term]) -> tuple[np.ndarray, np.ndarray, Grouped, np.ndarray]:
     """Put cells with the same regressors together: a dimension, judge, kind of model (self, family, other) and reference.
 
-    Return the place of each row's judge among the slopes, its reference, and the rows with their linear terms.
+    Return the place of each row's judge among the slopes, its reference, the rows with their linear terms, and the place of
+    each cell's row.
     """
     judge = np.argmax([term.carried for term in slopes], axis=0)
     kinds, kind = np.unique(np.vstack([judge, *(term.carried for term in linear)]), axis=1, return_inverse=True)
@@ -252,4 +288,4 @@ def _distinct_rows(cells: Cells, slopes: list[Term], linear: list[Term]) -> tupl
     unit = cells.ratings_unit
     mean = np.bincount(row, weights=(cells.counts * unit).sum(axis=1)) / n
     within = np.bincount(row, weights=(cells.counts * (unit - mean[row][:, None]) ** 2).sum(axis=1))
-    return kinds[0], references[keys % len(references)], Grouped(kinds[1:].T.astype(float), n, mean, within)
+    return kinds[0], references[keys % len(references)], Grouped(kinds[1:].T.astype(float), n, mean, within), row

@@ -128,10 +128,9 @@ def weighted_squares(moments: Moments, regressors: np.ndarray, solution: Solutio
     return squares[:, others][:, :, others]
 
 
-def small_sample_factor(clusters: int, solution: Solution) -> float:
-    """The factor of CR1; NaN with fewer than two clusters, and when n <= rank."""
-    n, rank = solution.n, solution.rank
-    return clusters / (clusters - 1) * (n - 1) / (n - rank) if n > rank and clusters > 1 else np.nan
+def small_sample_factor(clusters: int, n: int, rank: float) -> float:
+    """The factor of CR1; NaN with fewer than two clusters, and when n <= rank. rank: or effective degrees of freedom."""
+    return clusters / (clusters - 1) * (n - 1) / (n - rank) if n - rank > IDENTIFIED and clusters > 1 else np.nan
 
 
 def quantile(confidence: float, df: float = math.inf) -> float:

@@ -1,5 +1,6 @@
 """The ordinal fit: a proportional-odds logit of the raw rating on the terms of Equation 1, by maximum likelihood on counts."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,7 +12,8 @@ from recuse.base.errors import DesignError
 from recuse.base.reasons import Reason, because
 from recuse.data.cells import Cells
 from recuse.model.design import Term, distinct_layouts, regressors_of
-from recuse.model.least_squares import RANK_TOLERANCE, determined
+from recuse.model.least_squares import RANK_TOLERANCE, determined, small_sample_factor
+from recuse.model.prompt_sums import RowsOfCells
 
 SEPARATION_ROUNDING = 1e-6  # of a direction's largest entry: a smaller one is 0
 DECREMENT = 1e-18  # squared distance to the maximum, in standard errors, at which Newton's method stops
@@ -205,16 +207,33 @@ class ProportionalOdds:
         That of an outcome is -(u - v) x + (u + g) e_k - (v + g) e_(k-1): u, v and g are the derivatives of log F(a_k), of
         log F(-a_(k-1)) in -a_(k-1) and of log(1 - exp(-gap)); e_k is the unit vector of the threshold k.
         """
+        upper, lower = self._pulls(point)
+        weights = self.rows * (upper - lower)
+        outcome, threshold, sign = sides_of(self.rating)
+        scores = np.where(sign > 0, upper[outcome], -lower[outcome])
+        squares = np.bincount(threshold, self.rows[outcome] * scores**2, self.thresholds)
+        inner = np.bincount(self.rating, self.rows * upper * lower, self.thresholds + 1)[1:-1]
+        cross = self._cross(outcome, threshold, weights[outcome] * scores)
+        return _assembled(self._products(np.arange(len(self.rows)), weights * (upper - lower)), cross, squares, -inner)
+
+    def scores_by_prompt(self, point: np.ndarray, prompt: np.ndarray, outcome: np.ndarray) -> np.ndarray:
+        """Sum the scores of rows of each prompt, (prompts, parameters); prompt, outcome: places, (rows,)."""
+
+        def total(place: np.ndarray, weights: np.ndarray, places: int) -> np.ndarray:
+            return np.bincount(prompt * places + place[outcome], weights[outcome], prompts * places).reshape(prompts, places)
+
+        prompts, (upper, lower) = prompt.max() + 1, self._pulls(point)
+        constant = total(self.kind, lower - upper, len(self.layouts))
+        slope = total(self.kind, (lower - upper) * self.reference, len(self.layouts))
+        above, below = (total(self.rating, pull, self.thresholds + 1) for pull in (upper, lower))
+        return np.hstack([constant @ self.layouts[:, 0] + slope @ self.layouts[:, 1], above[:, :-1] - below[:, 1:]])
+
+    def _pulls(self, point: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """u + g and v + g, as in `score_squares`, (outcomes,) each."""
         pull = logistic(-self._inside(point))
         u, v = (np.bincount(self.outcome[side], pull[side], len(self.rows)) for side in (self.sign > 0, self.sign < 0))
         g = np.concatenate([[0.0], self._gap_slope(point), [0.0]])[self.rating]
-        weights = self.rows * (u - v)
-        outcome, threshold, sign = sides_of(self.rating)
-        scores = np.where(sign > 0, (u + g)[outcome], -(v + g)[outcome])
-        squares = np.bincount(threshold, self.rows[outcome] * scores**2, self.thresholds)
-        inner = np.bincount(self.rating, self.rows * (u + g) * (v + g), self.thresholds + 1)[1:-1]
-        cross = self._cross(outcome, threshold, weights[outcome] * scores)
-        return _assembled(self._products(np.arange(len(self.rows)), weights * (u - v)), cross, squares, -inner)
+        return u + g, v + g
 
     def _gram(self, outcome: np.ndarray, threshold: np.ndarray, weights: np.ndarray, gaps: np.ndarray) -> np.ndarray:
         """Sum weight c c' over contrasts c, (parameters, parameters): a of these sides, and all gaps."""
@@ -334,9 +353,12 @@ class OrdinalFit:
     n: int  # rows
     rank: int  # parameters that the likelihood determines, thresholds included
     remarks: tuple[str, ...]
+    df: float = math.inf  # of the t distribution of estimate / std_error; infinite: the normal one
 
 
-def fit_ordinal(cells: Cells, terms: Sequence[Term], *, covariance: str = "HC0") -> OrdinalFit:
+def fit_ordinal(
+    cells: Cells, terms: Sequence[Term], *, covariance: str = "HC0", rows_of_cells: RowsOfCells | None = None
+) -> OrdinalFit:
     """Fit P(rating <= k) = F(threshold_k - eta), F logistic and eta the sum of the terms, by maximum likelihood.
 
     cells: the rows of one slice, on one scale (else DesignError). terms: those that some group carries, of (1, reference). The
@@ -345,6 +367,8 @@ def fit_ordinal(cells: Cells, terms: Sequence[Term], *, covariance: str = "HC0")
       classical  I^-1                    (Hessian errors; what Play Favorites reports)
       HC0        I^-1 (sum s s') I^-1    (White 1982)
       HC1        HC0 * n / (n - k), NaN when n <= k
+      CR1        HC0 with s the sum of the scores of each of P prompts, * P / (P - 1) * (n - 1) / (n - k); t with P - 1 degrees
+                 of freedom. It takes `rows_of_cells`.
     Where terms separate the ratings, the likelihood keeps rising in some directions (`recession`). What does not change along
     these is fitted in the limit, where ratings predicted without error have probability 1; the other parameters have no
     numbers. Nor have terms that the design does not determine, or any parameter if all rows have one rating.
@@ -359,8 +383,13 @@ def fit_ordinal(cells: Cells, terms: Sequence[Term], *, covariance: str = "HC0")
         basis, free = span(likelihood.design())
     point, inverse = maximise(likelihood, basis)
     n, rank = int(rows.likelihood.rows.sum()), basis.shape[1]
-    spread = inverse
-    if covariance != "classical":
+    spread, df = inverse, math.inf
+    if covariance == "CR1":
+        squares, prompts = rows_of_cells.squared_scores(
+            lambda prompt, cell, rating: likelihood.scores_by_prompt(point, prompt, rows.outcome[cell, rating])
+        )
+        spread, df = inverse @ squares @ inverse * small_sample_factor(prompts, n, rank), prompts - 1
+    elif covariance != "classical":
         spread = inverse @ likelihood.score_squares(point) @ inverse
     if covariance == "HC1":
         spread = spread * (n / (n - rank) if n > rank else np.nan)
@@ -382,6 +411,7 @@ def fit_ordinal(cells: Cells, terms: Sequence[Term], *, covariance: str = "HC0")
         n=n,
         rank=rank,
         remarks=(*rows.remarks, *([SEPARATED] if direction.any() else [])),
+        df=df,
     )
 
 
@@ -393,6 +423,7 @@ class _Rows:
     likelihood: ProportionalOdds
     ratings: np.ndarray  # (ratings in use,)
     unit: np.ndarray  # (ratings in use,) on the unit scale
+    outcome: np.ndarray  # (cells, ratings) place of the outcome of a cell's rows with a rating
     labels: tuple[str, ...]  # of the thresholds
     fixed: int | None  # place of the intercept that is 0
     remarks: tuple[str, ...]
@@ -420,6 +451,10 @@ def _collapse(cells: Cells, terms: Sequence[Term]) -> _Rows:
     used = np.flatnonzero(counts.any(axis=0))
     place, rating = np.nonzero(counts[:, used])
     first = order[new][place]
+    outcome = np.empty(cells.counts.shape, dtype=np.int64)
+    numbers = np.zeros_like(counts)
+    numbers[place, used[rating]] = np.arange(len(place))
+    outcome[order] = numbers[np.cumsum(new) - 1]
     likelihood = ProportionalOdds.of(layout[kinds], kind[first], cells.reference[first], rating, counts[place, used[rating]])
     (low, high), ratings = cells.scale[0], cells.ratings[used]
     labels = tuple(f"{below}|{above}" for below, above in pairwise(ratings))
@@ -429,7 +464,7 @@ def _collapse(cells: Cells, terms: Sequence[Term]) -> _Rows:
         runs = np.split(unused, np.flatnonzero(np.diff(unused) > 1) + 1)
         ranges = ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
         remarks.append(UNUSED.format(ratings=f"rating{'s' if len(unused) > 1 else ''} {ranges}"))
-    return _Rows(terms, likelihood, ratings, (ratings - low) / (high - low), labels, fixed, tuple(remarks))
+    return _Rows(terms, likelihood, ratings, (ratings - low) / (high - low), outcome, labels, fixed, tuple(remarks))
 
 
 def _notes(rows: _Rows, finite: np.ndarray, in_design: np.ndarray) -> list[str]:

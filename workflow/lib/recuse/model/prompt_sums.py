@@ -1,11 +1,12 @@
 """Sums over the rows of each prompt: all that errors and bootstraps by prompt need of the rows."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
+from recuse.data.cells import Cells
 from recuse.data.moments import RowBlock
 from recuse.model.least_squares import determined, inverted
 
@@ -61,6 +62,37 @@ def sum_by_prompt(block: RowBlock, cell_of_group: np.ndarray, cells: int) -> Ite
             weights = among[b] if a == 0 else among[a] * among[b]
             sums[:, place] = np.bincount(key, weights, minlength=prompts * cells).reshape(prompts, cells)
         yield prompt[start:end][begins[start:end]], sums
+
+
+@dataclass(frozen=True)
+class RowsOfCells:
+    """The rows of one slice with their prompts, for fits whose score of a row follows from its cell and its rating."""
+
+    cells: Cells
+    group: np.ndarray  # (own groups,) places of the groups of `cells` among all groups of the spec
+    blocks: Callable[[], Iterable[RowBlock]]
+
+    def squared_scores(self, scores: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]) -> tuple[np.ndarray, int]:
+        """Sum s s' over prompts, (parameters, parameters), with s the sum of the scores of a prompt; and the number of prompts.
+
+        scores: sums by prompt, (prompts, parameters), of rows with these places of their prompts, cells and ratings.
+        """
+        place = np.full(self.group.max() + 1, -1)
+        place[self.group] = np.arange(len(self.group))
+        keys = 2 * self.cells.group + self.cells.reference  # rising
+        total, number = 0.0, 0
+        for block in self.blocks():
+            inside = np.flatnonzero(np.isin(block.group, self.group))
+            prompts, prompt = np.unique(block.prompt[inside], return_inverse=True)
+            if len(prompts):
+                # The nearest, as the reference may be rounded differently.
+                key = 2 * place[block.group[inside]] + block.covariates[0][inside]
+                cell = np.searchsorted((keys[1:] + keys[:-1]) / 2, key)
+                low, high = self.cells.scale[cell].T
+                rating = np.rint(low + block.rating[inside] * (high - low))
+                sums = scores(prompt, cell, np.searchsorted(self.cells.ratings, rating))
+                total, number = total + sums.T @ sums, number + len(prompts)
+        return total, number
 
 
 def mapped(sums: np.ndarray, weights: np.ndarray) -> np.ndarray:

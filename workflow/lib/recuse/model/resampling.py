@@ -153,7 +153,7 @@ class WildBootstrap(Pieces):
     def tests(self) -> dict[int, WildTest]:
         """Draws of each tested coefficient that is determined and has an error CR1, by place, after the last prompt."""
         self._finish()
-        factor = small_sample_factor(self._prompts, self._solution)
+        factor = small_sample_factor(self._prompts, self._solution.n, self._solution.rank)
         tested = np.flatnonzero(self._solution.identified[self._places] & (np.sqrt(factor * self._squares) > NEGLIGIBLE))
         tests = {}
         for number in tested:

@@ -210,7 +210,6 @@ ESTIMATORS: dict[str, Estimator] = {
     "A_max_t": Estimator(A, "any of all, by max-t", partial(_max_t, EQUATION), at_once=True),
     "A_moments": Estimator(A, "corrected, known reliability", partial(_corrected, "moments")),
     "A_moments_of_raters": Estimator(A, "corrected, reliability from raters", partial(_corrected, "moments", of_raters=True)),
-    "A_simex": Estimator(A, "SIMEX, known reliability", partial(_corrected, "simex")),
     "A_split_raters": Estimator(A, "corrected by split raters", _split_raters),
     "A_complete_blocks": Estimator(A, "completions that all judges rated, CR1", lambda trial: _bounds(trial)[COMPLETE]),
     "A_bounds": Estimator(A, "bounds by missing own ratings, CR1", _between_bounds, tests=()),

@@ -79,7 +79,7 @@ def _doubts(verdicts: Rows) -> Iterator[str]:
 
 
 ONE_WORDING = "These verdicts apply to the rubric wording used; another could change them."
-TWO_WORDINGS = "two say little about others, so intervals are very wide: ask in three or more"
+TWO_WORDINGS = "two say little about others, so intervals are very wide: ask in more"
 
 
 def _wordings(verdicts: Rows) -> str:

@@ -98,7 +98,7 @@ class SpecSettings(Section):
             keys & {"length", "reference"},  # cells of another reference have no lengths
             estimator | keys & {"length"},  # nor have those that the other estimators read
             estimator & {"gam"} | keys & {"terms"},  # its splines are by judge
-            estimator | of_least_squares,  # leverages and sums by prompt are of least squares
+            estimator | of_least_squares,  # leverages and most errors by cluster are of least squares
             leveraged | keys & {"length"},  # cells, which have one leverage, have no lengths
             *(estimator | keys & {key} for key in ("bootstrap", "wild", "absorb")),  # sums by prompt
         ):
@@ -171,7 +171,7 @@ class RobustnessCheckSettings(Section):
     methods: Names = optional("Methods of measurement_error or bounds that are read; the intervals of several are joined.")
     by: Literal[*dict.fromkeys(by for table in TABLES.values() for by in table.by)] = optional(
         "Criterion: an interval that excludes 0, or a p-value of at most 1 - confidence. estimates: ci (default) or, with "
-        "`wild`, wild_ci; multiplicity: holm_p_value, bh_p_value or, with `wild`, simultaneous_ci; sensitivity: as_length_ci, "
+        "`wild`, wild_ci; multiplicity: holm_p_value, bh_p_value or, with `wild`, max_t_p_value; sensitivity: as_length_ci, "
         "with `length`; other tables: ci.",
         default="ci",
     )

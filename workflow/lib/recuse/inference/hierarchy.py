@@ -21,7 +21,8 @@ are drawn together, with a_j and self-biases integrated out; standard deviations
 integrated out where it is normal. Probabilities and moments of a bias are means over draws of those given all other parameters.
 """
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -30,11 +31,14 @@ from recuse.inference.judge_model import CellMeans
 from recuse.inference.mixed import MixedFit
 from recuse.model.spec import BIASES
 
-CHAINS, BURN_IN, KEPT = 64, 12, 24  # chains, and sweeps of each
+CHAINS, BURN_IN, KEPT, MOST = 32, 14, 16, 256  # chains, and sweeps of each: at first, at a time, and at most
 POINTS = 5  # of a lattice
 STEP = (0.2, 0.9)  # of a lattice of logarithms: least and largest
 SEED = 0
+# Probabilities at which a verdict changes, with a level of 90 %: those that are watched are to be MARGIN Monte Carlo errors away.
+CUT_OFFS, MARGIN = np.array([0.05, 0.2, 0.8, 0.95]), 2.0
 LEAST = 0.05  # of the scale of its prior: a smaller standard deviation makes no difference, and chains get stuck there
+Density = Callable[[np.ndarray], np.ndarray]
 NOTHING = 1e-12  # precision of what no cell tells
 TAILS = 2  # degrees of freedom of the biases
 MEAN_BIAS, TAU = 0.03, 0.03  # standard deviations of the priors, as above
@@ -75,7 +79,7 @@ class Grid:
         self.spreads = np.clip(fit.spreads, *np.exp(CENTRES))
 
 
-def lattice_move(random: np.random.Generator, value: np.ndarray, log_density: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+def lattice_move(random: np.random.Generator, value: np.ndarray, log_density: Density) -> np.ndarray:
     """Move each of some positive values, (chains, ...), to a point of a random lattice of logarithms through it.
 
     log_density: of the logarithms of points, (chains, ..., POINTS). A value is at a random place among the POINTS of a lattice
@@ -110,14 +114,14 @@ def _given_residuals(variance: np.ndarray, squares: np.ndarray) -> np.ndarray:
 class Sampler:
     """Chains of the Gibbs sampler, side by side: each parameter is an array with the chains first."""
 
-    def __init__(self, grid: Grid, chains: int = CHAINS, seed: int = SEED) -> None:
-        """Start all chains at the spreads of the mixed model, without biases."""
-        self.grid, self.random, self.chains = grid, np.random.default_rng(seed), chains
+    def __init__(self, grid: Grid) -> None:
+        """Start all chains at the spreads of the mixed model and at usual values of the rest, without biases."""
+        self.grid, self.random, chains = grid, np.random.default_rng(SEED), CHAINS
         (judges, models), families = grid.mean.shape, len(grid.families)
         shapes = (judges, families), (families, models), (families, families)
-        self.slope_spread, self.of_spreads, self.of_factors = np.full((3, chains), 0.3)
+        self.slope_spread, self.of_spreads, self.of_factors = np.full((3, chains), 0.4)
         self.shared = [np.zeros((chains, *shape)) for shape in shapes]
-        self.shared_spread = np.full((3, chains), SHARED / 3)
+        self.shared_spread = np.full((3, chains), 2 / 3 * SHARED)
         self.mu, self.tau = np.zeros((2, chains)), np.full((2, chains), TAU / 2)
         self.slope = np.zeros((chains, judges))
         self.spread, self.factor = np.tile(grid.spreads, (chains, 1)), np.ones((chains, models))
@@ -135,6 +139,7 @@ class Sampler:
         self._draw_shared()
         self._draw_slopes()
         self._draw_spreads()
+        self._weigh()
         self._draw_means()
         self._weigh()
 
@@ -194,13 +199,13 @@ class Sampler:
             if columns is not None:
                 sums = [each @ columns for each in sums]
             precision = np.maximum(sums[0], NOTHING)
-            estimate = (sums[1] / precision).reshape(self.chains, -1)
+            estimate = (sums[1] / precision).reshape(CHAINS, -1)
             spread = self._moved_spread(self.shared_spread[place], estimate, 1 / precision.reshape(estimate.shape), SHARED)
             precision = precision + spread[:, None, None] ** -2
             self.shared_spread[place], self.shared[place] = spread, self._normal(sums[1] / precision, precision)
         self.left -= self._common()
 
-    def _move(self, value, log_density) -> np.ndarray:
+    def _move(self, value: np.ndarray, log_density: Density) -> np.ndarray:
         return lattice_move(self.random, value, log_density)
 
     def _moved_spread(self, spread: np.ndarray, estimates: np.ndarray, variance: np.ndarray, scale: float) -> np.ndarray:
@@ -224,29 +229,49 @@ class Sampler:
         self.left = left - self.slope[:, :, None] * quality
 
     def _draw_spreads(self) -> None:
-        """Draw s_j and t_m with the parameters of their priors."""
-        grid, squares = self.grid, (self.left**2)[..., None]
-        known = (grid.sampling + self._variance(0)[:, :, None] * grid.own)[..., None]
-        rated = grid.rated[..., None]
-
-        def of_judges(points: np.ndarray) -> np.ndarray:
-            variance = (points[:, :, None] * self.factor[:, None, :, None]) ** 2 + known
-            prior = -0.5 * ((np.log(points) - self.centre[:, None, None]) / self.of_spreads[:, None, None]) ** 2
-            return (_given_residuals(variance, squares) * rated).sum(axis=2) + prior
-
-        def of_models(points: np.ndarray) -> np.ndarray:
-            variance = (self.spread[:, :, None, None] * points[:, None]) ** 2 + known
-            prior = -0.5 * (np.log(points) / self.of_factors[:, None, None]) ** 2
-            return (_given_residuals(variance, squares) * rated).sum(axis=1) + prior
-
-        self.spread = self._move(self.spread, of_judges)
+        """Draw s_j and t_m with the parameters of their priors, which move both with s and t fixed and with these in tow."""
+        self.spread = self._move(self.spread, self._density_of_spread)
         logs = np.log(self.spread)
         self.centre = self._normal(logs.mean(axis=1), logs.shape[1] / self.of_spreads**2).clip(*CENTRES)
-        differences = logs - self.centre[:, None]
-        self.of_spreads = self._move(self.of_spreads, lambda points: _given_normals(points, differences, SPREADS))
-        self.factor = self._move(self.factor, of_models)
-        logs = np.log(self.factor)
-        self.of_factors = self._move(self.of_factors, lambda points: _given_normals(points, logs, FACTORS))
+        self.of_spreads, logs = self._scaled(self.of_spreads, logs - self.centre[:, None], SPREADS, self._likelihood_of_spread)
+        self.spread = np.exp(self.centre[:, None] + logs)
+        self.factor = self._move(self.factor, self._density_of_factor)
+        self.of_factors, logs = self._scaled(self.of_factors, np.log(self.factor), FACTORS, self._likelihood_of_factor)
+        self.factor = np.exp(logs)
+
+    def _scaled(self, scale: np.ndarray, logs: np.ndarray, prior: float, likelihood: Density) -> tuple[np.ndarray, np.ndarray]:
+        """Move the standard deviation of some logarithms, (chains, n), first given these, then with these in proportion."""
+        scale = self._move(scale, lambda points: _given_normals(points, logs, prior))
+        scores = logs / scale[:, None]
+
+        def density(points: np.ndarray) -> np.ndarray:
+            return likelihood(points[:, None] * scores[..., None]).sum(axis=1) + _half_normal(points, prior)
+
+        scale = self._move(scale, density)
+        return scale, scale[:, None] * scores
+
+    def _density_of_spread(self, points: np.ndarray) -> np.ndarray:
+        differences = np.log(points) - self.centre[:, None, None]
+        return self._likelihood_of_spread(differences) - 0.5 * (differences / self.of_spreads[:, None, None]) ** 2
+
+    def _density_of_factor(self, points: np.ndarray) -> np.ndarray:
+        logs = np.log(points)
+        return self._likelihood_of_factor(logs) - 0.5 * (logs / self.of_factors[:, None, None]) ** 2
+
+    def _likelihood_of_spread(self, differences: np.ndarray) -> np.ndarray:
+        """Log density of each judge's residuals at some log s_j less their centre, (chains, J, POINTS)."""
+        spread = np.exp(self.centre[:, None, None] + differences)
+        return self._likelihood(spread[:, :, None], self.factor[:, None, :, None]).sum(axis=2)
+
+    def _likelihood_of_factor(self, logs: np.ndarray) -> np.ndarray:
+        """Log density of the residuals of each model at some log t_m, (chains, M, POINTS)."""
+        return self._likelihood(self.spread[:, :, None, None], np.exp(logs)[:, None]).sum(axis=1)
+
+    def _likelihood(self, spread: np.ndarray, factor: np.ndarray) -> np.ndarray:
+        """Log density of each residual, (chains, J, M, POINTS)."""
+        known = self.grid.sampling + self._variance(0)[:, :, None] * self.grid.own
+        variance = (spread * factor) ** 2 + known[..., None]
+        return _given_residuals(variance, self.left[..., None] ** 2) * self.grid.rated[..., None]
 
     def _draw_means(self) -> None:
         """Draw mu and tau of the self-biases, then of the family-biases, with these biases integrated out."""
@@ -286,27 +311,33 @@ class Sampler:
         return mu + share * (gap - mu), share * variance
 
 
-def posteriors(cells: CellMeans, fit: MixedFit) -> dict[tuple[str, str], Posterior]:
+def posteriors(cells: CellMeans, fit: MixedFit, watched: Collection[tuple[str, str]] = ()) -> dict[tuple[str, str], Posterior]:
     """The posterior of each self- and family-bias, by quantity and judge or family.
+
+    Sampling goes on while the probability of a bias that is watched, by quantity and term, is within MARGIN Monte Carlo errors
+    of one of CUT_OFFS, up to MOST sweeps.
 
     cells: with sampling variances; fit: the mixed model of them, for the effects of models and to start from.
     """
     from scipy.special import ndtr
 
     sampler = Sampler(Grid(cells, fit))
+    names = sampler.grid.judges.tolist(), sampler.grid.families[sampler.biased].tolist()
+    keys = [(quantity, term) for quantity, terms in zip(BIASES, names, strict=True) for term in terms]
+    is_watched = np.array([key in watched for key in keys], dtype=bool)
     for _ in range(BURN_IN):
         sampler.sweep()
-    sums: list = [0.0, 0.0]
-    for _ in range(KEPT):
-        sampler.sweep()
-        for place in (0, 1):
-            mean, variance = sampler.biases(place)
-            drawn = np.stack([mean, mean**2 + variance, ndtr(mean / np.sqrt(variance))])
-            sums[place] = sums[place] + drawn.mean(axis=1) / KEPT
-    grid, results = sampler.grid, {}
-    for quantity, names, numbers in zip(BIASES, (grid.judges, grid.families[sampler.biased]), sums, strict=True):
-        mean, square, positive = numbers
-        std = np.sqrt(square - mean**2)
-        for name, of_bias in zip(names.tolist(), np.stack([mean, std, positive], axis=1).tolist(), strict=True):
-            results[quantity, name] = Posterior(*of_bias)
-    return results
+    sums, sweeps = np.zeros((3, CHAINS, len(keys))), 0
+    while True:
+        for _ in range(KEPT):
+            sampler.sweep()
+            mean, variance = np.concatenate([sampler.biases(0), sampler.biases(1)], axis=2)
+            sums += np.stack([mean, mean**2 + variance, ndtr(mean / np.sqrt(variance))])
+        sweeps += KEPT
+        mean, square, positive = sums.mean(axis=1) / sweeps
+        error = sums[2].std(axis=0, ddof=1) / sweeps / math.sqrt(CHAINS)
+        is_near = np.abs(positive[:, None] - CUT_OFFS).min(axis=1) < MARGIN * error
+        if sweeps >= MOST or not (is_near & is_watched).any():
+            break
+    numbers = zip(mean.tolist(), np.sqrt(square - mean**2).tolist(), positive.tolist(), strict=True)
+    return {key: Posterior(*of_bias) for key, of_bias in zip(keys, numbers, strict=True)}

@@ -35,7 +35,7 @@ CHAINS, BURN_IN, KEPT, MOST = 32, 14, 16, 256  # chains, and sweeps of each: at 
 POINTS = 5  # of a lattice
 STEP = (0.2, 0.9)  # of a lattice of logarithms: least and largest
 SEED = 0
-# Probabilities at which a verdict changes, at a level of 90 %: those watched are to be MARGIN Monte Carlo errors away from them.
+# Probabilities at which a verdict changes, at a level of 90 %: those watched are to be MARGIN Monte Carlo errors from them.
 CUT_OFFS, MARGIN = np.array([0.05, 0.2, 0.8, 0.95]), 2.0
 LEAST = 0.05  # of the scale of its prior: a smaller standard deviation makes no difference, and chains get stuck there
 Density = Callable[[np.ndarray], np.ndarray]

@@ -6,8 +6,8 @@ import pytest
 from conftest import CONFIG
 from rated_tables import FIVE, rated, study_of_rows
 from recuse.base.errors import DataError
-from recuse.inference.judge_errors import judge_errors
-from recuse.inference.panel_choice import BETWEEN, panel_rows
+from recuse.inference.judge_levels import linked_judges
+from recuse.inference.panel import BETWEEN, panel_rows
 from recuse.inference.round_robin import (
     BY_PROMPT,
     FULL,
@@ -20,7 +20,6 @@ from recuse.inference.round_robin import (
 from recuse.montecarlo.world import MonteCarloWorld
 
 RELATED = np.array([[1, 1, 0, 0, 0], [1, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 1]], dtype=bool)  # (M, J)
-SETTINGS = {"verdicts": [], "judges": 3, "least": 5, "confidence": 0.9}
 
 
 @pytest.mark.parametrize("prompts", [60, 61, 7])
@@ -69,11 +68,11 @@ def drawn_world(**dials):
 def test_the_variance_that_a_plan_adds_is_that_of_drawn_plans(dials):
     """2,000 plans on the same ratings: their scores are those by all judges, give or take what is predicted."""
     study = drawn_world(**dials)
-    errors = judge_errors(study, {})
-    related = errors.crossing.related
-    levels = errors.levels + errors.level_sums.means(errors.levels)[:, None]
-    taker, sums = Ratings(errors.crossing, levels), PlanSums(errors.crossing, levels, ~related)
-    errors.crossing.passed(study, taker, sums)
+    judges = linked_judges(study)
+    related = judges.crossing.related
+    levels = judges.levels + judges.sums.means(judges.levels)[:, None]
+    taker, sums = Ratings(judges.crossing, levels), PlanSums(judges.crossing, levels, ~related)
+    judges.crossing.passed(study, taker, sums)
     ratings = np.concatenate(taker.parts)  # (prompts, M, J)
     prompts, models = ratings.shape[:2]
     whole = np.where(related, np.nan, ratings)
@@ -90,10 +89,10 @@ def test_the_variance_that_a_plan_adds_is_that_of_drawn_plans(dials):
 
 def test_rows_of_the_table(tmp_path):
     study = study_of_rows(tmp_path, rated())
-    errors = judge_errors(study, {})
-    panels = panel_rows(errors, **SETTINGS)
-    rows = list(round_robin_rows(errors, study, panels))
-    everyone = BETWEEN.join(errors.crossing.judges)
+    judges = linked_judges(study)
+    panels = panel_rows(judges, study, {}, [], least=5, confidence=0.9)
+    rows = list(round_robin_rows(judges, study, panels))
+    everyone = BETWEEN.join(judges.crossing.judges)
     first = {row["scheme"]: row for row in rows if row["panel"] == everyone}
     assert list(first) == [FULL, BY_PROMPT]
     assert (first[FULL]["answers"], first[FULL]["ratings"]) == (200, 40 * (2 * 3 + 3 * 4))

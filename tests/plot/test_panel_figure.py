@@ -4,30 +4,38 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from drawings import VERY_LONG, artists, drawn_twice, has_room, is_page_of, on_paper, prose, subject
+from drawings import VERY_LONG, artists, drawn_twice, has_room, is_page_of, on_paper, subject
+from recuse.base.reasons import Reason, because, in_words
 from recuse.base.tables import PANEL, ROUND_ROBIN
-from recuse.inference.judge_errors import judge_errors
-from recuse.inference.panel_choice import AMONG_JUDGES, HUMANS, JUDGES, NO_LEVELS, NOT_RATED, UNLINKED, panel_rows
+from recuse.inference.judge_levels import linked_judges
+from recuse.inference.panel import KEPT, LEFT_OUT, panel_rows
 from recuse.inference.round_robin import round_robin_rows
 from recuse.montecarlo.world import MonteCarloWorld
 from recuse.plot.panel import NONE, finding, panel
-from recuse.report.panel import LIMITS, panel_section
+from recuse.report.panel import LIMITS, UNMEASURED, panel_section
 from recuse.report.verdict import unit_of
 from report_pages import texts as as_texts
 
 DIALS = {"families": [2, 1, 1, 1], "dimensions": 2, "prompts": 80, "intercept": 0.1, "slope": 1.0, "noise": 0.2}
+UNIT = unit_of({"Tone": [1, 5]})
 
 
-def tables_of(*, most=3, **dials):
+def tables_of(error_of_one=0.0, **dials):
     study = MonteCarloWorld(**DIALS | {"self_bias": 0.1} | dials).draw(np.random.default_rng(2))
-    errors = judge_errors(study, {})
-    rows = panel_rows(errors, [], judges=most, least=10, confidence=0.9)
-    return rows, list(round_robin_rows(errors, study, rows))
+    study.rating[:, :, 4, 2] += error_of_one
+    judges = linked_judges(study)
+    rows = panel_rows(judges, study, {}, [], least=5, confidence=0.9)
+    return rows, list(round_robin_rows(judges, study, rows))
 
 
 @pytest.fixture(scope="module")
 def rows():
     return tables_of()
+
+
+@pytest.fixture(scope="module")
+def without_one():
+    return tables_of(0.5)
 
 
 def frame(rows):
@@ -38,62 +46,78 @@ def drawn(rows):
     return panel(frame(rows), subject(), confidence=0.9)
 
 
-def test_the_best_panels_are_marked_with_intervals_and_tested_panels_beside_them(rows):
+def section_of(rows, plans):
+    section = panel_section(as_texts(PANEL, rows), as_texts(ROUND_ROBIN, plans), UNIT, 0.9)
+    return section, section.sentence.replace("\u00a0", " ")
+
+
+def test_all_judges_and_each_alone_are_drawn_with_intervals(rows):
     figure = drawn(rows[0])
-    best = [row for row in rows[0] if "bias_left" in row.get("best", "").split()]
-    marks = [y for line in artists(figure, "best") for y in line.get_ydata()]
-    for row in best:
-        assert any(abs(y - row["bias_left"]) < 1e-12 for y in marks)
-    crosses = [y for line in artists(figure, "held out") for y in line.get_ydata()]
-    assert all(any(abs(y - row["held_out_bias_left"]) < 1e-12 for y in crosses) for row in best)
-    kinds = [len(row["best"].split()) for row in rows[0] if "best" in row]
-    assert len(artists(figure, "interval")) == sum(kinds)
+    shown = [row for row in rows[0] if row["size"] in {1, 5}]
+    for kind in (LEFT_OUT, KEPT):
+        marks = {x for line in artists(figure, kind) for x in line.get_xdata()}
+        assert marks == {row[name] for row in shown if row["family_ratings"] == kind for name in ("bias_left", "error")}
+    assert len(artists(figure, "interval")) == 2 * len(shown)
     assert on_paper(figure)
 
 
-def test_the_title_gives_the_independent_judges_and_the_bias_with_its_interval(rows):
-    whole = next(row for row in rows[0] if row["size"] == 5)
-    title = finding(frame(rows[0]))
-    assert title.startswith(f"5 judges carry the information of {whole['effective']:.1f} independent ones; ")
-    chosen = next(row for row in rows[0] if "models" in row.get("recommended", ""))
-    values = [f"{chosen[f'bias_left{end}']:.3f}" for end in ("", "_ci_low", "_ci_high")]
-    assert "remaining bias with {} judges: {} ({} to {})".format(chosen["size"], *values) in title
-    assert "To compare models: " in prose(drawn(rows[0]))
+def test_the_title_gives_the_remaining_bias_and_the_independent_judges(rows, without_one):
+    first = rows[0][0]
+    bias, low, high = (f"{first[f'bias_left{end}']:.3f}" for end in ("", "_ci_low", "_ci_high"))
+    effective = f"5 judges carry the information of {first['effective']:.1f} independent ones"
+    words = f"All 5 judges, without own families: remaining bias {bias} ({low} to {high})"
+    assert finding(frame(rows[0])) == f"{words}; {effective}"
+    assert finding(frame(without_one[0])).startswith("All but Model 5, with")
 
 
-def test_what_is_not_estimable_is_noted(rows):
-    assert is_page_of(drawn([{"note": NO_LEVELS}]), NONE.format(note=NO_LEVELS))
-    assert f"1 judge, family ratings left out: {NOT_RATED.format(least=10)}." in prose(drawn(rows[0]))
-    assert "1 judge left out: too few answers" in prose(drawn([*rows[0], {"panel": "X", "size": 1, "note": UNLINKED}]))
-    assert "independent" not in finding(frame(tables_of(humans=False)[0]))
+def test_what_cannot_be_compared_is_noted():
+    assert is_page_of(drawn([{"note": Reason.NO_SHARED_ANSWERS}]), NONE.format(note=in_words(Reason.NO_SHARED_ANSWERS)))
+    rows, _ = tables_of(humans=False)
+    assert is_page_of(drawn(rows), NONE.format(note=in_words(Reason.NO_HUMAN_SCORE)))
 
 
-def test_the_section_names_the_panels_their_remaining_bias_and_its_limits(rows):
-    section = panel_section(as_texts(PANEL, rows[0]), as_texts(ROUND_ROBIN, rows[1]), unit_of({"Tone": [1, 5]}), 0.9)
-    chosen = next(row for row in rows[0] if "models" in row.get("recommended", ""))
-    whole = next(row for row in rows[0] if row["size"] == 5)
-    sentence = section.sentence.replace("\u00a0", " ")
-    assert f"Remaining bias: {4 * chosen['bias_left']:.2f} points (90 % interval" in sentence
-    assert "all judges: " in sentence
-    assert f"5 judges carry the information of {whole['effective']:.1f} independent ones." in sentence
+def test_the_section_says_what_to_take_and_what_is_left(rows):
+    section, sentence = section_of(*rows)
+    first = rows[0][0]
+    assert sentence.startswith("Take all 5 judges, without ratings of their own families. Remaining bias between models: ")
+    low, high = (4 * first[f"bias_left_ci_{end}"] for end in ("low", "high"))
+    expected = f"{4 * first['bias_left']:.2f}" if low else f"at most {high:.2f}"
+    assert f"models: {expected} points (90 % interval {low:.2f} to {high:.2f})." in sentence
+    assert f"All 5 judges carry the information of {first['effective']:.1f} independent ones." in sentence
+    assert "is shown to have less." in sentence
     assert "of the ratings are saved" in sentence
-    assert section.sentence.endswith(LIMITS[HUMANS])
+    assert section.sentence.endswith(LIMITS)
     assert len({len(row) for row in section.rows} | {len(section.headings)}) == 1
-    assert panel_section([], [], unit_of({}), 0.9) is None
+    assert [row[1] for row in section.rows] == ["left out", "rated"]
+    assert panel_section([], [], UNIT, 0.9) is None
 
 
-def test_without_human_scores_only_these_could_confirm_it():
+def test_another_panel_is_compared_with_all_judges(without_one):
+    _, sentence = section_of(*without_one)
+    first = without_one[0][0]
+    (chosen,) = (row for row in without_one[0] if "recommended" in row)
+    assert sentence.startswith("Take Model 1, Model 2, Model 3 and Model 4, with")
+    more = f"less than with all 5 judges, without ratings of their own families: {4 * first['bias_left']:.2f} points."
+    assert more in sentence
+    errors = (f"{4 * row['error']:.2f} points" for row in (chosen, first))
+    assert "The error of a single answer is {}, with all of them {}.".format(*errors) in sentence
+
+
+def test_without_human_scores_no_bias_is_given():
     rows, plans = tables_of(humans=False)
-    section = panel_section(as_texts(PANEL, rows), as_texts(ROUND_ROBIN, plans), unit_of({"Tone": [1, 5]}), 0.9)
-    assert section.sentence.endswith(LIMITS[JUDGES])
-    more = panel_section(as_texts(PANEL, [*rows, {"panel": "X", "size": 1, "note": UNLINKED}]), [], unit_of({}), 0.9)
-    assert "Left out, as too few answers are shared with the others: 1 judge." in more.sentence
-    assert "independent ones" not in section.sentence
-    assert any(AMONG_JUDGES in row.get("note", "") for row in rows)
+    absent = {"panel": "X", "size": 1, "note": because(Reason.FEW_SHARED_ANSWERS)}
+    section, sentence = section_of([*rows, absent], plans)
+    assert UNMEASURED in sentence
+    assert sentence.endswith(f"Left out: X ({in_words(Reason.FEW_SHARED_ANSWERS)}).")
+    assert [row[2:] for row in section.rows] == [["–", "–", "–"]]
+
+
+def test_few_prompts_are_the_reason():
+    _, sentence = section_of(*tables_of(prompts=3))
+    assert "Ratings of fewer than 4 prompts do not show a panel's bias." in sentence
 
 
 def test_the_figure_fits_the_paper_and_is_the_same_twice(rows, tmp_path):
     drawn_twice("panel:panel", tmp_path, {"table": frame(rows[0])}, confidence=0.9)
-    long = [row | ({"panel": row["panel"] + VERY_LONG} if "panel" in row else {}) for row in rows[0]]
+    long = [row | {"panel": row["panel"].replace("Model", VERY_LONG)} for row in rows[0]]
     assert has_room(drawn(long))
-    assert on_paper(drawn(tables_of(most=1)[0]))

@@ -38,6 +38,7 @@ SILENT = {
     "fig10_weak_models_dropped",
     "by_dataset",
     "one_model_dropped",
+    "panel",
     "gam",
     "gam_smooths",
     "reliability",
@@ -82,7 +83,7 @@ def folder(tmp_path_factory):
         outputs=outputs,
     )
     read = {name: outputs[name] for name in ("reliability", "verdicts")}
-    panel(**study, **read, settings=INFERENCE["panel"], prices={}, confidence=0.9, outputs=outputs)
+    panel(**study, **read, settings=INFERENCE["panel"], confidence=0.9, outputs=outputs)
     write_table(outputs["check"], CHECK, [])
     return folder
 

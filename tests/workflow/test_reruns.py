@@ -104,7 +104,7 @@ def test_one_figure_is_drawn_alone_and_for_its_own_changes(project, tmp_path):
             ("check/support", after("check")),
             ("inference/sensitivity", after("sensitivity")),
             ("inference/leaderboard", after("leaderboard")),
-            ("inference/panel_choice", after("panel", *DRAWN)),
+            ("inference/panel", after("panel", *DRAWN)),
             ("inference/robustness", after("conclusions")),
             ("crosscheck/compare", {}),
             ("montecarlo/estimators", {}),
@@ -140,7 +140,7 @@ def test_edited_library_module_reruns_what_uses_it(project, edit, module, jobs):
             ("inference: {identifiability: [main]}\n", after("estimands")),
             ("inference: {replicates: 100}\n", after("leaderboard")),
             ("inference: {debias: regression}\n", after("leaderboard")),
-            ("inference: {panel: {judges: 2}}\n", after("panel")),
+            ("inference: {panel: {least: 20}}\n", after("panel")),
         ),
     ],
 )

@@ -305,7 +305,6 @@ rule panel:
     params:
         code=code_of("panel.py"),
         settings=of_study(lambda config, study: config["inference"]["panel"]),
-        prices=setting("prices", {}),
         confidence=config["confidence"],
     message:
         "Say which judges of {wildcards.study} to combine."

@@ -51,6 +51,11 @@ class Reason(StrEnum):
     NOT_CONVERGED = "not_converged"
     ONE_BIAS = "one_bias"
     ONE_JUDGE = "one_judge"
+    # Panels of judges.
+    NO_SHARED_ANSWERS = "no_shared_answers"
+    FEW_SHARED_ANSWERS = "few_shared_answers"
+    FEW_RATINGS_OUTSIDE = "few_ratings_outside"
+    FEW_PROMPTS_OF_PANEL = "few_prompts_of_panel"
     # Planned studies.
     NOTHING_TO_COMPARE = "nothing_to_compare"
     UNKNOWN_PREFERENCES = "unknown_preferences"
@@ -132,6 +137,10 @@ SENTENCES = {
     Reason.NOT_CONVERGED: "the estimate of ordinary preference did not converge",
     Reason.ONE_BIAS: "there are fewer than two biases to average",
     Reason.ONE_JUDGE: "with a single judge, its preferences cannot be separated from how good the models are",
+    Reason.NO_SHARED_ANSWERS: "no two judges are linked by a chain of shared answers",
+    Reason.FEW_SHARED_ANSWERS: "too few shared answers link this judge's level to the others'",
+    Reason.FEW_RATINGS_OUTSIDE: "some model has no judge outside its family that rates it {least} times",
+    Reason.FEW_PROMPTS_OF_PANEL: "ratings of fewer than {least} prompts do not show a panel's bias",
     Reason.NOTHING_TO_COMPARE: "no cells of other judges and models are left to compare with",
     Reason.UNKNOWN_PREFERENCES: "judges' preferences for single models are unknown: too few cells are neither self nor same "
     "family",

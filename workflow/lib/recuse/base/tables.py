@@ -87,10 +87,10 @@ POWER = columns(
     "detectable detectable_least floor prompts_needed bias size reason",
 )
 PANEL = columns(
-    "study family_ratings reference size panels not_estimable place best recommended panel",
+    "study family_ratings size panel recommended",
     "bias_left bias_left_ci_low bias_left_ci_high worst_model worst_bias",
-    "error error_ci_low error_ci_high effective effective_ci_low effective_ci_high",
-    "held_out_bias_left held_out_error cost cost_per_error efficient note",
+    "square_difference square_difference_ci_low square_difference_ci_high",
+    "error error_ci_low error_ci_high effective effective_ci_low effective_ci_high note",
 )
 ROUND_ROBIN = columns(
     "study panel judges scheme answers ratings saved std_error factor",

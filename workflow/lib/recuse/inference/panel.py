@@ -1,135 +1,123 @@
-"""The bias and the error of every panel of judges, and how many independent judges carry as much information.
+"""Which judges to combine: the bias and error of a few panels, and how many independent judges carry as much information.
 
 A panel scores an answer by the mean of its judges' ratings, each less the judge's level. Its bias is in what it makes of
-models, its error in what it makes of single answers. Panels are rows of (n, J) of bool, of the judges in them.
+models, its error in what it makes of single answers. The panel to take is all judges, own families left out, unless another
+one's bias is smaller beyond doubt: the best of many panels looks better than it is.
 """
 
-from dataclasses import dataclass
-from functools import cached_property
+import math
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
-from recuse.inference.judge_errors import JudgeErrors
+from recuse.base.reasons import Reason, because, code
+from recuse.data.study import Study
+from recuse.inference.judge_levels import LinkedJudges
+from recuse.inference.verdict import Verdict
+from recuse.model.least_squares import quantile
+from recuse.model.spec import BIASES
 
 KEPT, LEFT_OUT = "kept", "left_out"  # judges' ratings of their own answers and of their family's
-FEW_FOLDS = 4  # parts of the prompts, below which there are no standard errors
+FEW_FOLDS = 4  # parts of the prompts, below which there are no intervals
+BETWEEN = "; "  # names of judges
+WITHOUT_RATINGS = (Reason.NO_OWN_ANSWERS, Reason.NO_SIBLINGS)  # there is nothing to leave out
 
 
-@dataclass(frozen=True)
-class Panels:
-    """What panels are made from: the errors of a study's judges, and which ratings count."""
+class PanelErrors:
+    """Sums over answers, by fold, of the errors of judges and the squared errors of panels.
 
-    errors: JudgeErrors
-    family_ratings: str  # KEPT or LEFT_OUT
-    least: int  # ratings of a model by a judge, and answers that two judges share
+    The error of a rating is e = rating - a_jd - human score, less its mean in the dimension. What remains of a rating after the
+    judge's own line is r = rating - c_jd - b_jd human score. With the reliability of the human scores, b_jd is
+    cov(rating, human score) / (reliability var(human score)), and (1 - reliability) var(human score), the variance of their
+    error, is subtracted from squares of e, and b^2 times it from those of r.
+    """
 
-    @cached_property
-    def usable(self) -> np.ndarray:
-        """Ratings that count, by model and judge, (M, J) of bool."""
-        kept = self.errors.biases()[1] >= self.least
-        return kept & ~self.errors.crossing.related if self.family_ratings == LEFT_OUT else kept
+    def __init__(self, judges: LinkedJudges, panels: np.ndarray, reliability: Mapping[str, float], usable: np.ndarray) -> None:
+        """panels: judges of each, (n, J) of bool; reliability: by dimension, 1 where unknown; usable: ratings, (M, J) of bool.
 
-    def signed(self, panels: np.ndarray, folds: np.ndarray | None = None) -> np.ndarray:
-        """Bias of panels, (n, J) of bool, for each model, (n, M), less its mean over models; NaN if a model has no judge.
-
-        The bias for model m is the mean of the judges' mean errors b_jm over the panel's judges with a usable cell.
+        Below, n is twice as many: each panel without ratings of the judges' own families, and then each with them.
         """
-        biases, _ = self.errors.biases(folds)
-        cells, panels = self.usable & ~np.isnan(biases), panels.astype(float)
-        number = panels @ cells.T
-        number[number == 0] = np.nan
-        signed = panels @ np.where(cells, biases, 0.0).T / number
+        self.judges, self.panels, kept = judges, panels, panels[:, None] & usable
+        self.used = np.concatenate([kept & ~judges.crossing.related, kept])  # (n, M, J)
+        rows, rating, human, product, square = judges.sums.line
+        known = np.array([reliability.get(str(name), 1.0) for name in judges.crossing.dimensions])[:, None]
+        total = np.maximum(rows.sum(axis=1), 1)
+        mean = human.sum(axis=1) / total
+        self._noise = (1 - known[:, 0]) * (square.sum(axis=1) / total - mean**2)  # (D,)
+        self._levels = judges.levels + (judges.sums.means(judges.levels) - mean)[:, None]
+        number = np.maximum(rows, 1)
+        spread = known * (square - human**2 / number)
+        self._slope = np.divide(product - rating * human / number, spread, out=np.zeros_like(rows), where=spread > 0)
+        self._intercept = (rating - self._slope * human) / number
+        folds = judges.crossing.folds
+        self._count, self._error = np.zeros((2, folds, *judges.crossing.shape))
+        # Of each panel: answers, and sums over them of 1 / its judges, and of the squares of its means of e and of r.
+        self._sums = np.zeros((folds, 4, len(self.used)))
+
+    def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
+        """Add the next prompts, with their codes and sums as by `sum_by_prompt`."""
+        present, rating, human = self.judges.crossing.arrays(sums)
+        fold, slope = self.judges.crossing.fold_of(prompts), self._slope[:, None] * present
+        error = present * (rating - self._levels[:, None] - human)
+        residual = present * (rating - self._intercept[:, None]) - slope * human
+        np.add.at(self._count, fold, present)
+        np.add.at(self._error, fold, error)
+
+        number = self._totals(present)
+        parts = [number > 0, np.divide(1, number, out=np.zeros_like(number), where=number > 0)]
+        for values, slopes in ((error, present), (residual, slope)):
+            noise = self._noise[:, None, None] * self._totals(slopes) ** 2
+            parts.append((self._totals(values) ** 2 - noise) * parts[1] ** 2)
+        np.add.at(self._sums, fold, np.stack([part.sum(axis=(1, 2)) for part in parts], axis=1))
+
+    def _totals(self, values: np.ndarray) -> np.ndarray:
+        """Sums over each panel's judges, (prompts, D, M, n), of values of (prompts, D, M, J)."""
+        weights = self.used.transpose(1, 2, 0)[:, None].astype(float)  # (M, 1, J, n)
+        return np.moveaxis(np.moveaxis(values, 2, 0) @ weights, 0, 2)
+
+    @property
+    def folds(self) -> np.ndarray:
+        """The folds with ratings."""
+        return np.flatnonzero(self._count.sum(axis=(1, 2, 3)))
+
+    def bias(self, folds: np.ndarray) -> np.ndarray:
+        """Bias of panels for each model, (n, M), less its mean over models; NaN if a model has no judge.
+
+        It is the mean over the panel's judges of their mean errors on the model. Levels are those of these folds.
+        """
+        count = self._count[folds].sum(axis=0)  # (D, M, J)
+        error = self._error[folds].sum(axis=0) - count * (self.judges.sums.levels(folds) - self.judges.levels)[:, None]
+        unrelated = count * ~self.judges.crossing.related
+        gap = (error * (unrelated > 0)).sum(axis=(1, 2)) / np.maximum(unrelated.sum(axis=(1, 2)), 1)
+        error, count = (error - count * gap[:, None, None]).sum(axis=0), count.sum(axis=0)  # (M, J)
+        cells = self.used & (count > 0)
+        number = cells.sum(axis=-1)
+        signed = (cells * error / np.maximum(count, 1)).sum(axis=-1) / np.where(number, number, math.nan)
         return signed - signed.mean(axis=1, keepdims=True)
 
-    def error(self, panels: np.ndarray, folds: np.ndarray | None = None) -> np.ndarray:
-        """Mean square of the errors of panels over answers, (n,): sum over families f of share_f w_f' C_f w_f.
+    def error(self, folds: np.ndarray) -> np.ndarray:
+        """Mean square of the errors of panels over answers, (n,); NaN without answers."""
+        return self._means(folds)[2]
 
-        w_f is 1 / k for each of the k judges that count on the models of the family, share_f its share of the answers. A pair
-        with fewer than `least` answers there has the mean of its products over all families; NaN where these are too few.
+    def correlation(self, folds: np.ndarray) -> np.ndarray:
+        """Mean correlation of what two judges' own lines leave, (n,); NaN if no answer has two, and with own families' ratings.
+
+        With v the mean variance of the panel's judges, and k of them on an answer, the square of the panel's mean has the mean
+        v (r + (1 - r) / k).
         """
-        products, _, _ = self._products(folds)
-        missing = np.isnan(products)
-        products = np.where(missing, 0.0, products)
-        families, share = self.errors.crossing.families, self.errors.sums.answers / self.errors.sums.answers.sum()
-        total = np.zeros(len(panels))
-        for family, weight in enumerate(share):
-            used = panels * (self.usable[families == family].any(axis=0)).astype(float)
-            number = used.sum(axis=1)
-            number[number == 0] = np.nan
-            square = np.einsum("nj,nj->n", used @ products[family], used) / number**2
-            square[np.einsum("nj,nj->n", used @ missing[family].astype(float), used) > 0] = np.nan
-            total += weight * square
-        return total
+        panels, correlation = self.panels, np.full(len(self.used), math.nan)
+        _, inverse, _, square = self._means(folds)[:, : len(panels)]
+        single = panels.sum(axis=1) == 1
+        variance = panels @ (panels[single].T @ square[single]) / panels.sum(axis=1)
+        places = np.flatnonzero((inverse < 1) & (variance > 0))
+        inverse = inverse[places]
+        correlation[places] = (square[places] / variance[places] - inverse) / (1 - inverse)
+        return correlation
 
-    def _products(self, folds: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Mean products of errors, (F, J, J), the answers behind them in the folds, and those in all."""
-        products, pairs = self.errors.products(folds)
-        _, everywhere = self.errors.products()  # whether enough is known does not depend on the part of the prompts
-        filled = np.where(everywhere >= self.least, products, _weighted(products, pairs))
-        return np.where(everywhere.sum(axis=0) >= self.least, filled, np.nan), pairs, everywhere
-
-    def bias(self, panels: np.ndarray, folds: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Mean square over models of the bias of panels, without what sampling of prompts adds, (n,), and its standard error.
-
-        A jackknife over the G folds: with q of all folds and q_g without one, G q - (G - 1) mean q_g; the error is NaN, and q
-        as it is, with fewer than FEW_FOLDS. Against other judges, q has what these take from it.
-        """
-        folds = self.errors.folds if folds is None else folds
-        square, number = self._square(panels, folds), len(folds)
-        if number < FEW_FOLDS:
-            return square, np.full(len(panels), np.nan)
-        without = np.array([self._square(panels, left) for left in leave_one_out(folds)])
-        return number * square - (number - 1) * without.mean(axis=0), jackknife_error(without)
-
-    def _square(self, panels: np.ndarray, folds: np.ndarray) -> np.ndarray:
-        """Mean square over models of the signed bias, (n,), and what a reference of judges takes from it.
-
-        With biases that are independent, of variance v, of the n judges in the reference and of k judges of the panel, s of
-        these among the n, that is v (2 s / k - 1) / n, a mean over models.
-        """
-        square = (self.signed(panels, folds) ** 2).mean(axis=1)
-        if self.errors.has_human_scores:
-            return square
-        biases, number = self.errors.biases(folds)
-        unrelated = (number > 0) & ~self.errors.crossing.related
-        share = 1 / np.maximum(unrelated.sum(axis=1), 2)
-        variance = np.nanmean(np.where(unrelated, biases**2, np.nan) / (1 - share)[:, None])
-        among, used = (panels.astype(float) @ cells.T for cells in (unrelated & self.usable, self.usable))
-        return square + (variance * (2 * among / np.maximum(used, 1) - 1) * share).mean(axis=1)
-
-    def correlation(self, panels: np.ndarray, folds: np.ndarray | None = None) -> np.ndarray:
-        """Mean correlation of the errors of panels' judges, (n,): mean covariance of two judges over mean variance of one.
-
-        Only answers outside both judges' families count.
-        """
-        products, pairs, everywhere = self._products(folds)
-        outside = self.errors.unrelated_to_family
-        both = outside[:, :, None] * outside[:, None, :]
-        mean = _weighted(products, pairs * both)
-        enough = ((everywhere * both).sum(axis=0) >= self.least) & ~np.isnan(mean)
-        mean = np.where(enough, mean, 0.0)
-        panels = panels.astype(float)
-        variance = panels @ mean.diagonal() / np.maximum(panels @ enough.diagonal(), 1)
-        apart = ~np.eye(len(mean), dtype=bool)
-        totals, number = (np.einsum("nj,nj->n", panels @ (values * apart), panels) for values in (mean, enough))
-        correlation = np.full(len(panels), np.nan)
-        return np.divide(totals / np.maximum(number, 1), variance, out=correlation, where=(number > 0) & (variance > 0))
-
-
-def _weighted(products: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """Mean over families, (J, J), weighted by answers; NaN without any."""
-    rows = pairs.sum(axis=0)
-    return np.divide((np.nan_to_num(products) * pairs).sum(axis=0), rows, out=np.full(rows.shape, np.nan), where=rows > 0)
-
-
-def leave_one_out(folds: np.ndarray) -> list[np.ndarray]:
-    """The folds without each in turn."""
-    return [np.delete(folds, place) for place in range(len(folds))]
-
-
-def jackknife_error(without: np.ndarray) -> np.ndarray:
-    """Standard error from values without one of G parts, (G, ...): sqrt((G - 1) / G sum of squared deviations)."""
-    return np.sqrt((len(without) - 1) * without.var(axis=0))
+    def _means(self, folds: np.ndarray) -> np.ndarray:
+        """Means of the sums over answers, (4, n)."""
+        total = self._sums[folds].sum(axis=0)
+        return total / np.where(total[0], total[0], math.nan)
 
 
 def independent_judges(judges: int | np.ndarray, correlation: np.ndarray) -> np.ndarray:
@@ -140,3 +128,156 @@ def independent_judges(judges: int | np.ndarray, correlation: np.ndarray) -> np.
     """
     with np.errstate(divide="ignore"):
         return judges / np.maximum(1 + (judges - 1) * correlation, 0)
+
+
+def jackknife(statistic: Callable[[np.ndarray], np.ndarray], folds: np.ndarray) -> np.ndarray:
+    """Deviations of a statistic without each of G folds, (G, ...), scaled so that their sums of products are covariances."""
+    without = np.array([statistic(np.delete(folds, place)) for place in range(len(folds))])
+    return (without - without.mean(axis=0)) * math.sqrt((len(folds) - 1) / len(folds))
+
+
+def norm_interval(estimate: np.ndarray, covariance: np.ndarray, confidence: float, df: float) -> tuple[float, float]:
+    """Interval for the root mean square of M means, from their estimates, (M,), and the covariance of these, on `df`.
+
+    With s the true sum of squares, that of the estimates, q, has the mean s + tr V and the variance 2 tr V^2 + 4 s u'V u, u the
+    direction of the estimate. The ends are the s at which a gamma variable with these moments is below or above q with
+    probability (1 - confidence) / 2. So that a lucky draw does not pass for certainty, the upper end is never below that of
+    q = tr V. V is widened by the square of t over normal quantiles. Source: Satterthwaite (1946) for the moments.
+    """
+    from scipy.optimize import brentq
+    from scipy.special import chdtr
+
+    square, spread = float(estimate @ estimate), covariance * (quantile(confidence, df) / quantile(confidence)) ** 2
+    trace, among = float(spread.trace()), float((spread**2).sum())
+    if trace == 0:
+        return (math.sqrt(square / len(estimate)),) * 2
+    along = float(estimate @ spread @ estimate) / square if square else 0.0
+
+    def excess(true: float, observed: float, below: float) -> float:
+        mean, variance = true + trace, 2 * among + 4 * true * along
+        return chdtr(2 * mean**2 / variance, 2 * mean * observed / variance) - below
+
+    ends, most = [], 100 * (square + trace)
+    for observed, below in ((square, (1 + confidence) / 2), (max(square, trace), (1 - confidence) / 2)):
+        inside = excess(0.0, observed, below) > 0
+        ends.append(brentq(excess, 0.0, most, args=(observed, below)) if inside else 0.0)
+    return math.sqrt(ends[0] / len(estimate)), math.sqrt(ends[1] / len(estimate))
+
+
+def panel_rows(
+    judges: LinkedJudges | None,
+    study: Study,
+    reliability: Mapping[str, float],
+    verdicts: Iterable[Mapping],
+    *,
+    least: int,
+    confidence: float,
+) -> list[dict]:
+    """The rows of the table of panels: all judges, each alone, and all but one, without and with ratings of own families.
+
+    The first has all judges that shared answers link and that agree with people, own families left out. It is recommended
+    unless another has less bias: the one with the least, of those whose intervals for the difference are wholly below 0.
+
+    bias_left: root mean square over models of the panel's bias, less what sampling of prompts adds; square_difference: its
+    square less that of the first, with simultaneous intervals for all rows by Bonferroni; error: root mean square of the errors
+    of answers; effective: see `independent_judges`. Intervals are from a jackknife over folds. Without human scores there is
+    only the first row, without numbers. Judges that are in no panel have a row with the reason.
+
+    reliability: of the human scores, by dimension; verdicts: rows of the table of verdicts; least: ratings of a model by a
+    judge that count. A judge with a verdict other than `not shown` is not recommended with the ratings that the verdict is
+    about.
+    """
+    if judges is None:
+        return [{"note": because(Reason.NO_SHARED_ANSWERS)}]
+    crossing, verdicts, disagreeing = judges.crossing, list(verdicts), set()
+    for row in verdicts:
+        if code(row.get("note", "")) is Reason.DISAGREES_WITH_PEOPLE:
+            disagreeing.add(row["term"])
+    number = judges.sums.number
+    usable = (number.sum(axis=0) >= least) & ((number > 0).sum(axis=0) > 1)  # in every part of a jackknife
+    linked = (usable & ~crossing.related).any(axis=0)
+    agrees = ~np.isin(crossing.judges, list(disagreeing))
+    fits = linked & agrees
+    absent = dict.fromkeys([*judges.unlinked, *crossing.judges[~linked].tolist()], Reason.FEW_SHARED_ANSWERS)
+    absent |= dict.fromkeys(crossing.judges[~agrees].tolist(), Reason.DISAGREES_WITH_PEOPLE)
+    notes = [{"panel": name, "size": 1, "note": because(reason)} for name, reason in absent.items()]
+    row = {"family_ratings": LEFT_OUT, "size": int(fits.sum()), "panel": BETWEEN.join(crossing.judges[fits])}
+    if not (usable & fits & ~crossing.related).any(axis=1).all():
+        return [row | {"note": because(Reason.FEW_RATINGS_OUTSIDE, least=least)}, *notes]
+    if not study.has_human_scores:
+        return [row | {"recommended": "yes", "note": because(Reason.NO_HUMAN_SCORE)}, *notes]
+    if crossing.folds < FEW_FOLDS:
+        return [row | {"recommended": "yes", "note": because(Reason.FEW_PROMPTS_OF_PANEL, least=FEW_FOLDS)}, *notes]
+    alone = np.eye(len(fits), dtype=bool)[fits]
+    panels = np.concatenate([fits[None], alone, fits & ~alone])
+    _, first = np.unique(panels, axis=0, return_index=True)
+    panels = panels[np.sort(first)]
+    errors = PanelErrors(judges, panels[panels.any(axis=1)], reliability, usable)
+    crossing.passed(study, errors)
+    rows = _measured(errors, confidence)
+    doubted = doubted_judges(judges, verdicts)
+    better = [rows[0]]
+    for row in rows:
+        if row["family_ratings"] == LEFT_OUT or not doubted & {*row["panel"].split(BETWEEN)}:
+            better += [row] if row["square_difference_ci_high"] < 0 else []
+    min(better, key=lambda row: row["square_difference"])["recommended"] = "yes"
+    return rows + notes
+
+
+def doubted_judges(judges: LinkedJudges, verdicts: Iterable[Mapping]) -> set[str]:
+    """Judges whose ratings of their own or their family's answers should be left out.
+
+    Those are the ones with a verdict other than `not shown` on their self-bias or their family's bias.
+    """
+    crossing, doubted = judges.crossing, set()
+    for row in verdicts:
+        if row["verdict"] != Verdict.NOT_SHOWN and code(row.get("reason", "")) not in WITHOUT_RATINGS:
+            if row["quantity"] == BIASES[0]:
+                doubted.add(row["term"])
+            elif row["quantity"] == BIASES[1]:
+                doubted |= {*crossing.judges[crossing.related[crossing.family == row["term"]].any(axis=0)].tolist()}
+    return doubted
+
+
+def _measured(errors: PanelErrors, confidence: float) -> list[dict]:
+    """The rows of panels whose judges rate every model; with ratings of own families, those in which there are any."""
+    crossing, folds = errors.judges.crossing, errors.folds
+    panels, bias, df = np.tile(errors.panels, (2, 1)), errors.bias(folds), len(folds) - 1
+    sizes, kept = panels.sum(axis=1), np.arange(len(panels)) >= len(errors.panels)
+    has_own = (errors.used & crossing.related).any(axis=(1, 2))
+    listed = np.flatnonzero(~np.isnan(bias[:, 0]) & (has_own | ~kept))
+
+    def margin(statistic: Callable[[np.ndarray], np.ndarray], comparisons: int = 1) -> np.ndarray:
+        return quantile(1 - (1 - confidence) / comparisons, df) * np.linalg.norm(jackknife(statistic, folds), axis=0)
+
+    def more_than_first(folds: np.ndarray) -> np.ndarray:
+        square = (errors.bias(folds) ** 2).mean(axis=1)
+        return square - square[0]
+
+    deviations = jackknife(errors.bias, folds)  # (G, n, M)
+    square = (bias**2 - (deviations**2).sum(axis=0)).mean(axis=1)
+    intervals = {
+        "error": (errors.error(folds), margin(errors.error), _root),
+        "effective": (errors.correlation(folds), margin(errors.correlation), lambda r: independent_judges(sizes, r)),
+        "square_difference": (square - square[0], margin(more_than_first, len(listed)), np.asarray),
+    }
+    columns = {"bias_left": _root(square)}
+    for name, (value, half, shown) in intervals.items():
+        columns[name] = shown(value)
+        low, high = np.sort([shown(value - half), shown(value + half)], axis=0)
+        columns |= {f"{name}_ci_low": low, f"{name}_ci_high": high}
+
+    rows = []
+    for place in listed:
+        worst = np.abs(bias[place]).argmax()
+        row = {"family_ratings": KEPT if kept[place] else LEFT_OUT, "size": int(sizes[place])}
+        row |= {"panel": BETWEEN.join(crossing.judges[panels[place]]), "worst_model": str(crossing.models[worst])}
+        row |= {"worst_bias": float(bias[place, worst])}
+        row |= {name: float(of[place]) for name, of in columns.items() if not np.isnan(of[place])}
+        ends = norm_interval(bias[place], deviations[:, place].T @ deviations[:, place], confidence, df)
+        rows.append(row | dict(zip(("bias_left_ci_low", "bias_left_ci_high"), ends, strict=True)))
+    return rows
+
+
+def _root(square: np.ndarray) -> np.ndarray:
+    return np.sqrt(np.maximum(square, 0))

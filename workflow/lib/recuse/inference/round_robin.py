@@ -12,9 +12,8 @@ import numpy as np
 from recuse.base.database import connect, files
 from recuse.base.errors import DataError
 from recuse.data.study import Study
-from recuse.inference.judge_errors import Crossing, JudgeErrors
-from recuse.inference.panel import LEFT_OUT
-from recuse.inference.panel_choice import BETWEEN, BIAS
+from recuse.inference.judge_levels import Crossing, LinkedJudges
+from recuse.inference.panel import BETWEEN, LEFT_OUT
 
 FULL, BY_PROMPT = "all judges", "one judge a prompt"
 NO_OTHER = "some model has no judge outside its family"
@@ -135,19 +134,20 @@ def contrast_variance(covariance: np.ndarray) -> float:
     return max(float((centred - centred.mean(axis=1, keepdims=True)).trace() / len(covariance)), 0.0)
 
 
-def round_robin_rows(errors: JudgeErrors | None, study: Study, panels: Sequence[Mapping]) -> Iterator[dict]:
-    """Yield the rows of the round-robin table: of all judges and of the recommended panels, by every judge or one a prompt.
+def round_robin_rows(judges: LinkedJudges | None, study: Study, panels: Sequence[Mapping]) -> Iterator[dict]:
+    """Yield the rows of the round-robin table: of all judges and of the recommended panel, by every judge or one a prompt.
 
     std_error: root mean square over models of the standard error of a score less the mean score; factor: its square over that
     of every judge of the panel. Family ratings are left out. saved: share of the panel's ratings that the plan does without.
     bias_left: of the panel; total_error: root of bias_left^2 + std_error^2. panels: rows of the table of panels.
     """
-    if errors is None:
+    if judges is None:
         return
-    crossing, everyone = errors.crossing, BETWEEN.join(errors.crossing.judges)
-    bias = {row["panel"]: row.get(BIAS) for row in panels if "place" in row and row["family_ratings"] == LEFT_OUT}
-    chosen = dict.fromkeys([everyone, *(row["panel"] for row in panels if "recommended" in row and row["size"] > 1)])
-    levels = errors.levels + errors.level_sums.means(errors.levels)[:, None]
+    crossing = judges.crossing
+    bias = {row["panel"]: row.get("bias_left") for row in panels if row.get("family_ratings") == LEFT_OUT}
+    chosen = dict.fromkeys(row["panel"] for row in [panels[0], *(row for row in panels if "recommended" in row)])
+    chosen = [names for names in chosen if BETWEEN in names]
+    levels = judges.levels + judges.sums.means(judges.levels)[:, None]
     takers = [
         PlanSums(crossing, levels, np.isin(crossing.judges, names.split(BETWEEN)) & ~crossing.related) for names in chosen
     ]
@@ -166,6 +166,6 @@ def _schemes(names: str, sums: PlanSums, bias: float | None) -> Iterator[dict]:
     base = contrast_variance(whole)
     for scheme, covariance, ratings in ((FULL, whole, sums.ratings), (BY_PROMPT, whole + sums.added(), sums.rated)):
         variance = contrast_variance(covariance)
-        row = shared | {"scheme": scheme, "ratings": ratings, "saved": 1 - ratings / sums.ratings, BIAS: bias}
+        row = shared | {"scheme": scheme, "ratings": ratings, "saved": 1 - ratings / sums.ratings, "bias_left": bias}
         row |= {"std_error": math.sqrt(variance)} | ({"factor": variance / base} if base > 0 else {})
         yield row | ({} if bias is None else {"total_error": math.hypot(bias, math.sqrt(variance))})

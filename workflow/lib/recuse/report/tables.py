@@ -64,11 +64,12 @@ EXCERPTS = {
     ),
     "panel": Excerpt(
         "Which judges to combine",
-        "Of each size, the panel with the least bias between models, and that with the least error of single answers, with "
-        "ratings of the judges' own families or without. “effective”: how many independent judges carry as much information.",
-        "family_ratings size best recommended panel bias_left bias_left_ci_low bias_left_ci_high held_out_bias_left "
-        "error error_ci_low error_ci_high held_out_error effective cost cost_per_error efficient note",
-        lambda row: bool(row["best"] or row["efficient"] or not row["place"]),
+        "All judges, each alone, and all but one, with ratings of the judges' own families or without. “square difference”: of "
+        "the squares of the bias left, from the first panel's, with intervals that hold for all rows at once. “effective”: how "
+        "many independent judges carry as much information.",
+        "family_ratings size recommended panel bias_left bias_left_ci_low bias_left_ci_high square_difference_ci_low "
+        "square_difference_ci_high error error_ci_low error_ci_high effective note",
+        coded="note",
     ),
     "round_robin": Excerpt(
         "One judge for each prompt",

@@ -155,10 +155,7 @@ class PowerSettings(Section):
 class PanelSettings(Section):
     """Which judges to combine."""
 
-    judges: int = required("Judges of the largest panel that is tried, beside that of all.", ge=1)
-    least: int = required(
-        "Ratings of a model by a judge, and answers that two judges share, that the bias and error of a panel need.", ge=2
-    )
+    least: int = required("Ratings of a model by a judge below which they do not count.", ge=2)
     dimensions: Names = optional("Dimensions that count; default: all.")
 
 

@@ -336,9 +336,6 @@ class Study(Section):
         "keeps its name and is a family of its own; the log of the import says so.",
         min_length=1,
     )
-    prices: dict[Name, Annotated[float, Field(gt=0)]] = optional(
-        "What a rating by each judge costs, in any money: `tables/panel.csv` then has the cost of panels.", min_length=1
-    )
     raters: Name = optional(
         "With `files`: the scores of the single human raters, a CSV or parquet file with columns model, dimension, dataset, "
         "prompt_id, rater, rating, and team (`raters` or `gold`) if a second team of experts rated a part."

@@ -73,7 +73,9 @@ class Grid:
         self.own = self.rated * (self.judges[:, None] == self.models)
         self.family = self.rated * (of_judge[:, None] == of_model) - self.own
         self.of_judges = (of_judge[:, None] == np.arange(len(names))) * 1.0  # (J, F)
-        self.of_models = (of_model[:, None] == np.arange(len(names))) * 1.0  # (M, F)
+        of_models = (of_model[:, None] == np.arange(len(names))) * 1.0  # (M, F)
+        # Judges, (J, n), and models, (M, k), that share a preference: a judge for a family, a family for a model, or for a family
+        self.sharing = [(np.eye(shape[0]), of_models), (self.of_judges, np.eye(shape[1])), (self.of_judges, of_models)]
         self.families = names
         self.quality[model] = fit.slope
         self.spreads = np.clip(fit.spreads, *np.exp(CENTRES))
@@ -117,10 +119,9 @@ class Sampler:
     def __init__(self, grid: Grid) -> None:
         """Start all chains at the spreads of the mixed model and at usual values of the rest, without biases."""
         self.grid, self.random, chains = grid, np.random.default_rng(SEED), CHAINS
-        (judges, models), families = grid.mean.shape, len(grid.families)
-        shapes = (judges, families), (families, models), (families, families)
+        judges, models = grid.mean.shape
         self.slope_spread, self.of_spreads, self.of_factors = np.full((3, chains), 0.4)
-        self.shared = [np.zeros((chains, *shape)) for shape in shapes]
+        self.shared = [np.zeros((chains, rows.shape[1], columns.shape[1])) for rows, columns in grid.sharing]
         self.shared_spread = np.full((3, chains), 2 / 3 * SHARED)
         self.mu, self.tau = np.zeros((2, chains)), np.full((2, chains), TAU / 2)
         self.slope = np.zeros((chains, judges))
@@ -151,9 +152,7 @@ class Sampler:
 
     def _common(self) -> np.ndarray:
         """What the families of judges and models add to each cell, (chains, J, M)."""
-        of_judges, of_models = self.grid.of_judges, self.grid.of_models
-        of_model_families, of_judge_families, of_both = self.shared
-        return of_model_families @ of_models.T + of_judges @ (of_judge_families + of_both @ of_models.T)
+        return sum(rows @ values @ columns.T for (rows, columns), values in zip(self.grid.sharing, self.shared, strict=True))
 
     def _variance(self, place: int) -> np.ndarray:
         """Variance of the self-biases, place 0, or of the family-biases, 1, about mu; (chains, judges or families)."""
@@ -188,16 +187,10 @@ class Sampler:
 
     def _draw_shared(self) -> None:
         """Draw the preferences that models of a family, judges of a family, or both have in common."""
-        of_judges, of_models, weight = self.grid.of_judges, self.grid.of_models, self.weight
         self.left += self._common()
-        ways = ((None, of_models), (of_judges, None), (of_judges, of_models))
-        for place, (rows, columns) in enumerate(ways):
+        for place, (rows, columns) in enumerate(self.grid.sharing):
             self.shared[place] = np.zeros_like(self.shared[place])
-            sums = [weight, weight * (self.left - self._common())]
-            if rows is not None:
-                sums = [rows.T @ each for each in sums]
-            if columns is not None:
-                sums = [each @ columns for each in sums]
+            sums = [rows.T @ each @ columns for each in (self.weight, self.weight * (self.left - self._common()))]
             precision = np.maximum(sums[0], NOTHING)
             estimate = (sums[1] / precision).reshape(CHAINS, -1)
             spread = self._moved_spread(self.shared_spread[place], estimate, 1 / precision.reshape(estimate.shape), SHARED)

@@ -22,7 +22,7 @@ integrated out where it is normal. Probabilities and moments of a bias are means
 """
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -37,8 +37,11 @@ STEP = (0.2, 0.9)  # of a lattice of logarithms: least and largest
 SEED = 0
 # Probabilities at which a verdict changes, at a level of 90 %: those watched are to be MARGIN Monte Carlo errors from them.
 CUT_OFFS, MARGIN = np.array([0.05, 0.2, 0.8, 0.95]), 2.0
+WATCHED = 1.6  # errors from 0 at which a verdict depends on the probability
 LEAST = 0.05  # of the scale of its prior: a smaller standard deviation makes no difference, and chains get stuck there
+Test = tuple[float, float]  # an estimate and its standard error
 Density = Callable[[np.ndarray], np.ndarray]
+LARGEST = 50.0  # logarithm of a standard deviation that a lattice tries: beyond it, squares overflow
 NOTHING = 1e-12  # precision of what no cell tells
 TAILS = 2  # degrees of freedom of the biases
 MEAN_BIAS, TAU = 0.03, 0.03  # standard deviations of the priors, as above
@@ -74,7 +77,7 @@ class Grid:
         self.family = self.rated * (of_judge[:, None] == of_model) - self.own
         self.of_judges = (of_judge[:, None] == np.arange(len(names))) * 1.0  # (J, F)
         of_models = (of_model[:, None] == np.arange(len(names))) * 1.0  # (M, F)
-        # Judges, (J, n), and models, (M, k), that share a preference: a judge for a family, a family for a model, or for a family
+        # Judges, (J, n), and models, (M, k), that share preferences
         self.sharing = [(np.eye(shape[0]), of_models), (self.of_judges, np.eye(shape[1])), (self.of_judges, of_models)]
         self.families = names
         self.quality[model] = fit.slope
@@ -129,6 +132,13 @@ class Sampler:
         self.centre = np.log(self.spread).mean(axis=1)
         self.biased = np.flatnonzero(grid.of_judges.T @ grid.family.sum(axis=1))  # families with a family-bias
         self.stretch = [np.ones((chains, judges)), np.ones((chains, len(self.biased)))]  # of tau, which makes the tails heavy
+        self._weigh()
+
+    def start(self, estimates: np.ndarray) -> None:
+        """Stretch tau as some estimates of the biases, (judges + families,), need: chains rarely find a single large one."""
+        judges = len(self.grid.judges)
+        for place, part in enumerate((estimates[:judges], estimates[judges:])):
+            self.stretch[place] = np.maximum(self.stretch[place], np.abs(part) / self.tau[place][:, None])
         self._weigh()
 
     def _normal(self, mean: np.ndarray, precision: np.ndarray) -> np.ndarray:
@@ -253,12 +263,13 @@ class Sampler:
 
     def _likelihood_of_spread(self, differences: np.ndarray) -> np.ndarray:
         """Log density of each judge's residuals at some log s_j less their centre, (chains, J, POINTS)."""
-        spread = np.exp(self.centre[:, None, None] + differences)
+        spread = np.exp(np.minimum(self.centre[:, None, None] + differences, LARGEST))
         return self._likelihood(spread[:, :, None], self.factor[:, None, :, None]).sum(axis=2)
 
     def _likelihood_of_factor(self, logs: np.ndarray) -> np.ndarray:
         """Log density of the residuals of each model at some log t_m, (chains, M, POINTS)."""
-        return self._likelihood(self.spread[:, :, None, None], np.exp(logs)[:, None]).sum(axis=1)
+        factor = np.exp(np.minimum(logs, LARGEST))
+        return self._likelihood(self.spread[:, :, None, None], factor[:, None]).sum(axis=1)
 
     def _likelihood(self, spread: np.ndarray, factor: np.ndarray) -> np.ndarray:
         """Log density of each residual, (chains, J, M, POINTS)."""
@@ -304,20 +315,23 @@ class Sampler:
         return mu + share * (gap - mu), share * variance
 
 
-def posteriors(cells: CellMeans, fit: MixedFit, watched: Collection[tuple[str, str]] = ()) -> dict[tuple[str, str], Posterior]:
+def posteriors(cells: CellMeans, fit: MixedFit, tests: Mapping[tuple[str, str], Test]) -> dict[tuple[str, str], Posterior]:
     """The posterior of each self- and family-bias, by quantity and judge or family.
 
-    Sampling goes on while the probability of a bias that is watched, by quantity and term, is within MARGIN Monte Carlo errors
+    Sampling goes on while the probability of a bias whose estimate is WATCHED errors from 0 is within MARGIN Monte Carlo errors
     of one of CUT_OFFS, up to MOST sweeps.
 
-    cells: with sampling variances; fit: the mixed model of them, for the effects of models and to start from.
+    cells: with sampling variances; fit: the mixed model of them, for the effects of models and to start from; tests: estimate
+    and standard error of each bias by this model, as far as there are any.
     """
     from scipy.special import ndtr
 
     sampler = Sampler(Grid(cells, fit))
     names = sampler.grid.judges.tolist(), sampler.grid.families[sampler.biased].tolist()
     keys = [(quantity, term) for quantity, terms in zip(BIASES, names, strict=True) for term in terms]
-    is_watched = np.array([key in watched for key in keys], dtype=bool)
+    estimates, errors = np.array([tests.get(key, (0.0, 1.0)) for key in keys]).reshape(-1, 2).T
+    sampler.start(estimates)
+    is_watched = np.abs(estimates) > WATCHED * errors
     for _ in range(BURN_IN):
         sampler.sweep()
     sums, sweeps = np.zeros((3, CHAINS, len(keys))), 0

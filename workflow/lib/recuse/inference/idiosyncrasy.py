@@ -34,7 +34,6 @@ LARGEST_SHARE = 0.5
 # the corrected test in 26 to 47 % of simulated studies; with four families, in 14 %.
 LEAST_FAMILIES = 4
 MISSING_LEVEL = 0.05  # of the tests that ratings are missing more often from an own cell than elsewhere
-WATCHED = 1.6  # errors that an estimate has to be away from 0 for its verdict to depend on all judges together
 NO_VARIATION = 1e-10  # A smaller residual of the additive fit is rounding.
 
 
@@ -253,8 +252,8 @@ class Idiosyncrasy:
         if self.fit is None:
             return {}
         hidden = (self._missing / 2) ** 2  # of a cell mean, by missing ratings anywhere on the scale
-        watched = {(bias.quantity, bias.term) for bias in self.biases if abs(bias.estimate) > WATCHED * bias.std_error}
-        return posteriors(replace(self.cells, variance=self.cells.variance + hidden), self.fit, watched)
+        numbers = {(bias.quantity, bias.term): (bias.estimate, bias.std_error) for bias in self.biases if bias.std_error > 0}
+        return posteriors(replace(self.cells, variance=self.cells.variance + hidden), self.fit, numbers)
 
     def tests(self) -> list[Bias]:
         """The biases and, if any self-bias can be estimated, the pooled mean of those that are not refused."""

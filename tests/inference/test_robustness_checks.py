@@ -101,23 +101,6 @@ def test_methods_and_tests_of_some_biases_have_no_rows_of_others():
     assert {each["quantity"] for each in rows if each["check"] == "tests"} == {"family_bias"}
 
 
-def test_what_is_new_because_of_the_errors_alone_says_so():
-    noise = RobustnessCheck("noise", "noise", ["main"], "asks", table="measurement_error", methods=["moments"])
-    rows = table(
-        *(FIRST, CLUSTERED, OTHER, noise),
-        estimates=[*ESTIMATED, row("clustered", "Cy", 0.01, 0.001, 0.019, df=99), row("clustered", "Ada", 0.03, 0.01, 0.05)],
-        measurement_error=[
-            row("main", "Cy", 0.012, 0.002, 0.02, method="moments", df=99),
-            row("main", "Ada", 0.03, 0.01, 0.05, method="moments", df=99),
-        ],
-    )
-    conclusion_row = [at(rows, check, "Cy") for check in ("clustered", "noise", "other")]
-    assert [each["verdict"] for each in conclusion_row] == ["new"] * 3
-    by_errors = "only because standard errors differ"
-    assert [each["words"] for each in conclusion_row] == [by_errors, f"{by_errors}, as in “by prompt”", ""]
-    assert at(rows, "noise", "Ada")["words"] == ""
-
-
 def test_new_with_the_errors_of_the_first_is_not_by_the_errors():
     length = RobustnessCheck("length", "length", ["length"], "asks")
     estimates = [

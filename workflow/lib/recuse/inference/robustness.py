@@ -151,7 +151,6 @@ class Conclusion(StrEnum):
 
 HOLDS, LOST, REVERSED, NEW, AS_BEFORE = "holds", "lost", "reversed", "new", "as before"
 NOT_ESTIMABLE = "not estimable"
-BY_ERRORS = "only because standard errors differ"  # begins the words on a new conclusion of which this is so
 
 
 @dataclass(frozen=True)
@@ -305,20 +304,6 @@ class Result:
     estimate: Estimate
     conclusion: Conclusion
 
-    def by_errors(self, results: Sequence["Result"]) -> str:
-        """BY_ERRORS, if other errors of the first estimate make this new conclusion, here or in another check; else ""."""
-        first, *others = results
-        if self._estimates_as(first):
-            return BY_ERRORS
-        for other in others if self.estimate.estimand == first.estimate.estimand else ():
-            alike = (other.errors, other.conclusion, other.check.by) == (self.errors, self.conclusion, "ci")
-            if alike and other._estimates_as(first):
-                return f"{BY_ERRORS}, as in “{other.check.title}”"
-        return ""
-
-    def _estimates_as(self, other: "Result") -> bool:
-        return math.isclose(self.estimate.estimate, other.estimate.estimate, rel_tol=1e-9)
-
     @property
     def note(self) -> str:
         """That prompts are few, where errors are by prompt, or that the interval is for the wordings asked."""
@@ -339,7 +324,7 @@ def conclusions(robustness: Robustness, tables: Tables, *, order: Mapping[str, S
     first: the conclusion of the first check; verdict: how this check's compares with it.
     reason: why a bias is not estimable. doubt: why its test establishes nothing. probability_positive, missing: see
     `idiosyncrasy_rows`.
-    words: what a lost conclusion may mean, or that a new one comes from the errors alone.
+    words: what a lost conclusion may mean.
     detectable: the bias that the check's t test finds with probability `power`: its standard error times the noncentrality.
     For C, which decides verdicts, the bias that is established with this probability if no other judge is biased.
     wordings: of the rubric, over which an interval is, in a study with several.
@@ -366,7 +351,7 @@ def conclusions(robustness: Robustness, tables: Tables, *, order: Mapping[str, S
             if not results or results[0].check is not robustness.first:
                 continue
             for result in results:
-                row = {"slice": label, "quantity": bias[0], "term": bias[1]} | _columns(result, results)
+                row = {"slice": label, "quantity": bias[0], "term": bias[1]} | _columns(result, results[0].conclusion)
                 if result.estimate.std_error > 0:
                     reach = ESTABLISHED if result.check.table == OF_C else 1.0
                     test = {"power": robustness.power, "confidence": robustness.confidence, "reach": reach}
@@ -375,9 +360,8 @@ def conclusions(robustness: Robustness, tables: Tables, *, order: Mapping[str, S
                 yield row
 
 
-def _columns(result: Result, results: Sequence[Result]) -> dict:
-    """The columns of one of the results of all checks of a bias."""
-    first = results[0].conclusion
+def _columns(result: Result, first: Conclusion) -> dict:
+    """The columns of one of the results of all checks of a bias; first: the conclusion of the first."""
     verdict = compared(first, result.conclusion)
     names = ("estimand", "estimate", "ci_low", "ci_high", "p_value", "probability_positive", "missing", "wordings")
     return {name: getattr(result.estimate, name) for name in names} | {
@@ -386,7 +370,7 @@ def _columns(result: Result, results: Sequence[Result]) -> dict:
         "conclusion": result.conclusion,
         "first": first,
         "verdict": verdict,
-        "words": {LOST: result.check.lost, NEW: result.by_errors(results)}.get(verdict, ""),
+        "words": result.check.lost if verdict == LOST else "",
         "reason": result.estimate.reason,
         "doubt": result.estimate.doubt,
         "note": result.note,

@@ -5,7 +5,8 @@
 
 Scores are simulated for the judges, responses and gaps of the published ones, whose raw ratings have to be in results/multivac:
 response (sd 0.5 of models and 0.9 within), judge (level 7.2, sd 0.5; slope 1, sd 0.3), judge's preference for a model (sd 0.3),
-error (sd 0.5), and `--bias` for a judge and a sibling. Printed: how often p-values are at most 0.1, by family.
+error (sd 0.5), and `--bias` for a judge and a sibling. Printed: how often p-values are at most 0.1, by family, and how often a
+bias is established.
 """
 
 import argparse
@@ -23,7 +24,8 @@ from recuse.data.cells import build_cells
 from recuse.data.ratings import StudyFiles, normalise
 from recuse.data.registry import IMPORTED_SCALES
 from recuse.data.study import Study
-from recuse.inference.idiosyncrasy import MIXED, idiosyncrasies, idiosyncrasy_rows, pooled_rows
+from recuse.inference.idiosyncrasy import idiosyncrasies, idiosyncrasy_rows, pooled_rows
+from recuse.inference.verdict import KINDS, Reply, Verdict, verdict_rows
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
 
@@ -57,10 +59,16 @@ def p_values(study):
                 yield covariance, row["term"], row["p_value"]
                 if covariance == "CR1_judge":
                     yield "wild by judge", row["term"], row[column]
-    slices = idiosyncrasies(Spec.of("s", **WITHIN, covariance="two_way"), study, seed=1, draws=0)
+    slices, replies = idiosyncrasies(Spec.of("s", **WITHIN, covariance="two_way"), study), {}
     for row in idiosyncrasy_rows(slices, confidence=0.9):
-        if row["method"] == MIXED and not row["reason"]:
+        if row["quantity"] == "family_bias" and not row["reason"]:
             yield "C", row["term"], row["p_value"]
+            numbers = {name: row[name] for name in ("estimate", "ci_low", "ci_high", "p_value", "probability_positive")}
+            replies[row["term"]] = {"C": Reply(**numbers, doubt=row["doubt"])}
+    found = {row["term"]: row["verdict"] for row in verdict_rows(KINDS["ratings"], "family_bias", replies, confidence=0.9)}
+    for term, verdict in found.items():
+        yield "established", term, float(verdict != Verdict.ESTABLISHED)
+    yield "established, any family", "all", float(Verdict.ESTABLISHED not in found.values())
     for row in pooled_rows(slices, confidence=0.9):
         if "left_out" not in row and "p_value" in row:
             yield "C, mean over families", "all", row["p_value"]

@@ -1,10 +1,11 @@
 """Estimand C against statsmodels: which biases can be estimated, what is refused, and the tables."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
-from scipy.stats import t
+from scipy.stats import norm, t
 
 from recuse.base.reasons import Reason, because, code
 from recuse.data.moments import Moments
@@ -13,7 +14,9 @@ from recuse.inference.idiosyncrasy import (
     Idiosyncrasy,
     idiosyncrasies,
     idiosyncrasy_rows,
+    least_favouring,
     listed_biases,
+    missing_own,
     pooled_rows,
     residual_rows,
 )
@@ -232,6 +235,70 @@ def test_a_fit_whose_effects_of_models_diverge_is_refused(dials, seed):
     assert {code(row["reason"]) for row in rows} == {Reason.NOT_CONVERGED, Reason.NO_SIBLINGS}
     assert not any("estimate" in row for row in rows)
     assert {code(row["reason"]) for row in residual_rows([each], confidence=0.9)} == {Reason.NOT_CONVERGED}
+
+
+def with_missing(own, *, elsewhere=0, of_judge=0):
+    """A grid of 100 prompts: m0 misses `own` of its own answers and `of_judge` of each other; m1 to m7 `elsewhere` of m0's."""
+    cells = grid()
+    cells = replace(cells, rating=np.full(len(cells.n), 0.6))
+    number = np.where(cells.judge == "m0", of_judge, 0)
+    number[(cells.model == "m0") & np.isin(cells.judge, NAMES[1:8])] = elsewhere
+    number[(cells.model == "m0") & (cells.judge == "m0")] = own
+    return replace(cells, n=100.0 - number, prompts=100.0 - number)
+
+
+@pytest.mark.parametrize(
+    ("missing", "share"),
+    [
+        ({"own": 0}, 0),
+        ({"own": 12}, 0.12),
+        ({"own": 12, "of_judge": 10}, 0),  # the judge refuses as many of others'
+        ({"own": 12, "elsewhere": 20}, 0),  # another judge refuses more of these
+        ({"own": 0, "of_judge": 10}, 0),
+    ],
+)
+def test_own_ratings_are_missing_if_more_are_than_elsewhere(missing, share):
+    cells = with_missing(**missing)
+    shares = missing_own(cells)
+    assert shares[cells.is_self][0] == pytest.approx(share)
+    assert shares.sum() == shares[cells.is_self][0]
+
+
+def test_missing_own_ratings_take_the_adverse_end_in_the_interval_and_in_the_mean():
+    whole, part = (Idiosyncrasy({"spec": "main"}, with_missing(own)) for own in (0, 12))
+    rows = [{row["term"]: row for row in idiosyncrasy_rows([each], confidence=0.9)} for each in (whole, part)]
+    for term, weight in (("m0", 1.0), (ALL_JUDGES, part.pooled(part.concluded("self_bias")).weights[0])):
+        before, after = (each[term] for each in rows)
+        assert after["missing"] == pytest.approx(0.12)
+        assert after["estimate"] == before["estimate"]
+        assert before["ci_low"] - after["ci_low"] == pytest.approx(weight * 0.12 * 0.6)
+        assert after["ci_high"] - before["ci_high"] == pytest.approx(weight * 0.12 * 0.4)
+        assert after["p_value"] >= before["p_value"]
+    assert rows[1]["m1"].get("missing") is None
+    pooled = [next(pooled_rows([each], confidence=0.9)) for each in (whole, part)]
+    assert pooled[1]["ci_low"] == pytest.approx(rows[1][ALL_JUDGES]["ci_low"])
+    assert pooled[0]["ci_low"] > pooled[1]["ci_low"]
+
+
+def by_closed_testing(p_values, correlation, confidence):
+    """The same by testing every set of biases, with the variance of its own sum."""
+    scores, count = norm.isf(p_values), len(p_values)
+    largest = 0
+    for members in map(list, (np.flatnonzero(bits) for bits in product((0, 1), repeat=count) if any(bits))):
+        positive = np.maximum(correlation[np.ix_(members, members)], 0)
+        if scores[members].sum() <= norm.ppf(confidence) * np.sqrt(positive.sum()):
+            largest = max(largest, len(members))
+    return count - largest
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_least_favouring_is_closed_testing(seed):
+    generator = np.random.default_rng(seed)
+    p_values = generator.uniform(size=7) ** 3
+    assert least_favouring(p_values, np.eye(7), 0.9) == by_closed_testing(p_values, np.eye(7), 0.9)
+    alike = np.corrcoef(generator.normal(size=(7, 9)) + generator.normal(size=9))
+    assert least_favouring(p_values, alike, 0.9) <= by_closed_testing(p_values, alike, 0.9)
+    assert least_favouring(np.full(7, 1e-9), alike, 0.9) == 7
 
 
 def test_the_table_of_a_study(twin):

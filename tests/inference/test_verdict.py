@@ -1,5 +1,6 @@
 """The verdict by its decisive reply; Holm against statsmodels; verdicts on ratings from a table of conclusions."""
 
+from dataclasses import replace
 from math import isnan, nan
 
 import numpy as np
@@ -30,6 +31,15 @@ ESTABLISHED, LIKELY, NOT_SHOWN, INCONCLUSIVE = Verdict
         (ABOVE, nan, LIKELY),
         (Reply(0.2, 0.1, 0.3, 0.01, doubt=because(Reason.NO_SPREAD_FOUND)), 0.01, LIKELY),
         (AROUND, 0.5, NOT_SHOWN),
+        (replace(ABOVE, probability_positive=0.95), nan, ESTABLISHED),
+        (replace(ABOVE, probability_positive=0.94), 0.01, LIKELY),
+        (replace(ABOVE, probability_positive=0.79), 0.01, NOT_SHOWN),
+        (replace(BELOW, probability_positive=0.05), nan, ESTABLISHED),
+        (replace(BELOW, probability_positive=0.21), 0.01, NOT_SHOWN),
+        (replace(AROUND, probability_positive=0.99), 0.01, NOT_SHOWN),
+        (replace(ABOVE, probability_positive=0.99, wordings=3), 0.11, LIKELY),
+        (replace(ABOVE, probability_positive=0.99, wordings=3), 0.1, ESTABLISHED),
+        (replace(ABOVE, probability_positive=0.99, wordings=1), 0.11, ESTABLISHED),
         (REFUSED, nan, INCONCLUSIVE),
         (Reply(0.2, 0.1, 0.3, 0.01, reason=REFUSED.reason), 0.01, INCONCLUSIVE),
         (Reply(), nan, INCONCLUSIVE),
@@ -51,6 +61,15 @@ def test_other_questions_never_decide_and_never_lend_their_size(others):
         assert found["verdict"] == only({"C": decisive})["verdict"]
         assert found.get("estimate") == (None if decisive is REFUSED else decisive.estimate)
         assert found.get("A") == found.get("B") == (None if others is REFUSED else others.estimate)
+
+
+def test_a_note_says_that_all_judges_contradict_an_interval_or_that_own_ratings_are_missing():
+    found = only({"C": replace(ABOVE, probability_positive=0.6)})
+    assert (found["verdict"], found["note"]) == (NOT_SHOWN, because(Reason.UNSUPPORTED, share="60 %"))
+    assert "favours" not in found
+    found = only({"C": replace(ABOVE, probability_positive=0.99, missing=0.12)})
+    assert (found["verdict"], found["note"]) == (ESTABLISHED, because(Reason.MISSING_OWN, share="12 %"))
+    assert only({"C": replace(AROUND, probability_positive=0.6)})["note"] == ""
 
 
 def test_shares_are_at_most_likely():

@@ -25,10 +25,12 @@ def test_worlds_are_put_into_words():
 def test_worlds_in_the_table_are_those_of_grids_without_estimators_of_their_own():
     grids = {
         "equal": {"title": "equal", "dial": "self_bias", "values": [0, 0.03]},
-        "small": {"title": "small", "dial": "preference", "values": [0.018]},
+        "small": {"title": "small", "dial": "preference", "values": [0.018, 0.03]},
+        "one": {"title": "one", "dial": "preference", "values": [0.018]},
         "errors": {"title": "errors", "dial": "prompts", "values": [30], "estimators": ["A_CR1"]},
     }
-    titles = {"equal/0": "equal", "equal/0.03": "equal", "small/0.018": f"small, {DIALS['preference']} 0.018"}
+    small = {f"small/{value}": f"small, {DIALS['preference']} {value}" for value in (0.018, 0.03)}
+    titles = {"equal/0": "equal", "equal/0.03": "equal", **small, "one/0.018": "one"}
     assert world_titles({"grids": grids}) == titles
 
 

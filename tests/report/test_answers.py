@@ -104,7 +104,8 @@ def test_sizes_are_points_of_the_users_scale_where_there_is_one(scales, unit, si
 def average(estimate, low, high, *, left_out="", spec="main", slice_=""):
     ends = {"ci_low": str(low), "ci_high": str(high)}
     plain = {"unweighted": "0.004", "unweighted_ci_low": "-0.011", "unweighted_ci_high": "0.02"}
-    about = {"spec": spec, "slice": slice_, "quantity": "self_bias", "left_out": left_out, "biases": "3", "reason": ""}
+    about = {"spec": spec, "slice": slice_, "quantity": "self_bias", "left_out": left_out, "reason": ""}
+    about |= {"biases": "3", "missing": "", "favouring_at_least": "0"}
     return {**about, "estimate": str(estimate), **ends, **plain}
 
 
@@ -258,8 +259,7 @@ def test_the_answer_says_for_which_wordings_of_the_rubric_it_holds():
 
 
 def test_the_mean_has_its_interval_over_wordings():
-    pooled = {"spec": "main", "slice": "", "quantity": "self_bias", "left_out": "", "biases": "3", "reason": ""}
-    pooled |= {"estimate": "0.1", "ci_low": "0.05", "ci_high": "0.15"}
+    pooled = average(0.1, 0.05, 0.15)
     wider = {"spec": "main", "quantity": "self_bias", "term": "all judges", "ci_low": "-0.1", "ci_high": "0.3"}
     assert "excludes 0" in answer_of(FOUR, pooled=[pooled]).pooled
     assert answer_of(FOUR, pooled=[pooled], wordings=[wider]).pooled.endswith("interval −0.40 to 1.20), which includes 0.")

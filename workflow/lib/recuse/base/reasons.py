@@ -70,6 +70,8 @@ class Reason(StrEnum):
     NO_INTERVAL = "no_interval"
     DISAGREES_WITH_PEOPLE = "disagrees_with_people"
     NO_SPREAD_FOUND = "no_spread_found"
+    MISSING_OWN = "missing_own"
+    UNSUPPORTED = "unsupported"
     # Verdicts on two answers.
     NO_HUMAN_LABELS = "no_human_labels"
     FEW_QUESTIONS = "few_questions"
@@ -153,6 +155,9 @@ SENTENCES = {
     Reason.NO_INTERVAL: "it has no interval, as its standard error is 0 or unknown",
     Reason.DISAGREES_WITH_PEOPLE: "it does not agree with people",
     Reason.NO_SPREAD_FOUND: "so few models show no ordinary preferences, and then this test finds too many biases",
+    Reason.MISSING_OWN: "at least {share} of its ratings of its own answers are missing, more than elsewhere; the interval allows "
+    "for any values of them",
+    Reason.UNSUPPORTED: "its own interval excludes 0, but all judges together make a bias on this side only {share} likely",
     Reason.NO_HUMAN_LABELS: "there are no human labels, so quality is not held fixed",
     Reason.FEW_QUESTIONS: "{questions} questions, fewer than {least}",
     Reason.ALL_DRAWS: "all its comparisons are draws",

@@ -64,11 +64,11 @@ MULTIPLICITY = columns(
 )
 IDIOSYNCRASY = columns(
     "study spec slice estimand quantity term",
-    "estimate std_error df ci_low ci_high p_value shrunk shrunk_std_error cells reason doubt",
+    "estimate std_error df ci_low ci_high p_value shrunk shrunk_std_error probability_positive missing cells reason doubt",
 )
 POOLED = columns(
     "study spec slice estimand quantity left_out weight biases",
-    "estimate std_error df ci_low ci_high p_value tau",
+    "estimate std_error df ci_low ci_high p_value missing tau favouring_at_least",
     "unweighted unweighted_ci_low unweighted_ci_high reason",
 )
 RESIDUALS = columns("study spec slice estimand judge model relation residual std_error df band n reason")
@@ -115,7 +115,7 @@ BOUNDS = columns(
 )
 CONCLUSIONS = columns(
     "study slice quantity term check spec estimand estimate ci_low ci_high p_value",
-    "conclusion first verdict reason doubt words detectable note wordings",
+    "conclusion first verdict reason doubt words detectable probability_positive missing note wordings",
 )
 WORDINGS = columns(
     "study check spec estimand quantity term wordings replicates",
@@ -124,7 +124,7 @@ WORDINGS = columns(
 )
 VERDICTS = columns(
     "study kind quantity term verdict favours estimate ci_low ci_high p_value adjusted_p_value",
-    "detectable A A_ci_low A_ci_high B B_ci_low B_ci_high reason note wordings",
+    "probability_positive detectable A A_ci_low A_ci_high B B_ci_low B_ci_high reason note wordings",
 )
 IMPORTED = columns("study file kind n example")
 COLLECTED_RATINGS = columns("judge model prompt dataset dimension rating length wording replicate criteria")

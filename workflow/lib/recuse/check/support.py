@@ -400,7 +400,8 @@ def detectable(facts: Facts, power: Sequence[Mapping], *, self_bias: float, want
             needed = f"; its own answers are rated for {facts.carriers['self_bias', judge].words(facts.prompts)}"
             advice = "have its answers to the other prompts rated"
         words = f"{letter}: a self-bias of {judge} of {value:.3f}{in_points} would be found"
-        words += f" with {percent(wanted)} power (estimated){needed}"
+        alone = ", if no other judge is biased" if letter == "C" else ""
+        words += f" with {percent(wanted)} power (estimated){alone}{needed}"
         level = WARNING if value > LARGE else NOTE if value > self_bias else FINE
         yield Finding("detectable", f"{letter} {judge}", words, value, level, advice, value)
         words = f"{letter}: more prompts cannot reduce {floor:.3f} of the standard error for {judge}, {row['std_error']:.3f}"

@@ -16,6 +16,7 @@ import numpy as np
 from recuse.base.reasons import Reason, because
 from recuse.base.words import percent
 from recuse.data.study import Study
+from recuse.inference.hierarchy import Posterior, posteriors
 from recuse.inference.judge_model import CellMeans, tables_of_slices
 from recuse.inference.mixed import Errors, MixedFit, Pooled, Table, pooled
 from recuse.model.design import ALL_JUDGES, NO_ROWS
@@ -32,6 +33,7 @@ LARGEST_SHARE = 0.5
 # Three families leave one degree of freedom between families. If judges prefer whole families, some unbiased judge then passes
 # the corrected test in 26 to 47 % of simulated studies; with four families, in 14 %.
 LEAST_FAMILIES = 4
+MISSING_LEVEL = 0.05  # of the tests that ratings are missing more often from an own cell than elsewhere
 NO_VARIATION = 1e-10  # A smaller residual of the additive fit is rounding.
 
 
@@ -48,6 +50,8 @@ class Bias:
     std_error: float = math.nan
     df: float = 0
     p_value: float = math.nan
+    missing: float = 0.0  # share of the ratings of these cells, own ones, that is missing; 0 if no larger than elsewhere
+    shifts: tuple[float, float] = (0.0, 0.0)  # of the estimate, if these were the lowest and the highest ratings
 
     @property
     def cells(self) -> int:
@@ -57,6 +61,15 @@ class Bias:
     def with_numbers(self, estimate: float, std_error: float, df: float) -> "Bias":
         """The same with its numbers; the p-value is by t."""
         return replace(self, estimate=estimate, std_error=std_error, df=df, p_value=wald_p_value(estimate, std_error, df))
+
+    def columns(self, confidence: float) -> dict:
+        """The columns of a test, with the adverse end of what missing ratings may hide; the p-value is of that end."""
+        columns, (lowest, highest) = wald_columns(self.estimate, self.std_error, df=self.df, confidence=confidence), self.shifts
+        if not self.missing:
+            return columns
+        adverse = max(self.estimate + lowest, 0.0) + min(self.estimate + highest, 0.0)
+        columns |= {"ci_low": columns["ci_low"] + lowest, "ci_high": columns["ci_high"] + highest, "missing": self.missing}
+        return columns | {"p_value": wald_p_value(adverse, self.std_error, self.df)}
 
 
 def listed_biases(cells: CellMeans, quantities: Collection[str] = BIASES) -> list[Bias]:
@@ -143,6 +156,31 @@ def few_prompts(models: np.ndarray, prompts: np.ndarray) -> str:
     return because(Reason.FEW_PROMPTS, names=names, prompts=int(prompts[few].min()), least=LEAST_PROMPTS)
 
 
+def missing_own(cells: CellMeans) -> np.ndarray:
+    """Share of a judge's ratings of its own answers that is missing, if significantly larger than elsewhere, else 0; (cells,).
+
+    Ratings are missing from a cell if another judge has more of the model. Elsewhere: in the judge's other cells, and in other
+    judges' cells of the model; the share has to be larger than both, by a binomial test at MISSING_LEVEL over prompts.
+    """
+    from scipy.special import bdtrc
+
+    _, model = np.unique(cells.model, return_inverse=True)
+    most = np.zeros(model.max() + 1)
+    np.maximum.at(most, model, cells.n)
+    whole = cells.prompts * most[model] / cells.n  # prompts, were all rated
+    missing, shares = whole - cells.prompts, np.zeros(len(cells.n))
+    for place in np.flatnonzero(cells.is_self & (missing > 0)):
+        p_values = []
+        for names in (cells.judge, cells.model):
+            others = (names == names[place]) & ~cells.is_self
+            total = missing[place] + missing[others].sum()
+            expected = whole[place] / (whole[place] + whole[others].sum())
+            p_values.append(bdtrc(math.ceil(missing[place]) - 1, math.ceil(total), expected))
+        if max(p_values) <= MISSING_LEVEL:
+            shares[place] = missing[place] / whole[place]
+    return shares
+
+
 class Idiosyncrasy:
     """The mixed model on one slice, and what is concluded from it about each bias."""
 
@@ -194,21 +232,38 @@ class Idiosyncrasy:
                 continue
             estimate = float(self._contrasts[place] @ self.cells.mean)
             variance, df = self._errors.of(np.eye(len(places))[place])
-            reason = refusal(self.cells, bias)
-            biases.append(replace(bias.with_numbers(estimate, math.sqrt(variance), df), reason=reason, doubt=doubt))
+            numbers = bias.with_numbers(estimate, math.sqrt(variance), df)
+            numbers = replace(numbers, reason=refusal(self.cells, bias), doubt=doubt)
+            missing = float(self._missing[bias.among].max())
+            if missing:
+                rating = float(self.cells.rating[bias.among].mean())
+                numbers = replace(numbers, missing=missing, shifts=(-missing * rating, missing * (1 - rating)))
+            biases.append(numbers)
         return biases
+
+    @cached_property
+    def _missing(self) -> np.ndarray:
+        """Share of the ratings of each cell, as by `missing_own`; none where the cells are not means of ratings."""
+        return np.zeros(len(self.cells.n)) if self.cells.rating is None else missing_own(self.cells)
+
+    @cached_property
+    def posteriors(self) -> dict[tuple[str, str], Posterior]:
+        """What the hierarchical model says about each bias, by quantity and term; empty without a fit."""
+        if self.fit is None:
+            return {}
+        hidden = (self._missing / 2) ** 2  # of a cell mean, by missing ratings anywhere on the scale
+        numbers = {(bias.quantity, bias.term): (bias.estimate, bias.std_error) for bias in self.biases if bias.std_error > 0}
+        return posteriors(replace(self.cells, variance=self.cells.variance + hidden), self.fit, numbers)
 
     def tests(self) -> list[Bias]:
         """The biases and, if any self-bias can be estimated, the pooled mean of those that are not refused."""
         if not any(bias.quantity == "self_bias" and not bias.reason for bias in self._biases):
             return self.biases
         kept = self.concluded("self_bias")
-        among = np.any([bias.among for bias in kept], axis=0) if kept else np.zeros(len(self.cells.n), dtype=bool)
-        mean = Bias("self_bias", ALL_JUDGES, among)
         if len(kept) < 2:
-            return [*self.biases, replace(mean, reason=self._reason or because(Reason.ONE_BIAS))]
-        whole = self.pooled(kept)
-        return [*self.biases, mean.with_numbers(whole.mean, whole.std_error, whole.df)]
+            among = np.any([bias.among for bias in kept], axis=0) if kept else np.zeros(len(self.cells.n), dtype=bool)
+            return [*self.biases, Bias("self_bias", ALL_JUDGES, among, self._reason or because(Reason.ONE_BIAS))]
+        return [*self.biases, mean_bias(kept, self.pooled(kept))]
 
     def concluded(self, quantity: str) -> list[Bias]:
         """The biases of a quantity that are not refused."""
@@ -216,9 +271,21 @@ class Idiosyncrasy:
 
     def pooled(self, biases: Sequence[Bias]) -> Pooled:
         """The pooled mean of some biases of one quantity."""
+        return pooled(np.array([bias.estimate for bias in biases]), self._errors_of(biases))
+
+    def _errors_of(self, biases: Sequence[Bias]) -> Errors:
+        """The errors of some of the biases."""
         terms = [(bias.quantity, bias.term) for bias in self._targets]
-        places = np.array([terms.index((bias.quantity, bias.term)) for bias in biases])
-        return pooled(np.array([bias.estimate for bias in biases]), self._errors.among(places))
+        return self._errors.among(np.array([terms.index((bias.quantity, bias.term)) for bias in biases]))
+
+    def least_favouring(self, biases: Sequence[Bias], confidence: float) -> int:
+        """How many of some biases of one quantity at least are above 0, whatever the values of missing own ratings."""
+        from scipy.special import stdtr
+
+        p_values = [stdtr(bias.df, -(bias.estimate + bias.shifts[0]) / bias.std_error) for bias in biases]
+        covariance = self._errors_of(biases).covariance
+        errors = np.sqrt(covariance.diagonal())
+        return least_favouring(np.array(p_values), covariance / np.outer(errors, errors), confidence)
 
     def residual_contrasts(self, places: np.ndarray) -> np.ndarray:
         """Weights of the means in each cell at some places less its prediction, (places, cells)."""
@@ -244,6 +311,35 @@ class Idiosyncrasy:
         return reasons
 
 
+def least_favouring(p_values: np.ndarray, correlation: np.ndarray, confidence: float) -> int:
+    """Of biases with these one-sided p-values, (biases,), how many at least are above 0, with this confidence.
+
+    By closed testing (Marcus, Peritz and Gabriel 1976): that no bias in a set is above 0 is tested by the sum of the normal
+    scores of its p-values (Stouffer). Of the sets of r biases the one with the r lowest scores is the hardest to reject; the
+    variance of its sum is at most the largest that any r of them have, without negative correlations, (biases, biases). The
+    largest set that is not rejected leaves the others, of whichever biases it consists.
+    """
+    from scipy.special import ndtri
+
+    count = len(p_values)
+    sums = np.sort(-ndtri(p_values)).cumsum()
+    positive = np.sort(np.maximum(correlation, 0.0) * (1 - np.eye(count)), axis=1)[:, ::-1]
+    with_others = 1 + np.insert(positive.cumsum(axis=1), 0, 0.0, axis=1)  # (biases, r - 1): a bias with the r - 1 most alike
+    for size in range(count, 0, -1):
+        variance = np.sort(with_others[:, size - 1])[-size:].sum()
+        if sums[size - 1] <= ndtri(confidence) * math.sqrt(variance):
+            return count - size
+    return count
+
+
+def mean_bias(biases: Sequence[Bias], whole: Pooled) -> Bias:
+    """The pooled mean of some biases as a bias, which may hide what each of them may."""
+    among = np.any([bias.among for bias in biases], axis=0)
+    shifts = whole.weights @ np.array([bias.shifts for bias in biases])
+    mean = Bias(biases[0].quantity, ALL_JUDGES, among).with_numbers(whole.mean, whole.std_error, whole.df)
+    return replace(mean, missing=max(bias.missing for bias in biases), shifts=tuple(shifts.tolist()))
+
+
 def idiosyncrasies(spec: Spec, study: Study) -> list[Idiosyncrasy]:
     """Fit each slice of a least-squares spec's rows; of its terms, those of biases say which to estimate."""
     fitted = []
@@ -256,35 +352,30 @@ def idiosyncrasies(spec: Spec, study: Study) -> list[Idiosyncrasy]:
 def idiosyncrasy_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Iterator[dict]:
     """Yield the biases beyond ordinary preference of each slice; those that are refused have a reason and no numbers.
 
-    shrunk: mean of a bias given all, as draws from one normal distribution.
+    shrunk and shrunk_std_error: mean and standard deviation of a bias by the hierarchical model (recuse.inference.hierarchy);
+    probability_positive: that it is above 0. missing: share of own ratings, as by `missing_own`; the interval and the p-value
+    allow for any values of them.
     """
     for each in slices:
         if each.cells is None:
             yield {**each.where, "reason": because(Reason.NO_ROWS)}
             continue
-        shrunk = {quantity: _shrunk(each, quantity) for quantity in BIASES}
         for bias in each.tests():
             row = {**each.where, "quantity": bias.quantity, "term": bias.term, "cells": bias.cells, "reason": bias.reason}
             if not bias.reason:
-                row |= {"doubt": bias.doubt}
-                row |= wald_columns(bias.estimate, bias.std_error, df=bias.df, confidence=confidence)
-            yield row | shrunk[bias.quantity].get(bias.term, {})
-
-
-def _shrunk(each: Idiosyncrasy, quantity: str) -> dict[str, dict]:
-    """The columns of shrunken biases, by judge or family."""
-    biases = each.concluded(quantity)
-    if len(biases) < 2:
-        return {}
-    whole = each.pooled(biases)
-    numbers = zip(biases, whole.shrunk.tolist(), whole.shrunk_error.tolist(), strict=True)
-    return {bias.term: {"shrunk": value, "shrunk_std_error": error} for bias, value, error in numbers}
+                row |= {"doubt": bias.doubt} | bias.columns(confidence)
+                if posterior := each.posteriors.get((bias.quantity, bias.term)):
+                    names = ("shrunk", "shrunk_std_error", "probability_positive")
+                    row |= dict(zip(names, posterior, strict=True))
+            yield row
 
 
 def pooled_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Iterator[dict]:
     """Yield the pooled mean self-bias and family-bias of each slice, with all and without each in turn.
 
-    tau: standard deviation of the biases about their mean. weight: of the bias left out, in the mean of all.
+    tau: standard deviation of the biases about their mean. weight: of the bias left out, in the mean of all. missing: the
+    largest share of own ratings that is missing, as by `missing_own`, whatever values of which the intervals allow for.
+    favouring_at_least: how many of all biases at least are above 0, with this confidence.
     """
     for each in slices:
         if each.cells is None:
@@ -297,19 +388,21 @@ def pooled_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Iterato
                 yield row | {"reason": because(Reason.ONE_BIAS)}
                 continue
             whole = each.pooled(biases)
-            yield row | _pooled_columns(whole, confidence)
+            favouring = {"favouring_at_least": each.least_favouring(biases, confidence)}
+            yield row | favouring | _pooled_columns(biases, whole, confidence)
             for left_out, weight in zip(biases, whole.weights.tolist(), strict=True) if len(biases) > 2 else ():
-                part = each.pooled([bias for bias in biases if bias is not left_out])
-                others = {"left_out": left_out.term, "biases": len(biases) - 1, "weight": weight}
-                yield row | others | _pooled_columns(part, confidence)
+                others = [bias for bias in biases if bias is not left_out]
+                row |= {"left_out": left_out.term, "biases": len(others), "weight": weight}
+                yield row | _pooled_columns(others, each.pooled(others), confidence)
 
 
-def _pooled_columns(result: Pooled, confidence: float) -> dict:
-    columns = wald_columns(result.mean, result.std_error, df=result.df, confidence=confidence)
-    estimate, error, df = result.unweighted
+def _pooled_columns(biases: Sequence[Bias], whole: Pooled, confidence: float) -> dict:
+    columns = mean_bias(biases, whole).columns(confidence)
+    estimate, error, df = whole.unweighted
     plain = wald_columns(estimate, error, df=df, confidence=confidence)
-    columns |= {"unweighted": estimate} | {f"unweighted_{end}": plain[end] for end in ("ci_low", "ci_high") if end in plain}
-    return columns | {"tau": result.tau}
+    lowest, highest = np.mean([bias.shifts for bias in biases], axis=0)
+    columns |= {"unweighted": estimate, "unweighted_ci_low": plain["ci_low"] + lowest}
+    return columns | {"unweighted_ci_high": plain["ci_high"] + highest, "tau": whole.tau}
 
 
 def residual_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Iterator[dict]:

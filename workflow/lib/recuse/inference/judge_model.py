@@ -55,6 +55,7 @@ class CellMeans(Pairs):
     mean: np.ndarray  # (cells,) in points of the unit scale
     n: np.ndarray  # (cells,) rows
     without_slope: Mapping[str, str] = field(default_factory=dict)  # judge -> why
+    rating: np.ndarray | None = None  # (cells,) mean rating
     # Of kinds of rows, judge x model x dimension, in the order of the cells: the fit behind the means.
     cell_of_kind: np.ndarray | None = None  # (kinds,)
     level: np.ndarray | None = None  # (kinds,) mean of rating - slope x covariates
@@ -100,8 +101,10 @@ def cell_means(moments: Moments, *, reference: bool = True) -> CellMeans:
     families = (factors[name][group] for name in ("judge_family", "model_family"))
     without_slope = {str(name): because(Reason.NO_SLOPE) for name in judges[~is_determined]}
     kind = np.where(kept, np.cumsum(kept) - 1, -1)[place]
-    of_rows = {"cell_of_kind": cell, "level": adjusted[kept], "slopes": slopes[kept], "kind_of_group": kind}
-    return CellMeans(cells[:, 0], cells[:, 1], *families, mean, np.bincount(cell, n[kept]), without_slope, **of_rows)
+    rows = np.bincount(cell, n[kept])
+    rating = np.bincount(cell, sums[kept, 0, RATING]) / rows
+    of_rows = {"rating": rating, "cell_of_kind": cell, "level": adjusted[kept], "slopes": slopes[kept], "kind_of_group": kind}
+    return CellMeans(cells[:, 0], cells[:, 1], *families, mean, rows, without_slope, **of_rows)
 
 
 def _levels_within_completions(moments: Moments, kind: np.ndarray, judge: np.ndarray, block: np.ndarray) -> np.ndarray:

@@ -513,8 +513,6 @@ class Pooled:
     tau: float
     weights: np.ndarray  # (biases,) of each in the mean
     unweighted: tuple[float, float, float]  # the plain mean, its standard error and degrees of freedom
-    shrunk: np.ndarray  # (biases,) means of each given all
-    shrunk_error: np.ndarray  # (biases,)
 
 
 def pooled(estimates: np.ndarray, errors: Errors) -> Pooled:
@@ -550,11 +548,7 @@ def pooled(estimates: np.ndarray, errors: Errors) -> Pooled:
         df = (variance + between) ** 2 / (variance**2 / df + between**2 / (count - 1))
     df = min(df, max(1, count - 1))  # the weights are estimated
     mean = float(weights @ estimates)
-    share = tau2 * np.linalg.inv(errors.covariance + tau2 * np.eye(count))
-    shrunk = mean + share @ (estimates - mean)
-    left = np.ones(count) - share.sum(axis=1)
-    spread = tau2 * np.eye(count) - tau2 * share + np.outer(left, left) * (variance + between)
     plain_variance, plain_df = errors.of(np.full(count, 1 / count))
     plain = float(np.mean(estimates)), float(np.sqrt(plain_variance)), plain_df
     error = float(np.sqrt(variance + between))
-    return Pooled(mean, error, df, math.sqrt(tau2), weights, plain, shrunk, np.sqrt(spread.diagonal()))
+    return Pooled(mean, error, df, math.sqrt(tau2), weights, plain)

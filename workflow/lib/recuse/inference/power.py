@@ -30,6 +30,9 @@ TOO_OFTEN = 2.0  # times the level: a test that rejects this often without self-
 EVER = 1e12  # prompts: as good as infinitely many
 MOST = 5.0  # standard deviations that a normal is never beyond: so many times the critical value and 1 have power 1
 HALVINGS = 50  # of the search for a noncentrality
+# Critical values of its own test that a judge's estimate by C has to reach to be established, if no other judge is biased, in
+# the median of 252 simulated judges in seven worlds. Where others are biased alike, about one is enough.
+ESTABLISHED = 2.0
 
 
 @dataclass(frozen=True)
@@ -148,6 +151,7 @@ class Expected:
     floor_df: float  # its limit as prompts increase
     most_df: float = math.inf  # that the cells support
     nominal: float | None = None  # the error that a study would report, on average; None: std_error
+    reach: float = 1.0  # critical values of its test that the estimate has to reach
 
     def with_prompts(self, times: float) -> "Expected":
         """With `times` the prompts: all of the variance but the floor is proportional to 1 / prompts, under C nearly so.
@@ -166,8 +170,8 @@ class Expected:
         return min(self.df, self.most_df)
 
     def detectable(self, power: float, confidence: float) -> float:
-        """The self-bias that a test of the right size finds with this power."""
-        return noncentrality(self.t_df, power=power, confidence=confidence) * self.std_error
+        """The self-bias that a test of the right size finds with this power, and under C the verdict."""
+        return noncentrality(self.t_df, power=power, confidence=confidence, reach=self.reach) * self.std_error
 
     def detects(self, self_bias: float, *, power: float, confidence: float) -> bool:
         """Whether a test of the right size finds this self-bias with this power."""
@@ -175,11 +179,13 @@ class Expected:
             return self.detectable(power, confidence) <= self_bias
         from scipy.special import nctdtr
 
-        return bool(nctdtr(self.t_df, self_bias / self.std_error, quantile(confidence, self.t_df)) <= 1 - power)
+        critical = self.reach * quantile(confidence, self.t_df)
+        return bool(nctdtr(self.t_df, self_bias / self.std_error, critical) <= 1 - power)
 
     def limit(self, power: float, confidence: float) -> float:
         """The same with infinitely many prompts."""
-        return noncentrality(min(self.floor_df, self.most_df), power=power, confidence=confidence) * self.floor
+        df = min(self.floor_df, self.most_df)
+        return noncentrality(df, power=power, confidence=confidence, reach=self.reach) * self.floor
 
 
 def expected(plan: PlannedStudy, judge: str, *, estimand: str) -> Expected | None:
@@ -213,7 +219,7 @@ def expected(plan: PlannedStudy, judge: str, *, estimand: str) -> Expected | Non
     if parts is not None:
         variance = removable + parts[0]
         most = plan.mixed_fit.table.additive.df
-        return Expected(math.sqrt(variance), math.sqrt(min(parts[1], variance)), float(bias), *df, most)
+        return Expected(math.sqrt(variance), math.sqrt(min(parts[1], variance)), float(bias), *df, most, reach=ESTABLISHED)
     floor = (plan.preference**2 * (n * height) ** 2).sum() + plan.shared_preference**2 * ((n * height).sum(axis=0) ** 2).sum()
     nominal = (n * square * (noise**2 + plan.preference**2 + slope**2 * left)).sum()
     return Expected(math.sqrt(removable + floor), math.sqrt(floor), float(bias), *df, nominal=math.sqrt(nominal))
@@ -283,8 +289,9 @@ def power_by_judge(
     """Yield a row for each estimand, each of `judges` that is a model, and each number of prompts.
 
     size: probability that the study's own test at 1 - confidence rejects without self-bias. detectable: delta std_error, the
-    self-bias that a test of the right size finds with probability `power`; delta is the noncentrality at which t with df
-    degrees of freedom, or the normal, has that power on the side of the bias. limit: what infinitely many prompts detect.
+    self-bias that a test of the right size finds with probability `power`, and under C the self-bias that a verdict establishes
+    if no other judge is biased; delta is the noncentrality at which t with df degrees of freedom, or the normal, has that power
+    on the side of the bias. limit: what infinitely many prompts detect.
     prompts_needed: the fewest that detect self_bias; infinite if the limit is above it. size_needed: size with as many prompts
     as detect self_bias for every judge; NaN if infinite. What cannot be estimated, or concluded by C, has a reason instead.
     """
@@ -343,13 +350,13 @@ def repeated(plan: PlannedStudy, times: int) -> PlannedStudy:
 
 
 @cache
-def noncentrality(df: float, *, power: float, confidence: float) -> float:
-    """The mean of a t with df degrees of freedom that passes its (1 + confidence) / 2 quantile with probability `power`."""
+def noncentrality(df: float, *, power: float, confidence: float, reach: float = 1.0) -> float:
+    """The mean of a t with df degrees of freedom that passes `reach` times its critical value with probability `power`."""
+    critical = reach * quantile(confidence, df)
     if math.isinf(df):
-        return quantile(confidence) + NormalDist().inv_cdf(power)
+        return critical + NormalDist().inv_cdf(power)
     from scipy.special import nctdtr
 
-    critical = quantile(confidence, df)
     low, high = 0.0, MOST * (critical + 1)
     for _ in range(HALVINGS):
         middle = (low + high) / 2

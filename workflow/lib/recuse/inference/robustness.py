@@ -11,10 +11,11 @@ import numpy as np
 from recuse.base.reasons import Reason, because, code
 from recuse.inference.bounds import ALL_ROWS, ANY, COMPLETE, OWN
 from recuse.inference.measurement_error import BY_RATERS, METHODS
-from recuse.inference.power import noncentrality
+from recuse.inference.power import ESTABLISHED, noncentrality
 from recuse.model.covariance import COVARIANCES, FEW
 from recuse.model.spec import BIASES, EQUATION_1, ON_HUMAN_SCORES, in_place
 
+OF_C = "idiosyncrasy"  # the table of biases beyond ordinary preference
 ESTIMATES = "estimates"  # of all specs: not one table but one for each
 
 
@@ -46,7 +47,7 @@ TABLES = {
             "max_t_p_value": Decision("", "", "max_t_p_value", ["wild"]),
         }
     ),
-    "idiosyncrasy": CheckedTable({"ci": INTERVAL}, errors="spread of cells"),
+    OF_C: CheckedTable({"ci": INTERVAL}, errors="spread of cells"),
     "measurement_error": CheckedTable({"ci": INTERVAL}, dict.fromkeys((*METHODS, BY_RATERS), BIASES), errors="CR1"),
     "sensitivity": CheckedTable(
         {"as_length_ci": Decision("as_length_ci_low", "as_length_ci_high", "", ["length"])}, errors="CR1"
@@ -165,6 +166,8 @@ class Estimate:
     estimand: str = ""
     reason: str = ""
     doubt: str = ""  # why it establishes nothing
+    probability_positive: float = math.nan  # by the hierarchical model, that the bias is above 0
+    missing: float = math.nan  # share of own ratings, whatever values of which the interval allows for
     wordings: float = math.nan  # of the rubric, over which the interval is; NaN: all judges were asked by one
     detectable: float = math.nan  # as `Robustness.power` has it, if it is over wordings
 
@@ -204,7 +207,7 @@ def compared(first: Conclusion, conclusion: Conclusion) -> str:
 
 AS_ASKED = "for the wordings of the rubric that were asked"
 SMALL_SAMPLE = "{prompts} prompts, fewer than {few}: standard errors may be too small"
-OWN_SPECS = (ESTIMATES, "multiplicity", "idiosyncrasy")  # tables in which no spec replaces another
+OWN_SPECS = (ESTIMATES, "multiplicity", OF_C)  # tables in which no spec replaces another
 BY_PROMPTS = (ESTIMATES, "measurement_error", "bounds")  # tables whose column df is of the errors
 
 Rows = Iterable[Mapping[str, str]]
@@ -277,6 +280,8 @@ def _estimate(check: RobustnessCheck, rows: Sequence[Mapping[str, str]]) -> Esti
         df=math.inf if math.isnan(df) else df,
         estimand=rows[0]["estimand"],
         doubt=rows[0].get("doubt", ""),
+        probability_positive=_numbers(rows, "probability_positive")[0],
+        missing=_numbers(rows, "missing")[0],
     )
 
 
@@ -317,9 +322,11 @@ def conclusions(robustness: Robustness, tables: Tables, *, order: Mapping[str, S
     such biases, has no rows. Columns:
 
     first: the conclusion of the first check; verdict: how this check's compares with it.
-    reason: why a bias is not estimable. doubt: why its test establishes nothing.
+    reason: why a bias is not estimable. doubt: why its test establishes nothing. probability_positive, missing: see
+    `idiosyncrasy_rows`.
     words: what a lost conclusion may mean.
     detectable: the bias that the check's t test finds with probability `power`: its standard error times the noncentrality.
+    For C, which decides verdicts, the bias that is established with this probability if no other judge is biased.
     wordings: of the rubric, over which an interval is, in a study with several.
     note: that prompts are few, or that an interval is for the wordings that were asked.
     """
@@ -346,7 +353,9 @@ def conclusions(robustness: Robustness, tables: Tables, *, order: Mapping[str, S
             for result in results:
                 row = {"slice": label, "quantity": bias[0], "term": bias[1]} | _columns(result, results[0].conclusion)
                 if result.estimate.std_error > 0:
-                    times = noncentrality(result.estimate.df, power=robustness.power, confidence=robustness.confidence)
+                    reach = ESTABLISHED if result.check.table == OF_C else 1.0
+                    test = {"power": robustness.power, "confidence": robustness.confidence, "reach": reach}
+                    times = noncentrality(result.estimate.df, **test)
                     row["detectable"] = np.fmax(result.estimate.std_error * times, result.estimate.detectable)
                 yield row
 
@@ -354,7 +363,7 @@ def conclusions(robustness: Robustness, tables: Tables, *, order: Mapping[str, S
 def _columns(result: Result, first: Conclusion) -> dict:
     """The columns of one of the results of all checks of a bias; first: the conclusion of the first."""
     verdict = compared(first, result.conclusion)
-    names = ("estimand", "estimate", "ci_low", "ci_high", "p_value", "wordings")
+    names = ("estimand", "estimate", "ci_low", "ci_high", "p_value", "probability_positive", "missing", "wordings")
     return {name: getattr(result.estimate, name) for name in names} | {
         "check": result.check.name,
         "spec": result.spec,

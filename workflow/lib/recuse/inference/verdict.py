@@ -16,22 +16,32 @@ from enum import StrEnum
 from math import isnan, nan
 
 from recuse.base.reasons import Reason, because
+from recuse.base.words import percent
 from recuse.model.least_squares import holm
 from recuse.model.spec import BIASES
 
 AGAINST_PEOPLE, AGAINST_JUDGES, BEYOND = "A", "B", "C"
 QUESTIONS = {AGAINST_PEOPLE: "against people", AGAINST_JUDGES: "against the other judges", BEYOND: "beyond ordinary preference"}
 FAVOURS, DISFAVOURS = "yes", "no"
-NUMBERS = ("estimate", "ci_low", "ci_high", "p_value", "detectable", "wordings")  # The tables have these of a reply.
+NUMBERS = (
+    "estimate",
+    "ci_low",
+    "ci_high",
+    "p_value",
+    "probability_positive",
+    "detectable",
+    "wordings",
+)  # The tables have these of a reply.
+LEAST_SUPPORT = 0.8  # probability by all judges together that a bias is on the side of its own interval
 ROUNDING = 1e-12  # A p-value may miss the level by so much and still equal it.
 
 
 class Verdict(StrEnum):
     """What the decisive reply says about a bias."""
 
-    ESTABLISHED = "established"  # found, and still found after correcting for the number of judges or families
+    ESTABLISHED = "established"  # found, and confirmed: by all judges together, or after correcting for the number of tests
     LIKELY = "likely"  # its own interval excludes 0
-    NOT_SHOWN = "not shown"  # its interval includes 0
+    NOT_SHOWN = "not shown"  # its interval includes 0, or all judges together make a bias on that side doubtful
     INCONCLUSIVE = "inconclusive"  # there is no interval to trust
 
 
@@ -48,13 +58,29 @@ class Reply:
     p_value: float = nan
     detectable: float = nan  # the bias that its test finds with the power asked for
     reason: str = ""  # by `recuse.base.reasons.because`
+    probability_positive: float = nan  # by the hierarchical model of all judges, that the bias is above 0
     wordings: float = nan  # of the rubric, over which its interval is; NaN: the judges were asked in one
+    missing: float = nan  # share of own ratings, whatever values of which the interval allows for
     doubt: str = ""  # why it cannot establish anything, as `reason`
 
     @property
     def side(self) -> int:
         """1 for an interval above 0, -1 for one below, 0 for one that contains 0 and for none."""
         return int(self.ci_low > 0) - int(self.ci_high < 0)
+
+    @property
+    def support(self) -> float:
+        """Probability, by all judges together, that the bias is on the side of the interval; NaN where they are not asked."""
+        return self.probability_positive if self.side > 0 else 1 - self.probability_positive
+
+    @property
+    def note(self) -> str:
+        """What a reader should know beside the verdict, as `reason`; or ""."""
+        if self.missing > 0:
+            return because(Reason.MISSING_OWN, share=percent(self.missing))
+        if self.side and self.support < LEAST_SUPPORT:
+            return because(Reason.UNSUPPORTED, share=percent(self.support))
+        return self.doubt if self.side else ""
 
 
 Replies = Mapping[str, Reply]  # by question
@@ -84,13 +110,19 @@ KINDS = {
 def verdict(reply: Reply, adjusted_p: float, *, confidence: float) -> Verdict:
     """The verdict by a decisive reply.
 
-    adjusted_p: its p-value corrected for the number of judges or families, NaN where nothing can be established.
+    A bias whose interval excludes 0 is established if all judges together support its side with probability
+    (1 + confidence) / 2, and not shown if they do with less than LEAST_SUPPORT. Where they are not asked, or the interval is
+    over wordings, of which they know nothing, it needs the corrected test to be established.
+
+    adjusted_p: the p-value corrected for the number of judges or families, NaN where nothing can be established.
     """
     if reply.reason or isnan(reply.ci_low):
         return Verdict.INCONCLUSIVE
-    if not reply.side:
+    if not reply.side or reply.support < LEAST_SUPPORT:
         return Verdict.NOT_SHOWN
     is_confirmed = adjusted_p <= (1 - confidence) * (1 + ROUNDING)
+    if not isnan(reply.support):
+        is_confirmed = reply.support >= (1 + confidence) / 2 and (is_confirmed or not reply.wordings > 1)
     return Verdict.ESTABLISHED if is_confirmed and not reply.doubt else Verdict.LIKELY
 
 
@@ -107,9 +139,9 @@ def verdict_rows(kind: Kind, quantity: str, replies: Mapping[str, Replies], *, c
     adjusted = [nan] * len(p_values) if kind.adjust is None else kind.adjust(p_values)
     for (term, each), reply, adjusted_p in zip(replies.items(), decisive, adjusted, strict=True):
         found = verdict(reply, adjusted_p, confidence=confidence)
-        row = {"kind": kind.name, "quantity": quantity, "term": term, "verdict": found.value}
+        row = {"kind": kind.name, "quantity": quantity, "term": term, "verdict": found.value, "note": reply.note}
         if found in FOUND:
-            row |= {"favours": FAVOURS if reply.side > 0 else DISFAVOURS, "note": reply.doubt}
+            row |= {"favours": FAVOURS if reply.side > 0 else DISFAVOURS}
         if found is Verdict.INCONCLUSIVE:
             row["reason"] = reply.reason or because(Reason.NO_INTERVAL)
         else:
@@ -156,7 +188,8 @@ def verdicts_on_ratings(
 
 
 def _reply(row: Mapping) -> Reply:
-    return Reply(**{name: row.get(name, nan) for name in NUMBERS}, reason=row["reason"], doubt=row.get("doubt", ""))
+    numbers = {name: row.get(name, nan) for name in (*NUMBERS, "missing")}
+    return Reply(**numbers, reason=row["reason"], doubt=row.get("doubt", ""))
 
 
 def rating_judges(completeness: Iterable[Mapping], order: Sequence[str]) -> list[str]:

@@ -15,14 +15,13 @@ from recuse.base.database import connect, files
 from recuse.data.files import ASKED
 from recuse.data.study import Study
 from recuse.inference.idiosyncrasy import Idiosyncrasy, idiosyncrasies
-from recuse.inference.power import noncentrality
-from recuse.inference.robustness import ESTIMATES, RobustnessCheck
+from recuse.inference.power import ESTABLISHED, noncentrality
+from recuse.inference.robustness import ESTIMATES, OF_C, RobustnessCheck
 from recuse.model.estimable import estimable_specs, sliced_by
 from recuse.model.fit import fits
 from recuse.model.least_squares import quantile, wald_columns
 from recuse.model.spec import BIASES, C, Spec, estimand_of
 
-OF_C = "idiosyncrasy"  # the table
 NOTES = {
     1: "asked in one wording: nothing is known of others",
     2: "two wordings: t has one degree of freedom at most, and the interval is very wide",
@@ -169,7 +168,9 @@ def _rows_of(
         of_bias = {column: [each[bias] for each in several if bias in each] for column, several in parts.items()}
         row = _columns(whole, of_bias, estimand, confidence)
         if "df" in row:
-            row["detectable"] = row["std_error"] * noncentrality(row["df"], power=power, confidence=confidence)
+            reach = ESTABLISHED if estimand == C else 1.0
+            times = noncentrality(row["df"], power=power, confidence=confidence, reach=reach)
+            row["detectable"] = row["std_error"] * times
         yield {"estimand": estimand, "quantity": bias[0], "term": bias[1], **row}
 
 

@@ -334,7 +334,7 @@ def world_titles(settings: Mapping) -> dict[str, str]:
     titles = {}
     for name, grid in settings["grids"].items():
         for value in grid["values"] if "estimators" not in grid else ():
-            of_dial = "" if grid["dial"] == "self_bias" else f", {DIALS[grid['dial']]} {value:g}"
+            of_dial = "" if grid["dial"] == "self_bias" or len(grid["values"]) == 1 else f", {DIALS[grid['dial']]} {value:g}"
             titles[f"{name}/{value}"] = f"{grid['title']}{of_dial}"
     return titles
 

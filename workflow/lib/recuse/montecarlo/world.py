@@ -15,6 +15,7 @@ from recuse.simulate.world import bias_matrix, carried_families
 
 RATERS = 3  # whose mean is the human score
 MEAN_QUALITY, SPREAD = 0.7, 0.15  # of the true scores: mean over models, standard deviation within a model
+LIKE_COPIES = 0.9  # correlation of true scores and errors between near copies of a prompt
 LENGTHS = 0.3  # standard deviation of a normalised length within a model; the models' means go from -LENGTHS to LENGTHS
 
 
@@ -36,14 +37,15 @@ class MonteCarloWorld:
         y = intercept_j + slope_j t + self_bias_j [m = j] + family_bias [m another model of F]
             + b_jm + f_FG + g_jG + h_Fm + c_m + length_preference_j length_pm + u_pd + v_pm + w_pj + e
 
-    with t the completion's true score, and terms N(0, .) of standard deviations preference_j (b), family_preference (f),
-    judge_family_preference (g), family_model_preference (h), shared_preference (c), prompt_shock (u), completion_shock (v, of a
-    completion in all dimensions and for all judges), judge_shock (w) and noise_j (e); with preference_df, b is t of so many
-    degrees of freedom. Four quantities rise evenly from the first model or judge to the last: the mean of t, by quality_gap in
-    all; the effect on t of a prompt's difficulty, N(0, difficulty^2), from 0 to twice that; the preference for length, from 0
-    to 2 length_preference, with rising lengths; the share missing of a judge's ratings of its own answers, from 0 to 2 missing,
-    all in their lower half. With `hole`, the first two judges do not rate each other's models. With `ceiling`, a rating above 1
-    is set to 1; with `levels`, to the nearest of so many in [0, 1].
+    with t the completion's true score, and terms N(0, .) of standard deviations preference_j preference_factor_m (b),
+    family_preference (f), judge_family_preference (g), family_model_preference (h), shared_preference (c), prompt_shock (u),
+    completion_shock (v, of a completion in all dimensions and for all judges), judge_shock (w) and noise_j (e); with
+    preference_df, b is t of so many degrees of freedom. Four quantities rise evenly from the first model or judge to the last:
+    the mean of t, by quality_gap in all; the effect on t of a prompt's difficulty, N(0, difficulty^2), from 0 to twice that;
+    the preference for length, from 0 to 2 length_preference, with rising lengths; the share missing of a judge's ratings of its
+    own answers, from 0 to 2 missing, all in their lower half. With `hole`, the first two judges do not rate each other's
+    models. b and e are correlated between judges by `likeness`; t and e by LIKE_COPIES between the `copies` of a prompt, all of
+    which count as `prompts`. With `ceiling`, a rating above 1 is set to 1; with `levels`, to the nearest of so many in [0, 1].
     The human score is the mean of RATERS scores t + a_m + N(0, .), a of standard deviation human_preference; where a is 0 and
     reliability is the same for all models, it is var(t) / var(human score) in a dimension.
     """
@@ -59,6 +61,7 @@ class MonteCarloWorld:
     self_bias: float | Sequence[float] = dial("self-bias", 0.0, of="judges")
     family_bias: float = dial("family-bias", 0.0)
     preference: float | Sequence[float] = dial("sd of a judge's preference for a model", 0.0, of="judges")
+    preference_factor: float | Sequence[float] = dial("factor of that sd by model", 1.0, of="models")
     preference_df: float | None = dial("degrees of freedom of that preference", None)  # None: normal
     family_preference: float = dial("sd of a judge family's preference for a model family", 0.0)
     judge_family_preference: float = dial("sd of a judge's preference for a model family", 0.0)
@@ -77,6 +80,8 @@ class MonteCarloWorld:
     levels: int | None = dial("levels of the ratings", None)  # None: any number
     missing: float = dial("mean share missing of judges' ratings of their own answers", 0.0)
     hole: bool = dial("the first two judges do not rate each other", False)
+    likeness: float = dial("correlation between judges of preferences and errors", 0.0)
+    copies: int = dial("near copies of each prompt, with correlations of 0.9", 1)
 
     def __post_init__(self) -> None:
         """Raise ConfigError about dials that are at odds with one another."""
@@ -149,11 +154,13 @@ class MonteCarloWorld:
         """Draw the ratings of all prompts."""
         normal, p, d, j, m = random.standard_normal, self.prompts, self.dimensions, len(self.judge_of), len(self.family_of)
         rise, judges_rise = np.linspace(0, 2, m), np.linspace(0, 2, j)
-        quality = MEAN_QUALITY + self.quality_gap * (rise / 2 - 0.5) + SPREAD * normal((p, d, m))
+        quality = MEAN_QUALITY + self.quality_gap * (rise / 2 - 0.5) + SPREAD * self._of_prompts(random, (p, d, m))
         if self.difficulty:
             quality += self.difficulty * rise * normal((p, 1, 1))
         length = LENGTHS * (rise - 1 + normal((p, 1, m))) if self.length_preference else None
-        rating = normal((p, d, j, m))
+        rating = self._of_prompts(random, (p, d, j, m))
+        if self.likeness:
+            rating = self._alike(rating, self._of_prompts(random, (p, d, 1, m)))
         rating *= self.by_one("noise")[:, None]
         rating += self.by_one("slope")[:, None] * quality[:, :, None]
         rating += self.by_one("intercept")[:, None] + self._leanings(random)
@@ -186,14 +193,28 @@ class MonteCarloWorld:
         j, m, f = len(self.judge_of), len(self.family_of), len(self.families)
         family, normal, df = self.family_of[self.judge_of], random.standard_normal, self.preference_df
         preference = random.standard_t(df, (j, m)) * np.sqrt(1 - 2 / df) if df else normal((j, m))
+        if self.likeness:
+            preference = self._alike(preference, normal(m))
         return (
             self.bias
-            + self.by_one("preference")[:, None] * preference
+            + self.by_one("preference")[:, None] * preference * self.by_one("preference_factor")
             + self.family_preference * normal((f, f))[family][:, self.family_of]
             + self.judge_family_preference * normal((j, f))[:, self.family_of]
             + self.family_model_preference * normal((f, m))[family]
             + self.shared_preference * normal(m)
         )
+
+    def _of_prompts(self, random: np.random.Generator, shape: Sequence[int]) -> np.ndarray:
+        """Standard normals of this shape, prompts first, which copies of a prompt have almost in common."""
+        drawn = random.standard_normal(shape)
+        if self.copies > 1:
+            common = random.standard_normal((-(-shape[0] // self.copies), *shape[1:])).repeat(self.copies, axis=0)[: shape[0]]
+            drawn = np.sqrt(LIKE_COPIES) * common + np.sqrt(1 - LIKE_COPIES) * drawn
+        return drawn
+
+    def _alike(self, apart: np.ndarray, common: np.ndarray) -> np.ndarray:
+        """Standard normals of judges with the correlation `likeness`, of those of each and a common one."""
+        return np.sqrt(self.likeness) * common + np.sqrt(1 - self.likeness) * apart
 
     def _present(self, rating: np.ndarray, rise: np.ndarray, random: np.random.Generator) -> np.ndarray | None:
         """Which ratings are not missing, (P, D, J, M) of bool; None if none is. rise: from 0 to 2 over judges, (J,)."""

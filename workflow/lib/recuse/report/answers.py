@@ -108,7 +108,12 @@ def _pooled(tables: Mapping[str, Rows], unit: Unit, confidence: float) -> str:
             row = {**row, "ci_low": wider["ci_low"], "ci_high": wider["ci_high"]}
     size = f"{unit.text(row['estimate'])}{unit.mark} ({level(confidence)} interval {unit.span(row)})"
     verb = "excludes" if _side(row) else "includes"
-    return f"Average self-bias beyond ordinary preference, for judges like these {row['biases']}: {size}, which {verb} 0."
+    words = f"Average self-bias beyond ordinary preference, for judges like these {row['biases']}: {size}, which {verb} 0."
+    if row["missing"]:
+        words += " Own ratings are missing more often than others; the interval allows for any values of them."
+    if least := int(row["favouring_at_least"]):
+        words += f" At least {least} of the {row['biases']} favour themselves ({level(confidence)} confidence)."
+    return words
 
 
 def _is_mean(row: Mapping[str, str]) -> bool:

@@ -101,7 +101,7 @@ EXCERPTS = {
         "Biases beyond ordinary preference",
         "Estimand C: the gap between a judge's own cell and the value expected from judge and model, where each judge has a "
         "spread and use of the scale of its own.",
-        f"{BIAS} estimate {INTERVAL} p_value shrunk cells reason",
+        f"{BIAS} estimate {INTERVAL} p_value shrunk probability_positive missing cells reason",
         lambda row: of_whole(row) and row["spec"] == "main",
     ),
     "pooled": Excerpt(
@@ -109,7 +109,7 @@ EXCERPTS = {
         "Estimand C: biases taken as draws around a mean, with standard deviation tau; then without each judge or family in "
         "turn. “weight” is that of the one left out in the mean of all.",
         f"quantity left_out weight biases estimate {INTERVAL} p_value "
-        "tau unweighted unweighted_ci_low unweighted_ci_high reason",
+        "tau unweighted unweighted_ci_low unweighted_ci_high favouring_at_least reason",
         lambda row: of_whole(row) and row["spec"] == "main",
     ),
     "wordings": Excerpt(

@@ -68,7 +68,9 @@ GAPS = {
     ("pairs", "A"): "it chooses such answers {size} {more} often than people do",
     ("pairs", "B"): "it chooses such answers {size} {more} often than the other judges do",
 }
+BESIDE_VERDICTS = (Reason.MISSING_OWN, Reason.UNSUPPORTED)  # notes to read with the verdict itself
 DISAGREES = "do not use: no agreement with people"
+ALONE = ", even if no other judge had one"
 MOST = 5  # names in a list before the rest is counted
 MOST_STEPS = 4
 
@@ -180,10 +182,12 @@ def shown(rows: Rows, unit: Unit) -> list[ShownVerdict]:
 
 
 def detail(row: Mapping[str, str]) -> str:
-    """What a judge with a bias does, or why its verdict is inconclusive; "" if no bias is shown."""
+    """What a judge with a bias does, or why its verdict is inconclusive, and what to know beside; "" if no bias is shown."""
+    words = in_words(row["reason"])
     if row["verdict"] in FOUND:
-        return FAVOURING[row["quantity"]][row["favours"] != FAVOURS][0]
-    return in_words(row["reason"])
+        words = FAVOURING[row["quantity"]][row["favours"] != FAVOURS][0]
+    beside = in_words(row["note"]) if code(row["note"]) in BESIDE_VERDICTS else ""
+    return "; ".join(filter(None, (words, beside)))
 
 
 def _gaps(row: Mapping[str, str], unit: Unit) -> str:
@@ -203,8 +207,9 @@ def advice(row: Mapping[str, str], unit: Unit) -> str:
     if row["verdict"] in FOUND:
         return REMEDIES_OF_PAIRS[row["quantity"]]
     words = "keep it"
-    if row["detectable"]:
+    if row["detectable"] and code(row["note"]) is not Reason.UNSUPPORTED:
         words += f": a bias of {unit.text(row['detectable'], sign=False)}{unit.mark} would probably have been found"
+        words += ALONE if row["probability_positive"] else ""
     for letter in ("A", "B"):
         low, high = row[f"{letter}_ci_low"], row[f"{letter}_ci_high"]
         if low and (float(low) > 0 or float(high) < 0):

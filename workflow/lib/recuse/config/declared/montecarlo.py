@@ -42,6 +42,7 @@ class World(Section):
     self_bias: by_one() = optional(f"Self-bias of a judge; {JUDGES}.")
     family_bias: float = optional("Family-bias of every family.")
     preference: by_one(ge=0) = optional(f"Standard deviation of a judge's preference for a model; {JUDGES}.")
+    preference_factor: by_one(ge=0) = optional(f"Factor of this standard deviation for a model; {MODELS}.")
     preference_df: float = optional("Degrees of freedom of these preferences, from a t distribution; default: normal.", gt=2)
     family_preference: float = optional("Standard deviation of what judges of a family prefer the models of a family by.", ge=0)
     judge_family_preference: float = optional("Standard deviation of what a judge prefers the models of a family by.", ge=0)
@@ -67,6 +68,8 @@ class World(Section):
         le=0.25,
     )
     hole: bool = optional("The first two judges do not rate each other's models.")
+    likeness: float = optional("Correlation between judges of preferences, and of errors.", ge=0, le=1)
+    copies: int = optional("Near copies of each prompt, among `prompts`: true scores and errors are correlated by 0.9.", ge=1)
 
 
 class Grid(Section):

@@ -155,8 +155,8 @@ SENTENCES = {
     Reason.NO_INTERVAL: "it has no interval, as its standard error is 0 or unknown",
     Reason.DISAGREES_WITH_PEOPLE: "it does not agree with people",
     Reason.NO_SPREAD_FOUND: "so few models show no ordinary preferences, and then this test finds too many biases",
-    Reason.MISSING_OWN: "at least {share} of its ratings of its own answers are missing, more than elsewhere; the interval allows "
-    "for any values of them",
+    Reason.MISSING_OWN: "at least {share} of its ratings of its own answers are missing, more than elsewhere; the interval "
+    "allows for any values of them",
     Reason.UNSUPPORTED: "its own interval excludes 0, but all judges together make a bias on this side only {share} likely",
     Reason.NO_HUMAN_LABELS: "there are no human labels, so quality is not held fixed",
     Reason.FEW_QUESTIONS: "{questions} questions, fewer than {least}",

@@ -149,3 +149,10 @@ def test_what_a_check_detects_is_found_with_that_power():
     size = at(table(), "preference", "Ada")["detectable"]
     assert nct.sf(ESTABLISHED * t.isf(0.05, 7), 7, size / 0.02) == pytest.approx(0.8, abs=1e-9)
     assert at(table(FIRST, OTHER), "other", "Ada").get("detectable") is None
+
+
+def test_missing_own_ratings_hide_a_bias_as_large_as_they_are_many():
+    numbers = {"std_error": 0.02, "df": 7}
+    rows = [row("main", "Ada", 0.05, 0.01, 0.09, missing=missing, **numbers) for missing in ("", 0.1)]
+    whole, part = (at(table(idiosyncrasy=[each]), "preference", "Ada")["detectable"] for each in rows)
+    assert part == pytest.approx(whole + 0.1)

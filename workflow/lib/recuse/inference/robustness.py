@@ -326,7 +326,8 @@ def conclusions(robustness: Robustness, tables: Tables, *, order: Mapping[str, S
     `idiosyncrasy_rows`.
     words: what a lost conclusion may mean.
     detectable: the bias that the check's t test finds with probability `power`: its standard error times the noncentrality.
-    For C, which decides verdicts, the bias that is established with this probability if no other judge is biased.
+    For C, which decides verdicts, the bias that is established with this probability if no other judge is biased, whatever
+    the values of missing own ratings.
     wordings: of the rubric, over which an interval is, in a study with several.
     note: that prompts are few, or that an interval is for the wordings that were asked.
     """
@@ -356,7 +357,8 @@ def conclusions(robustness: Robustness, tables: Tables, *, order: Mapping[str, S
                     reach = ESTABLISHED if result.check.table == OF_C else 1.0
                     test = {"power": robustness.power, "confidence": robustness.confidence, "reach": reach}
                     times = noncentrality(result.estimate.df, **test)
-                    row["detectable"] = np.fmax(result.estimate.std_error * times, result.estimate.detectable)
+                    least = np.fmax(result.estimate.std_error * times, result.estimate.detectable)
+                    row["detectable"] = least + np.nan_to_num(result.estimate.missing)
                 yield row
 
 

@@ -235,7 +235,8 @@ class Sampler:
         """Draw s_j and t_m with the parameters of their priors, which move both with s and t fixed and with these in tow."""
         self.spread = self._move(self.spread, self._density_of_spread)
         logs = np.log(self.spread)
-        self.centre = self._normal(logs.mean(axis=1), logs.shape[1] / self.of_spreads**2).clip(*CENTRES)
+        centre = self._normal(logs.mean(axis=1), logs.shape[1] / self.of_spreads**2)
+        self.centre = np.where(centre == centre.clip(*CENTRES), centre, self.centre)  # a step out of bounds is not taken
         self.of_spreads, logs = self._scaled(self.of_spreads, logs - self.centre[:, None], SPREADS, self._likelihood_of_spread)
         self.spread = np.exp(self.centre[:, None] + logs)
         self.factor = self._move(self.factor, self._density_of_factor)

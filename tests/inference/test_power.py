@@ -14,7 +14,7 @@ from recuse.base.reasons import Reason, code
 from recuse.inference.mixed import MixedFit, Preferences, Table
 from recuse.inference.power import (
     BY_MODEL,
-    ESTABLISHED,
+    REACH,
     TERMS,
     Expected,
     PlannedStudy,
@@ -139,7 +139,7 @@ def test_errors_of_c_are_those_of_drawn_tables_and_detectable_biases_are_found()
     assert 1.0 < ratio.mean() < 1.15
     np.testing.assert_allclose(np.median(errors, axis=0), planned_for, rtol=0.2)
     rejected = rejects(gaps, errors, df)
-    detected = rejects(gaps + [row["detectable"] for row in rows], errors, df, reach=ESTABLISHED)
+    detected = rejects(gaps + [row["detectable"] for row in rows], errors, df, reach=REACH)
     assert [row["size"] for row in rows] == pytest.approx([0.1] * 9)
     assert 0.06 < rejected.mean() < 0.11
     assert rejected.mean(axis=0).max() < 0.15

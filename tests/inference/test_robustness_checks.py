@@ -3,7 +3,7 @@
 import pytest
 
 from recuse.base.reasons import Reason, because
-from recuse.inference.power import ESTABLISHED
+from recuse.inference.power import REACH
 from recuse.inference.robustness import Conclusion, Estimate, RobustnessCheck, compared, concluded
 from tables_of_conclusions import ESTIMATED, FIRST, OTHER, PREFERENCE, absent, at, row, table
 
@@ -147,7 +147,7 @@ def test_what_a_check_detects_is_found_with_that_power():
     from scipy.stats import nct, t
 
     size = at(table(), "preference", "Ada")["detectable"]
-    assert nct.sf(ESTABLISHED * t.isf(0.05, 7), 7, size / 0.02) == pytest.approx(0.8, abs=1e-9)
+    assert nct.sf(REACH * t.isf(0.05, 7), 7, size / 0.02) == pytest.approx(0.8, abs=1e-9)
     assert at(table(FIRST, OTHER), "other", "Ada").get("detectable") is None
 
 

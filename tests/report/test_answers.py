@@ -263,3 +263,26 @@ def test_the_mean_has_its_interval_over_wordings():
     wider = {"spec": "main", "quantity": "self_bias", "term": "all judges", "ci_low": "-0.1", "ci_high": "0.3"}
     assert "excludes 0" in answer_of(FOUR, pooled=[pooled]).pooled
     assert answer_of(FOUR, pooled=[pooled], wordings=[wider]).pooled.endswith("interval −0.40 to 1.20), which includes 0.")
+
+
+def test_the_mean_says_how_many_favour_themselves_and_that_own_ratings_are_missing():
+    pooled = average(0.1, 0.05, 0.15) | {"favouring_at_least": "2", "missing": "0.1"}
+    words = answer_of(FOUR, pooled=[pooled]).pooled
+    assert "At least 2 of the 3 favour themselves (90\xa0% confidence)." in words
+    assert "More own ratings than others are missing" in words
+    narrow = {"spec": "main", "quantity": "self_bias", "term": "all judges", "ci_low": "0.07", "ci_high": "0.3"}
+    over = answer_of(FOUR, pooled=[pooled], wordings=[narrow]).pooled
+    assert "interval 0.20 to 1.20)" in over  # the lower end allows for missing ratings
+    assert "At least" not in over
+
+
+def test_a_bias_that_all_judges_make_doubtful_is_not_said_to_be_within_reach():
+    note = because(Reason.UNSUPPORTED, share="60 %")
+    rows = [
+        verdict("J", Verdict.NOT_SHOWN, 0.1, detectable=0.05, probability_positive=p, note=n)
+        for p, n in ((0.6, note), (0.7, ""))
+    ]
+    doubtful, other = answer_of(rows).verdicts
+    assert "only 60 % likely" in doubtful.detail
+    assert doubtful.advice == "keep it"
+    assert other.advice.endswith("would probably have been found, even if no other judge were biased")

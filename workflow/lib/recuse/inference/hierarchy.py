@@ -77,7 +77,7 @@ class Grid:
         self.family = self.rated * (of_judge[:, None] == of_model) - self.own
         self.of_judges = (of_judge[:, None] == np.arange(len(names))) * 1.0  # (J, F)
         of_models = (of_model[:, None] == np.arange(len(names))) * 1.0  # (M, F)
-        # Judges, (J, n), and models, (M, k), that share preferences
+        # Indicators of the judges, (J, n), and of the models, (M, k), that share preferences.
         self.sharing = [(np.eye(shape[0]), of_models), (self.of_judges, np.eye(shape[1])), (self.of_judges, of_models)]
         self.families = names
         self.quality[model] = fit.slope
@@ -221,7 +221,7 @@ class Sampler:
         return self._move(spread, density)
 
     def _draw_slopes(self) -> None:
-        """Draw b_j and its spread, with a_j free to follow."""
+        """Draw d_j and their standard deviation."""
         quality = self.grid.quality
         left = self.left + self.slope[:, :, None] * quality
         precision = np.maximum((self.weight * quality**2).sum(axis=2), NOTHING)

@@ -32,7 +32,7 @@ MOST = 5.0  # standard deviations that a normal is never beyond: so many times t
 HALVINGS = 50  # of the search for a noncentrality
 # Critical values of its own test that a judge's estimate by C has to reach to be established, if no other judge is biased, in
 # the median of 252 simulated judges in seven worlds. Where others are biased alike, about one is enough.
-ESTABLISHED = 2.0
+REACH = 2.0
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ def expected(plan: PlannedStudy, judge: str, *, estimand: str) -> Expected | Non
     if parts is not None:
         variance = removable + parts[0]
         most = plan.mixed_fit.table.additive.df
-        return Expected(math.sqrt(variance), math.sqrt(min(parts[1], variance)), float(bias), *df, most, reach=ESTABLISHED)
+        return Expected(math.sqrt(variance), math.sqrt(min(parts[1], variance)), float(bias), *df, most, reach=REACH)
     floor = (plan.preference**2 * (n * height) ** 2).sum() + plan.shared_preference**2 * ((n * height).sum(axis=0) ** 2).sum()
     nominal = (n * square * (noise**2 + plan.preference**2 + slope**2 * left)).sum()
     return Expected(math.sqrt(removable + floor), math.sqrt(floor), float(bias), *df, nominal=math.sqrt(nominal))

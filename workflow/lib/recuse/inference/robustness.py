@@ -11,7 +11,7 @@ import numpy as np
 from recuse.base.reasons import Reason, because, code
 from recuse.inference.bounds import ALL_ROWS, ANY, COMPLETE, OWN
 from recuse.inference.measurement_error import BY_RATERS, METHODS
-from recuse.inference.power import ESTABLISHED, noncentrality
+from recuse.inference.power import REACH, noncentrality
 from recuse.model.covariance import COVARIANCES, FEW
 from recuse.model.spec import BIASES, EQUATION_1, ON_HUMAN_SCORES, in_place
 
@@ -354,7 +354,7 @@ def conclusions(robustness: Robustness, tables: Tables, *, order: Mapping[str, S
             for result in results:
                 row = {"slice": label, "quantity": bias[0], "term": bias[1]} | _columns(result, results[0].conclusion)
                 if result.estimate.std_error > 0:
-                    reach = ESTABLISHED if result.check.table == OF_C else 1.0
+                    reach = REACH if result.check.table == OF_C else 1.0
                     test = {"power": robustness.power, "confidence": robustness.confidence, "reach": reach}
                     times = noncentrality(result.estimate.df, **test)
                     least = np.fmax(result.estimate.std_error * times, result.estimate.detectable)

@@ -23,15 +23,8 @@ from recuse.model.spec import BIASES
 AGAINST_PEOPLE, AGAINST_JUDGES, BEYOND = "A", "B", "C"
 QUESTIONS = {AGAINST_PEOPLE: "against people", AGAINST_JUDGES: "against the other judges", BEYOND: "beyond ordinary preference"}
 FAVOURS, DISFAVOURS = "yes", "no"
-NUMBERS = (
-    "estimate",
-    "ci_low",
-    "ci_high",
-    "p_value",
-    "probability_positive",
-    "detectable",
-    "wordings",
-)  # The tables have these of a reply.
+# The tables have these of a reply.
+NUMBERS = ("estimate", "ci_low", "ci_high", "p_value", "probability_positive", "detectable", "wordings")
 LEAST_SUPPORT = 0.8  # probability by all judges together that a bias is on the side of its own interval
 ROUNDING = 1e-12  # A p-value may miss the level by so much and still equal it.
 
@@ -76,10 +69,10 @@ class Reply:
     @property
     def note(self) -> str:
         """What a reader should know beside the verdict, as `reason`; or ""."""
-        if self.missing > 0:
-            return because(Reason.MISSING_OWN, share=percent(self.missing))
         if self.side and self.support < LEAST_SUPPORT:
             return because(Reason.UNSUPPORTED, share=percent(self.support))
+        if self.missing > 0:
+            return because(Reason.MISSING_OWN, share=percent(self.missing))
         return self.doubt if self.side else ""
 
 

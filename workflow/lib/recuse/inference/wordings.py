@@ -15,7 +15,7 @@ from recuse.base.database import connect, files
 from recuse.data.files import ASKED
 from recuse.data.study import Study
 from recuse.inference.idiosyncrasy import Idiosyncrasy, idiosyncrasies
-from recuse.inference.power import ESTABLISHED, noncentrality
+from recuse.inference.power import REACH, noncentrality
 from recuse.inference.robustness import ESTIMATES, OF_C, RobustnessCheck
 from recuse.model.estimable import estimable_specs, sliced_by
 from recuse.model.fit import fits
@@ -168,7 +168,7 @@ def _rows_of(
         of_bias = {column: [each[bias] for each in several if bias in each] for column, several in parts.items()}
         row = _columns(whole, of_bias, estimand, confidence)
         if "df" in row:
-            reach = ESTABLISHED if estimand == C else 1.0
+            reach = REACH if estimand == C else 1.0
             times = noncentrality(row["df"], power=power, confidence=confidence, reach=reach)
             row["detectable"] = row["std_error"] * times
         yield {"estimand": estimand, "quantity": bias[0], "term": bias[1], **row}

@@ -103,15 +103,18 @@ def _pooled(tables: Mapping[str, Rows], unit: Unit, confidence: float) -> str:
     (row,) = whole
     if not row["estimate"]:
         return f"No average over judges can be estimated: {in_words(row['reason'])}."
+    least = int(row["favouring_at_least"])
     for wider in tables.get("wordings", ()):
         if (wider["spec"], wider["quantity"], wider["term"]) == ("main", SELF, ALL_JUDGES) and wider["ci_low"]:
-            row = {**row, "ci_low": wider["ci_low"], "ci_high": wider["ci_high"]}
+            ends = {"ci_low": min, "ci_high": max}
+            row = {**row, **{end: choose(row[end], wider[end], key=float) for end, choose in ends.items()}}
+            least = 0  # known for the wordings that were asked alone
     size = f"{unit.text(row['estimate'])}{unit.mark} ({level(confidence)} interval {unit.span(row)})"
     verb = "excludes" if _side(row) else "includes"
     words = f"Average self-bias beyond ordinary preference, for judges like these {row['biases']}: {size}, which {verb} 0."
     if row["missing"]:
-        words += " Own ratings are missing more often than others; the interval allows for any values of them."
-    if least := int(row["favouring_at_least"]):
+        words += " More own ratings than others are missing; the interval allows for any values of them."
+    if least:
         words += f" At least {least} of the {row['biases']} favour themselves ({level(confidence)} confidence)."
     return words
 

@@ -44,9 +44,12 @@ GLOSSARY = {
     "out; ordinary preference still counts.",
     "beyond ordinary preference": "Question C, on which the verdict rests: does a judge favour itself by more than ordinary "
     "preference explains?",
-    "established": "The bias exceeds ordinary preference, also after correcting for the number of judges.",
-    "likely": "The judge's own interval excludes 0. One unbiased judge in about ten gets this by chance.",
-    "not shown": "The interval includes 0. The last column gives the smallest bias that would probably have been found.",
+    "established": "The bias exceeds ordinary preference, and all judges together, or a correction for their "
+    "number, confirm it.",
+    "likely": "The judge's own interval excludes 0, and all judges together do not make that doubtful. One unbiased judge in "
+    "about ten gets this by chance.",
+    "not shown": "The interval includes 0, or all judges together make a bias on its side doubtful. The last column gives the "
+    "smallest bias that would probably have been found.",
     "inconclusive": "The data cannot answer the question for this judge, for the reason given.",
     "debiased": "With the estimated self-bias taken off a judge's ratings of itself, and family-bias off those of its family.",
     "rank range": "The ranks that a model may hold, as scores are uncertain. All true ranks lie in their ranges at once.",

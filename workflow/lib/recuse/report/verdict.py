@@ -70,7 +70,7 @@ GAPS = {
 }
 BESIDE_VERDICTS = (Reason.MISSING_OWN, Reason.UNSUPPORTED)  # notes to read with the verdict itself
 DISAGREES = "do not use: no agreement with people"
-ALONE = ", even if no other judge had one"
+ALONE = ", even if no other judge were biased"
 MOST = 5  # names in a list before the rest is counted
 MOST_STEPS = 4
 

@@ -68,6 +68,8 @@ def test_the_title_gives_the_remaining_bias_and_the_independent_judges(rows, wit
     words = f"All 5 judges, without own families: remaining bias {bias} ({low} to {high})"
     assert finding(frame(rows[0])) == f"{words}; {effective}"
     assert finding(frame(without_one[0])).startswith("All but Model 5, with")
+    near_zero = frame([first | {"bias_left_ci_low": 0.0}, *rows[0][1:]])
+    assert finding(near_zero) == f"All 5 judges, without own families: remaining bias at most {high}; {effective}"
 
 
 def test_what_cannot_be_compared_is_noted():

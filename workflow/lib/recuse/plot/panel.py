@@ -55,7 +55,8 @@ def finding(drawn: pd.DataFrame) -> str:
     everyone = drawn.iloc[0]
     bias, low, high = (number(row[f"bias_left{end}"], 3) for end in ("", "_ci_low", "_ci_high"))
     own = "with" if row["family_ratings"] == KEPT else "without"
-    words = f"{_label(row['panel'], everyone['panel'])}, {own} own families: remaining bias {bias} ({low} to {high})"
+    size = f"{bias} ({low} to {high})" if row["bias_left_ci_low"] > 0 else f"at most {high}"
+    words = f"{_label(row['panel'], everyone['panel'])}, {own} own families: remaining bias {size}"
     if pd.notna(everyone["effective"]):
         words += f"; {everyone['size']:.0f} judges carry the information of {number(everyone['effective'], 1)} independent ones"
     return capitalised(words)

@@ -63,13 +63,13 @@ def test_all_judges_and_each_alone_are_drawn_with_intervals(rows):
 
 def test_the_title_gives_the_remaining_bias_and_the_independent_judges(rows, without_one):
     first = rows[0][0]
-    bias, low, high = (f"{first[f'bias_left{end}']:.3f}" for end in ("", "_ci_low", "_ci_high"))
     effective = f"5 judges carry the information of {first['effective']:.1f} independent ones"
-    words = f"All 5 judges, without own families: remaining bias {bias} ({low} to {high})"
-    assert finding(frame(rows[0])) == f"{words}; {effective}"
+    words = "All 5 judges, without own families: remaining bias"
+    assert first["bias_left_ci_low"] == 0
+    assert finding(frame(rows[0])) == f"{words} at most {first['bias_left_ci_high']:.3f}; {effective}"
+    larger = first | {"bias_left": 0.02, "bias_left_ci_low": 0.01, "bias_left_ci_high": 0.03}
+    assert finding(frame([larger, *rows[0][1:]])) == f"{words} 0.020 (0.010 to 0.030); {effective}"
     assert finding(frame(without_one[0])).startswith("All but Model 5, with")
-    near_zero = frame([first | {"bias_left_ci_low": 0.0}, *rows[0][1:]])
-    assert finding(near_zero) == f"All 5 judges, without own families: remaining bias at most {high}; {effective}"
 
 
 def test_what_cannot_be_compared_is_noted():

@@ -13,7 +13,7 @@ from recuse.base.places import WORKFLOW
 from recuse.base.words import counted, enumerated, level
 from recuse.inference.mixed import Preferences
 from recuse.inference.power import PlannedStudy, power_by_judge
-from recuse.model.spec import A
+from recuse.model.spec import A, C
 
 TWIN = "the simulated twin of Play Favorites"
 NAMED = 3  # judges in a sentence
@@ -120,7 +120,8 @@ def in_words(rows: Sequence[Mapping], plan: PlannedStudy | None, *, self_bias: f
         lines.append(f"  {enumerated(others, NAMED)} {verb} as usual there.")
     for estimand in dict.fromkeys(row["estimand"] for row in rows):
         of_estimand = sorted((row for row in rows if row["estimand"] == estimand), key=lambda row: row["prompts"])
-        lines.append(f"  {estimand}: {' '.join(_sentences(of_estimand, len(plan.judges)))}")
+        alone = ", if no other judge is biased" if estimand == C else ""
+        lines.append(f"  {estimand}{alone}: {' '.join(_sentences(of_estimand, len(plan.judges)))}")
     return "\n".join(lines)
 
 

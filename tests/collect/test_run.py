@@ -84,7 +84,7 @@ def test_an_entry_says_what_was_asked_and_what_came(run, mock):
 @pytest.mark.parametrize("fault", FAULTS)
 def test_each_fault_is_tried_again_and_counted_by_its_reason(run, mock, fault):
     mock.plan, mock.share, mock.seed = (fault,), 0.5, 3
-    outcome = run(plan(mock.url, 8, timeout=0.25 if REASONS[fault] == "timeout" else 10.0, attempts=9))
+    outcome = run(plan(mock.url, 8, timeout=1.5 if REASONS[fault] == "timeout" else 10.0, attempts=9))
     assert outcome.missing == 0
     assert mock.done[fault] > 3
     assert outcome.failed == {REASONS[fault]: mock.done[fault]}

@@ -2,14 +2,13 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
 
 from recuse.base.reasons import Reason, because, code
-from recuse.inference.bounds import ALL_ROWS, ANY, COMPLETE, OWN
 from recuse.inference.measurement_error import BY_RATERS, METHODS
 from recuse.inference.power import REACH, noncentrality
 from recuse.model.covariance import COVARIANCES, FEW
@@ -33,7 +32,7 @@ class CheckedTable:
     """What a check may read in a table."""
 
     by: Mapping[str, Decision]  # key of config -> what decides
-    methods: Mapping[str, Sequence[str]] = field(default_factory=dict)  # method -> its biases; none: one row of each bias
+    methods: Sequence[str] = ()  # of which a check reads one; none: the table has one row of each bias
     errors: str = ""  # the kind of standard errors of all its rows; "": that of the spec
 
 
@@ -48,14 +47,9 @@ TABLES = {
         }
     ),
     OF_C: CheckedTable({"ci": INTERVAL}, errors="spread of cells"),
-    "measurement_error": CheckedTable({"ci": INTERVAL}, dict.fromkeys((*METHODS, BY_RATERS), BIASES), errors="CR1"),
+    "measurement_error": CheckedTable({"ci": INTERVAL}, (*METHODS, BY_RATERS), errors="CR1"),
     "sensitivity": CheckedTable(
         {"as_length_ci": Decision("as_length_ci_low", "as_length_ci_high", "", ["length"])}, errors="CR1"
-    ),
-    "bounds": CheckedTable(
-        {"ci": INTERVAL},
-        dict.fromkeys((ALL_ROWS, COMPLETE), BIASES) | dict.fromkeys(OWN, ("self_bias",)) | dict.fromkeys(ANY, BIASES),
-        errors="CR1",
     ),
 }
 
@@ -64,8 +58,7 @@ TABLES = {
 class RobustnessCheck:
     """Rows of a table, what decides in them, and the question that this answers; keys as in config.
 
-    specs: of the whole study, by dimension, or one of each. methods: whose rows of the table count; all if none is named. With
-    several rows of one bias the interval runs from their lowest to their highest end, and the estimate is their mean.
+    specs: of the whole study, by dimension, or one of each. method: whose rows of the table count, if it has several.
     """
 
     name: str
@@ -74,7 +67,7 @@ class RobustnessCheck:
     asks: str
     lost: str = ""
     table: str = ESTIMATES
-    methods: Sequence[str] = ()
+    method: str = ""
     by: str = "ci"
 
     @classmethod
@@ -92,9 +85,7 @@ class RobustnessCheck:
 
     def has(self, quantity: str, spec: Mapping) -> bool:
         """Whether it has biases of this quantity with a spec of these settings."""
-        methods = TABLES[self.table].methods
-        tested = spec.get("tests", BIASES) if self.table == "multiplicity" else BIASES
-        return quantity in tested and all(quantity in methods[method] for method in self.methods)
+        return quantity in (spec.get("tests", BIASES) if self.table == "multiplicity" else BIASES)
 
     def errors(self, spec: Mapping) -> str:
         """The kind of its standard errors with a spec of these settings."""
@@ -208,7 +199,7 @@ def compared(first: Conclusion, conclusion: Conclusion) -> str:
 AS_ASKED = "for the wordings of the rubric that were asked"
 SMALL_SAMPLE = "{prompts} prompts, fewer than {few}: standard errors may be too small"
 OWN_SPECS = (ESTIMATES, "multiplicity", OF_C)  # tables in which no spec replaces another
-BY_PROMPTS = (ESTIMATES, "measurement_error", "bounds")  # tables whose column df is of the errors
+BY_PROMPTS = (ESTIMATES, "measurement_error")  # tables whose column df is of the errors
 
 Rows = Iterable[Mapping[str, str]]
 
@@ -220,7 +211,7 @@ class Tables:
         """Index the tables by name; ESTIMATES are those of all specs. wordings: rows whose intervals replace narrower ones."""
         known = [row for row in wordings if row["ci_low"]]
         self._wordings = {(row["check"], row["spec"], row["quantity"], row["term"]): row for row in known}
-        self._rows: dict[tuple, list[Mapping[str, str]]] = {}
+        self._rows: dict[tuple, Mapping[str, str]] = {}
         self._reasons: dict[tuple, str] = {}
         self.biases: dict[tuple[str, str], set[tuple[str, str]]] = {}  # of each spec and slice of the estimates
         for name, rows in (*tables.items(), (ESTIMATES, not_estimable)):
@@ -229,7 +220,7 @@ class Tables:
                 if row.get("reason") and not row.get("estimate"):
                     self._reasons.setdefault((name, *key), row["reason"])
                 elif is_bias:
-                    self._rows.setdefault((name, *key), []).append(row)
+                    self._rows[name, *key, row.get("method", "")] = row
                 if is_bias and name == ESTIMATES:
                     self.biases.setdefault(key[:2], set()).add(key[2:])
 
@@ -240,15 +231,13 @@ class Tables:
 
     def find(self, check: RobustnessCheck, spec: str, label: str, bias: tuple[str, str]) -> Estimate:
         """The estimate of a bias in a check, or the reason that the table gives, else that of the spec, why there is none."""
-        rows = self._rows.get((check.table, spec, label, *bias), [])
-        if not rows:
+        row = self._rows.get((check.table, spec, label, *bias, check.method))
+        if row is None:
             keys = ((label, *bias), (label, "", ""), ("", "", ""))
             reasons = [self._reasons.get((table, spec, *key)) for table in (check.table, ESTIMATES) for key in keys]
             no_row = because(Reason.NO_ROW, table=spec if check.table == ESTIMATES else check.table)
             return Estimate(reason=next(filter(None, reasons), no_row))
-        if not {*check.methods} <= {row.get("method") for row in rows}:
-            return Estimate(reason=because(Reason.NO_ROW, table=check.table))
-        estimate = _estimate(check, [row for row in rows if not check.methods or row["method"] in check.methods])
+        estimate = _estimate(check, row)
         if not self._wordings or math.isnan(estimate.ci_low):
             return estimate
         over = None if label else self._wordings.get((check.name, spec, *bias))
@@ -259,29 +248,28 @@ def _key(row: Mapping[str, str]) -> tuple[str, str, str, str]:
     return row["spec"], row["slice"], row["quantity"], row["term"]
 
 
-def _numbers(rows: Sequence[Mapping[str, str]], column: str) -> list[float]:
-    return [float(row[column]) if row.get(column) else math.nan for row in rows]
+def _number(row: Mapping[str, str], column: str) -> float:
+    return float(row[column]) if row.get(column) else math.nan
 
 
-def _estimate(check: RobustnessCheck, rows: Sequence[Mapping[str, str]]) -> Estimate:
-    low, high, p_value, _ = TABLES[check.table].by[check.by]
-    estimates, p_values, lows, highs = (_numbers(rows, column) for column in ("estimate", p_value, low, high))
-    estimate = sum(estimates) / len(rows)
-    if any(map(math.isnan, [estimate, *(lows + highs if low else p_values)])):
-        reasons = [row.get("reason") for row in rows]
-        return Estimate(estimate=estimate, reason=next(filter(None, reasons), because(Reason.NO_INTERVAL)))
-    (std_error, *others), (df, *_) = _numbers(rows, "std_error"), _numbers(rows, "df")
+def _estimate(check: RobustnessCheck, row: Mapping[str, str]) -> Estimate:
+    decision = TABLES[check.table].by[check.by]
+    estimate, p_value = _number(row, "estimate"), _number(row, decision.p_value)
+    low, high = _number(row, decision.low), _number(row, decision.high)
+    if any(map(math.isnan, [estimate, *([low, high] if decision.low else [p_value])])):
+        return Estimate(estimate=estimate, reason=row.get("reason") or because(Reason.NO_INTERVAL))
+    df = _number(row, "df")
     return Estimate(
         estimate=estimate,
-        ci_low=min(lows),
-        ci_high=max(highs),
-        p_value=max(p_values) if len({value > 0 for value in estimates}) == 1 else 1.0,
-        std_error=math.nan if others or check.by != "ci" else std_error,
+        ci_low=low,
+        ci_high=high,
+        p_value=p_value,
+        std_error=_number(row, "std_error") if check.by == "ci" else math.nan,
         df=math.inf if math.isnan(df) else df,
-        estimand=rows[0]["estimand"],
-        doubt=rows[0].get("doubt", ""),
-        probability_positive=_numbers(rows, "probability_positive")[0],
-        missing=_numbers(rows, "missing")[0],
+        estimand=row["estimand"],
+        doubt=row.get("doubt", ""),
+        probability_positive=_number(row, "probability_positive"),
+        missing=_number(row, "missing"),
     )
 
 

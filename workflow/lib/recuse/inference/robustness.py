@@ -11,6 +11,7 @@ import numpy as np
 from recuse.base.reasons import Reason, because, code
 from recuse.inference.measurement_error import BY_RATERS, METHODS
 from recuse.inference.power import REACH, noncentrality
+from recuse.inference.verdict import Reply
 from recuse.model.covariance import COVARIANCES, FEW
 from recuse.model.spec import BIASES, EQUATION_1, ON_HUMAN_SCORES, in_place
 
@@ -102,13 +103,8 @@ class Robustness:
     power: float
     relative: bool = False  # the study has no human scores: a bias is a gap to the other judges
 
-    @property
-    def first(self) -> RobustnessCheck:
-        """The baseline."""
-        return self.checks[0]
-
     def without_human_scores(self, specs: Mapping[str, Sequence[str]]) -> "Robustness":
-        """The same for a study without human scores; specs: those of each check that have rows, as by `specs_with_rows`.
+        """The same for a study without human scores; specs: those of each check that have rows.
 
         A check without any is left out, unless all are; slopes on the human scores are left out of the specs.
         """
@@ -120,10 +116,17 @@ class Robustness:
         return replace(self, checks=checks or self.checks, specs=settings, relative=True)
 
     def of_study(self, tables: "Tables", not_estimable: "Rows", *, instead: Mapping[str, str]) -> "Robustness":
-        """The same for the study of these tables, which may have no human scores; instead: see `specs_with_rows`."""
+        """The same for the study of these tables, which may have no human scores.
+
+        instead: spec -> the one that replaces it without human scores, in tables other than OWN_SPECS.
+        """
         if not without_human_scores(not_estimable):
             return self
-        return self.without_human_scores(specs_with_rows(self.checks, tables, instead))
+        specs = {}
+        for check in self.checks:
+            names = in_place(check.specs, {} if check.table in OWN_SPECS else instead)
+            specs[check.name] = [name for name in names if tables.has(check.table, name)]
+        return self.without_human_scores(specs)
 
 
 def without_human_scores(not_estimable: Iterable[Mapping[str, str]]) -> bool:
@@ -145,22 +148,12 @@ NOT_ESTIMABLE = "not estimable"
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """The numbers of one bias in one check; NaN and "" where there are none, with the reason."""
+class Estimate(Reply):
+    """What one check says about one bias; `detectable` is that of an interval over wordings."""
 
-    estimate: float = math.nan
-    ci_low: float = math.nan
-    ci_high: float = math.nan
-    p_value: float = math.nan
     std_error: float = math.nan
     df: float = math.inf
     estimand: str = ""
-    reason: str = ""
-    doubt: str = ""  # why it establishes nothing
-    probability_positive: float = math.nan  # by the hierarchical model, that the bias is above 0
-    missing: float = math.nan  # share of own ratings, whatever values of which the interval allows for
-    wordings: float = math.nan  # of the rubric, over which the interval is; NaN: all judges were asked by one
-    detectable: float = math.nan  # as `Robustness.power` has it, if it is over wordings
 
     def over_wordings(self, row: Mapping[str, str]) -> "Estimate":
         """The same with the interval of a row of the table of wordings, where that is wider."""
@@ -173,11 +166,8 @@ def concluded(estimate: Estimate, *, confidence: float) -> Conclusion:
     """Conclude from an estimate: a bias, if its interval excludes 0 or, without one, its p-value is 1 - confidence at most."""
     if estimate.reason:
         return Conclusion.NOT_ESTIMABLE
-    if math.isnan(estimate.ci_low):
-        is_bias = estimate.p_value <= (1 - confidence) * (1 + 1e-12)
-    else:
-        is_bias = estimate.ci_low > 0 or estimate.ci_high < 0
-    if not is_bias:
+    by_p_value = math.isnan(estimate.ci_low) and estimate.p_value <= (1 - confidence) * (1 + 1e-12)
+    if not estimate.side and not by_p_value:
         return Conclusion.NO_BIAS
     return Conclusion.FAVOURS if estimate.estimate > 0 else Conclusion.HARSHER
 
@@ -273,36 +263,6 @@ def _estimate(check: RobustnessCheck, row: Mapping[str, str]) -> Estimate:
     )
 
 
-def specs_with_rows(checks: Iterable[RobustnessCheck], tables: Tables, instead: Mapping[str, str]) -> dict[str, list[str]]:
-    """The specs of each check that the tables of a study without human scores have rows of.
-
-    instead: spec -> the one that replaces it in tables other than OWN_SPECS.
-    """
-    specs = {check.name: in_place(check.specs, {} if check.table in OWN_SPECS else instead) for check in checks}
-    return {check.name: [name for name in specs[check.name] if tables.has(check.table, name)] for check in checks}
-
-
-@dataclass(frozen=True)
-class Result:
-    """One bias in one check, by the spec of its slice."""
-
-    check: RobustnessCheck
-    spec: str
-    errors: str  # their kind
-    estimate: Estimate
-    conclusion: Conclusion
-
-    @property
-    def note(self) -> str:
-        """That prompts are few, where errors are by prompt, or that the interval is for the wordings asked."""
-        if self.estimate.wordings == 1:
-            return AS_ASKED
-        prompts = self.estimate.df + 1
-        by_prompt = self.errors in COVARIANCES and COVARIANCES[self.errors].by_prompt_alone
-        few = by_prompt and self.check.table in BY_PROMPTS and 1 < prompts < FEW
-        return SMALL_SAMPLE.format(prompts=round(prompts), few=FEW) if few else ""
-
-
 def conclusions(robustness: Robustness, tables: Tables, *, order: Mapping[str, Sequence[str]]) -> Iterator[dict]:
     """Yield the rows of the table of conclusions: of each bias of the first check, in the whole study and by dimension.
 
@@ -331,37 +291,43 @@ def conclusions(robustness: Robustness, tables: Tables, *, order: Mapping[str, S
         checks = [(check, check.spec_of(label, robustness.specs)) for check in robustness.checks]
         checks = [(check, name) for check, name in checks if name]
         for bias in sorted({bias for _, name in checks for bias in tables.biases.get((name, label), ())}, key=place):
-            results = []
+            rows = []
             for check, name in checks:
                 if check.has(bias[0], robustness.specs[name]):
-                    estimate = tables.find(check, name, label, bias)
-                    conclusion = concluded(estimate, confidence=robustness.confidence)
-                    results.append(Result(check, name, check.errors(robustness.specs[name]), estimate, conclusion))
-            if not results or results[0].check is not robustness.first:
+                    columns = _columns(check, name, tables.find(check, name, label, bias), robustness)
+                    rows.append({"slice": label, "quantity": bias[0], "term": bias[1], **columns})
+            if not rows or rows[0]["check"] != robustness.checks[0].name:
                 continue
-            for result in results:
-                row = {"slice": label, "quantity": bias[0], "term": bias[1]} | _columns(result, results[0].conclusion)
-                if result.estimate.std_error > 0:
-                    reach = REACH if result.check.table == OF_C else 1.0
-                    test = {"power": robustness.power, "confidence": robustness.confidence, "reach": reach}
-                    times = noncentrality(result.estimate.df, **test)
-                    least = np.fmax(result.estimate.std_error * times, result.estimate.detectable)
-                    row["detectable"] = least + np.nan_to_num(result.estimate.missing)
-                yield row
+            first = rows[0]["conclusion"]
+            for row in rows:
+                verdict = compared(first, row["conclusion"])
+                yield row | {"first": first, "verdict": verdict, "words": row["words"] if verdict == LOST else ""}
 
 
-def _columns(result: Result, first: Conclusion) -> dict:
-    """The columns of one of the results of all checks of a bias; first: the conclusion of the first."""
-    verdict = compared(first, result.conclusion)
-    names = ("estimand", "estimate", "ci_low", "ci_high", "p_value", "probability_positive", "missing", "wordings")
-    return {name: getattr(result.estimate, name) for name in names} | {
-        "check": result.check.name,
-        "spec": result.spec,
-        "conclusion": result.conclusion,
-        "first": first,
-        "verdict": verdict,
-        "words": result.check.lost if verdict == LOST else "",
-        "reason": result.estimate.reason,
-        "doubt": result.estimate.doubt,
-        "note": result.note,
-    }
+# Columns that are those of the estimate.
+COLUMNS = ("estimand", "estimate", "ci_low", "ci_high", "p_value", "probability_positive")
+COLUMNS += ("missing", "wordings", "reason", "doubt")
+
+
+def _columns(check: RobustnessCheck, spec: str, estimate: Estimate, robustness: Robustness) -> dict:
+    """The columns of a bias in one check, by the spec of its slice; words: those of a lost conclusion."""
+    row = {name: getattr(estimate, name) for name in COLUMNS}
+    row |= {"check": check.name, "spec": spec, "words": check.lost}
+    row["conclusion"] = concluded(estimate, confidence=robustness.confidence)
+    row["note"] = _note(check, check.errors(robustness.specs[spec]), estimate)
+    if estimate.std_error > 0:
+        reach = REACH if check.table == OF_C else 1.0
+        times = noncentrality(estimate.df, power=robustness.power, confidence=robustness.confidence, reach=reach)
+        least = np.fmax(estimate.std_error * times, estimate.detectable)
+        row["detectable"] = least + np.nan_to_num(estimate.missing)
+    return row
+
+
+def _note(check: RobustnessCheck, errors: str, estimate: Estimate) -> str:
+    """That prompts are few, where errors are by prompt, or that the interval is for the wordings asked."""
+    if estimate.wordings == 1:
+        return AS_ASKED
+    prompts = estimate.df + 1
+    by_prompt = errors in COVARIANCES and COVARIANCES[errors].by_prompt_alone
+    few = by_prompt and check.table in BY_PROMPTS and 1 < prompts < FEW
+    return SMALL_SAMPLE.format(prompts=round(prompts), few=FEW) if few else ""

@@ -87,12 +87,11 @@ class PlannedStudy:
             return None
         n, of = self.rows.ravel(), self.rated
         table = Table.named(**of, sampling=np.repeat(np.square(self.noise), len(self.models))[n > 0] / n[n > 0])
-        numbers = (self.judges, of["judge"], self.preferences.spread), (self.models, of["model"], self.preferences.effects)
-        spread, effects = (
-            np.array([value for name, value in sorted(zip(names, values, strict=True)) if name in kept])
-            for names, kept, values in numbers
-        )
-        return MixedFit(table, plan=replace(self.preferences, spread=spread, effects=effects))
+        spread = dict(zip(self.judges, self.preferences.spread, strict=True))
+        effects = dict(zip(self.models, self.preferences.effects, strict=True))
+        of_judges = np.array([spread[name] for name in np.unique(of["judge"])])
+        of_models = np.array([effects[name] for name in np.unique(of["model"])])
+        return MixedFit(table, plan=replace(self.preferences, spread=of_judges, effects=of_models))
 
     @cached_property
     def limit(self) -> "PlannedStudy":
@@ -252,7 +251,7 @@ def _weights_of_rows(plan: PlannedStudy, names: Sequence[str]) -> dict[str, Weig
 
 
 def _weights_of_cells(plan: PlannedStudy, judge: str) -> Weights | None:
-    """The same of the own cell less its prediction by the mixed model, and of the slopes within cells."""
+    """The same of the own cell less its prediction by the mixed model, and of the slopes within cells; None if C refuses."""
     if plan.mixed_fit is None or plan.refusals.get(judge, because(Reason.NO_OWN_ANSWERS)):
         return None
     n, rated = plan.rows, plan.rated

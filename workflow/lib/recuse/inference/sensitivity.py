@@ -92,7 +92,8 @@ def _rows_of_slice(spec: Spec, rows: Moments, errors: PromptErrors, confidence: 
             continue
         classical = math.sqrt(solution.inverse[place, place] * residual / df)
         half = quantile(confidence, result.df) * error if error > 0 else math.nan
-        t, f = abs(estimate / classical), abs(estimate / classical) / math.sqrt(df)
+        t = abs(estimate / classical)
+        f = t / math.sqrt(df)
         row |= {"classical_std_error": classical, "df": df}
         row |= {"partial_r2": f**2 / (1 + f**2), "robustness_value": robustness_value(f)}
         if not math.isnan(half):

@@ -77,8 +77,8 @@ def listed_biases(cells: CellMeans, quantities: Collection[str] = BIASES) -> lis
     biases = []
     for judge in map(str, np.unique(cells.judge)):
         biases.append(Bias("self_bias", judge, cells.is_self & (cells.judge == judge)))
-    for judge, reason in cells.without_slope.items():
-        biases.append(Bias("self_bias", judge, np.zeros(len(cells.n), dtype=bool), reason))
+    for judge in cells.without_slope:
+        biases.append(Bias("self_bias", judge, np.zeros(len(cells.n), dtype=bool), because(Reason.NO_SLOPE)))
     for family in map(str, np.unique(cells.judge_family)):
         biases.append(Bias("family_bias", family, _cells_of_family(cells, family)))
     listed = []
@@ -417,7 +417,7 @@ def residual_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Itera
             yield {**each.where, "reason": because(Reason.NO_ROWS)}
             continue
         cells, reasons = each.cells, each.reasons_of_cells()
-        places = np.flatnonzero([not reason for reason in reasons])
+        places, numbers = np.flatnonzero([not reason for reason in reasons]), iter(())
         if len(places):
             contrasts = each.residual_contrasts(places)
             numbers = zip((contrasts @ cells.mean).tolist(), each.fit.single_errors(contrasts), strict=True)
@@ -430,5 +430,5 @@ def residual_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Itera
             error = math.sqrt(variance)
             row |= {"residual": residual, "std_error": error, "df": df}
             yield row | {"band": quantile(confidence, df) * error}
-        for judge, reason in cells.without_slope.items():
-            yield {**each.where, "judge": judge, "reason": reason}
+        for judge in cells.without_slope:
+            yield {**each.where, "judge": judge, "reason": because(Reason.NO_SLOPE)}

@@ -182,8 +182,7 @@ class Expected:
 
     def limit(self, power: float, confidence: float) -> float:
         """The same with infinitely many prompts."""
-        df = min(self.floor_df, self.most_df)
-        return noncentrality(df, power=power, confidence=confidence, reach=self.reach) * self.floor
+        return replace(self, std_error=self.floor, df=self.floor_df).detectable(power, confidence)
 
 
 def expected(plan: PlannedStudy, judge: str, *, estimand: str) -> Expected | None:

@@ -13,7 +13,7 @@ from recuse.inference.measurement_error import BY_RATERS, METHODS
 from recuse.inference.power import REACH, noncentrality
 from recuse.inference.verdict import Reply
 from recuse.model.covariance import COVARIANCES, FEW
-from recuse.model.spec import BIASES, EQUATION_1, ON_HUMAN_SCORES, in_place
+from recuse.model.spec import BIASES, in_place
 
 OF_C = "idiosyncrasy"  # the table of biases beyond ordinary preference
 ESTIMATES = "estimates"  # of all specs: not one table but one for each
@@ -101,19 +101,14 @@ class Robustness:
     specs: Mapping[str, Mapping]
     confidence: float
     power: float
-    relative: bool = False  # the study has no human scores: a bias is a gap to the other judges
 
     def without_human_scores(self, specs: Mapping[str, Sequence[str]]) -> "Robustness":
         """The same for a study without human scores; specs: those of each check that have rows.
 
-        A check without any is left out, unless all are; slopes on the human scores are left out of the specs.
+        A check without any is left out, unless all are.
         """
         checks = [replace(check, specs=specs[check.name]) for check in self.checks if specs.get(check.name)]
-        settings = {
-            name: {**spec, "terms": [term for term in spec.get("terms", EQUATION_1) if term not in ON_HUMAN_SCORES]}
-            for name, spec in self.specs.items()
-        }
-        return replace(self, checks=checks or self.checks, specs=settings, relative=True)
+        return replace(self, checks=checks or self.checks)
 
     def of_study(self, tables: "Tables", not_estimable: "Rows", *, instead: Mapping[str, str]) -> "Robustness":
         """The same for the study of these tables, which may have no human scores.

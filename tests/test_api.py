@@ -52,7 +52,7 @@ def check_equal(table, path):
 
 WRITTEN = (
     *("not_estimable", "remarks", "smooths", "multiplicity", "mean_scores", "correlations", "idiosyncrasy", "pooled"),
-    *("residuals", "identifiability", "reliability", "bounds", "measurement_error", "reliability_curve", "breakdowns"),
+    *("residuals", "identifiability", "reliability", "measurement_error", "reliability_curve", "breakdowns"),
     *("sensitivity", "wordings", "conclusions", "verdicts", "leaderboard", "judgments", "ppi", "power", "debiased"),
 )
 
@@ -78,7 +78,7 @@ def of_workflow(tmp_path_factory):
         describe(study="ratings", cells=tables["cells"], **level, outputs=where)
         params = inference_params(config, ["idiosyncrasy", "identifiability"])
         estimands(**tables, **params, asked=conclusions_params(config), **level, outputs=where)
-        keys = ("measurement_error", "sensitivity", "bounds")
+        keys = ("measurement_error", "sensitivity")
         params = inference_params(config, keys, "raters", "without_human_scores")
         tabulate(**tables, raters=raters, alphas=[], **params, **level, outputs=where)
         keys = ("debias", "replicates", "ppi", "power", "without_human_scores")

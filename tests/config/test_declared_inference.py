@@ -6,10 +6,9 @@ import pytest
 
 from conftest import CONFIG
 from recuse.base.errors import ConfigError
-from recuse.base.tables import BOUNDS, ESTIMATES, IDIOSYNCRASY, MEASUREMENT_ERROR, MULTIPLICITY, SENSITIVITY
+from recuse.base.tables import ESTIMATES, IDIOSYNCRASY, MEASUREMENT_ERROR, MULTIPLICITY, SENSITIVITY
 from recuse.config.declared.settings import check
 from recuse.config.load import checked
-from recuse.inference.bounds import ALL_ROWS, ANY, COMPLETE, OWN
 from recuse.inference.measurement_error import BY_RATERS
 from recuse.inference.robustness import TABLES, RobustnessCheck
 from recuse.model.spec import BIASES
@@ -20,7 +19,6 @@ COLUMNS = {
     "idiosyncrasy": IDIOSYNCRASY,
     "measurement_error": MEASUREMENT_ERROR,
     "sensitivity": SENSITIVITY,
-    "bounds": BOUNDS,
 }
 NO_BIAS = "this spec estimates no self- or family-bias; write one with the term self"
 
@@ -56,7 +54,6 @@ def test_the_projects_own_settings_are_valid():
         ),
         ("leaderboard", ["length_control"], "'length_control' is not one of inference: idiosyncrasy, whose biases are"),
         ("leaderboard", ["gam"], "inference: leaderboard: gam: this table takes no spec with estimator"),
-        ("bounds", ["llm_reference"], "inference: bounds: llm_reference: this table takes no spec with reference"),
         (
             "measurement_error",
             ["llm_reference"],
@@ -104,15 +101,13 @@ def test_specs_that_a_table_cannot_have(key, specs, message):
         ),
         ({"specs": ["length_control"], "table": "sensitivity"}, "the table sensitivity does not have; write as_length_ci"),
         ({"specs": ["main"], "table": "sensitivity", "by": "as_length_ci"}, "main: as_length_ci needs length"),
-        ({"specs": ["main"], "methods": ["moments"]}, "mine: methods: the table estimates has none; leave this key out"),
-        ({"specs": ["main"], "table": "idiosyncrasy", "methods": ["x"]}, "methods: the table idiosyncrasy has none"),
-        ({"specs": ["main"], "table": "bounds", "methods": ["x"]}, "'x' is not one of the methods of the table bounds"),
-        ({"specs": ["main"], "table": "bounds"}, "has several rows per bias; write some of all rows"),
+        ({"specs": ["main"], "method": "moments"}, "mine: method: the table estimates has none; leave this key out"),
+        ({"specs": ["main"], "table": "idiosyncrasy", "method": "x"}, "method: the table idiosyncrasy has none"),
         (
-            {"specs": ["main"], "table": "measurement_error", "methods": ["momnts"]},
-            "'momnts' is not one of .* did you mean 'moments'",
+            {"specs": ["main"], "table": "measurement_error", "method": "momnts"},
+            "'momnts' is not one of the methods of the table measurement_error; did you mean 'moments'",
         ),
-        ({"specs": ["main"], "table": "measurement_error"}, "has several rows per bias; write some of uncorrected, moments"),
+        ({"specs": ["main"], "table": "measurement_error"}, "has several; write one of uncorrected, moments, split raters"),
         (
             {"specs": ["main"], "title": "A: Equation 1"},
             "mine: title: 'A: Equation 1' is also that of published; write another",
@@ -126,7 +121,7 @@ def test_checks_of_rows_that_do_not_exist(settings, message):
 
 def test_valid_checks_are_accepted():
     check(settings_of(specs=["gam"]))
-    check(settings_of(specs=["main"], table="bounds", methods=[ALL_ROWS]))
+    check(settings_of(specs=["main"], table="measurement_error", method=BY_RATERS))
     only_bootstrap = {"drawn": {"bootstrap": 200}}
     settings = {"title": "T", "asks": "a", "specs": ["drawn"], "table": "multiplicity", "by": "holm_p_value"}
     check(config_with("robustness_checks", {"mine": settings}, only_bootstrap))
@@ -139,7 +134,6 @@ def test_tables_have_the_columns_and_methods_that_checks_ask_for():
     for name, table in TABLES.items():
         assert {column for by in table.by.values() for column in by[:3]} - {""} <= set(COLUMNS[name])
         assert bool(table.methods) == ("method" in COLUMNS[name])
-    assert set(TABLES["bounds"].methods) == {ALL_ROWS, COMPLETE, *OWN, *ANY}
     assert {*TABLES["measurement_error"].methods} == {"uncorrected", "moments", BY_RATERS}
 
 
@@ -151,7 +145,5 @@ def test_the_projects_checks_and_their_biases():
     for each in checks[1:]:  # errors that are not those of the first are named
         errors = {each.errors(specs[name]) for name in each.specs}
         assert errors == {"HC0"} or "errors " in each.asks or "other prompts" in each.asks
-    own = RobustnessCheck("own", "T", ["main"], "a", table="bounds", methods=OWN)
-    assert [own.has(name, {}) for name in BIASES] == [True, False]
     tested = RobustnessCheck("holm", "T", ["clustered"], "a", table="multiplicity", by="holm_p_value")
     assert [tested.has(name, {"tests": ["family_bias"]}) for name in BIASES] == [False, True]

@@ -27,6 +27,12 @@ def test_the_projects_own_config_is_valid():
     [
         (["confidance"], 0.9, "unknown key 'confidance'; did you mean 'confidence'"),
         (["inference", "placebo"], ["main"], "inference: unknown key 'placebo'; its name is now 'idiosyncrasy'"),
+        (["inference", "bounds"], ["main"], "inference: unknown key 'bounds'"),
+        (
+            ["inference", "robustness_checks", "length", "methods"],
+            ["moments"],
+            "unknown key 'methods'; its name is now 'method'",
+        ),
         (["inference", "power", "gamma"], 0.02, "power: unknown key 'gamma'; its name is now 'self_bias'"),
         (["specs", "main", "covarience"], "HC1", "specs: main: unknown key 'covarience'; did you mean 'covariance'"),
         (

@@ -319,7 +319,7 @@ def test_specs_of_tables_come_with_their_substitutes():
 
 
 def test_tables_and_specs_that_the_robustness_checks_read():
-    assert tables_of_checks(CONFIG) == ["bounds", "idiosyncrasy", "measurement_error", "multiplicity", "sensitivity"]
+    assert tables_of_checks(CONFIG) == ["idiosyncrasy", "measurement_error", "multiplicity", "sensitivity"]
     specs = specs_of_checks(CONFIG)
     assert specs[:4] == ["main", "by_dimension", "clustered", "clustered_by_dimension"]
     assert len(specs) == len(set(specs))
@@ -332,7 +332,7 @@ def test_tables_and_specs_that_the_robustness_checks_read():
 def test_a_study_may_have_specs_and_settings_of_inference_of_its_own():
     of_study = config_of(CONFIGURED, "multivac")
     assert list(of_study["specs"])[:3] == ["main", "by_dimension", "by_response"]
-    assert of_study["inference"]["bounds"] == []
+    assert of_study["inference"]["sensitivity"] == []
     assert of_study["inference"]["raters"] == CONFIGURED["inference"]["raters"]
     dropped = of_study["specs"]["within_response"]["subset"]["models_dropped"]
     assert dropped[:2] == ["GLM 4.7", "Granite 4.0 Micro"]  # names in place of ids

@@ -14,7 +14,7 @@ from recuse.base.tables import read_table
 from recuse.data.files import RatingsFile
 
 LENGTH = ("length_control", "length_by_dimension")
-OF_SPECS = ("idiosyncrasy", "pooled", "identifiability", "measurement_error", "sensitivity", "bounds", "leaderboard")
+OF_SPECS = ("idiosyncrasy", "pooled", "identifiability", "measurement_error", "sensitivity", "leaderboard")
 LEVEL = {"confidence": 0.9, "seed": 1}
 SETTINGS = {
     **{table: ["main", *LENGTH] for table in OF_SPECS},
@@ -27,7 +27,7 @@ SETTINGS = {
 }
 OUTPUTS = {
     "estimands": ("idiosyncrasy", "pooled", "residuals", "identifiability", "wordings"),
-    "sensitivity": ("reliability", "measurement_error", "reliability_curve", "breakdowns", "sensitivity", "bounds"),
+    "sensitivity": ("reliability", "measurement_error", "reliability_curve", "breakdowns", "sensitivity"),
     "leaderboard": ("leaderboard", "judgments", "ppi", "power"),
 }
 

@@ -23,10 +23,10 @@ from recuse.data.describe import correlations, mean_scores
 from recuse.data.files import RatingsFile
 from recuse.data.ratings import StudyFiles, cells_of_files
 from recuse.data.registry import Registry
-from recuse.inference.bounds import bounds_rows
 from recuse.inference.idiosyncrasy import listed_biases
 from recuse.inference.judge_model import tables_of_slices
 from recuse.inference.leaderboard import Removed, leaderboards
+from recuse.inference.sensitivity import sensitivity_rows
 from recuse.model.estimable import LEFT_OUT, estimable_specs, not_estimable
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec, estimand_of
@@ -184,9 +184,7 @@ def test_substitutes_replace_specs_that_need_human_scores(study):
     fitted = estimable_specs(CONFIG["specs"], ["main", "by_dimension", "length_control"], study, instead=INSTEAD)
     assert [spec.name for spec in fitted] == ["model_effects", "model_effects_by_dimension"]
     assert not any("reference" in term for spec in fitted for term in spec.model.terms)
-    rows = list(bounds_rows(fitted[0], study, confidence=0.9))
-    assert {row["method"] for row in rows} > {"all rows", "complete blocks", "highest by any missing"}
-    ours = biases({**row, "slice": ""} for row in rows if row["method"] == "all rows")
+    ours = biases({**row, "slice": ""} for row in sensitivity_rows(fitted[0], study, confidence=0.9))
     theirs = biases(estimate(SPECS["model_effects"], study, confidence=0.9).estimates)
     assert all(ours[key] == pytest.approx(theirs[key], abs=1e-9) for key in theirs)
 

@@ -33,7 +33,7 @@ from recuse.model.spec import A, C, Spec
 from recuse.montecarlo.world import MonteCarloWorld
 
 SIZE = {"families": [2, 2, 1], "dimensions": 2, "prompts": 30, "intercept": 0.2, "slope": 0.6, "noise": 0.2}
-OTHERS = {"preference": (0.03, 0.05), "shared_preference": 0.02, "quality_gap": 0.2, "reliability": 0.55}
+OTHERS = {"preference": (0.03, 0.05), "quality_gap": 0.2, "reliability": 0.55}
 WORLD = MonteCarloWorld(**SIZE, **OTHERS)
 NINE = replace(WORLD, families=[3, 2, 2, 2], dimensions=3, prompts=100, preference=0.02, quality_gap=0.0, reliability=1.0)
 DRAWS = 700
@@ -53,7 +53,7 @@ def plan_of(world):
     count, family = len(quality), [world.family_names[place] for place in world.family_of]
     like = {"judges": world.names, "models": world.names, "family": family, "quality": quality, "rater_error": error}
     like |= {"slope": [world.slope] * count, "noise": [world.noise] * count, "quality_spread": 0.15, "raters": 3}
-    like |= {name: getattr(world, name) for name in ("prompts", "dimensions", "shared_preference")}
+    like |= {name: getattr(world, name) for name in ("prompts", "dimensions")}
     return PlannedStudy(**like, preferences=preferences(world.by_one("preference")))
 
 
@@ -207,7 +207,7 @@ def test_errors_are_those_of_the_weights_of_the_rows(estimand, share):
     for judge in plan.judges:
         result, weights = expected(plan, judge, estimand=estimand), weights_of_rows(estimand, plan, judge, reference)
         cells = weights.sum(axis=2)
-        floor = left = (plan.preference**2 * cells**2).sum() + plan.shared_preference**2 * (cells.sum(axis=0) ** 2).sum()
+        floor = left = (plan.preference**2 * cells**2).sum()
         if estimand == C:
             _, left, df = dense(plan, judge)
             _, floor, _ = dense(replace(plan, prompts=10**9), judge)
@@ -245,7 +245,7 @@ def test_cells_that_are_not_rated_and_the_order_of_names_do_not_matter():
 
 
 def test_prompts_needed_make_the_bias_detectable_and_the_floor_forbids():
-    plan = plan_of(replace(WORLD, families=[3, 2, 2, 2], preference=(0.008, 0.012), shared_preference=0.0))
+    plan = plan_of(replace(WORLD, families=[3, 2, 2, 2], preference=(0.008, 0.012)))
     for self_bias in (0.1, 0.15):
         for row in plan_for(plan, self_bias):
             plans = (replace(plan, prompts=row["prompts_needed"] - fewer) for fewer in (0, 1))
@@ -407,7 +407,7 @@ def test_an_estimate_without_error_is_never_a_false_alarm():
     for df, nominal in product((3.0, math.inf), (None, 0.0)):
         assert size(Expected(0.0, 0.0, 0.0, df, df, nominal=nominal), confidence=0.9) == 0
         assert size(Expected(0.0, 0.0, 0.1, df, df, nominal=nominal), confidence=0.9) == 1
-    names, numbers = ["x", "y"], {"dimensions": 1, "raters": 1, "shared_preference": 0.0, "quality_spread": 0.1}
+    names, numbers = ["x", "y"], {"dimensions": 1, "raters": 1, "quality_spread": 0.1}
     like = {"judges": names, "models": names, "family": names, "quality": [0.5, 0.6], "slope": [1.0, 1.0], "preferences": None}
     exact = PlannedStudy(**like, **numbers, prompts=5, noise=[0.0, 0.0], rater_error=0.0)
     rows = [row for row in plan_for(exact, 0.1) if "size" in row]

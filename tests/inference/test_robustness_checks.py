@@ -8,8 +8,7 @@ from recuse.inference.robustness import Conclusion, Estimate, RobustnessCheck, c
 from tables_of_conclusions import ESTIMATED, FIRST, OTHER, PREFERENCE, absent, at, row, table
 
 HOLM = RobustnessCheck("holm", "Holm", ["b"], "asks", table="multiplicity", by="holm_p_value")
-ENDS = ("lowest by any missing", "highest by any missing")
-BOUNDS = RobustnessCheck("bounds", "bounds", ["main"], "asks", table="bounds", methods=ENDS)
+MOMENTS = RobustnessCheck("moments", "moments", ["main"], "asks", table="measurement_error", method="moments")
 CLUSTERED = RobustnessCheck("clustered", "by prompt", ["clustered"], "asks")
 
 
@@ -60,44 +59,24 @@ def test_what_decides():
     assert at(rows, "holm", "Ada")["p_value"] == 0.09
 
 
-def test_of_several_methods_all_must_say_so():
-    low, high = ENDS
-    methods = [
-        row("main", "Ada", 0.02, 0.01, 0.03, method=low, p_value=0.01),
-        row("main", "Ada", 0.04, 0.02, 0.05, method=high, p_value=0.001),
-        row("main", "Bo", -0.04, -0.05, -0.03, method=low, p_value=0.01),
-        row("main", "Bo", 0.01, 0.005, 0.02, method=high, p_value=0.03),
-        row("main", "Cy", 0.01, 0.005, 0.02, method=low, p_value=0.01),
-        row("main", "Di", -0.5, -0.6, -0.4, method="all rows", p_value=0.01),
+def test_of_several_methods_the_one_asked_for_counts():
+    corrected = [
+        row("main", "Ada", 0.02, 0.01, 0.03, method="moments", p_value=0.01),
+        row("main", "Ada", -0.04, -0.05, -0.02, method="uncorrected", p_value=0.001),
+        row("main", "Bo", -0.04, -0.05, -0.03, method="uncorrected", p_value=0.01),
     ]
-    rows = table(FIRST, BOUNDS, bounds=methods)
-    conclusion_row = at(rows, "bounds", "Ada")
-    assert (
-        conclusion_row["estimate"],
-        conclusion_row["ci_low"],
-        conclusion_row["ci_high"],
-        conclusion_row["p_value"],
-    ) == pytest.approx((0.03, 0.01, 0.05, 0.01))
-    assert [at(rows, "bounds", name)["verdict"] for name in ("Ada", "Bo", "Cy", "Di")] == [
-        "holds",
-        "lost",
-        "not estimable",
-        "not estimable",
-    ]
-    assert at(rows, "bounds", "Bo")["p_value"] == 1  # both ends exclude 0, on either side
-    assert "detectable" not in conclusion_row
-    for name in ("Cy", "F"):
-        assert at(rows, "bounds", name)["reason"] == because(Reason.NO_ROW, table="bounds")
+    rows = table(FIRST, MOMENTS, measurement_error=corrected)
+    found = at(rows, "moments", "Ada")
+    assert (found["verdict"], found["estimate"], found["ci_low"], found["p_value"]) == ("holds", 0.02, 0.01, 0.01)
+    assert at(rows, "moments", "Bo")["verdict"] == "not estimable"
+    for name in ("Bo", "F"):
+        assert at(rows, "moments", name)["reason"] == because(Reason.NO_ROW, table="measurement_error")
 
 
-def test_methods_and_tests_of_some_biases_have_no_rows_of_others():
-    own = RobustnessCheck(
-        "own", "own", ["main"], "asks", table="bounds", methods=("lowest by own missing", "highest by own missing")
-    )
+def test_tests_of_some_biases_have_no_rows_of_others():
     tests = RobustnessCheck("tests", "tests", ["clustered"], "asks", table="multiplicity", by="holm_p_value")
     specs = {"main": {}, "by_dimension": {"slice": "dimension"}, "clustered": {"tests": ["family_bias"]}}
-    rows = table(FIRST, own, tests, specs=specs, bounds=[], multiplicity=[])
-    assert {each["quantity"] for each in rows if each["check"] == "own"} == {"self_bias"}
+    rows = table(FIRST, tests, specs=specs, multiplicity=[])
     assert {each["quantity"] for each in rows if each["check"] == "tests"} == {"family_bias"}
 
 

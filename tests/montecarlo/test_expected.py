@@ -47,7 +47,7 @@ EXPECTED = [
     ("reliability", 0.55, "A_moments", "self_bias", "Model 9", "bias_in_errors", -2, 2),
     ("reliability", 0.55, "A_moments", "self_bias", "", "covered", 0.88, 0.92),
     ("missing", 0.2, "A_CR1", "self_bias", "Model 9", "covered", 0, 0.8),
-    ("missing", 0.2, "A_bounds", "self_bias", "Model 9", "covered", 0.9, 1),
+    ("missing", 0.2, "C_mixed", "self_bias", "Model 9", "covered", 0.9, 1),
     ("as_measured", 0, "C_mixed", "self_bias", "Model 1", "rejected", 0.0, 0.13),
     ("as_measured", 0, "C_mixed", "self_bias", "all judges", "rejected", 0.0, 0.12),
     ("by_judge", 0, "C_mixed", "self_bias", "Model 9", "rejected", 0.0, 0.13),

@@ -92,7 +92,7 @@ def tables_of_study():
     return (
         *("not_estimable", "remarks", "smooths", "multiplicity", "mean_scores", "correlations", "idiosyncrasy", "residuals"),
         *("pooled", "wordings"),
-        *("identifiability", "reliability", "measurement_error", "reliability_curve", "breakdowns", "sensitivity", "bounds"),
+        *("identifiability", "reliability", "measurement_error", "reliability_curve", "breakdowns", "sensitivity"),
         *("leaderboard", "judgments", "panel", "round_robin", "ppi", "power", "conclusions", "verdicts", "check"),
     )
 
@@ -128,9 +128,8 @@ def test_tables_that_need_human_scores_have_only_a_header(folder):
         "power",
         "wordings",
     }
-    named = {row["spec"]: row["estimand"] for row in read_table(folder / "tables/bounds.csv")}
+    named = {row["spec"]: row["estimand"] for row in read_table(folder / "tables/sensitivity.csv")}
     assert named.keys() == {"model_effects", "model_effects_by_dimension"}
-    named |= {row["spec"]: row["estimand"] for row in read_table(folder / "tables/sensitivity.csv")}
     assert {estimand[0] for estimand in named.values()} == {"B"}
 
 
@@ -151,7 +150,6 @@ def test_the_first_check_is_the_gap_to_the_other_judges(folder):
         "model_dimension_effects",
         "completion_effects",
         "idiosyncrasy",
-        "missing",
     ]
     assert {row["estimand"][:1] for row in rows} == {"B", "C", ""}
     first = {(row["slice"], row["term"]): row["conclusion"] for row in rows if row["check"] == "model_effects"}

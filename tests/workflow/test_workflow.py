@@ -61,7 +61,6 @@ OF_INFERENCE = {
     "reliability_curve",
     "breakdowns",
     "sensitivity",
-    "bounds",
     "leaderboard",
     "panel",
     "round_robin",

@@ -235,7 +235,7 @@ rule sensitivity:
         **STUDY,
         **HUMANS,
     output:
-        **tables("reliability", "measurement_error", "reliability_curve", "breakdowns", "sensitivity", "bounds"),
+        **tables("reliability", "measurement_error", "reliability_curve", "breakdowns", "sensitivity"),
     log:
         "results/{study}/logs/sensitivity.log",
     benchmark:
@@ -247,11 +247,11 @@ rule sensitivity:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        **inference("measurement_error", "sensitivity", "bounds", keys=["raters", "without_human_scores"]),
+        **inference("measurement_error", "sensitivity", keys=["raters", "without_human_scores"]),
         code=code_of("sensitivity.py"),
         confidence=config["confidence"],
     message:
-        "Tabulate what measurement error, omitted variables and missing ratings could do to the biases of {wildcards.study}."
+        "Tabulate what measurement error and omitted variables could do to the biases of {wildcards.study}."
     script:
         "../scripts/sensitivity.py"
 

@@ -1,11 +1,10 @@
-"""Tabulate what measurement error in the human scores, omitted variables and missing ratings could do to the estimates."""
+"""Tabulate what measurement error in the human scores and omitted variables could do to the estimates."""
 
 from collections.abc import Mapping, Sequence
 
 from recuse.base.runner import run
-from recuse.base.tables import BOUNDS, BREAKDOWNS, MEASUREMENT_ERROR, RELIABILITY, SENSITIVITY, write_table
+from recuse.base.tables import BREAKDOWNS, MEASUREMENT_ERROR, RELIABILITY, SENSITIVITY, write_table
 from recuse.data.study import Study
-from recuse.inference.bounds import bounds_rows
 from recuse.inference.measurement_error import measurement_error_tables
 from recuse.inference.reliability import reliability_of
 from recuse.inference.sensitivity import sensitivity_rows
@@ -25,8 +24,8 @@ def tabulate(
     outputs: Mapping[str, str],
 ) -> None:
     tables, instead = Study(study, cells, ratings), settings["without_human_scores"]
-    noisy, varied, bounded = (
-        estimable_specs(specs, settings[key], tables, instead=instead) for key in ("measurement_error", "sensitivity", "bounds")
+    noisy, varied = (
+        estimable_specs(specs, settings[key], tables, instead=instead) for key in ("measurement_error", "sensitivity")
     )
     reliability = reliability_of(tables, raters=raters, alphas=alphas, of_alpha=settings["raters"])
     of_dimensions = ({"dimension": dimension, **vars(each)} for dimension, each in reliability.items())
@@ -37,8 +36,6 @@ def tabulate(
     write_table(outputs["breakdowns"], BREAKDOWNS, corrected["breakdowns"], study=study)
     omitted = (row for spec in varied for row in sensitivity_rows(spec, tables, confidence=confidence))
     write_table(outputs["sensitivity"], SENSITIVITY, omitted, study=study)
-    missing = (row for spec in bounded for row in bounds_rows(spec, tables, confidence=confidence))
-    write_table(outputs["bounds"], BOUNDS, missing, study=study)
 
 
 if __name__ == "__main__":

@@ -109,10 +109,6 @@ SENSITIVITY = columns(
     "robustness_value robustness_value_significance length_with_term length_with_rating bias_as_length",
     "as_length_ci_low as_length_ci_high reason note",
 )
-BOUNDS = columns(
-    "study spec slice estimand method quantity term",
-    "estimate std_error df ci_low ci_high p_value n n_term prompts reason note",
-)
 CONCLUSIONS = columns(
     "study slice quantity term check spec estimand estimate ci_low ci_high p_value",
     "conclusion first verdict reason doubt words detectable probability_positive missing note wordings",

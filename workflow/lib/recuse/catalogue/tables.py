@@ -71,7 +71,7 @@ TABLES: dict[str, Applies] = {
     **dict.fromkeys(("multiplicity", "idiosyncrasy", "pooled", "residuals", "identifiability"), of_ratings),
     **dict.fromkeys(("reliability", "measurement_error", "reliability_curve", "breakdowns"), of_ratings),
     **dict.fromkeys(
-        ("sensitivity", "bounds", "leaderboard", "judgments", "ppi", "power", "conclusions", "verdicts", "wordings"), of_ratings
+        ("sensitivity", "leaderboard", "judgments", "ppi", "power", "conclusions", "verdicts", "wordings"), of_ratings
     ),
     **dict.fromkeys(("panel", "round_robin"), of_ratings),
 }

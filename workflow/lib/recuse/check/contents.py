@@ -42,8 +42,7 @@ def missing(facts: Facts, *, spelt_twice: bool) -> Iterator[Finding]:
     by design, for each row. A rating without human score or length is not missing. spelt_twice: whether some name may have two
     spellings.
     """
-    ask_again = "ask the judges again for what is missing, unless the design left it out; the workflow's bounds.csv has fits "
-    ask_again += "to what all rated"
+    ask_again = "ask the judges again for what is missing, unless the design left it out"
     table, judged = facts.completeness, facts.judged
     rated = judged > 0
     by_design = facts.answered < CROSSED
@@ -83,7 +82,8 @@ def missing(facts: Facts, *, spelt_twice: bool) -> Iterator[Finding]:
 
 def own_missing(facts: Facts) -> Iterator[Finding]:
     """Report for each judge whether ratings of its own answers are missing more often than its other ratings."""
-    advice = "find out why: if the low ones are missing, its self-bias is overstated; the workflow's bounds.csv has bounds"
+    advice = "find out why: if the low ones are missing, A and B overstate its self-bias; "
+    advice += "where significantly more are missing, the verdict allows for any values of them"
     table = facts.completeness
     due, rated, is_self = facts.due, facts.judged > 0, table["judge"] == table["model"]
     for judge in facts.rows_of("judge"):

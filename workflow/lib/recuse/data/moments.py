@@ -280,20 +280,15 @@ def moments_by_judges(blocks: Iterable[RowBlock], factors: Mapping[str, np.ndarr
 def blocks_by_judges(
     blocks: Iterable[RowBlock], factors: Mapping[str, np.ndarray], split: Mapping[str, np.ndarray]
 ) -> Iterator[RowBlock]:
-    """Yield the rows of the groups in `split`, those of `moments_by_judges`, with the place of their group in it."""
+    """Yield the rows with the place of their group in `split`, the groups of `moments_by_judges`."""
     groups = len(factors["judge"])
     distinct, of_split = np.unique(split[JUDGED_BY], return_inverse=True)
     keys = of_split * groups + _places(split, factors)
     order = np.argsort(keys)
     for block in blocks:
         patterns, pattern = _patterns(block, factors)
-        key = _found(distinct, patterns)[pattern] * groups + block.group
-        place = _found(keys[order], key)
-        kept = slice(None) if place.min(initial=0) >= 0 else np.flatnonzero(place >= 0)
-        group = order[place[kept]]
-        occasion = None if block.occasion is None else block.occasion[kept]
-        covariates = [values[kept] for values in block.covariates]
-        yield RowBlock(block.prompt[kept], group, block.rating[kept], covariates, occasion)
+        key = np.searchsorted(distinct, patterns)[pattern] * groups + block.group
+        yield replace(block, group=order[np.searchsorted(keys[order], key)])
 
 
 def less_completion_means(blocks: Iterable[RowBlock], factors: Mapping[str, np.ndarray]) -> Iterator[RowBlock]:
@@ -314,12 +309,6 @@ def _completion_of_rows(block: RowBlock, kinds: np.ndarray) -> np.ndarray:
     return np.unique(np.stack([completion, block.occasion]), axis=1, return_inverse=True)[1]
 
 
-def _found(values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Place of each wanted value among rising values, -1 where it is missing."""
-    place = np.minimum(np.searchsorted(values, wanted), len(values) - 1)
-    return np.where(values[place] == wanted, place, -1) if len(values) else np.full(len(wanted), -1)
-
-
 def _places(split: Mapping[str, np.ndarray], factors: Mapping[str, np.ndarray]) -> np.ndarray:
     """The group in `factors` with the names of each group in `split`, (groups of split,)."""
     code, wanted = np.zeros(len(factors["judge"]), dtype=np.int64), np.zeros(len(split["judge"]), dtype=np.int64)
@@ -327,7 +316,7 @@ def _places(split: Mapping[str, np.ndarray], factors: Mapping[str, np.ndarray]) 
         levels = np.unique(values)
         code, wanted = (len(levels) * of + np.searchsorted(levels, at) for of, at in ((code, values), (wanted, split[name])))
     order = np.argsort(code)
-    return order[_found(code[order], wanted)]
+    return order[np.searchsorted(code[order], wanted)]
 
 
 def _patterns(block: RowBlock, factors: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

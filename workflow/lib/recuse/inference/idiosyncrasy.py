@@ -77,8 +77,8 @@ def listed_biases(cells: CellMeans, quantities: Collection[str] = BIASES) -> lis
     biases = []
     for judge in map(str, np.unique(cells.judge)):
         biases.append(Bias("self_bias", judge, cells.is_self & (cells.judge == judge)))
-    for judge, reason in cells.without_slope.items():
-        biases.append(Bias("self_bias", judge, np.zeros(len(cells.n), dtype=bool), reason))
+    for judge in cells.without_slope:
+        biases.append(Bias("self_bias", judge, np.zeros(len(cells.n), dtype=bool), because(Reason.NO_SLOPE)))
     for family in map(str, np.unique(cells.judge_family)):
         biases.append(Bias("family_bias", family, _cells_of_family(cells, family)))
     listed = []
@@ -190,12 +190,6 @@ class Idiosyncrasy:
         self._biases = [] if cells is None else listed_biases(cells, quantities)
         self._reason = because(Reason.NO_ROWS) if cells is None else self._fitted()
         self._targets = [bias for bias in self._biases if not bias.reason and self.fit is not None]
-        self._contrasts = np.zeros((len(self._targets), 0 if cells is None else len(cells.n)))
-        for place, bias in enumerate(self._targets):
-            if bias.quantity == "family_bias":
-                self._contrasts[place] = self.fit.without_family(bias.among)
-            else:
-                self._contrasts[place] = self.fit.against_others(int(np.flatnonzero(bias.among)[0]))
 
     def _fitted(self) -> str:
         """Fit the model; why there is no fit, or ""."""
@@ -211,14 +205,22 @@ class Idiosyncrasy:
         self.fit = mixed
         return ""
 
+    def _contrast(self, among: np.ndarray) -> np.ndarray:
+        """Weights of the means in the mean of an own cell, or of cells of one family, less its prediction, (cells,)."""
+        if self.cells.is_family[among].any():
+            return self.fit.without_family(among)
+        return self.fit.against_others(int(np.flatnonzero(among)[0]))
+
+    @cached_property
+    def _contrasts(self) -> np.ndarray:
+        """The contrasts of the biases with a fit, (targets, cells)."""
+        return np.array([self._contrast(bias.among) for bias in self._targets])
+
     @cached_property
     def _errors(self) -> Errors:
-        """The errors of the biases with a contrast."""
-        fixed = np.zeros_like(self._contrasts)
-        for place, bias in enumerate(self._targets):
-            if bias.quantity == "family_bias":
-                fixed[place] = bias.among / bias.cells
-        return self.fit.errors(self._contrasts, fixed)
+        """The errors of the contrasts."""
+        fixed = [bias.among / bias.cells * (bias.quantity == "family_bias") for bias in self._targets]
+        return self.fit.errors(self._contrasts, np.array(fixed))
 
     @cached_property
     def biases(self) -> list[Bias]:
@@ -261,7 +263,7 @@ class Idiosyncrasy:
             return self.biases
         kept = self.concluded("self_bias")
         if len(kept) < 2:
-            among = np.any([bias.among for bias in kept], axis=0) if kept else np.zeros(len(self.cells.n), dtype=bool)
+            among = np.any([np.zeros(len(self.cells.n), dtype=bool), *(bias.among for bias in kept)], axis=0)
             return [*self.biases, Bias("self_bias", ALL_JUDGES, among, self._reason or because(Reason.ONE_BIAS))]
         return [*self.biases, mean_bias(kept, self.pooled(kept))]
 
@@ -292,9 +294,7 @@ class Idiosyncrasy:
         contrasts, is_unrelated = np.empty((len(places), len(self.cells.n))), self.cells.is_unrelated[places]
         contrasts[is_unrelated] = self.fit.left_out(places[is_unrelated])
         for number in np.flatnonzero(~is_unrelated):
-            of_family = self.cells.is_family[places[number]]
-            alone = np.arange(len(self.cells.n)) == places[number]
-            contrasts[number] = self.fit.without_family(alone) if of_family else self.fit.against_others(places[number])
+            contrasts[number] = self._contrast(np.arange(len(self.cells.n)) == places[number])
         return contrasts
 
     def reasons_of_cells(self) -> list[str]:
@@ -417,20 +417,18 @@ def residual_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Itera
             yield {**each.where, "reason": because(Reason.NO_ROWS)}
             continue
         cells, reasons = each.cells, each.reasons_of_cells()
-        places = np.array([place for place, reason in enumerate(reasons) if not reason], dtype=int)
-        numbers = {}
+        places, numbers = np.flatnonzero([not reason for reason in reasons]), iter(())
         if len(places):
             contrasts = each.residual_contrasts(places)
-            residuals, errors = (contrasts @ cells.mean).tolist(), each.fit.single_errors(contrasts)
-            numbers = dict(zip(places.tolist(), zip(residuals, errors, strict=True), strict=True))
+            numbers = zip((contrasts @ cells.mean).tolist(), each.fit.single_errors(contrasts), strict=True)
         for place, (judge, model, n) in enumerate(zip(cells.judge, cells.model, cells.n, strict=True)):
             row = {**each.where, "judge": judge, "model": model, "relation": cells.relation[place], "n": round(n)}
-            if place not in numbers:
+            if reasons[place]:
                 yield row | {"reason": reasons[place]}
                 continue
-            residual, (variance, df) = numbers[place]
+            residual, (variance, df) = next(numbers)
             error = math.sqrt(variance)
             row |= {"residual": residual, "std_error": error, "df": df}
             yield row | {"band": quantile(confidence, df) * error}
-        for judge, reason in cells.without_slope.items():
-            yield {**each.where, "judge": judge, "reason": reason}
+        for judge in cells.without_slope:
+            yield {**each.where, "judge": judge, "reason": because(Reason.NO_SLOPE)}

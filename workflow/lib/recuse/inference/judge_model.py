@@ -1,12 +1,11 @@
 """The judge x model table: the mean rating of each cell, its sampling variance, and additive effects of judge and model."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from recuse.base.reasons import Reason, because
 from recuse.data.moments import JUDGED_BY, RATING, REFERENCE, Moments, completions_of
 from recuse.data.study import Study
 from recuse.model.estimable import slices_of
@@ -54,7 +53,7 @@ class CellMeans(Pairs):
 
     mean: np.ndarray  # (cells,) in points of the unit scale
     n: np.ndarray  # (cells,) rows
-    without_slope: Mapping[str, str] = field(default_factory=dict)  # judge -> why
+    without_slope: Sequence[str] = ()  # judges
     rating: np.ndarray | None = None  # (cells,) mean rating
     # Of kinds of rows, judge x model x dimension, in the order of the cells: the fit behind the means.
     cell_of_kind: np.ndarray | None = None  # (kinds,)
@@ -99,7 +98,7 @@ def cell_means(moments: Moments, *, reference: bool = True) -> CellMeans:
     mean = _without_dimensions(adjusted[kept], n[kept], cell, kinds[kept, 2])
     group = first[kept][np.unique(cell, return_index=True)[1]]
     families = (factors[name][group] for name in ("judge_family", "model_family"))
-    without_slope = {str(name): because(Reason.NO_SLOPE) for name in judges[~is_determined]}
+    without_slope = judges[~is_determined].tolist()
     kind = np.where(kept, np.cumsum(kept) - 1, -1)[place]
     rows = np.bincount(cell, n[kept])
     rating = np.bincount(cell, sums[kept, 0, RATING]) / rows

@@ -22,11 +22,11 @@ from recuse.data.moments import REFERENCE as REFERENCE_OF_ROW
 from recuse.data.moments import Moments, PromptRange, RowBlock, moments_of_blocks, row_blocks
 from recuse.data.registry import RATERS
 from recuse.data.study import Study
-from recuse.inference.refit import coefficient_rows
 from recuse.inference.reliability import Reliability, unusable
+from recuse.model.covariance import FEW, FEW_CLUSTERS
 from recuse.model.design import LENGTH, REFERENCE, SliceDesign, absent_terms, designs_of
 from recuse.model.estimable import moments_of
-from recuse.model.least_squares import LeastSquares, Solution, determined, inverted, small_sample_factor, solve
+from recuse.model.least_squares import LeastSquares, Solution, determined, inverted, small_sample_factor, solve, wald_columns
 from recuse.model.prompt_sums import SliceCells, add_prompts, mapped, products, score_weights
 from recuse.model.spec import BIASES, Spec, estimand_of
 
@@ -288,9 +288,26 @@ def correct(
         fits += [(where | columns, design.terms, fit) for (columns, *_), fit in zip(corrections, corrected, strict=True)]
     add_prompts(takers, blocks if takers else (), len(moments.n))
     for columns, terms, fit in fits:
-        whys = [Reason.REFERENCE_TOO_NOISY if identified else Reason.COLLINEAR for identified in fit.plain.identified]
-        rows = coefficient_rows(terms, fit.result(), fit.prompts, confidence=confidence, reasons=map(because, whys))
-        yield from (columns | row for row in rows)
+        result = fit.result()
+        for place, term in enumerate(terms):
+            row = columns | {"quantity": term.quantity, "term": term.term, "n": result.n, "prompts": fit.prompts}
+            if result.identified[place]:
+                error = result.std_error[place]
+                yield row | columns_by_prompt(result.estimate[place], error, df=result.df, confidence=confidence)
+            else:
+                is_identified = fit.plain.identified[place]
+                yield row | {"reason": because(Reason.REFERENCE_TOO_NOISY if is_identified else Reason.COLLINEAR)}
+
+
+def columns_by_prompt(estimate: float, std_error: float, *, df: float, confidence: float) -> dict:
+    """Columns by `wald_columns` of an estimate with an error CR1; `reason` if it has none, `note` of few prompts.
+
+    df: P - 1, of P prompts.
+    """
+    columns = wald_columns(estimate, std_error, df=df, confidence=confidence)
+    if not std_error > 0:
+        return columns | {"reason": because(Reason.NO_STANDARD_ERROR)}
+    return columns | ({"note": FEW_CLUSTERS.format(covariance="CR1", clusters=df + 1, few=FEW)} if df + 1 < FEW else {})
 
 
 def _with_others(design: SliceDesign, moments: Moments) -> tuple[SliceCells, DesignCells]:

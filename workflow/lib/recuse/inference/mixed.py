@@ -403,9 +403,7 @@ class MixedFit:
         return np.exp(self.parameters[: len(self.table.judges)] / 2)
 
     def against_others(self, cell: int) -> np.ndarray:
-        """Weights, (cells,), of the means in a cell less its best prediction from the others (all but own ones)."""
-        if not self.table.is_self[cell]:
-            return self.left_out(np.array([cell]))[0]
+        """Weights, (cells,), of the means in an own cell less its best prediction from the others (all but own ones)."""
         block, number = next((of, at) for at, of in enumerate(self.table.blocks) if cell in of.places)
         kept, place = self.state.kept[number], np.flatnonzero(block.places == cell)[0]
         weights = np.zeros(len(self.table.judge))
@@ -415,7 +413,7 @@ class MixedFit:
         return weights - self.state.solved @ (self.state.spread @ row)
 
     def gap(self, cell: int) -> tuple[np.ndarray, float, float]:
-        """Weights of the means in a cell less its prediction, (cells,); its variance and Satterthwaite's degrees of freedom."""
+        """Weights, (cells,), of the means in an own cell less its prediction; its variance, and its degrees of freedom."""
         if cell not in self._gaps:
             weights = self.against_others(cell)
             errors = replace(self.errors(weights[None]), most_df=MOST_DF)
@@ -423,7 +421,10 @@ class MixedFit:
         return self._gaps[cell]
 
     def left_out(self, cells: np.ndarray) -> np.ndarray:
-        """The same of several fitted cells, (chosen, cells); cells: (chosen,) places. Rows of P over their diagonal."""
+        """Weights of the means in fitted cells less their predictions, (chosen, cells): rows of P over their diagonal.
+
+        cells: (chosen,) places.
+        """
         projected = self.state.projected((np.arange(len(self.table.judge)) == cells[:, None]).astype(float))
         free = projected[np.arange(len(cells)), cells][:, None]
         return np.divide(projected, free, out=np.full_like(projected, np.nan), where=free > 0)

@@ -39,7 +39,7 @@ REACH = 2.0
 class PlannedStudy:
     """A study: judges rate a share of each model's completions of the prompts in every dimension, on the unit scale.
 
-    rating = intercept_j + slope_j q + self_bias_j 1[m == j] + shared_preference_m + preference_jm + noise, with q a
+    rating = intercept_j + slope_j q + self_bias_j 1[m == j] + preference_jm + noise, with q a
     completion's quality, normal about quality[m], independent by completion and dimension; the human score is q + the mean of
     the raters' errors. What a judge's ratings of a prompt, or all ratings of a dimension, share adds nothing: the estimates are
     gaps between models. Of two judges of a model, the one that rates fewer completions rates some of the other's.
@@ -55,7 +55,6 @@ class PlannedStudy:
     raters: int  # of each completion
     noise: Sequence[float]  # (J,) standard deviation of a rating given all else
     preferences: Preferences | None  # of judges for single models beyond quality, in the order of judges; None: unknown
-    shared_preference: float  # the same of a preference that all judges share
     quality_spread: float  # standard deviation of q within a model
     rater_error: float  # standard deviation of one rater's error
     share: Sequence[Sequence[float]] | None = None  # (J, M) of the completions of each model that are rated; None: all
@@ -88,12 +87,11 @@ class PlannedStudy:
             return None
         n, of = self.rows.ravel(), self.rated
         table = Table.named(**of, sampling=np.repeat(np.square(self.noise), len(self.models))[n > 0] / n[n > 0])
-        numbers = (self.judges, of["judge"], self.preferences.spread), (self.models, of["model"], self.preferences.effects)
-        spread, effects = (
-            np.array([value for name, value in sorted(zip(names, values, strict=True)) if name in kept])
-            for names, kept, values in numbers
-        )
-        return MixedFit(table, plan=replace(self.preferences, spread=spread, effects=effects))
+        spread = dict(zip(self.judges, self.preferences.spread, strict=True))
+        effects = dict(zip(self.models, self.preferences.effects, strict=True))
+        of_judges = np.array([spread[name] for name in np.unique(of["judge"])])
+        of_models = np.array([effects[name] for name in np.unique(of["model"])])
+        return MixedFit(table, plan=replace(self.preferences, spread=of_judges, effects=of_models))
 
     @cached_property
     def limit(self) -> "PlannedStudy":
@@ -107,9 +105,9 @@ class PlannedStudy:
         return changed
 
     @cached_property
-    def row_fits(self) -> dict[str, "RowFit"]:
-        """The fits to the rows by estimand."""
-        return {estimand: RowFit.of(self, names) for estimand, names in TERMS.items()}
+    def row_weights(self) -> dict[str, dict[str, "Weights"]]:
+        """The weights of the rows, by estimand and judge, in the self-biases that they determine."""
+        return {estimand: _weights_of_rows(self, names) for estimand, names in TERMS.items()}
 
     @cached_property
     def refusals(self) -> dict[str, str]:
@@ -184,8 +182,7 @@ class Expected:
 
     def limit(self, power: float, confidence: float) -> float:
         """The same with infinitely many prompts."""
-        df = min(self.floor_df, self.most_df)
-        return noncentrality(df, power=power, confidence=confidence, reach=self.reach) * self.floor
+        return replace(self, std_error=self.floor, df=self.floor_df).detectable(power, confidence)
 
 
 def expected(plan: PlannedStudy, judge: str, *, estimand: str) -> Expected | None:
@@ -198,12 +195,12 @@ def expected(plan: PlannedStudy, judge: str, *, estimand: str) -> Expected | Non
     of k + l reference in the cell:
       std_error^2 = sum_jm n noise_j^2 (h^2 + l^2 v)                                          removed by prompts
                   + (1 - r) quality_spread^2 sum_mjk N slope_j slope_k (h_j h_k + l_j l_k v)  by prompts or raters
-                  + floor^2,  floor^2 = sum_jm preference_j^2 (n h)^2 + shared_preference^2 sum_m (sum_j n h)^2
+                  + floor^2,  floor^2 = sum_jm preference_j^2 (n h)^2
       bias = sum_jm n slope_j (h quality_m + l v r), which is 0 with r = 1
     For C, what preferences add is the mixed model's variance at the plan's parameters and noise_j^2 / n_jm for sampling, less
     what the latter carries; floor^2 is its variance without sampling. t has the mixed model's degrees of freedom.
     """
-    weights = _weights_of_cells(plan, judge) if estimand == C else plan.row_fits[estimand].weights(plan, judge)
+    weights = _weights_of_cells(plan, judge) if estimand == C else plan.row_weights[estimand].get(judge)
     if weights is None:
         return None
     k, slant, df, parts = weights  # (J, M) each
@@ -220,7 +217,7 @@ def expected(plan: PlannedStudy, judge: str, *, estimand: str) -> Expected | Non
         variance = removable + parts[0]
         most = plan.mixed_fit.table.additive.df
         return Expected(math.sqrt(variance), math.sqrt(min(parts[1], variance)), float(bias), *df, most, reach=REACH)
-    floor = (plan.preference**2 * (n * height) ** 2).sum() + plan.shared_preference**2 * ((n * height).sum(axis=0) ** 2).sum()
+    floor = (plan.preference**2 * (n * height) ** 2).sum()
     nominal = (n * square * (noise**2 + plan.preference**2 + slope**2 * left)).sum()
     return Expected(math.sqrt(removable + floor), math.sqrt(floor), float(bias), *df, nominal=math.sqrt(nominal))
 
@@ -233,38 +230,27 @@ def _over_pairs(rows: np.ndarray, weights: np.ndarray) -> float:
     return float((steps * weights.cumsum(axis=0) ** 2).sum())
 
 
-@dataclass(frozen=True)
-class RowFit:
-    """The least-squares fit to the rows of a plan, at the moments of the reference that it implies."""
+def _weights_of_rows(plan: PlannedStudy, names: Sequence[str]) -> dict[str, Weights]:
+    """Rows of (X'X)^-1 X' of the terms `names`, for each judge whose self-bias is determined.
 
-    judges: Sequence[str]  # whose self-biases are determined
-    rows: np.ndarray  # (cells, 2, judges) of (X'X)^-1 X': k and l of each cell in each self-bias
-
-    @classmethod
-    def of(cls, plan: PlannedStudy, names: Sequence[str]) -> "RowFit":
-        """The fit of the terms `names`."""
-        rows = plan.rows.ravel()
-        terms = [term for term in terms_of(plan.factors, names=names) if term.carried[rows > 0].any()]
-        layout = regressors_of(terms, len(rows), 2)
-        quality = np.tile(plan.quality, len(plan.judges))
-        gram = np.ones((len(rows), 2, 2))
-        gram[:, CONSTANT, SLOPE] = gram[:, SLOPE, CONSTANT] = quality
-        gram[:, SLOPE, SLOPE] = quality**2 + plan.reference_variance
-        inverse, null = inverted(np.einsum("cak,cab,cbl->kl", layout, gram * rows[:, None, None], layout, optimize=True))
-        tried = enumerate(zip(terms, determined(null), strict=True))
-        places = {term.term: place for place, (term, estimable) in tried if estimable and term.quantity == "self_bias"}
-        return cls(list(places), layout @ inverse[:, list(places.values())])
-
-    def weights(self, plan: PlannedStudy, judge: str) -> Weights | None:
-        """Row of the judge's self-bias in (X'X)^-1 X': k and l of each cell, (J, M) each, and degrees of freedom."""
-        if judge not in self.judges:
-            return None
-        weights = self.rows[:, :, self.judges.index(judge)]
-        return *weights.T.reshape(2, len(plan.judges), len(plan.models)), (math.inf, math.inf), None
+    X'X has the moments of the reference that the plan implies.
+    """
+    rows = plan.rows.ravel()
+    terms = [term for term in terms_of(plan.factors, names=names) if term.carried[rows > 0].any()]
+    layout = regressors_of(terms, len(rows), 2)
+    quality = np.tile(plan.quality, len(plan.judges))
+    gram = np.ones((len(rows), 2, 2))
+    gram[:, CONSTANT, SLOPE] = gram[:, SLOPE, CONSTANT] = quality
+    gram[:, SLOPE, SLOPE] = quality**2 + plan.reference_variance
+    inverse, null = inverted(np.einsum("cak,cab,cbl->kl", layout, gram * rows[:, None, None], layout, optimize=True))
+    tried = enumerate(zip(terms, determined(null), strict=True))
+    places = {term.term: place for place, (term, estimable) in tried if estimable and term.quantity == "self_bias"}
+    weights = (layout @ inverse[:, list(places.values())]).T.reshape(len(places), 2, *plan.rows.shape)
+    return {judge: (*of_judge, (math.inf, math.inf), None) for judge, of_judge in zip(places, weights, strict=True)}
 
 
 def _weights_of_cells(plan: PlannedStudy, judge: str) -> Weights | None:
-    """The same of the own cell less its prediction by the mixed model, and of the slopes within cells."""
+    """The same of the own cell less its prediction by the mixed model, and of the slopes within cells; None if C refuses."""
     if plan.mixed_fit is None or plan.refusals.get(judge, because(Reason.NO_OWN_ANSWERS)):
         return None
     n, rated = plan.rows, plan.rated
@@ -442,8 +428,8 @@ def study_like(spec: Spec, study: Study, reliability: float, raters: float) -> P
     """Take a plan's numbers from the rows of a spec without slices; None where no judge with a slope is a model.
 
     noise: residuals of the spec's fit, by judge. preferences: those of the mixed model. slope: that of the fit over the
-    reliability, too steep where models differ in quality. share: rows of a cell, of those of the largest. shared_preference: 0,
-    as no data separate it from quality that the human scores miss. reliability: of the human scores, means of so many raters.
+    reliability, too steep where models differ in quality. share: rows of a cell, of those of the largest. reliability: of
+    the human scores, means of so many raters.
     """
     ((_, moments),) = slices_of(spec, study)
     if not len(moments.n):
@@ -471,7 +457,6 @@ def study_like(spec: Spec, study: Study, reliability: float, raters: float) -> P
         raters=1,
         noise=[noise[judge] for judge in judges],
         preferences=_preferences(spec, study, judges, list(map(str, models))),
-        shared_preference=0.0,
         quality_spread=math.sqrt(reliability * variance),
         rater_error=math.sqrt(raters * (1 - reliability) * variance),
         share=count / count.max(),

@@ -24,7 +24,6 @@ class Additivity(NamedTuple):
     f: float
     df: tuple[int, int]
     p_value: float
-    tukey_f: float
     tukey_p_value: float  # with 1 and df[0] + df[1] - 1 degrees of freedom
 
 
@@ -54,10 +53,10 @@ def additivity(cells: CellMeans) -> Additivity | None:
     if not df[0]:
         return None
     product = fit.residuals(of_judge * of_model)[:, None]
-    tukey_f, _, tukey_p_value = _f_test(product, residuals, fit.df, limit * float(np.linalg.norm(of_judge)))
+    *_, tukey_p_value = _f_test(product, residuals, fit.df, limit * float(np.linalg.norm(of_judge)))
     rated, sums = np.zeros((2, len(judges), len(models)))
     rated[judge, model], sums[judge, model] = 1.0, mean
-    return Additivity(_slopes(judges, rated, sums), f, df, p_value, tukey_f, tukey_p_value)
+    return Additivity(_slopes(judges, rated, sums), f, df, p_value, tukey_p_value)
 
 
 def _f_test(columns: np.ndarray, residuals: np.ndarray, free: int, limit: float) -> tuple[float, tuple[int, int], float]:

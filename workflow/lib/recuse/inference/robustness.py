@@ -2,18 +2,18 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
 
 from recuse.base.reasons import Reason, because, code
-from recuse.inference.bounds import ALL_ROWS, ANY, COMPLETE, OWN
 from recuse.inference.measurement_error import BY_RATERS, METHODS
 from recuse.inference.power import REACH, noncentrality
+from recuse.inference.verdict import Reply
 from recuse.model.covariance import COVARIANCES, FEW
-from recuse.model.spec import BIASES, EQUATION_1, ON_HUMAN_SCORES, in_place
+from recuse.model.spec import BIASES, in_place
 
 OF_C = "idiosyncrasy"  # the table of biases beyond ordinary preference
 ESTIMATES = "estimates"  # of all specs: not one table but one for each
@@ -33,7 +33,7 @@ class CheckedTable:
     """What a check may read in a table."""
 
     by: Mapping[str, Decision]  # key of config -> what decides
-    methods: Mapping[str, Sequence[str]] = field(default_factory=dict)  # method -> its biases; none: one row of each bias
+    methods: Sequence[str] = ()  # of which a check reads one; none: the table has one row of each bias
     errors: str = ""  # the kind of standard errors of all its rows; "": that of the spec
 
 
@@ -48,14 +48,9 @@ TABLES = {
         }
     ),
     OF_C: CheckedTable({"ci": INTERVAL}, errors="spread of cells"),
-    "measurement_error": CheckedTable({"ci": INTERVAL}, dict.fromkeys((*METHODS, BY_RATERS), BIASES), errors="CR1"),
+    "measurement_error": CheckedTable({"ci": INTERVAL}, (*METHODS, BY_RATERS), errors="CR1"),
     "sensitivity": CheckedTable(
         {"as_length_ci": Decision("as_length_ci_low", "as_length_ci_high", "", ["length"])}, errors="CR1"
-    ),
-    "bounds": CheckedTable(
-        {"ci": INTERVAL},
-        dict.fromkeys((ALL_ROWS, COMPLETE), BIASES) | dict.fromkeys(OWN, ("self_bias",)) | dict.fromkeys(ANY, BIASES),
-        errors="CR1",
     ),
 }
 
@@ -64,8 +59,7 @@ TABLES = {
 class RobustnessCheck:
     """Rows of a table, what decides in them, and the question that this answers; keys as in config.
 
-    specs: of the whole study, by dimension, or one of each. methods: whose rows of the table count; all if none is named. With
-    several rows of one bias the interval runs from their lowest to their highest end, and the estimate is their mean.
+    specs: of the whole study, by dimension, or one of each. method: whose rows of the table count, if it has several.
     """
 
     name: str
@@ -74,7 +68,7 @@ class RobustnessCheck:
     asks: str
     lost: str = ""
     table: str = ESTIMATES
-    methods: Sequence[str] = ()
+    method: str = ""
     by: str = "ci"
 
     @classmethod
@@ -92,9 +86,7 @@ class RobustnessCheck:
 
     def has(self, quantity: str, spec: Mapping) -> bool:
         """Whether it has biases of this quantity with a spec of these settings."""
-        methods = TABLES[self.table].methods
-        tested = spec.get("tests", BIASES) if self.table == "multiplicity" else BIASES
-        return quantity in tested and all(quantity in methods[method] for method in self.methods)
+        return quantity in (spec.get("tests", BIASES) if self.table == "multiplicity" else BIASES)
 
     def errors(self, spec: Mapping) -> str:
         """The kind of its standard errors with a spec of these settings."""
@@ -109,30 +101,27 @@ class Robustness:
     specs: Mapping[str, Mapping]
     confidence: float
     power: float
-    relative: bool = False  # the study has no human scores: a bias is a gap to the other judges
-
-    @property
-    def first(self) -> RobustnessCheck:
-        """The baseline."""
-        return self.checks[0]
 
     def without_human_scores(self, specs: Mapping[str, Sequence[str]]) -> "Robustness":
-        """The same for a study without human scores; specs: those of each check that have rows, as by `specs_with_rows`.
+        """The same for a study without human scores; specs: those of each check that have rows.
 
-        A check without any is left out, unless all are; slopes on the human scores are left out of the specs.
+        A check without any is left out, unless all are.
         """
         checks = [replace(check, specs=specs[check.name]) for check in self.checks if specs.get(check.name)]
-        settings = {
-            name: {**spec, "terms": [term for term in spec.get("terms", EQUATION_1) if term not in ON_HUMAN_SCORES]}
-            for name, spec in self.specs.items()
-        }
-        return replace(self, checks=checks or self.checks, specs=settings, relative=True)
+        return replace(self, checks=checks or self.checks)
 
     def of_study(self, tables: "Tables", not_estimable: "Rows", *, instead: Mapping[str, str]) -> "Robustness":
-        """The same for the study of these tables, which may have no human scores; instead: see `specs_with_rows`."""
+        """The same for the study of these tables, which may have no human scores.
+
+        instead: spec -> the one that replaces it without human scores, in tables other than OWN_SPECS.
+        """
         if not without_human_scores(not_estimable):
             return self
-        return self.without_human_scores(specs_with_rows(self.checks, tables, instead))
+        specs = {}
+        for check in self.checks:
+            names = in_place(check.specs, {} if check.table in OWN_SPECS else instead)
+            specs[check.name] = [name for name in names if tables.has(check.table, name)]
+        return self.without_human_scores(specs)
 
 
 def without_human_scores(not_estimable: Iterable[Mapping[str, str]]) -> bool:
@@ -154,22 +143,12 @@ NOT_ESTIMABLE = "not estimable"
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """The numbers of one bias in one check; NaN and "" where there are none, with the reason."""
+class Estimate(Reply):
+    """What one check says about one bias; `detectable` is that of an interval over wordings."""
 
-    estimate: float = math.nan
-    ci_low: float = math.nan
-    ci_high: float = math.nan
-    p_value: float = math.nan
     std_error: float = math.nan
     df: float = math.inf
     estimand: str = ""
-    reason: str = ""
-    doubt: str = ""  # why it establishes nothing
-    probability_positive: float = math.nan  # by the hierarchical model, that the bias is above 0
-    missing: float = math.nan  # share of own ratings, whatever values of which the interval allows for
-    wordings: float = math.nan  # of the rubric, over which the interval is; NaN: all judges were asked by one
-    detectable: float = math.nan  # as `Robustness.power` has it, if it is over wordings
 
     def over_wordings(self, row: Mapping[str, str]) -> "Estimate":
         """The same with the interval of a row of the table of wordings, where that is wider."""
@@ -182,11 +161,8 @@ def concluded(estimate: Estimate, *, confidence: float) -> Conclusion:
     """Conclude from an estimate: a bias, if its interval excludes 0 or, without one, its p-value is 1 - confidence at most."""
     if estimate.reason:
         return Conclusion.NOT_ESTIMABLE
-    if math.isnan(estimate.ci_low):
-        is_bias = estimate.p_value <= (1 - confidence) * (1 + 1e-12)
-    else:
-        is_bias = estimate.ci_low > 0 or estimate.ci_high < 0
-    if not is_bias:
+    by_p_value = math.isnan(estimate.ci_low) and estimate.p_value <= (1 - confidence) * (1 + 1e-12)
+    if not estimate.side and not by_p_value:
         return Conclusion.NO_BIAS
     return Conclusion.FAVOURS if estimate.estimate > 0 else Conclusion.HARSHER
 
@@ -208,7 +184,7 @@ def compared(first: Conclusion, conclusion: Conclusion) -> str:
 AS_ASKED = "for the wordings of the rubric that were asked"
 SMALL_SAMPLE = "{prompts} prompts, fewer than {few}: standard errors may be too small"
 OWN_SPECS = (ESTIMATES, "multiplicity", OF_C)  # tables in which no spec replaces another
-BY_PROMPTS = (ESTIMATES, "measurement_error", "bounds")  # tables whose column df is of the errors
+BY_PROMPTS = (ESTIMATES, "measurement_error")  # tables whose column df is of the errors
 
 Rows = Iterable[Mapping[str, str]]
 
@@ -220,7 +196,7 @@ class Tables:
         """Index the tables by name; ESTIMATES are those of all specs. wordings: rows whose intervals replace narrower ones."""
         known = [row for row in wordings if row["ci_low"]]
         self._wordings = {(row["check"], row["spec"], row["quantity"], row["term"]): row for row in known}
-        self._rows: dict[tuple, list[Mapping[str, str]]] = {}
+        self._rows: dict[tuple, Mapping[str, str]] = {}
         self._reasons: dict[tuple, str] = {}
         self.biases: dict[tuple[str, str], set[tuple[str, str]]] = {}  # of each spec and slice of the estimates
         for name, rows in (*tables.items(), (ESTIMATES, not_estimable)):
@@ -229,7 +205,7 @@ class Tables:
                 if row.get("reason") and not row.get("estimate"):
                     self._reasons.setdefault((name, *key), row["reason"])
                 elif is_bias:
-                    self._rows.setdefault((name, *key), []).append(row)
+                    self._rows[name, *key, row.get("method", "")] = row
                 if is_bias and name == ESTIMATES:
                     self.biases.setdefault(key[:2], set()).add(key[2:])
 
@@ -240,15 +216,13 @@ class Tables:
 
     def find(self, check: RobustnessCheck, spec: str, label: str, bias: tuple[str, str]) -> Estimate:
         """The estimate of a bias in a check, or the reason that the table gives, else that of the spec, why there is none."""
-        rows = self._rows.get((check.table, spec, label, *bias), [])
-        if not rows:
+        row = self._rows.get((check.table, spec, label, *bias, check.method))
+        if row is None:
             keys = ((label, *bias), (label, "", ""), ("", "", ""))
             reasons = [self._reasons.get((table, spec, *key)) for table in (check.table, ESTIMATES) for key in keys]
             no_row = because(Reason.NO_ROW, table=spec if check.table == ESTIMATES else check.table)
             return Estimate(reason=next(filter(None, reasons), no_row))
-        if not {*check.methods} <= {row.get("method") for row in rows}:
-            return Estimate(reason=because(Reason.NO_ROW, table=check.table))
-        estimate = _estimate(check, [row for row in rows if not check.methods or row["method"] in check.methods])
+        estimate = _estimate(check, row)
         if not self._wordings or math.isnan(estimate.ci_low):
             return estimate
         over = None if label else self._wordings.get((check.name, spec, *bias))
@@ -259,60 +233,29 @@ def _key(row: Mapping[str, str]) -> tuple[str, str, str, str]:
     return row["spec"], row["slice"], row["quantity"], row["term"]
 
 
-def _numbers(rows: Sequence[Mapping[str, str]], column: str) -> list[float]:
-    return [float(row[column]) if row.get(column) else math.nan for row in rows]
+def _number(row: Mapping[str, str], column: str) -> float:
+    return float(row[column]) if row.get(column) else math.nan
 
 
-def _estimate(check: RobustnessCheck, rows: Sequence[Mapping[str, str]]) -> Estimate:
-    low, high, p_value, _ = TABLES[check.table].by[check.by]
-    estimates, p_values, lows, highs = (_numbers(rows, column) for column in ("estimate", p_value, low, high))
-    estimate = sum(estimates) / len(rows)
-    if any(map(math.isnan, [estimate, *(lows + highs if low else p_values)])):
-        reasons = [row.get("reason") for row in rows]
-        return Estimate(estimate=estimate, reason=next(filter(None, reasons), because(Reason.NO_INTERVAL)))
-    (std_error, *others), (df, *_) = _numbers(rows, "std_error"), _numbers(rows, "df")
+def _estimate(check: RobustnessCheck, row: Mapping[str, str]) -> Estimate:
+    decision = TABLES[check.table].by[check.by]
+    estimate, p_value = _number(row, "estimate"), _number(row, decision.p_value)
+    low, high = _number(row, decision.low), _number(row, decision.high)
+    if any(map(math.isnan, [estimate, *([low, high] if decision.low else [p_value])])):
+        return Estimate(estimate=estimate, reason=row.get("reason") or because(Reason.NO_INTERVAL))
+    df = _number(row, "df")
     return Estimate(
         estimate=estimate,
-        ci_low=min(lows),
-        ci_high=max(highs),
-        p_value=max(p_values) if len({value > 0 for value in estimates}) == 1 else 1.0,
-        std_error=math.nan if others or check.by != "ci" else std_error,
+        ci_low=low,
+        ci_high=high,
+        p_value=p_value,
+        std_error=_number(row, "std_error") if check.by == "ci" else math.nan,
         df=math.inf if math.isnan(df) else df,
-        estimand=rows[0]["estimand"],
-        doubt=rows[0].get("doubt", ""),
-        probability_positive=_numbers(rows, "probability_positive")[0],
-        missing=_numbers(rows, "missing")[0],
+        estimand=row["estimand"],
+        doubt=row.get("doubt", ""),
+        probability_positive=_number(row, "probability_positive"),
+        missing=_number(row, "missing"),
     )
-
-
-def specs_with_rows(checks: Iterable[RobustnessCheck], tables: Tables, instead: Mapping[str, str]) -> dict[str, list[str]]:
-    """The specs of each check that the tables of a study without human scores have rows of.
-
-    instead: spec -> the one that replaces it in tables other than OWN_SPECS.
-    """
-    specs = {check.name: in_place(check.specs, {} if check.table in OWN_SPECS else instead) for check in checks}
-    return {check.name: [name for name in specs[check.name] if tables.has(check.table, name)] for check in checks}
-
-
-@dataclass(frozen=True)
-class Result:
-    """One bias in one check, by the spec of its slice."""
-
-    check: RobustnessCheck
-    spec: str
-    errors: str  # their kind
-    estimate: Estimate
-    conclusion: Conclusion
-
-    @property
-    def note(self) -> str:
-        """That prompts are few, where errors are by prompt, or that the interval is for the wordings asked."""
-        if self.estimate.wordings == 1:
-            return AS_ASKED
-        prompts = self.estimate.df + 1
-        by_prompt = self.errors in COVARIANCES and COVARIANCES[self.errors].by_prompt_alone
-        few = by_prompt and self.check.table in BY_PROMPTS and 1 < prompts < FEW
-        return SMALL_SAMPLE.format(prompts=round(prompts), few=FEW) if few else ""
 
 
 def conclusions(robustness: Robustness, tables: Tables, *, order: Mapping[str, Sequence[str]]) -> Iterator[dict]:
@@ -343,37 +286,43 @@ def conclusions(robustness: Robustness, tables: Tables, *, order: Mapping[str, S
         checks = [(check, check.spec_of(label, robustness.specs)) for check in robustness.checks]
         checks = [(check, name) for check, name in checks if name]
         for bias in sorted({bias for _, name in checks for bias in tables.biases.get((name, label), ())}, key=place):
-            results = []
+            rows = []
             for check, name in checks:
                 if check.has(bias[0], robustness.specs[name]):
-                    estimate = tables.find(check, name, label, bias)
-                    conclusion = concluded(estimate, confidence=robustness.confidence)
-                    results.append(Result(check, name, check.errors(robustness.specs[name]), estimate, conclusion))
-            if not results or results[0].check is not robustness.first:
+                    columns = _columns(check, name, tables.find(check, name, label, bias), robustness)
+                    rows.append({"slice": label, "quantity": bias[0], "term": bias[1], **columns})
+            if not rows or rows[0]["check"] != robustness.checks[0].name:
                 continue
-            for result in results:
-                row = {"slice": label, "quantity": bias[0], "term": bias[1]} | _columns(result, results[0].conclusion)
-                if result.estimate.std_error > 0:
-                    reach = REACH if result.check.table == OF_C else 1.0
-                    test = {"power": robustness.power, "confidence": robustness.confidence, "reach": reach}
-                    times = noncentrality(result.estimate.df, **test)
-                    least = np.fmax(result.estimate.std_error * times, result.estimate.detectable)
-                    row["detectable"] = least + np.nan_to_num(result.estimate.missing)
-                yield row
+            first = rows[0]["conclusion"]
+            for row in rows:
+                verdict = compared(first, row["conclusion"])
+                yield row | {"first": first, "verdict": verdict, "words": row["words"] if verdict == LOST else ""}
 
 
-def _columns(result: Result, first: Conclusion) -> dict:
-    """The columns of one of the results of all checks of a bias; first: the conclusion of the first."""
-    verdict = compared(first, result.conclusion)
-    names = ("estimand", "estimate", "ci_low", "ci_high", "p_value", "probability_positive", "missing", "wordings")
-    return {name: getattr(result.estimate, name) for name in names} | {
-        "check": result.check.name,
-        "spec": result.spec,
-        "conclusion": result.conclusion,
-        "first": first,
-        "verdict": verdict,
-        "words": result.check.lost if verdict == LOST else "",
-        "reason": result.estimate.reason,
-        "doubt": result.estimate.doubt,
-        "note": result.note,
-    }
+# Columns that are those of the estimate.
+COLUMNS = ("estimand", "estimate", "ci_low", "ci_high", "p_value", "probability_positive")
+COLUMNS += ("missing", "wordings", "reason", "doubt")
+
+
+def _columns(check: RobustnessCheck, spec: str, estimate: Estimate, robustness: Robustness) -> dict:
+    """The columns of a bias in one check, by the spec of its slice; words: those of a lost conclusion."""
+    row = {name: getattr(estimate, name) for name in COLUMNS}
+    row |= {"check": check.name, "spec": spec, "words": check.lost}
+    row["conclusion"] = concluded(estimate, confidence=robustness.confidence)
+    row["note"] = _note(check, check.errors(robustness.specs[spec]), estimate)
+    if estimate.std_error > 0:
+        reach = REACH if check.table == OF_C else 1.0
+        times = noncentrality(estimate.df, power=robustness.power, confidence=robustness.confidence, reach=reach)
+        least = np.fmax(estimate.std_error * times, estimate.detectable)
+        row["detectable"] = least + np.nan_to_num(estimate.missing)
+    return row
+
+
+def _note(check: RobustnessCheck, errors: str, estimate: Estimate) -> str:
+    """That prompts are few, where errors are by prompt, or that the interval is for the wordings asked."""
+    if estimate.wordings == 1:
+        return AS_ASKED
+    prompts = estimate.df + 1
+    by_prompt = errors in COVARIANCES and COVARIANCES[errors].by_prompt_alone
+    few = by_prompt and check.table in BY_PROMPTS and 1 < prompts < FEW
+    return SMALL_SAMPLE.format(prompts=round(prompts), few=FEW) if few else ""

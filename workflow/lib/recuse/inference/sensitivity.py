@@ -9,9 +9,10 @@ import numpy as np
 from recuse.base.reasons import Reason, because
 from recuse.data.moments import Moments
 from recuse.data.study import Study
-from recuse.inference.refit import Refit, columns_by_prompt, refit
-from recuse.model.design import Term, layout_of
-from recuse.model.estimable import moments_of, slices_of
+from recuse.inference.measurement_error import columns_by_prompt
+from recuse.model.design import Term, estimable_terms, layout_of
+from recuse.model.estimable import slices_of
+from recuse.model.fit import PromptErrors, prompt_errors
 from recuse.model.least_squares import Solution, inverted, quantile, weighted_squares
 from recuse.model.spec import BIASES, Spec, estimand_of
 
@@ -64,17 +65,19 @@ def sensitivity_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator
     length of the judges that carry the bias, and bias_as_length is how far an omitted variable as strong can move the estimate;
     the interval of errors CR1, wider by that on both sides, runs from as_length_ci_low to as_length_ci_high.
     """
-    moments, slices = moments_of(spec, study), dict(slices_of(spec, study))
-    for fit in refit(spec, moments, study.row_blocks(spec.selection, moments.factors)):
-        where = {"spec": spec.name, "slice": fit.label, "estimand": estimand_of(spec)}
-        yield from ({**where, **row} for row in _rows_of_slice(spec, slices[fit.label], fit, confidence))
+    clustered = spec.changed(covariance="CR1", bootstrap=None, wild=None)
+    errors = prompt_errors(clustered, study, seed=None)
+    for (label, rows), slice_errors in zip(slices_of(clustered, study), errors, strict=True):
+        where = {"spec": spec.name, "slice": label, "estimand": estimand_of(spec)}
+        if slice_errors is not None:
+            yield from (where | row for row in _rows_of_slice(spec, rows, slice_errors, confidence))
 
 
-def _rows_of_slice(spec: Spec, rows: Moments, fit: Refit, confidence: float) -> Iterator[dict]:
-    solution, result = fit.solution, fit.result
+def _rows_of_slice(spec: Spec, rows: Moments, errors: PromptErrors, confidence: float) -> Iterator[dict]:
+    terms, solution, result = estimable_terms(spec, rows.factors), errors.solution, errors.clusters.result()
     df = solution.n - solution.rank
-    residual = float(weighted_squares(rows, layout_of(spec, fit.terms, rows), solution)[:, 0, 0].sum())
-    for place, term in enumerate(fit.terms):
+    residual = float(weighted_squares(rows, layout_of(spec, terms, rows), solution)[:, 0, 0].sum())
+    for place, term in enumerate(terms):
         if term.quantity not in BIASES:
             continue
         row = {"quantity": term.quantity, "term": term.term}
@@ -89,13 +92,14 @@ def _rows_of_slice(spec: Spec, rows: Moments, fit: Refit, confidence: float) -> 
             continue
         classical = math.sqrt(solution.inverse[place, place] * residual / df)
         half = quantile(confidence, result.df) * error if error > 0 else math.nan
-        t, f = abs(estimate / classical), abs(estimate / classical) / math.sqrt(df)
+        t = abs(estimate / classical)
+        f = t / math.sqrt(df)
         row |= {"classical_std_error": classical, "df": df}
         row |= {"partial_r2": f**2 / (1 + f**2), "robustness_value": robustness_value(f)}
         if not math.isnan(half):
             row["robustness_value_significance"] = robustness_value((t - half / classical) / math.sqrt(df))
         if spec.selection.length is not None:
-            row |= _as_length(_strength_of_length(rows, fit.terms, place, solution, residual), estimate, half, classical, df)
+            row |= _as_length(_strength_of_length(rows, terms, place, solution, residual), estimate, half, classical, df)
         yield row
 
 

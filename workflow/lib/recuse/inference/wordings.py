@@ -14,7 +14,7 @@ import numpy as np
 from recuse.base.database import connect, files
 from recuse.data.files import ASKED
 from recuse.data.study import Study
-from recuse.inference.idiosyncrasy import Idiosyncrasy, idiosyncrasies
+from recuse.inference.idiosyncrasy import idiosyncrasies
 from recuse.inference.power import REACH, noncentrality
 from recuse.inference.robustness import ESTIMATES, OF_C, RobustnessCheck
 from recuse.model.estimable import estimable_specs, sliced_by
@@ -187,20 +187,17 @@ def _biases(spec: Spec, study: Study, estimand: str) -> dict[Bias, Part]:
     """The biases that the rows of a spec determine, with their errors."""
     if estimand == C:
         (each,) = idiosyncrasies(spec, study)
-        return {} if each.cells is None else dict(_biases_of_c(each))
+        return {
+            (bias.quantity, bias.term): Part(bias.estimate, bias.std_error, bias.df, each.cells.n[bias.among].sum())
+            for bias in (() if each.cells is None else each.tests())
+            if not bias.reason
+        }
     return {
         (row.quantity, row.term): Part(row.estimate, row.std_error, row.df, row.n_term)
         for fitted in fits(spec, study, seed=None)
         for row in fitted.coefficients
         if row.quantity in BIASES and row.std_error > 0
     }
-
-
-def _biases_of_c(each: Idiosyncrasy) -> Iterator[tuple[Bias, Part]]:
-    for bias in each.tests():
-        if not bias.reason:
-            part = Part(bias.estimate, bias.std_error, bias.df, each.cells.n[bias.among].sum())
-            yield (bias.quantity, bias.term), part
 
 
 def _columns(whole: Part, parts: Mapping[str, Sequence[Part]], estimand: str, confidence: float) -> dict:

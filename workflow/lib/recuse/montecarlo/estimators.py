@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from recuse.base.log import steps
-from recuse.inference.bounds import COMPLETE, OWN, bounds_rows
 from recuse.inference.idiosyncrasy import idiosyncrasies, idiosyncrasy_rows
 from recuse.inference.measurement_error import MOMENTS, SplitRaters, correct, corrected_rows
 from recuse.inference.reliability import one_way
@@ -87,7 +86,7 @@ class Estimator:
     estimand: str  # as in the tables of estimates
     words: str
     answers: Callable[[Trial], Answers]
-    tests: Sequence[str] = (ALL,)  # terms of its p-values: ALL, of single judges and families; ALL_JUDGES; or none
+    tests: Sequence[str] = (ALL,)  # terms of its p-values: ALL, of single judges and families; ALL_JUDGES
     at_once: bool = False  # its p-values are of all self- and family-biases at once: none should be small where none is biased
 
 
@@ -148,18 +147,6 @@ def _split_raters(trial: Trial) -> Answers:
     return _answers(correct(EQUATION, moments, blocks, [({}, SplitRaters(), MOMENTS)], confidence=trial.confidence))
 
 
-def _bounds(trial: Trial) -> dict[str, Answers]:
-    """By method."""
-    rows = trial.once("bounds", lambda: list(bounds_rows(EQUATION, trial.study, confidence=trial.confidence)))
-    return {method: _answers(row for row in rows if row["method"] == method) for method in (COMPLETE, *OWN)}
-
-
-def _between_bounds(trial: Trial) -> Answers:
-    """From the lower end of the lowest by missing own ratings to the upper end of the highest; no estimate."""
-    lowest, highest = (_bounds(trial)[method] for method in OWN)
-    return {key: Answer(ci_low=lowest[key].ci_low, ci_high=highest[key].ci_high) for key in lowest}
-
-
 def _mixed(spec: Spec, trial: Trial) -> Answers:
     return _answers(row for row in _rows_of_c(spec, trial) if not row["reason"])
 
@@ -211,8 +198,6 @@ ESTIMATORS: dict[str, Estimator] = {
     "A_moments": Estimator(A, "corrected, known reliability", partial(_corrected, "moments")),
     "A_moments_of_raters": Estimator(A, "corrected, reliability from raters", partial(_corrected, "moments", of_raters=True)),
     "A_split_raters": Estimator(A, "corrected by split raters", _split_raters),
-    "A_complete_blocks": Estimator(A, "completions that all judges rated, CR1", lambda trial: _bounds(trial)[COMPLETE]),
-    "A_bounds": Estimator(A, "bounds by missing own ratings, CR1", _between_bounds, tests=()),
     "A_length_CR1": Estimator(A, "Equation 1 with length, CR1", partial(_fit, WITH_LENGTH, "CR1")),
     "B_HC0": Estimator(B.format("model"), "model effects, HC0", partial(_fit, MODEL, "HC0")),
     "B_CR1": Estimator(B.format("model"), "model effects, CR1", partial(_fit, MODEL, "CR1")),

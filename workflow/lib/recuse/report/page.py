@@ -27,7 +27,7 @@ TOPICS = {
     "Robustness": (
         *("judgments", "conclusions", "wordings", "idiosyncrasy", "pooled", "estimates", "gam", "by_dataset"),
         *("fig04_slices", "fig07_length_control", "fig08_ordinal", "fig09_llm_reference", "fig10_weak_models_dropped"),
-        *("one_model_dropped", "sensitivity", "bounds"),
+        *("one_model_dropped", "sensitivity"),
     ),
     "Against the paper": ("scorecard", "claims"),
     "Figures": (),

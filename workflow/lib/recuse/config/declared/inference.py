@@ -130,7 +130,7 @@ def check_redefined(specs: Mapping[str, Mapping], project_specs: Mapping[str, Ma
                 )
 
 
-OF_SPECS = ("idiosyncrasy", "identifiability", "measurement_error", "sensitivity", "bounds", "leaderboard")  # tables of specs
+OF_SPECS = ("idiosyncrasy", "identifiability", "measurement_error", "sensitivity", "leaderboard")  # tables of specs
 Prompts = Some[Annotated[int, Field(ge=2)]]
 Numbers = Some[Annotated[int, Field(ge=1)]]
 
@@ -165,7 +165,7 @@ class RobustnessCheckSettings(Section):
     title: Name = required("Title in the figure and on the page.")
     specs: Names = required("Specs whose rows are read: one of the whole study, one by dimension, or both.")
     table: Literal[*TABLES] = optional("Table that is read; default: the estimates of the specs.", default=ESTIMATES)
-    methods: Names = optional("Methods of measurement_error or bounds that are read; the intervals of several are joined.")
+    method: Name = optional("Method of measurement_error that is read.")
     by: Literal[*dict.fromkeys(by for table in TABLES.values() for by in table.by)] = optional(
         "Criterion: an interval that excludes 0, or a p-value of at most 1 - confidence. estimates: ci (default) or, with "
         "`wild`, wild_ci; multiplicity: holm_p_value, bh_p_value or, with `wild`, max_t_p_value; sensitivity: as_length_ci, "
@@ -179,13 +179,12 @@ class RobustnessCheckSettings(Section):
         table = TABLES[self.table]
         if self.by not in table.by:
             raise ValueError(f"by: found {self.by}, which the table {self.table} does not have; write {' or '.join(table.by)}")
-        if self.methods and not table.methods:
-            raise ValueError(f"methods: the table {self.table} has none; leave this key out")
-        refuse_unknown("methods", self.methods or (), table.methods, f"the methods of the table {self.table}")
-        if table.methods and not self.methods:
-            raise ValueError(
-                f"methods: the table {self.table} has several rows per bias; write some of {', '.join(table.methods)}"
-            )
+        if self.method and not table.methods:
+            raise ValueError(f"method: the table {self.table} has none; leave this key out")
+        if table.methods and not self.method:
+            raise ValueError(f"method: the table {self.table} has several; write one of {', '.join(table.methods)}")
+        if table.methods:
+            refuse_unknown("method", [self.method], table.methods, f"the methods of the table {self.table}")
 
 
 class VerdictSettings(Section):
@@ -211,7 +210,6 @@ class Inference(Section):
     raters: int = required("Human raters per completion where only their published agreement is known.", ge=1)
     pass_mark: Proportion = required("With gold labels: share of the scale from which on a rating passes an answer as right.")
     sensitivity: NamesOrNone = required("Specs that are tested for sensitivity to an omitted variable.")
-    bounds: NamesOrNone = required("Specs that are refitted to complete blocks, with bounds for missing ratings.")
     leaderboard: NamesOrNone = required("Specs whose biases are subtracted from the models' scores.")
     debias: Literal["C", "regression"] = required(
         "What is subtracted from ratings and scores: `C`, the bias beyond ordinary preference, on which the verdicts rest, "

@@ -102,11 +102,11 @@ def refuse_unknown(key: str, names: Iterable[str], known: Iterable[str], place: 
 RENAMED = {  # former name of a key -> its name
     "placebo": "idiosyncrasy",
     "noisy_reference": "measurement_error",
-    "missingness": "bounds",
     "few_labels": "ppi",
     "planner": "power",
     "gamma": "self_bias",
     "conclusions": "robustness_checks",
+    "methods": "method",
 }
 DEEPEST = 20  # levels of keys: an alias of YAML may contain itself
 MOST_DIGITS = 300  # of a whole number: Python writes none of 4300, and no floating-point number has more than 309

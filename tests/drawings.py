@@ -1,10 +1,7 @@
 """Small tables to draw, and what to look for in a drawing."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
-from figure import draw as draw_figures
 from matplotlib.colors import to_hex
 from matplotlib.text import Text
 
@@ -123,38 +120,6 @@ def is_page_of(figure, text):
 
 
 NULLS = ["NA", "None", "nan", "null"]
-
-
-def drawn_twice(draw, folder, tables, subject=None, **settings):
-    """The bytes of a figure by suffix, as the workflow's script draws it of tables in files; the same every time.
-
-    draw: within recuse.plot; tables: by argument, each a table, or a list of tables or of paths.
-    """
-    inputs, files = {}, []
-    for argument, table in tables.items():
-        paths = [_path_of(each, folder / f"{argument}{number}.csv") for number, each in enumerate(_listed(table))]
-        inputs[argument] = paths if isinstance(table, list) else paths[0]
-    for run in "ab":
-        paths = {suffix: folder / f"{run}.{suffix}" for suffix in ("pdf", "svg", "png")}
-        drawing = {"title": "What it shows", "subject": subject or SUBJECT, "settings": settings}
-        figures = {run: {"draw": f"recuse.plot.{draw}", "inputs": inputs, **drawing}}
-        draw_figures(pictures=[*map(str, paths.values())], figures=figures)
-        files.append({suffix: path.read_bytes() for suffix, path in paths.items()})
-    assert files[0] == files[1]
-    assert b"What it shows</title>" in files[0]["svg"]
-    return files[0]
-
-
-def _listed(tables):
-    return tables if isinstance(tables, list) else [tables]
-
-
-def _path_of(table, path):
-    """The path of a table that is written, or the path that it is."""
-    if isinstance(table, (str, Path)):
-        return str(table)
-    table.to_csv(path, index=False)
-    return str(path)
 
 
 def self_and_family_bias(table, study=None, *, reasons=None, multiplicity=None, clustered=None):

@@ -54,7 +54,7 @@ def test_tables_and_figures_of_all_worlds(quick):
     assert refused["no_humans", "A_CR1"] == "1.0"
     assert refused["no_humans", "C_mixed"] == refused["equal", "A_CR1"] == "0.0"
     figures = {path.name for path in (quick / "results" / "montecarlo" / "figures").iterdir()}
-    assert figures == {"worlds.pdf", "worlds.svg"}
+    assert figures == {"worlds.svg"}
 
 
 def test_a_changed_dial_reruns_its_worlds_alone_and_the_same_dial_gives_the_same_bytes(quick):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 
-from drawings import VERY_LONG, artists, drawn_twice, has_room, is_page_of, on_paper, prose, subject, texts
+from drawings import VERY_LONG, artists, has_room, is_page_of, on_paper, prose, subject, texts
 from recuse.base.tables import COGNITIVE_BIASES, RBO, VALID
 from recuse.pairwise.cognitive import CLOSED_FORM
 from recuse.plot.cobbler import (
@@ -233,12 +233,6 @@ def test_pages_of_words(tmp_path):
     assert all(is_page_of(figure, NOTHING) for figure in drawn)
 
 
-@pytest.mark.parametrize("name", ["bias_jitter", "bias_profile", "bias_by_size"])
-def test_same_bytes_every_time_and_a_title_within(name, tmp_path):
-    settings = {"seed": 1, "confidence": 0.9} if name == "bias_jitter" else {}
-    drawn_twice(f"cobbler:{name}", tmp_path, {"table": biases(JUDGES[:3], sizes=SIZES, human=True)}, **settings)
-
-
 STATISTICS = (
     "listing_order",
     "listing_order_with_annotators_together",
@@ -291,10 +285,6 @@ def test_bars_are_filled_where_a_judge_beats_the_list(shown):
 
 def test_no_rankings_are_a_page_of_words():
     assert is_page_of(rank_overlap_bars(overlaps([]), valid(), subject()), NO_RANKINGS)
-
-
-def test_overlaps_have_the_same_bytes_every_time(tmp_path):
-    drawn_twice("cobbler:rank_overlap_bars", tmp_path, {"table": overlaps(judges=JUDGES[:3]), "valid": valid()})
 
 
 def test_a_name_of_300_letters_leaves_the_panels_room():

@@ -8,7 +8,6 @@ from drawings import (
     INTERVAL,
     PRESENT,
     artists,
-    drawn_twice,
     estimates,
     filled,
     gaps,
@@ -215,12 +214,11 @@ def test_where_only_the_first_has_points_nothing_is_compared(rows, reason, said)
     assert note == "No family-bias: the specs main, other have no term for family-bias."
 
 
-def test_what_there_is_is_drawn_the_same_every_time_and_the_rest_named(tmp_path):
+def test_what_there_is_is_drawn_and_the_rest_named():
     tables = {"main": spec_table(MAIN), "without": spec_table(MAIN[:1]), "length": spec_table([])}
     reasons = gaps(("length", None, NO_LENGTHS))
     entries = [{"label": name, "spec": name, "covariance": "HC0"} for name in tables]
     inputs = {"estimates": list(tables.values()), "not_estimable": reasons}
-    drawn_twice("biases:compare_specs", tmp_path, inputs, variants=entries, confidence=0.9)
     figure = compare_specs(**inputs, subject=subject(), variants=entries, confidence=0.9)
     assert [point.get_xdata()[0] for point in artists(figure, "point")] == [0.0, 0.1, 0.1]
     assert "Not estimated: length (the ratings have no lengths)." in prose(figure)

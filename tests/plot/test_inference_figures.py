@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from drawings import PRESENT, VERY_LONG, artists, drawn_twice, has_room, is_page_of, on_paper, prose, subject, texts
+from drawings import PRESENT, VERY_LONG, artists, has_room, is_page_of, on_paper, prose, subject, texts
 from recuse.base.reasons import Reason, because, in_words
 from recuse.inference.leaderboard import DEBIASED, HUMAN, RAW, WITHOUT_FAMILY, WITHOUT_SELF
 from recuse.inference.ppi import HUMANS, STRATA
@@ -208,19 +208,6 @@ def test_any_number_of_models_fits_the_paper(models):
     assert on_paper(drawn("leaderboard", board(ranks, models)))
     assert on_paper(drawn("ppi", labels(models)))
     assert on_paper(drawn("reliability", *of_reliability(curves([("self_bias", model) for model in models])).values()))
-
-
-@pytest.mark.parametrize(
-    ("draw", "tables"),
-    [
-        ("leaderboard:leaderboard", {"table": board(SAME)}),
-        ("reliability:reliability", of_reliability()),
-        ("power:ppi", {"table": labels()}),
-        ("power:power", {"table": plans()}),
-    ],
-)
-def test_the_script_draws_the_same_bytes(draw, tables, tmp_path):
-    drawn_twice(draw, tmp_path, tables, confidence=0.9)
 
 
 def test_models_without_a_score_are_left_out_of_both_rankings():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
-from drawings import artists, drawn_twice, prose, subject, texts
+from drawings import artists, prose, subject, texts
 from recuse.base.words import signed
 from recuse.plot.method import density, draw_worlds
 from recuse.plot.style import SMALL, language
@@ -88,7 +88,3 @@ def test_it_says_simulated_of_every_study(kind, worlds):
     assert drawn.x1 <= paper[0]
     assert drawn.y1 <= paper[1]
     assert min(text.get_size() for text in figure.findobj(Text)) >= SMALL
-
-
-def test_same_bytes_every_time(tmp_path):
-    drawn_twice("method:method", tmp_path, {}, seed=SEED)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from drawings import artists, drawn_twice, filled, on_paper, prose, subject, texts
+from drawings import artists, filled, on_paper, prose, subject, texts
 from recuse.base.tables import WORLDS
 from recuse.montecarlo.estimators import world_titles
 from recuse.montecarlo.world import DIALS, SIZE, MonteCarloWorld, world_in_words
@@ -36,12 +36,6 @@ def test_worlds_in_the_table_are_those_of_grids_without_estimators_of_their_own(
 
 def test_every_dial_has_words():
     assert {*DIALS, *SIZE} == set(MonteCarloWorld.__dataclass_fields__)
-
-
-def test_script_draws_the_same_bytes(tmp_path):
-    study = {"label": "simulated worlds", "kind": "simulated", "models": {}, "families": {}}
-    settings = {"estimators": ["A_CR1", "C_mixed", "established"], "world": "", "confidence": 0.9}
-    drawn_twice("montecarlo:worlds", tmp_path, {"table": pd.DataFrame(OF_WORLDS, columns=WORLDS)}, study, **settings)
 
 
 OF_WORLDS = [

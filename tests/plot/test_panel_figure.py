@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from drawings import VERY_LONG, artists, drawn_twice, has_room, is_page_of, on_paper, subject
+from drawings import VERY_LONG, artists, has_room, is_page_of, on_paper, subject
 from recuse.base.reasons import Reason, because, in_words
 from recuse.base.tables import PANEL, ROUND_ROBIN
 from recuse.inference.judge_levels import linked_judges
@@ -119,7 +119,6 @@ def test_few_prompts_are_the_reason():
     assert "Ratings of fewer than 4 prompts do not show a panel's bias." in sentence
 
 
-def test_the_figure_fits_the_paper_and_is_the_same_twice(rows, tmp_path):
-    drawn_twice("panel:panel", tmp_path, {"table": frame(rows[0])}, confidence=0.9)
+def test_the_figure_fits_the_paper(rows):
     long = [row | {"panel": row["panel"].replace("Model", VERY_LONG)} for row in rows[0]]
     assert has_room(drawn(long))

@@ -1,30 +1,10 @@
-"""The figures of the regression of verdicts show what their tables hold, and are the same bytes every time."""
+"""The figures of the regression of verdicts show what their tables hold."""
 
 import pandas as pd
-from regression import tabulate
 
-from drawings import artists, drawn_twice, is_page_of, on_paper, prose, subject
-from random_comparisons import random_rows, write
+from drawings import artists, is_page_of, on_paper, prose, subject
 from recuse.base.tables import STRENGTHS
 from recuse.plot.regression import NO_STRENGTHS, strengths
-from recuse.plot.style import read
-
-
-def tabulated(rows, folder):
-    outputs = {name: str(folder / f"{name}.csv") for name in ("regression", "strengths")}
-    families = {"m": "F", "n": "F", "Careful": "F"}
-    path = write(rows, folder / "c.parquet")
-    tabulate(study="s", comparisons=path, families=families, confidence=0.9, seed=1, outputs=outputs)
-    return outputs
-
-
-def test_same_bytes_every_time_of_random_verdicts(tmp_path):
-    paths = tabulated(random_rows(8, questions=30), tmp_path)
-    first = {name: read(path) for name, path in paths.items()}
-    again = {name: read(path) for name, path in tabulated(random_rows(8, questions=30), tmp_path).items()}
-    for name, table in first.items():
-        pd.testing.assert_frame_equal(table, again[name])
-    drawn_twice("regression:strengths", tmp_path, {"table": paths["strengths"]}, confidence=0.9)
 
 
 def test_pages_of_words_where_there_is_nothing():

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from drawings import PRESENT, artists, drawn_twice, gaps, is_page_of, on_paper, prose, subject, texts
+from drawings import PRESENT, artists, gaps, is_page_of, on_paper, prose, subject, texts
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import CONCLUSIONS
 from recuse.inference.robustness import Conclusion, RobustnessCheck
@@ -138,7 +138,3 @@ def test_nothing_to_draw_is_said():
     unknown = unknown[unknown["quantity"] == "self_bias"]
     text = f"{NOTHING} Judges and models of different families leave no residual."
     assert is_page_of(conclusions(unknown, gaps(), subject(), **ASKED), text)
-
-
-def test_script_draws_the_same_bytes(tmp_path):
-    drawn_twice("robustness:conclusions", tmp_path, {"table": table("", "Tone"), "not_estimable": gaps()}, **ASKED)

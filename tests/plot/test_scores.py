@@ -1,4 +1,4 @@
-"""Mean scores, correlations and curves show what the tables hold, and are the same bytes every time."""
+"""Mean scores, correlations and curves show what the tables hold."""
 
 from itertools import pairwise
 
@@ -9,7 +9,6 @@ from matplotlib.colors import to_hex
 from matplotlib.text import Text
 
 from drawings import (
-    CLUSTERED,
     FAMILIES,
     INTERVAL,
     NULLS,
@@ -18,17 +17,13 @@ from drawings import (
     SUBJECT,
     WALD,
     artists,
-    by_slice,
     coefficients,
-    drawn_twice,
     estimates,
-    gaps,
     is_page_of,
     on_paper,
     prose,
     scores,
     self_and_family_bias,
-    simultaneous,
     subject,
     texts,
 )
@@ -36,30 +31,6 @@ from recuse.base.errors import DataError
 from recuse.plot.colours import NEUTRAL, Palette
 from recuse.plot.scores import NO_BAND, NO_CURVES, correlations, mean_scores, mean_scores_by_dimension, shades, smooths
 from recuse.plot.style import PAGE, SMALL, Subject, language, read
-
-DRAWN = {
-    "scores:mean_scores": ({"table": scores()}, {}),
-    "scores:mean_scores_by_dimension": ({"table": scores()}, {}),
-    "biases:self_family_bias": (
-        {"estimates": estimates(), "not_estimable": gaps(), "multiplicity": simultaneous(estimates())},
-        {"spec": "a", "simultaneous": CLUSTERED, **WALD},
-    ),
-    "scores:correlations": ({"table": coefficients()}, {"confidence": 0.9}),
-    "slices:ordinal": (
-        {"estimates": by_slice(SIX), "not_estimable": gaps()},
-        {"spec": "a", "by": "by dimension", "words": "", **WALD},
-    ),
-}
-
-
-@pytest.mark.parametrize("draw", DRAWN)
-def test_same_bytes_every_time_and_a_title_within(draw, tmp_path):
-    tables, settings = DRAWN[draw]
-    files = drawn_twice(draw, tmp_path, tables, **settings)
-    assert b"/Title" in files["pdf"]
-    assert b"CreationDate" not in files["pdf"]
-    assert b"<dc:date>" not in files["svg"]
-    assert files["png"].startswith(b"\x89PNG")
 
 
 def test_names_that_look_like_missing_values_are_names(tmp_path):
@@ -297,7 +268,3 @@ def test_no_text_is_small_off_the_paper_or_broken(slices, count):
     ]
     assert len(heads) == count
     assert all(left.x1 <= right.x0 for left, right in pairwise(heads) if left.y0 == right.y0)
-
-
-def test_curves_have_the_same_bytes_every_time(tmp_path):
-    drawn_twice("scores:smooths", tmp_path, {"table": curves()}, **WALD)

@@ -1,11 +1,11 @@
 """Colours, texts and the foot: the same in every figure."""
 
+import unicodedata
 from itertools import islice
 from xml.etree import ElementTree
 
 import matplotlib.style
 import pytest
-from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 from drawings import FAMILIES, PRESENT, SIX, artists, coefficients, estimates, scores, self_and_family_bias, subject, texts
@@ -15,6 +15,8 @@ from recuse.plot import scores as of_scores
 from recuse.plot.colours import INK, NEUTRAL, Palette, family_colours, spare_colours
 from recuse.plot.scores import correlations, mean_scores, mean_scores_by_dimension
 from recuse.plot.style import SMALL, Subject, language, legible, read, save, text_width, wrap
+
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 def test_read_keeps_names_that_look_like_numbers(tmp_path):
@@ -44,48 +46,65 @@ def test_a_name_that_reverses_what_follows_is_shown_as_such_and_keeps_its_colour
     assert legible({"to\x07ne": [1, ("a\u202e",)]}) == {"to⟨U+0007⟩ne": [1, ["a⟨U+202E⟩"]]}
 
 
-def test_letters_that_the_font_lacks_are_named_once_in_the_log(tmp_path, capsys, recwarn):
-    for name, model in {"drawn": "Claude 2 é שלום", "boxes": "你好 B"}.items():
-        figure = mean_scores(scores(judges=[model], models=[model]), subject(models={model: {"family": "Claude"}}))
-        save(figure, [tmp_path / f"{name}.svg", tmp_path / f"{name}.pdf", tmp_path / f"{name}.png"], title="T")
-    sentence = "The font of the figures lacks these letters, which are boxes in PDF and PNG files: 你好 of “你好 B”."
-    assert capsys.readouterr().err == f"{sentence}\n"
-    assert [str(warning.message) for warning in recwarn] == []
-    assert ">你好 B</text>" in (tmp_path / "boxes.svg").read_text("utf-8")
+def saved(folder, figure, *forms):
+    """The bytes of a figure by format."""
+    paths = {form: folder / f"a.{form}" for form in forms}
+    save(figure, paths.values(), title="What it <shows>")
+    return {form: path.read_bytes() for form, path in paths.items()}
+
+
+def svg_of(folder, figure):
+    return ElementTree.fromstring(saved(folder, figure, "svg")["svg"])
+
+
+@pytest.mark.parametrize("model", ["Claude 2 é שלום", "你好 B"])
+def test_letters_that_the_font_lacks_are_named_where_they_are_boxes(tmp_path, recwarn, model):
+    figure = mean_scores(scores(judges=[model], models=[model]), subject(models={model: {"family": "Claude"}}))
+    assert model in {"".join(text.itertext()) for text in svg_of(tmp_path, figure).iter(f"{SVG}text")}
+    assert not recwarn.list
+    saved(tmp_path, figure, "pdf", "png")
+    named = {warning.message.args[0].partition(" missing from font")[0] for warning in recwarn}
+    assert named == {rf"Glyph {ord(letter)} (\N{{{unicodedata.name(letter)}}})" for letter in model if letter in "你好"}
 
 
 def test_texts_of_an_svg_are_text_in_fonts_of_one_width_and_marks_have_their_values(tmp_path):
-    figure = self_and_family_bias(estimates())
-    gids = [line.get_gid() for line in figure.findobj(Line2D)]
-    save(figure, [tmp_path / "a.svg"], title="T")
-    svg = (tmp_path / "a.svg").read_text("utf-8")
-    assert svg.count("DejaVu Sans") == svg.count("Verdana") == 1
-    assert ">Claude v2</text>" in svg
-    assert svg.count("<title>−0.030 [−0.042, −0.018]</title>") == 1
-    assert [line.get_gid() for line in figure.findobj(Line2D)] == gids
+    svg = svg_of(tmp_path, self_and_family_bias(estimates()))
+    texts = {text.text: text.get("style") for text in svg.iter(f"{SVG}text")}
+    assert "font-family: 'DejaVu Sans', 'Bitstream Vera Sans', 'Verdana', sans-serif" in texts["Claude v2"]
+    assert [title.text for title in svg.iter(f"{SVG}title")].count("−0.030 [−0.042, −0.018]") == 1
 
 
 def test_names_from_right_to_left_are_isolated_in_an_svg(tmp_path):
-    save(mean_scores(scores(judges=["שופט (3)"], models=["a"]), subject()), [tmp_path / "a.svg"], title="T")
-    assert "><tspan>שופט</tspan> (3)</text>" in (tmp_path / "a.svg").read_text("utf-8")
+    svg = svg_of(tmp_path, mean_scores(scores(judges=["of שופט טוב (3)"], models=["a"]), subject()))
+    (part,) = svg.iter(f"{SVG}tspan")
+    assert (part.text, part.tail, part.attrib) == ("שופט טוב", " (3)", {"unicode-bidi": "isolate"})
 
 
 def test_what_looks_like_the_markup_of_a_figure_in_a_name_stays(tmp_path):
-    name = """<text style="x font-family: 'DejaVu Sans';"> <g id="mark_0"> </style>"""
-    save(mean_scores(scores(judges=[name], models=[name]), subject()), [tmp_path / "a.svg"], title="T")
-    root = ElementTree.parse(tmp_path / "a.svg").getroot()
-    assert name in {text.text for text in root.iter("{http://www.w3.org/2000/svg}text")}
+    name = """<text style="x"> <g id="mark_0"> </style>"""
+    svg = svg_of(tmp_path, mean_scores(scores(judges=[name], models=[name]), subject()))
+    assert name in {text.text for text in svg.iter(f"{SVG}text")}
+
+
+@pytest.mark.parametrize("draw", [lambda: self_and_family_bias(estimates()), lambda: mean_scores(scores(), subject())])
+def test_a_file_has_title_and_creator_and_the_same_bytes_every_time(tmp_path, draw):
+    together = saved(tmp_path, draw(), "svg", "pdf", "png")
+    for form in ("pdf", "svg", "png"):
+        assert saved(tmp_path, draw(), form)[form] == together[form]
+        assert b"recuse" in together[form]
+        assert b"What it " in together[form]
+    assert b"CreationDate" not in together["pdf"]
+    assert b"<dc:date>" not in together["svg"]
 
 
 @pytest.mark.parametrize("style", ["dark_background", "ggplot", "classic", "_mpl-gallery"])
 def test_settings_of_a_user_change_no_byte_of_a_figure(tmp_path, style):
-    def drawn(name):
-        save(mean_scores(scores(), subject()), [tmp_path / name], title="t")
-        return (tmp_path / name).read_bytes()
+    def drawn():
+        return saved(tmp_path, mean_scores(scores(), subject()), "svg", "pdf", "png")
 
-    expected = {name: drawn(name) for name in ("a.svg", "a.pdf", "a.png")}
+    expected = drawn()
     with matplotlib.style.context(["default", style, {"savefig.bbox": "tight", "font.style": "italic"}]):
-        assert {name: drawn(name) for name in expected} == expected
+        assert drawn() == expected
 
 
 def test_a_family_has_one_colour_in_all_figures():

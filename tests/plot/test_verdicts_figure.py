@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from drawings import artists, drawn_twice, is_page_of, prose, subject
+from drawings import artists, is_page_of, prose, subject
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import VERDICTS
 from recuse.inference.verdict import Verdict
@@ -56,7 +56,3 @@ def test_nothing_to_draw_has_its_reason():
     refused = table(row("Llama 3 8B", Verdict.INCONCLUSIVE, reason=because(Reason.NO_OWN_ANSWERS)))
     page = verdicts(refused, subject(), confidence=0.9)
     assert is_page_of(page, "Not estimated: Llama 3 8B (it rates no answers of its own).")
-
-
-def test_the_same_bytes_every_time(tmp_path):
-    drawn_twice("verdicts:verdicts", tmp_path, {"table": OF_RATINGS}, confidence=0.9)

@@ -7,7 +7,7 @@ import pytest
 from compare_comparisons import compare
 
 from conftest import DATA
-from drawings import artists, drawn_twice, subject, texts
+from drawings import artists, subject, texts
 from planted_comparisons import as_texts
 from recuse.base.tables import ASR, RANKS, RBO, SCORECARD, VERBOSITY, VOTE_SHARES, VOTES_BY_POSITION, read_table, write_table
 from recuse.base.tables import PAIRWISE_AGREEMENT as AGREEMENT
@@ -268,7 +268,7 @@ def points_of(figure):
     return [place for points in artists(figure, "value") for place in points.get_offsets()]
 
 
-def test_the_figure_shows_comparisons(drawn, tmp_path):
+def test_the_figure_shows_comparisons(drawn):
     table = read(drawn)
     judged_rows = table[table["verdict"] != ABSENT]
     simulated = len(judged_rows) < len(table)
@@ -282,7 +282,6 @@ def test_the_figure_shows_comparisons(drawn, tmp_path):
     assert ("56 match" in texts(figure)) == (not simulated)
     assert "human raters" not in texts(figure)
     assert any("Attack success rate: simulated: this value is planted" in text for text in texts(figure)) == simulated
-    drawn_twice("scorecard:scorecard", tmp_path, {"table": drawn})
 
 
 def test_the_figure_needs_no_judged_value(drawn):

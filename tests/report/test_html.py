@@ -94,7 +94,7 @@ def test_texts_in_pictures_keep_what_is_isolated_in_them():
     assert {*"of שפ, 12"} <= {chr(code) for code in font.getBestCmap()} | {"ש", "פ"}
 
 
-def test_styles_of_a_picture_become_attributes_of_which_the_last_counts():
-    path = '<path style="fill: none; stroke: #000;fill: red"/>'
+def test_styles_of_a_picture_but_fonts_become_attributes_of_which_the_last_counts():
+    path = '<path style="fill: none; stroke: #000;fill: red; font-family: x"/>'
     svg = f'<svg viewBox="0 0 5 5" xmlns="http://www.w3.org/2000/svg"><title/>{path}</svg>'
     assert '<path fill="red" stroke="#000" />' in inlined(svg, "one")

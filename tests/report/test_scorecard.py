@@ -8,7 +8,7 @@ import pytest
 from compare_with_paper import judge
 
 from conftest import DATA, ROOT
-from drawings import artists, drawn_twice, on_paper, subject, texts
+from drawings import artists, on_paper, subject, texts
 from recuse.base.tables import CORRELATIONS, ESTIMATES, MEAN_SCORES, SCORECARD, read_table, write_table
 from recuse.plot.scorecard import claim_text, scorecard, verdict_text
 from recuse.plot.style import read
@@ -198,7 +198,3 @@ def test_counts_in_words():
 
 def test_words_keep_within_the_paper(table):
     assert on_paper(scorecard(table, subject("published")))
-
-
-def test_the_script_draws_the_same_bytes_every_time(outputs, tmp_path):
-    drawn_twice("scorecard:scorecard", tmp_path, {"table": outputs["scorecard"]})

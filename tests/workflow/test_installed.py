@@ -106,7 +106,7 @@ def test_a_module_of_another_workflow_draws_one_figure(run, site, tmp_path):
     run("snakemake", "--cores", "1")
     assert int((tmp_path / "length.txt").read_text("utf-8")) > 10_000
     figures = {path.name for path in (tmp_path / "results" / "ours" / "figures").iterdir()}
-    assert figures == {"verdicts.svg", "verdicts.pdf"}
+    assert figures == {"verdicts.svg"}
     _, stderr = run("snakemake", "--cores", "1")
     assert "Nothing to be done" in stderr
     prefixed = (tmp_path / "Snakefile").read_text("utf-8").replace('["judges"]', '["judges"]\n    prefix: "sub"')

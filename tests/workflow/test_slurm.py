@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.workflow, pytest.mark.slurm]
 pytest_plugins = ["slurm_cluster"]
 
 PROFILE = ("--workflow-profile", "workflow/profiles/slurm", "--cores", "2", "--slurm-init-seconds-before-status-checks", "2")
-FIGURES = [f"results/{study}/figures/fig03_self_family_bias.pdf" for study in ("smoke", "mine")]
+FIGURES = [f"results/{study}/figures/fig03_self_family_bias.svg" for study in ("smoke", "mine")]
 TABLES = [f"results/{table}.csv" for table in ("smoke/tables/recovery", "smoke/tables/agreement", "mine/tables/correlations")]
 OF_SHARDS = [f"results/smoke/{table}.csv" for table in ("tables/recovery", "tables/agreement", "tables/completeness")]
 # All rules of the job that makes the tables of `mine`; that of `smoke` has enough for it simulates, too.

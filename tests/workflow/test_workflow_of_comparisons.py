@@ -35,15 +35,13 @@ def to_build(folder, *targets, **options):
 
 def test_every_figure_of_what_a_study_holds(compared):
     drawn = {study: {path.name for path in (compared / "results" / study / "figures").iterdir()} for study in STUDIES}
-    formats = (".pdf", ".svg")
-    assert drawn["verdicts"] == {figure + suffix for figure in (*OF_VERBOSITY, *OF_REGRESSION) for suffix in formats}
-    assert drawn["world"] == {figure + suffix for figure in ALL_OF_WORLD for suffix in formats}
+    assert drawn["verdicts"] == {f"{figure}.svg" for figure in (*OF_VERBOSITY, *OF_REGRESSION)}
+    assert drawn["world"] == {f"{figure}.svg" for figure in ALL_OF_WORLD}
 
 
 def test_one_core_and_two_give_the_same_bytes(compared, tmp_path):
-    """All tables, and a figure: others are drawn by jobs of one thread, too."""
     other, ours = copy_project(tmp_path), products(compared)
-    wanted = {path for path in ours if "/tables/" in path or path.endswith("world/figures/verbosity_bias.svg")}
+    wanted = {path for path in ours if "/tables/" in path or "/figures/" in path}
     result = snakemake(other, "--cores", "1", *(f"results/{path}" for path in wanted), **OWN)
     assert result.returncode == 0, result.stdout + result.stderr
     theirs = products(other)
@@ -99,9 +97,9 @@ def test_missing_file_and_other_kinds_of_study_are_named(compared):
     result = snakemake(compared, "-n", "ours", configs=["own.yaml"])
     assert result.returncode == 1
     assert "config: comparisons: ours: files: 'none.csv': no such file" in result.stdout + result.stderr
-    result = snakemake(compared, "-n", "results/verdicts/figures/fig02_mean_scores.pdf", **OWN)
+    result = snakemake(compared, "-n", "results/verdicts/figures/fig02_mean_scores.svg", **OWN)
     assert result.returncode == 1
-    assert "results/verdicts/figures/fig02_mean_scores.pdf" in result.stdout + result.stderr
+    assert "results/verdicts/figures/fig02_mean_scores.svg" in result.stdout + result.stderr
 
 
 @pytest.fixture

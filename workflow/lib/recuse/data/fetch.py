@@ -100,17 +100,9 @@ def git_blob_id(path: Path) -> str:
         return hashlib.file_digest(file, lambda: hashlib.sha1(header, usedforsecurity=False)).hexdigest()
 
 
-def setting_of(environment: Mapping[str, str], name: str) -> str:
-    """The environment variable RECUSE_<name>, else the one by the project's former name, with a note; "" if neither is set."""
-    former = environment.get(f"JUDGEBIAS_{name}", "")
-    if former and not environment.get(f"RECUSE_{name}"):
-        print(f"note: JUDGEBIAS_{name} is now called RECUSE_{name}; the old name still works", file=sys.stderr)
-    return environment.get(f"RECUSE_{name}") or former
-
-
 def mirror_location(config_mirror: str, environment: Mapping[str, str]) -> str:
     """The place of published files: RECUSE_MIRROR if not empty, else `mirror:` of config, else ConfigError."""
-    location = setting_of(environment, "MIRROR") or config_mirror
+    location = environment.get("RECUSE_MIRROR") or config_mirror
     if not location:
         raise ConfigError("mirror: found nothing in config and in RECUSE_MIRROR; write a folder or URL")
     return location
@@ -120,7 +112,7 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
     """The folder of fetched files: RECUSE_CACHE if not empty, else the cache folder of the user."""
     from platformdirs import user_cache_path
 
-    return Path(setting_of(environment, "CACHE") or user_cache_path("recuse")).expanduser()
+    return Path(environment.get("RECUSE_CACHE") or user_cache_path("recuse")).expanduser()
 
 
 def _verify(file: Path, blob: str, *, transient: bool) -> None:

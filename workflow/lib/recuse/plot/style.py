@@ -4,16 +4,15 @@ Lengths are inches on paper, type sizes points. Texts are measured without drawi
 """
 
 import re
-import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache, partial
-from html import escape
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
+from xml.etree import ElementTree
 
 import matplotlib
 import pandas as pd
@@ -24,9 +23,8 @@ from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter
 
 from recuse.base.outputs import replacing
-from recuse.base.words import FROM_RIGHT_TO_LEFT, INVISIBLE, enumerated, visible, with_gold_labels
+from recuse.base.words import FROM_RIGHT_TO_LEFT, INVISIBLE, visible, with_gold_labels
 from recuse.plot.colours import FAINT, GRID, INK, Palette
-from recuse.plot.formats import pictures
 
 SINGLE_COLUMN = 3.4
 DOUBLE_COLUMN = 7.0
@@ -42,8 +40,12 @@ FINE = 720  # dots per inch at which texts are measured
 UPRIGHT = {"rotation": 90, "ha": "center", "va": "center"}  # of a text
 UNIT = "rating points on the unit scale 0–1"
 
+FONT = "DejaVu Sans"  # ships with matplotlib: no machine lacks it
+
 RC = {
-    "font.family": "DejaVu Sans",  # ships with matplotlib: no machine lacks it
+    "font.family": "sans-serif",
+    # An SVG file names all of them: the others are as wide and bold, for readers who lack the first.
+    "font.sans-serif": [FONT, "Bitstream Vera Sans", "Verdana"],
     "font.size": SMALL,
     "text.color": INK,
     "text.hinting": "none",  # widths are then the same at every resolution, as measured
@@ -68,25 +70,21 @@ RC = {
     "grid.linewidth": 0.6,
     "hatch.linewidth": 0.6,
     "savefig.dpi": 200,
-    "svg.fonttype": "none",  # text, which can be searched; `_save` names the font
-    "svg.hashsalt": "judgebias",
+    "svg.fonttype": "none",  # Texts stay texts, which can be searched.
+    "svg.hashsalt": "recuse",
     "pdf.fonttype": 42,
 }
 NAMES = (
     *("bias", "condition", "dimension", "draws", "experiment", "judge", "level", "model", "model_a", "model_b"),
     *("order", "panel", "perturbation", "quantity", "slice", "spec", "statistic", "study", "term", "worst_model"),
 )
-# Bold and wide as DejaVu Sans are the fonts after it, for machines without it; no blank of a text is lost.
-FONTS = (
-    'text{font-family: "DejaVu Sans", "Bitstream Vera Sans", Verdana, sans-serif; white-space: pre}tspan{unicode-bidi: isolate}'
-)
-FONT_OF_A_TEXT = re.compile(r"""(<text style="[^"]*?) font-family: 'DejaVu Sans';?""")
-# Beside the title; a date or the version of the drawing program would make files differ.
+# By format. A date or the version of matplotlib would make files differ.
 METADATA = {
-    ".svg": {"Date": None, "Creator": "judgebias"},
-    ".pdf": {"CreationDate": None, "Creator": "judgebias", "Producer": None},
-    ".png": {"Software": None},
+    "svg": {"Date": None, "Creator": "recuse"},
+    "pdf": {"CreationDate": None, "Creator": "recuse", "Producer": None},
+    "png": {"Software": "recuse"},
 }
+NAMESPACES = {"": "http://www.w3.org/2000/svg", "xlink": "http://www.w3.org/1999/xlink"}
 
 
 def language():
@@ -178,21 +176,11 @@ def legible(settings: object) -> object:
 
 
 @contextmanager
-def undrawn_unsaid() -> Iterator[None]:
-    """Without the drawing program's warnings about each letter that its font lacks, at each size: `undrawn` names them."""
+def ignore_missing_glyphs() -> Iterator[None]:
+    """Silence matplotlib's warnings about letters that its font lacks: readers of SVG may have them."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
         yield
-
-
-def undrawn(figure: Figure) -> str:
-    """A sentence on the letters of a drawn figure that its font lacks, with the texts they are in."""
-    font, lacking = _font(), {}
-    for text in dict.fromkeys(" ".join(drawn.get_text().split()) for drawn in figure.findobj(Text)):
-        if letters := dict.fromkeys(letter for letter in text if font.get_char_index(ord(letter)) == 0):
-            lacking[text] = "".join(letters)
-    names = enumerated([f"{letters} of “{text}”" for text, letters in lacking.items()], most=20)
-    return f"The font of the figures lacks these letters, which are boxes in PDF and PNG files: {names}." if names else ""
 
 
 @cache
@@ -201,7 +189,7 @@ def text_width(text: str, size: float = SMALL, weight: str = "normal") -> float:
     font = _font(weight)
     font.set_size(size, FINE)
     widths = []
-    with undrawn_unsaid():
+    with ignore_missing_glyphs():
         for line in text.split("\n"):
             font.set_text(line, 0.0, flags=LoadFlags.NO_HINTING)
             widths.append(font.get_width_height()[0] / 64 / FINE)  # FreeType counts in 64ths of a dot
@@ -209,7 +197,7 @@ def text_width(text: str, size: float = SMALL, weight: str = "normal") -> float:
 
 
 def _font(weight: str = "normal") -> FT2Font:
-    return get_font(findfont(FontProperties(family=RC["font.family"], weight=weight)))
+    return get_font(findfont(FontProperties(family=FONT, weight=weight)))
 
 
 def widest(texts: Iterable[str], size: float = SMALL, weight: str = "normal") -> float:
@@ -256,7 +244,7 @@ class Drawing(Figure):
 
     def savefig(self, *arguments: object, **settings: object) -> None:
         """Save it as by matplotlib."""
-        with language(), undrawn_unsaid():
+        with language():
             super().savefig(*arguments, **settings)
 
     def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
@@ -267,40 +255,43 @@ class Drawing(Figure):
 
 @language()
 def save(figure: Figure, outputs: Iterable[str | Path], *, title: str) -> None:
-    """Write `figure` to each path in the format of its suffix (.svg, .pdf, .png), byte for byte the same every time.
+    """Write `figure` to each path in the format of its suffix (.svg, .pdf, .png), with the same bytes every time.
 
-    `title` is for screen readers and searches: a sentence without numbers. What is `undrawn` is said on the standard error.
-    In the SVG file texts are text, and a mark with a label has it as its title, which is seen on hovering.
+    `title` is for screen readers and searches: a sentence without numbers. In the SVG file texts are text,
+    and a mark with a label has it as its title, which is seen on hovering; the figure's marks get ids for
+    that. For PDF and PNG, matplotlib warns about letters that its font lacks.
     """
-    lines = (line for axes in figure.axes for line in axes.lines)
-    marks = [mark for mark in lines if mark.get_label()[:1] not in ("", "_")]
-    names = [mark.get_gid() for mark in marks]
-    for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
-        if not axis.get_label_text():
-            axis.set_label_coords(0, 0)  # or the numbers would be measured for the place of no text
-    paths = [Path(path) for path in outputs]
-    for number, mark in enumerate(marks):
+    lines = [line for axes in figure.axes for line in axes.lines]
+    titles = {}
+    for number, mark in enumerate(line for line in lines if line.get_label()[:1] not in ("", "_")):
         mark.set_gid(f"mark_{number}")
-    with undrawn_unsaid():
-        files = pictures(figure, {path.suffix[1:]: {**METADATA[path.suffix], "Title": visible(title)} for path in paths})
-    for mark, name in zip(marks, names, strict=True):
-        mark.set_gid(name)
-    if "svg" in files:
-        files["svg"] = _readable(files["svg"].decode(), [mark.get_label() for mark in marks]).encode()
-    for path in paths:
+        titles[mark.get_gid()] = mark.get_label()
+
+    for path in map(Path, outputs):
+        form = path.suffix.removeprefix(".")
         with replacing(path) as part:
-            Path(part).write_bytes(files[path.suffix[1:]])
-    if remark := undrawn(figure):  # known once all texts are there
-        print(remark, file=sys.stderr)
+            with ignore_missing_glyphs() if form == "svg" else nullcontext():
+                figure.savefig(part, format=form, metadata={**METADATA[form], "Title": visible(title)})
+            if form == "svg":
+                _annotate(part, titles)
 
 
-def _readable(svg: str, marks: Sequence[str]) -> str:
-    """The text of an SVG file with its FONTS in one place, and with the words of each mark as its title.
+def _annotate(path: str, titles: Mapping[str, str]) -> None:
+    """Add to an SVG file what matplotlib cannot write: titles of elements, by id, and the direction of words.
 
     What is written from right to left is isolated, so that a name leaves the numbers beside it in their order.
     """
-    svg = FONT_OF_A_TEXT.sub(r"\1", svg).replace("</style>", f"{FONTS}</style>", 1)
-    svg = re.sub(
-        "(<text [^>]*>)([^<]+)", lambda text: text[1] + re.sub(FROM_RIGHT_TO_LEFT, r"<tspan>\g<0></tspan>", text[2]), svg
-    )
-    return re.sub(r'<g id="mark_(\d+)">', lambda mark: f"<g>\n<title>{escape(marks[int(mark[1])])}</title>", svg)
+    for prefix, address in NAMESPACES.items():
+        ElementTree.register_namespace(prefix, address)
+    tree = ElementTree.parse(path)
+    for element in tree.findall(".//*[@id]"):
+        if element.get("id") in titles:
+            title = ElementTree.Element("title")
+            title.text = titles[element.get("id")]
+            element.insert(0, title)
+    for element in tree.findall(".//text", NAMESPACES):
+        element.text, *parts = re.split(f"({FROM_RIGHT_TO_LEFT})", element.text or "")
+        for words, rest in zip(parts[::2], parts[1::2], strict=True):
+            isolated = ElementTree.SubElement(element, "tspan", {"unicode-bidi": "isolate"})
+            isolated.text, isolated.tail = words, rest
+    tree.write(path, encoding="utf-8", xml_declaration=True)

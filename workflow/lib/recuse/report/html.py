@@ -108,6 +108,8 @@ def _properties(style: str) -> dict[str, str]:
 def _attribute(key: str, value: str, ids: Mapping[str, str]) -> str:
     if key == "id":
         return ids.get(value, "")
+    if key == "font-family":
+        return ""  # The style of the page names the font once.
     if key.endswith("href") or value.startswith("url(#"):
         return REFERENCE.sub(lambda match: ids[match[0]], value)
     if key not in NUMERIC or "scale" in value:

@@ -114,8 +114,8 @@ class Settings(Section):
         "or times are not as they were. Write true if your file system does not keep the time of an inode's last change."
     )
     formats: Annotated[Some[Format], AfterValidator(_with_svg)] = required(
-        "Formats of every figure, svg among them: svg, pdf, png. A study's figure in another is made if it is asked for by its "
-        "path."
+        "Formats of every figure: svg, and pdf or png if you add them. "
+        "A single figure of a study is also drawn as PDF or PNG if you ask for its path."
     )
     seed: int = required("Seed of all simulation and resampling.", ge=0)
     confidence: Level = required("Level of every interval; Play Favorites uses 0.90.")

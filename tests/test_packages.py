@@ -17,7 +17,6 @@ PRODUCTS = {"imports": (), "collect": ("imports",), "papers": ("imports",), "val
 ENTRY_POINTS = ("api", "cli", "__main__", "__init__")
 # Modules of products that are not in the product's package yet.
 MISPLACED = {
-    "data.imports": "imports",
     "config.collected": "collect",
     "config.declared.collect": "collect",
     "published": "papers",
@@ -38,24 +37,24 @@ MISPLACED = {
 }
 # The imports that the rules refuse and that are there still.
 EXCEPTIONS = {
-    "arguments: data.imports.readers",
+    "arguments: imports.readers",
     "cli: collect.study",
     "cli: collect.words",
-    "cli: data.imports.guess",
+    "cli: imports.guess",
     "config.declared.studies: config.declared.collect",
-    "config.declared.studies: data.imports.rows",
+    "config.declared.studies: imports.rows",
     "config.load: config.collected",
     "config.load: config.declared.montecarlo",
     "config.studies: collect.ledger",
-    "data.lines: data.imports.inspect_logs",
-    "data.lines: data.imports.rows",
+    "data.lines: imports.inspect_logs",
+    "data.lines: imports.rows",
     "inputs: collect.designs",
     "inputs: collect.plan",
     "inputs: collect.study",
     "inputs: collect.texts",
-    "inputs: data.imports.ratings",
-    "inputs: data.imports.verdicts",
-    "objects: data.imports.ratings",
+    "inputs: imports.ratings",
+    "inputs: imports.verdicts",
+    "objects: imports.ratings",
     "pairwise.table: pairwise.sources",
     "simulate.gold: simulate.votes",
     "simulate.pairwise: simulate.votes",

@@ -155,7 +155,7 @@ class Source:
     def _ranges(self) -> dict[str, tuple[float, float]]:
         """The lowest and the highest number of each dimension."""
         from recuse.data.files import as_number
-        from recuse.data.imports.readers import create_imported
+        from recuse.imports.readers import create_imported
 
         config, folder = project_settings(), mkdtemp(prefix="recuse-")
         try:

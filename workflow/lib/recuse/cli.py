@@ -280,7 +280,7 @@ def run_import(arguments: Namespace) -> None:
 def _guess(paths: Sequence[str], output: str) -> None:
     """Write what imports these files to a YAML file, with each guess marked, and check it; ConfigError if the file exists."""
     from recuse.config.load import load
-    from recuse.data.imports.guess import guess
+    from recuse.imports.guess import guess
 
     if exists(output):
         raise ConfigError(f"--output: {output}: there already; name another file, or delete it")

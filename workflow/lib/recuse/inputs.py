@@ -264,9 +264,9 @@ def imported(inputs: Inputs, folder: str) -> Inputs:
 
 def _imported(inputs: Inputs, folder: str, files: Sequence[str]) -> Inputs:
     from recuse.data.files import RatingsFile
-    from recuse.data.imports.ratings import import_ratings
-    from recuse.data.imports.verdicts import import_verdicts
     from recuse.data.registry import models_with, tells_raters
+    from recuse.imports.ratings import import_ratings
+    from recuse.imports.verdicts import import_verdicts
 
     settings, key = inputs.settings["import"], "verdicts" if inputs.compared else "ratings"
     outputs = {key: f"{folder}/{RAW}", "imported": f"{folder}/imported.csv"}

@@ -99,11 +99,11 @@ def _rows_in(path: str) -> int:
     """The rows of a table, the objects of a JSON file, or the samples of a packed log."""
     connection = connect()
     if path.endswith(".eval"):
-        from recuse.data.imports.inspect_logs import inspect_records
+        from recuse.imports.inspect_logs import inspect_records
 
         return sum(1 for _ in inspect_records(path)[0].get("samples").entries())
     if path.endswith((".jsonl", ".json")):
-        from recuse.data.imports.rows import count_objects
+        from recuse.imports.rows import count_objects
 
         return count_objects(connection, path)
     relation, _ = read_as_texts(path, columns_of(connection, path))

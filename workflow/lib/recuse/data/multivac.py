@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from recuse.base.database import Connection, connect, footer, reader, text, write_rows
 from recuse.base.tables import IMPORTED, write_table
 from recuse.data.files import SOURCE
-from recuse.data.imports.rows import FAILURE
 from recuse.data.registry import IMPORTED_SCALES
+from recuse.imports.rows import FAILURE
 
 SCORE = "Score"
 # Dimension -> the field of a judgment, and the steps of its ratings; Score is .25 correctness + .2 completeness + .2 clarity +

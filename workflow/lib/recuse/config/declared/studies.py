@@ -27,7 +27,6 @@ from recuse.config.declared.sections import (
     required,
 )
 from recuse.config.studies import KINDS, PLACEHOLDER, SOURCES, TEXTS, analyses_of, origin_of_verdicts
-from recuse.data.imports.rows import spellings
 from recuse.data.registry import (
     COMPARED,
     DEFAULT,
@@ -43,6 +42,7 @@ from recuse.data.registry import (
     possible_steps,
     refused_key,
 )
+from recuse.imports.rows import spellings
 from recuse.simulate.gold import declared_key_world
 from recuse.simulate.pairwise import declared_comparisons
 

@@ -13,24 +13,6 @@ from recuse.base.tables import IMPORTED, write_table
 from recuse.base.words import enumerated, visible
 from recuse.data.faults import DECLARED_SCALE, IS_LENGTH, NAMED, Check, first_twice, raise_first_fault
 from recuse.data.files import ASKED, IN_ONE, SOURCE, as_number, header_of, place_of, reading
-from recuse.data.imports.guess import advising
-from recuse.data.imports.inspect_logs import EPOCH
-from recuse.data.imports.logs import GOLD
-from recuse.data.imports.readers import OVERALL, check_keys, create_imported, recognised
-from recuse.data.imports.rows import (
-    ALL,
-    COLUMN,
-    FAILURE,
-    WORD,
-    Table,
-    between_steps,
-    further,
-    in_steps,
-    scores_of,
-    value_checks,
-    whole,
-)
-from recuse.data.imports.tools import READERS_OF_LOGS
 from recuse.data.lines import check_declared, check_lines
 from recuse.data.registry import (
     DEFAULT,
@@ -48,6 +30,24 @@ from recuse.data.registry import (
     of_all_judges,
     scale_of,
 )
+from recuse.imports.guess import advising
+from recuse.imports.inspect_logs import EPOCH
+from recuse.imports.logs import GOLD
+from recuse.imports.readers import OVERALL, check_keys, create_imported, recognised
+from recuse.imports.rows import (
+    ALL,
+    COLUMN,
+    FAILURE,
+    WORD,
+    Table,
+    between_steps,
+    further,
+    in_steps,
+    scores_of,
+    value_checks,
+    whole,
+)
+from recuse.imports.tools import READERS_OF_LOGS
 
 CHECKS = (
     NAMED["judge"],

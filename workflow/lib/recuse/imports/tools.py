@@ -8,10 +8,10 @@ from pathlib import Path
 from recuse.base.database import Connection
 from recuse.base.errors import DataError
 from recuse.base.log import warn
-from recuse.data.imports.inspect_logs import inspect_records, read_inspect
-from recuse.data.imports.logs import Log, Node, one, present, records_of
-from recuse.data.imports.rows import Rows
 from recuse.data.registry import GOLD_LABELS, HUMAN
+from recuse.imports.inspect_logs import inspect_records, read_inspect
+from recuse.imports.logs import Log, Node, one, present, records_of
+from recuse.imports.rows import Rows
 
 MODEL_GRADED = {
     *("llm-rubric", "g-eval", "factuality", "model-graded-factuality", "model-graded-closedqa", "search-rubric", "pi"),

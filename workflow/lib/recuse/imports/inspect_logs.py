@@ -12,9 +12,9 @@ from tempfile import TemporaryDirectory
 from recuse.base.database import Connection, reader
 from recuse.base.errors import DataError
 from recuse.base.words import counted
-from recuse.data.imports.logs import Fields, Log, Node, one, parsed, records_of
 from recuse.data.intact import AGAIN
 from recuse.data.registry import HUMAN
+from recuse.imports.logs import Fields, Log, Node, one, parsed, records_of
 
 EPOCH = ", epoch "  # between the id of a sample and the number of its epoch, in the prompt of all but the first
 OF_HUMANS = re.compile("(^|_)human(_|$)")  # in the name of a scorer

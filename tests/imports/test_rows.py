@@ -11,10 +11,10 @@ import pytest
 from recuse.base.database import bounded
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.tables import read_table
-from recuse.data.imports.ratings import import_ratings
-from recuse.data.imports.verdicts import import_verdicts
 from recuse.data.ratings import StudyFiles, normalise
 from recuse.data.registry import files_in
+from recuse.imports.ratings import import_ratings
+from recuse.imports.verdicts import import_verdicts
 
 QUALITY = {"quality": [1, 10]}
 RATINGS = [
@@ -219,7 +219,7 @@ def test_values_of_an_observed_scale_have_a_limit_in_steps(tmp_path, rating, ste
     assert "round: true" not in result
 
 
-FORMATS = Path(__file__).parents[2] / "formats"
+FORMATS = Path(__file__).parents[1] / "formats"
 LINE = '{"judge": "a", "model": "b", "prompt": "PLACE", "rating": 7, "human": 8}'
 UNIT = {"quality": [0, 1]}
 

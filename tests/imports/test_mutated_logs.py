@@ -11,9 +11,9 @@ from test_tools import IMPORTED
 
 from conftest import CONFIG, ROOT
 from mutations import as_csv, bytes_like, documents_like, done_or_refused, examples, tables_like
-from recuse.data.imports.ratings import import_ratings
-from recuse.data.imports.verdicts import import_verdicts
 from recuse.data.ratings import StudyFiles, normalise
+from recuse.imports.ratings import import_ratings
+from recuse.imports.verdicts import import_verdicts
 from recuse.pairwise.table import normalise as normalise_verdicts
 
 FORMATS = ROOT / "tests" / "formats"

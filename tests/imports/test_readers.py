@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from recuse.base.errors import DataError
-from recuse.data.imports.ratings import import_ratings
-from recuse.data.imports.verdicts import import_verdicts
+from recuse.imports.ratings import import_ratings
+from recuse.imports.verdicts import import_verdicts
 
-FORMATS = Path(__file__).parents[2] / "formats"
+FORMATS = Path(__file__).parents[1] / "formats"
 TURNS = {"turn 1": [1, 10], "turn 2": [1, 10]}
 
 

@@ -7,12 +7,12 @@ import pytest
 
 from recuse.base.errors import DataError
 from recuse.base.tables import read_table
-from recuse.data.imports.ratings import import_ratings
 from recuse.data.raters import check_raters
 from recuse.data.ratings import StudyFiles, normalise
 from recuse.data.registry import Registry
+from recuse.imports.ratings import import_ratings
 
-FORMATS = Path(__file__).parents[2] / "formats"
+FORMATS = Path(__file__).parents[1] / "formats"
 MODELS = {"GPT-4o": {"family": "GPT", "ids": ["gpt-4o", "openai/gpt-4o"]}, "GPT-4": {"family": "GPT", "ids": ["gpt-4"]}}
 TABLE = {
     "columns": {"judge": "grader", "model": "candidate", "prompt": "item", "dimension": "metric", "rating": "score"},

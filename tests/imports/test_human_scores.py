@@ -7,8 +7,8 @@ import pytest
 
 from recuse.base.errors import DataError
 from recuse.base.tables import read_table
-from recuse.data.imports.ratings import import_ratings
 from recuse.data.ratings import StudyFiles, normalise
+from recuse.imports.ratings import import_ratings
 
 QUALITY = {"quality": [1, 10]}
 RATED = "judge,model,prompt,rating\na,b,1,7\na,b,2,9\na,c,1,4\n"

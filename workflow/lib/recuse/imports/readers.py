@@ -11,13 +11,15 @@ from recuse.base.errors import DataError
 from recuse.base.words import enumerated, visible
 from recuse.data.faults import Check, raise_first_fault
 from recuse.data.files import IN_ONE, reading
-from recuse.data.imports.formats import (
+from recuse.data.lines import check_lines
+from recuse.data.registry import COMPARED, FORMATS, RATED, TABLES, check_name, refused_key
+from recuse.imports.formats import (
     ratings_of_mt_bench,
     verdicts_of_alpaca_eval,
     verdicts_of_arena_hard,
     verdicts_of_mt_bench,
 )
-from recuse.data.imports.rows import (
+from recuse.imports.rows import (
     ALL,
     COLUMN,
     RATING_COLUMNS,
@@ -29,9 +31,7 @@ from recuse.data.imports.rows import (
     rows_of,
     scores_of,
 )
-from recuse.data.imports.tools import READERS_OF_LOGS
-from recuse.data.lines import check_lines
-from recuse.data.registry import COMPARED, FORMATS, RATED, TABLES, check_name, refused_key
+from recuse.imports.tools import READERS_OF_LOGS
 
 # Key of `columns:` in config -> column of the table, by which a file may also call it.
 RATING_KEYS = {

@@ -12,11 +12,11 @@ import pytest
 from recuse.base.database import bounded
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.tables import read_table
-from recuse.data.imports.ratings import import_ratings
 from recuse.data.registry import FORMATS
+from recuse.imports.ratings import import_ratings
 
-FIXTURES = Path(__file__).parents[2] / "formats"
-SCORES = Path(__file__).parents[2] / "golden" / "imported_scores.csv"
+FIXTURES = Path(__file__).parents[1] / "formats"
+SCORES = Path(__file__).parents[1] / "golden" / "imported_scores.csv"
 NAMED = {"columns": {"model": "metadata.model", "prompt": "metadata.prompt"}, "judge": "gpt-4o"}
 IMPORTED = {  # fixture -> `import`, scales, references
     "promptfoo.json": ({"step": 0.25}, {"tone": [0, 1]}, {"human score": 2}),

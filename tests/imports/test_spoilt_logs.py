@@ -14,7 +14,7 @@ import pytest
 from test_tools import FIXTURES, IMPORTED, INSPECT, imported, inspect_log, packed
 
 from recuse.base.errors import RecuseError
-from recuse.data.imports.logs import GRADES
+from recuse.imports.logs import GRADES
 
 SPOILT = int(os.environ.get("RECUSE_SPOILT", "56"))
 GOLD_FILES = ("every_eval_ever.jsonl", "lm_eval.jsonl")

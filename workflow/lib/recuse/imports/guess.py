@@ -14,10 +14,10 @@ from recuse.base.database import Connection, connect
 from recuse.base.errors import ColumnError, ConfigError, DataError, RecuseError
 from recuse.base.words import counted, enumerated
 from recuse.data.files import MISSING, as_number, missing_as_null, reading
-from recuse.data.imports.inspect_logs import OF_KEYS
-from recuse.data.imports.readers import TIES, create_imported, recognised
-from recuse.data.imports.rows import BOOLEAN_WORDS, KEPT, POLES, Table, in_yaml
 from recuse.data.registry import COMPARED, FORMATS, GOLD_LABELS, RATED, SEEN_STEPS, files_in, finest_step, fits, usual_scale
+from recuse.imports.inspect_logs import OF_KEYS
+from recuse.imports.readers import TIES, create_imported, recognised
+from recuse.imports.rows import BOOLEAN_WORDS, KEPT, POLES, Table, in_yaml
 
 ROWS = 20_000  # of a file that are looked at
 MOST_NAMES = 60  # different judges or models of a column

@@ -8,7 +8,8 @@ import numpy as np
 from recuse.base.database import Connection, text
 from recuse.data.faults import Check, raise_first_fault
 from recuse.data.files import as_number
-from recuse.data.imports.rows import (
+from recuse.data.registry import ORDER_DRAWN
+from recuse.imports.rows import (
     RATING_COLUMNS,
     VERDICT_COLUMNS,
     Rows,
@@ -18,7 +19,6 @@ from recuse.data.imports.rows import (
     required,
     rows_of,
 )
-from recuse.data.registry import ORDER_DRAWN
 
 # A name and a prompt template, or a name alone.
 MT_BENCH_JUDGE = "coalesce(json_extract_string(json, '/judge/0'), json_extract_string(json, '/judge'))"

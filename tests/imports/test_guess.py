@@ -17,9 +17,9 @@ from conftest import ROOT
 from mutations import as_csv, examples, tables_like
 from recuse.base.errors import DataError, RecuseError
 from recuse.config.load import load
-from recuse.data.imports.guess import family_of, guess, nearest
-from recuse.data.imports.ratings import import_ratings
 from recuse.data.registry import usual_scale
+from recuse.imports.guess import family_of, guess, nearest
+from recuse.imports.ratings import import_ratings
 
 FORMATS = ROOT / "tests" / "formats"
 

@@ -7,10 +7,10 @@ import pytest
 
 from recuse.base.errors import DataError
 from recuse.base.tables import read_table
-from recuse.data.imports.verdicts import import_verdicts
+from recuse.imports.verdicts import import_verdicts
 from recuse.pairwise.table import normalise
 
-FORMATS = Path(__file__).parents[2] / "formats"
+FORMATS = Path(__file__).parents[1] / "formats"
 CANONICAL = 'judge, item, model_a, model_b, "order", outcome, failure, source_record'
 COLUMNS = {"judge": "grader", "item": "question", "model_a": "left", "model_b": "right", "outcome": "winner", "order": "first"}
 

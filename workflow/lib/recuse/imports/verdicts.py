@@ -7,12 +7,12 @@ from recuse.base.errors import DataError
 from recuse.base.tables import IMPORTED, LABELS, write_table
 from recuse.data.faults import Check, raise_first_fault
 from recuse.data.files import SOURCE, header_of, reading
-from recuse.data.imports.guess import advising
-from recuse.data.imports.ratings import counts_of
-from recuse.data.imports.readers import create_imported, named_as, winner
-from recuse.data.imports.rows import FAILURE, VERDICT_COLUMNS, Table, further
 from recuse.data.lines import check_declared, check_lines
 from recuse.data.registry import COMPARED, Registry
+from recuse.imports.guess import advising
+from recuse.imports.ratings import counts_of
+from recuse.imports.readers import create_imported, named_as, winner
+from recuse.imports.rows import FAILURE, VERDICT_COLUMNS, Table, further
 
 COLUMNS = ("item", "model_a", "model_b", "human")
 NAMED = ("judge", "model_a", "model_b")

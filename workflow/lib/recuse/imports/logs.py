@@ -17,8 +17,8 @@ from recuse.base.errors import ConfigError, DataError
 from recuse.base.log import warn
 from recuse.base.words import counted, enumerated, visible
 from recuse.data.files import place_of
-from recuse.data.imports.rows import ALL, RATING_COLUMNS, WORD, Rows, rows_of, spellings, wrong_in_json
 from recuse.data.registry import GOLD_LABELS, HUMAN
+from recuse.imports.rows import ALL, RATING_COLUMNS, WORD, Rows, rows_of, spellings, wrong_in_json
 
 LONGEST = 40  # characters of a value in a message
 # As inspect_ai.scorer.value_to_float takes them; N is "no answer or refusal to answer".

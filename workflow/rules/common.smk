@@ -6,6 +6,7 @@ from functools import cache, partial
 from recuse.base import places
 from recuse.base.errors import ConfigError, RecuseError
 from recuse.base.forks import Forks
+from recuse.base.products import register
 from recuse.base.records import contents_of, decide_by_records
 from recuse.base.rules import (
     asks,
@@ -20,6 +21,9 @@ from recuse.catalogue.figures import drawings, figures
 from recuse.config import studies
 from recuse.config.load import checked, merged, project_settings
 from recuse.config.studies import DATA, with_placeholders
+from recuse.products import PRODUCTS
+
+register(PRODUCTS)
 
 
 @cache

@@ -39,6 +39,7 @@ from recuse.arguments import (
 )
 from recuse.base.errors import ConfigError, DataError, did_you_mean
 from recuse.base.places import PROJECT
+from recuse.base.products import register
 from recuse.base.tables import (
     CHECK,
     LEADERBOARD,
@@ -49,10 +50,13 @@ from recuse.base.words import enumerated, visible
 from recuse.config.load import project_settings, with_study
 from recuse.data.registry import COMPARED, DEFAULT, RATED
 from recuse.objects import Check, Fit, Pairs, Ratings, table_of
+from recuse.products import PRODUCTS
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
+
+register(PRODUCTS)
 
 
 def ratings(

@@ -4,24 +4,22 @@ Every step is the workflow's, without Snakemake: numbers and errors are the same
 functions, as the command sets the number of threads before.
 """
 
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
-from io import StringIO
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from os.path import realpath
+from pkgutil import resolve_name
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from recuse.base.database import Connection, Frame, bounded, bytes_of, frame_at
+from recuse.base.database import Connection, Frame, bounded, bytes_of
 from recuse.base.errors import ConfigError, DataError, check_known
+from recuse.base.products import registered
 from recuse.base.tables import read_table
 from recuse.data.registry import COMPARED, RATED, files_in, named_files, parts_of, raw_files
 
 if TYPE_CHECKING:
     from recuse.check.facts import Finding
-    from recuse.collect.plan import Plan
-    from recuse.collect.study import Collected
     from recuse.data.files import RatingsFile
     from recuse.data.ratings import StudyFiles
     from recuse.data.study import Study
@@ -189,39 +187,6 @@ def paths_of(settings: Mapping) -> list[str]:
     return [path for path, _ in named_files(settings.get("files", ()))]
 
 
-def plan_of(config: Mapping, study: str) -> "Plan":
-    """What a study asks of judges; ConfigError if it asks nothing, DataError about its tables."""
-    from pathlib import Path
-
-    from recuse.collect.plan import RATINGS, VERDICTS, Plan
-    from recuse.collect.texts import prices_in
-    from recuse.config.load import read
-
-    compared = study in config[COMPARED]
-    settings = config[COMPARED if compared else RATED][study]
-    prices = settings["collect"].get("prices")
-    priced = {} if prices is None else prices_in(prices, read(Path(prices)))
-    return Plan.of(study, VERDICTS if compared else RATINGS, settings, seed=config["seed"], prices=priced)
-
-
-def enough_in(config: Mapping, study: str) -> "Callable[[Collected], bool] | None":
-    """Whether what was collected gives intervals as narrow as the plan of a study wants; None if it says nothing of that."""
-    width = config[COMPARED if study in config[COMPARED] else RATED][study]["collect"].get("design", {}).get("width")
-    if width is None:
-        return None
-
-    def enough_collected(collected: "Collected") -> bool:
-        from recuse.collect.designs import enough
-
-        inputs = _inputs_in(config, study)
-        with redirect_stderr(StringIO()), in_folder(inputs) as folder:  # `check` says what it has to say of these ratings
-            collected.write(f"{folder}/collected.csv")
-            inputs = _imported(inputs, folder, [f"{folder}/collected.csv"])
-            return enough(tables_of(inputs, folder), width, confidence=config["confidence"])
-
-    return enough_collected
-
-
 @contextmanager
 def in_folder(inputs: Inputs, place: str | None = None) -> Iterator[str]:
     """Give a folder for temporary files, and limit DuckDB to these, the inputs' files and the limits of config.
@@ -245,42 +210,13 @@ def in_folder(inputs: Inputs, place: str | None = None) -> Iterator[str]:
         yield folder if place is None else place
 
 
-def _files_at(path: str) -> list[str]:
-    return [path] if frame_at(path) else files_in(path)
-
-
 def imported(inputs: Inputs, folder: str) -> Inputs:
-    """The inputs, with what the workflow would import from the files, now in `folder`, if the study imports them."""
-    if "import" not in inputs.settings:
-        return inputs
-    files = [path for file in inputs.files for path in _files_at(file.path)]
-    if "collect" in inputs.settings:
-        from recuse.collect.study import Collected
-
-        files = [f"{folder}/collected.csv"]
-        Collected.in_ledger(plan_of(inputs.config, inputs.study)).write(files[0])
-    return _imported(inputs, folder, files)
-
-
-def _imported(inputs: Inputs, folder: str, files: Sequence[str]) -> Inputs:
-    from recuse.data.files import RatingsFile
-    from recuse.data.registry import models_with, tells_raters
-    from recuse.imports.ratings import import_ratings
-    from recuse.imports.verdicts import import_verdicts
-
-    settings, key = inputs.settings["import"], "verdicts" if inputs.compared else "ratings"
-    outputs = {key: f"{folder}/{RAW}", "imported": f"{folder}/imported.csv"}
-    references = [path for named in paths_of(settings.get("references", {})) for path in _files_at(named)]
-    shared = {"settings": settings, "outputs": outputs, "declared": inputs.settings.get("verify")}
-    shared["models"] = models_with(inputs.settings.get("families", {}), inputs.config["models"])
-    if tells_raters(settings) and not inputs.compared:
-        outputs["raters"] = f"{folder}/{RATERS}"
-    with redirect_stdout(sys.stderr):  # the standard output is for the command's results
-        if inputs.compared:
-            import_verdicts(inputs.study, files, references, **shared)
-        else:
-            import_ratings(inputs.study, files, references, **shared, scales=inputs.settings["scales"])
-    return inputs._replace(files=[RatingsFile(outputs[key])])
+    """The inputs with files of ratings or verdicts, now in `folder`, if a product makes these, as an import does."""
+    for product in registered():
+        for key, function in product.reads.items():
+            if key in inputs.settings:
+                return resolve_name(function)(inputs, folder)
+    return inputs
 
 
 def tables_of(inputs: Inputs, folder: str) -> "Study":

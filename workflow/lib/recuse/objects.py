@@ -35,7 +35,7 @@ from recuse.base.tables import (
     write_table,
 )
 from recuse.base.words import counted, visible
-from recuse.imports.ratings import NOT_IN_CONFIG
+from recuse.data.registry import NOT_IN_CONFIG
 from recuse.inputs import (
     KEPT,
     Inputs,

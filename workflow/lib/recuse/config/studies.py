@@ -14,7 +14,6 @@ from recuse.base.places import WORKFLOW
 from recuse.base.records import is_result
 from recuse.base.rules import megabytes_of
 from recuse.base.tables import read_table
-from recuse.collect.ledger import ledger_of
 from recuse.data.registry import Registry, files_in, models_with, named_files, raw_files, tells_raters
 from recuse.model.spec import in_place
 
@@ -288,11 +287,6 @@ def asked_about(config: Mapping, study: str) -> list[str]:
     tables = [collect[key] for key in ("prompts", "answers", "prices") if key in collect]
     paths = [table if isinstance(table, str) else table["file"] for table in tables]
     return [_existing(config, study, "collect", path) for path in paths]
-
-
-def ledgers_of(config: Mapping, study: str) -> list[str]:
-    """The ledger of a study that asks judges, in a list."""
-    return [ledger_of(study, settings_of(config, study)["collect"])]
 
 
 def reference_files(config: Mapping, study: str) -> list[str]:

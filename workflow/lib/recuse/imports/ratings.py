@@ -20,6 +20,7 @@ from recuse.data.registry import (
     HUMAN,
     IMPORTED_SCALES,
     MOST_LEVELS,
+    NOT_IN_CONFIG,
     OBSERVED,
     RATED,
     SEEN_STEPS,
@@ -33,7 +34,7 @@ from recuse.data.registry import (
 from recuse.imports.guess import advising
 from recuse.imports.inspect_logs import EPOCH
 from recuse.imports.logs import GOLD
-from recuse.imports.readers import OVERALL, check_keys, create_imported, recognised
+from recuse.imports.readers import OVERALL, check_keys, count_rows, create_imported, recognised
 from recuse.imports.rows import (
     ALL,
     COLUMN,
@@ -89,7 +90,6 @@ IN_FINAL_STEPS = f"""case when rating_number is null then null when rounded then
 KEY = ("model_name", "dimension", "prompt_id")  # of a completion, and its dataset if human scores have one
 WORDS = {name: name for name in ("model", "dimension", "dataset", "occasion")} | {"model_name": "model", "prompt_id": "prompt"}
 NEAR = 1e-9  # scores no farther apart are equal
-NOT_IN_CONFIG = "not in config, taken as the only model of the family"
 
 
 def import_ratings(
@@ -113,7 +113,7 @@ def import_ratings(
     human score, are printed, too. Raises DataError naming file, line and column for whatever is wrong in a file, and if no
     completion with a human score is rated.
     """
-    check_declared([*paths, *references], declared)
+    check_declared([*paths, *references], declared, rows_in=count_rows)
     connection, raters = connect(), "raters" in outputs
     registry = Registry.from_config(models, imported=True)
     create_table(connection, "registry", "id varchar, name varchar", registry.names.items())

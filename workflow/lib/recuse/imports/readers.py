@@ -6,12 +6,12 @@ The format of a file is recognised by its name and by the keys of its first obje
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from recuse.base.database import Connection, frame_at, text
+from recuse.base.database import Connection, connect, frame_at, text
 from recuse.base.errors import DataError
 from recuse.base.words import enumerated, visible
 from recuse.data.faults import Check, raise_first_fault
 from recuse.data.files import IN_ONE, reading
-from recuse.data.lines import check_lines
+from recuse.data.lines import check_lines, rows_in_table
 from recuse.data.registry import COMPARED, FORMATS, RATED, TABLES, check_name, refused_key
 from recuse.imports.formats import (
     ratings_of_mt_bench,
@@ -19,6 +19,7 @@ from recuse.imports.formats import (
     verdicts_of_arena_hard,
     verdicts_of_mt_bench,
 )
+from recuse.imports.inspect_logs import inspect_records
 from recuse.imports.rows import (
     ALL,
     COLUMN,
@@ -27,6 +28,7 @@ from recuse.imports.rows import (
     WORD,
     Rows,
     Table,
+    count_objects,
     first_keys,
     rows_of,
     scores_of,
@@ -206,3 +208,12 @@ READERS: Mapping[str, Mapping[str, Callable[[Connection, str, Mapping, Sequence[
         "arena_hard": verdicts_of_arena_hard,
     },
 }
+
+
+def count_rows(path: str) -> int:
+    """The number of rows of a table, of objects in a JSON file, or of samples in a packed log."""
+    if path.endswith(".eval"):
+        return sum(1 for _ in inspect_records(path)[0].get("samples").entries())
+    if path.endswith((".jsonl", ".json")):
+        return count_objects(connect(), path)
+    return rows_in_table(path)

@@ -11,7 +11,7 @@ from recuse.data.lines import check_declared, check_lines
 from recuse.data.registry import COMPARED, Registry
 from recuse.imports.guess import advising
 from recuse.imports.ratings import counts_of
-from recuse.imports.readers import create_imported, named_as, winner
+from recuse.imports.readers import count_rows, create_imported, named_as, winner
 from recuse.imports.rows import FAILURE, VERDICT_COLUMNS, Table, further
 
 COLUMNS = ("item", "model_a", "model_b", "human")
@@ -50,7 +50,7 @@ def import_verdicts(
     `failure`, source_file, source_record, and every other column of the files, as text. Raises DataError naming file, line and
     column.
     """
-    check_declared([*paths, *references], declared)
+    check_declared([*paths, *references], declared, rows_in=count_rows)
     connection = connect()
     registry = Registry.from_config(models or {}, imported=True)
     create_table(connection, "registry", "id varchar, name varchar", registry.names.items())

@@ -1,0 +1,43 @@
+"""What products add to the core. The core imports no product: it knows of each what is registered here.
+
+A product describes itself in its module `product`; `recuse.products` lists them all. The entry points (the command, the Python
+API and the rules) register that list. Scripts do not: a rule gives its script the names of what it is to load, and the modules
+of these names are among the code of the rule.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Product:
+    """A part of the project beside the core: plain values, and names of functions and classes, imported when they are used.
+
+    A name is `module:function`, as `pkgutil.resolve_name` takes it, such as `recuse.imports.command:add_commands`.
+
+    settings: key of the configuration, such as `studies.import` -> the class that checks what is under it.
+    reads: key of a study -> the function that makes files of ratings or verdicts of what the key describes. It takes the inputs
+    and a folder, and returns the inputs with these files.
+    ranges: the function that finds the lowest and the highest rating of each dimension in files that `import` describes.
+    commands: the function that adds the product's commands to the command line.
+    """
+
+    name: str
+    settings: Mapping[str, str] = field(default_factory=dict)
+    reads: Mapping[str, str] = field(default_factory=dict)
+    ranges: str = ""
+    commands: str = ""
+
+
+_registered: dict[str, Product] = {}
+
+
+def register(products: Iterable[Product]) -> None:
+    """Let the core use these products, in their order."""
+    for product in products:
+        _registered[product.name] = product
+
+
+def registered() -> list[Product]:
+    """The products that the core may use."""
+    return [*_registered.values()]

@@ -18,8 +18,6 @@ LIST = "products"  # imports the descriptions of all products
 ENTRY_POINTS = ("api", "cli", "__main__", "__init__")
 # Modules of products that are not in the product's package yet.
 MISPLACED = {
-    "config.collected": "collect",
-    "config.declared.collect": "collect",
     "published": "papers",
     "data.multivac": "papers",
     "pairwise.sources": "papers",
@@ -38,8 +36,6 @@ MISPLACED = {
 }
 # The imports that the rules refuse and that are there still.
 EXCEPTIONS = {
-    "config.declared.studies: config.declared.collect",
-    "config.load: config.collected",
     "config.load: config.declared.montecarlo",
     "pairwise.table: pairwise.sources",
     "simulate.gold: simulate.votes",

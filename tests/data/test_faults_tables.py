@@ -94,7 +94,9 @@ def by_command(monkeypatch, capfd):
 
     def run(command, path, folder, **options):
         (output,) = removed(folder, "output.csv")
-        with done_or_refused(str(path), made=[output] if command is commands.run_fit else []):  # `check` writes what stops it, too
+        with done_or_refused(
+            str(path), made=[output] if command is commands.run_fit else []
+        ):  # `check` writes what stops it, too
             command(Namespace(files=[str(path)], study="mine", config=None, output=str(output), **options))
 
     return run

@@ -16,6 +16,7 @@ class Product:
     A name is `module:function`, as `pkgutil.resolve_name` takes it, such as `recuse.imports.command:add_commands`.
 
     settings: key of the configuration, such as `studies.import` -> the class that checks what is under it.
+    completes: the function that adds to a configuration, before it is checked, what follows from the product's keys.
     reads: key of a study -> the function that makes files of ratings or verdicts of what the key describes. It takes the inputs
     and a folder, and returns the inputs with these files.
     ranges: the function that finds the lowest and the highest rating of each dimension in files that `import` describes.
@@ -24,6 +25,7 @@ class Product:
 
     name: str
     settings: Mapping[str, str] = field(default_factory=dict)
+    completes: str = ""
     reads: Mapping[str, str] = field(default_factory=dict)
     ranges: str = ""
     commands: str = ""

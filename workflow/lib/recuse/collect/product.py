@@ -3,5 +3,12 @@
 from recuse.base.products import Product
 
 PRODUCT = Product(
-    "collect", reads={"collect": "recuse.collect.inputs:collected"}, commands="recuse.collect.command:add_commands"
+    "collect",
+    settings={
+        "studies.collect": "recuse.collect.settings:Collect",
+        "comparisons.collect": "recuse.collect.settings:Collect",
+    },
+    completes="recuse.collect.imported:with_imports",
+    reads={"collect": "recuse.collect.inputs:collected"},
+    commands="recuse.collect.command:add_commands",
 )

@@ -6,11 +6,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from os.path import isfile
 from pathlib import Path
+from pkgutil import resolve_name
 
 import yaml
 
 from recuse.base.errors import ConfigError
 from recuse.base.places import PROJECT
+from recuse.base.products import registered
 from recuse.config.studies import with_names
 from recuse.data.registry import COMPARED, RATED, Registry
 
@@ -36,10 +38,12 @@ def montecarlo_settings() -> dict:
 
 def checked(config: Mapping, project: Mapping) -> dict:
     """Return `config` in the order of the `project`'s own; ConfigError about an invalid setting."""
-    from recuse.config.collected import with_imports
     from recuse.config.declared.settings import check
 
-    settings = with_imports(in_order_of(project, _named(config)))
+    settings = in_order_of(project, _named(config))
+    for product in registered():
+        if product.completes:
+            settings = resolve_name(product.completes)(settings)
     check(settings, project["specs"])
     return {**settings, "specs": _specs_by_name(settings)}
 

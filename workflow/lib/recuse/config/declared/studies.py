@@ -8,7 +8,6 @@ from pydantic import AfterValidator, Field
 
 from recuse.base.errors import ConfigError
 from recuse.base.tables import CONTROL
-from recuse.config.declared.collect import Collect
 from recuse.config.declared.inference import SpecSettings
 from recuse.config.declared.sections import (
     File,
@@ -129,7 +128,7 @@ class Study(Section):
         "pred_length): one CSV (plain or gzip) or parquet file for each dimension, or one file with a column `dimension`. A "
         "folder stands for all *.parquet in it."
     )
-    collect: Collect = optional(
+    collect: declared_by_product("studies.collect") = optional(
         "Ratings that are asked of judges. `import` then needs no `files`, only what is to be added, such as `references`; "
         "`scales` are those of the criteria."
     )
@@ -340,7 +339,9 @@ class Comparisons(Section):
         "Your own verdicts: one or more CSV or parquet files with columns judge, item, model_a, model_b, order, outcome "
         "and, if known, human, length_a, length_b, condition, experiment, favoured, vote, right_a, right_b, wording."
     )
-    collect: Collect = optional("Verdicts that are asked of judges; `import` then needs no `files`.")
+    collect: declared_by_product("comparisons.collect") = optional(
+        "Verdicts that are asked of judges; `import` then needs no `files`."
+    )
     import_: declared_by_product("comparisons.import") = optional(
         "Verdicts in another tool's format or with other column names.", alias="import"
     )

@@ -6,7 +6,7 @@ from recuse.base.errors import ConfigError
 from recuse.collect.parse import REASONS
 from recuse.collect.requests import LOGPROBS
 from recuse.collect.rubrics import PLAIN, criterion_of, dimensions, scale_of, wording_of
-from recuse.config.declared.collect import Collect
+from recuse.collect.settings import Collect
 from recuse.config.declared.sections import validated
 from recuse.data.registry import COMPARED, RATED, finest_step
 

@@ -22,10 +22,10 @@ LIBRARY = ROOT / "workflow" / "lib" / "recuse"
 sys.path.insert(0, str(LIBRARY.parent))
 
 from recuse.base.products import register  # noqa: E402
-from recuse.config.declared.montecarlo import MonteCarlo  # noqa: E402
 from recuse.config.declared.sections import Section, of_any_name, resolved  # noqa: E402
 from recuse.config.declared.settings import Settings  # noqa: E402
 from recuse.products import PRODUCTS  # noqa: E402
+from recuse.validation.settings import MonteCarlo  # noqa: E402
 
 register(PRODUCTS)
 

@@ -29,14 +29,10 @@ MISPLACED = {
     "plot.attacks": "papers",
     "plot.scorecard": "papers",
     "report.scorecard": "papers",
-    "montecarlo": "validation",
-    "crosscheck": "validation",
-    "plot.montecarlo": "validation",
-    "config.declared.montecarlo": "validation",
 }
 # The imports that the rules refuse and that are there still.
 EXCEPTIONS = {
-    "config.load: config.declared.montecarlo",
+    "config.load: validation.settings",
     "pairwise.table: pairwise.sources",
     "simulate.gold: simulate.votes",
     "simulate.pairwise: simulate.votes",

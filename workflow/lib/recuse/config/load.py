@@ -29,7 +29,7 @@ def project_settings() -> dict:
 
 def montecarlo_settings() -> dict:
     """The settings of montecarlo.yaml; ConfigError about an invalid one."""
-    from recuse.config.declared.montecarlo import FILE, check
+    from recuse.validation.settings import FILE, check
 
     settings = read(PROJECT / FILE)
     check(settings)

@@ -8,11 +8,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from recuse.base.words import enumerated
-from recuse.montecarlo.estimators import ESTIMATORS
 from recuse.plot.colours import BLUE, GREEN, INK, VERMILION
 from recuse.plot.intervals import page_of_rows, write_instead
 from recuse.plot.page import Entry, Head, page_of_words
 from recuse.plot.style import BOLD_TITLE, LINE, TEXT, Subject, language, percent, wrap
+from recuse.validation.estimators import ESTIMATORS
 
 BELOW = 0.36  # inches under a panel, for its numbers
 VERDICTS = "verdicts"  # estimators without an estimand, which use all three

@@ -22,7 +22,7 @@ from recuse.model.estimable import fitted_to
 from recuse.model.estimates import estimates_of, simultaneous
 from recuse.model.fit import Coefficient, Fitted, fits
 from recuse.model.spec import BIASES, EQUATION_1, A, B, C, Spec, estimand_of
-from recuse.montecarlo.world import DIALS, RATERS, DrawnStudy, MonteCarloWorld, world_in_words
+from recuse.validation.world import DIALS, RATERS, DrawnStudy, MonteCarloWorld, world_in_words
 
 
 @dataclass
@@ -329,7 +329,7 @@ def worlds_figure(settings: Mapping, confidence: float) -> dict[str, dict]:
     common = {"world": world_in_words(settings["world"]), "confidence": confidence}
     return {
         "worlds": {
-            "draw": "recuse.plot.montecarlo:worlds",
+            "draw": "recuse.validation.figure:worlds",
             "title": "Verdicts on simulated worlds",
             "subject": {"models": {}, "families": {}, "label": "simulated worlds", "kind": "simulated"},
             "settings": {**common, "estimators": settings["estimators"]},

@@ -7,8 +7,8 @@ from recuse.base.errors import ConfigError
 from recuse.data.moments import RATING
 from recuse.data.selection import EVERY_ROW
 from recuse.model.design import estimable_terms
-from recuse.montecarlo.estimators import EQUATION, ESTIMATORS, MODEL, WITH_LENGTH, Trial
-from recuse.montecarlo.world import RATERS, MonteCarloWorld
+from recuse.validation.estimators import EQUATION, ESTIMATORS, MODEL, WITH_LENGTH, Trial
+from recuse.validation.world import RATERS, MonteCarloWorld
 
 SMALL = {"families": (2, 1, 2), "dimensions": 2, "prompts": 12, "intercept": 0.3, "slope": 0.5, "noise": 0.2}
 TROUBLES = {"length_preference": 0.1, "missing": 0.2, "reliability": 0.6, "prompt_shock": 0.1, "completion_shock": 0.1}

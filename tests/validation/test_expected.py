@@ -1,6 +1,6 @@
 """The expected results of montecarlo.yaml: sizes, coverage and biases of the estimators on its worlds.
 
-`pytest tests/montecarlo/test_expected.py --replicates 1000` runs the worlds at full size: every value must be in its range.
+`pytest tests/validation/test_expected.py --replicates 1000` runs the worlds at full size: every value must be in its range.
 With fewer replicates a value may be outside by ERRORS Monte Carlo errors.
 """
 
@@ -10,8 +10,8 @@ import pytest
 
 from conftest import CONFIG
 from recuse.config.load import montecarlo_settings
-from recuse.montecarlo.estimators import dials_of, estimators_of, try_estimators
-from recuse.montecarlo.world import MonteCarloWorld
+from recuse.validation.estimators import dials_of, estimators_of, try_estimators
+from recuse.validation.world import MonteCarloWorld
 
 SETTINGS = montecarlo_settings()
 ERRORS = 2

@@ -9,8 +9,8 @@ from pydantic import Field
 from recuse.base.errors import ConfigError
 from recuse.base.words import enumerated
 from recuse.config.declared.sections import Key, Name, Section, Some, by_kind, optional, required, validated
-from recuse.montecarlo.estimators import ESTIMATORS, dials_of
-from recuse.montecarlo.world import MonteCarloWorld
+from recuse.validation.estimators import ESTIMATORS, dials_of
+from recuse.validation.world import MonteCarloWorld
 
 FILE = "montecarlo.yaml"
 NOT_NUMBERS = ("families", "humans", "ceiling", "hole")
@@ -27,7 +27,7 @@ def by_one(**bounds: float) -> object:
 
 
 class World(Section):
-    """The dials of a world, those of recuse.montecarlo.world.MonteCarloWorld."""
+    """The dials of a world, those of recuse.validation.world.MonteCarloWorld."""
 
     families: list[Number] = optional(
         "Number of models in each family; every model is a judge, unless `judges` is set.", min_length=2

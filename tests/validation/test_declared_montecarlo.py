@@ -6,10 +6,10 @@ from dataclasses import fields
 import pytest
 
 from recuse.base.errors import ConfigError
-from recuse.config.declared.montecarlo import World, check
 from recuse.config.load import montecarlo_settings
-from recuse.montecarlo.estimators import dials_of, estimators_of
-from recuse.montecarlo.world import MonteCarloWorld
+from recuse.validation.estimators import dials_of, estimators_of
+from recuse.validation.settings import World, check
+from recuse.validation.world import MonteCarloWorld
 
 SETTINGS = montecarlo_settings()
 

@@ -8,10 +8,10 @@ import pytest
 from conftest import CONFIG
 from curved_rows import bent, carried_terms, cells_of, on, rows_of
 from recuse.base.errors import DesignError
-from recuse.crosscheck.compare import CURVES, against_pygam, compared, raise_disagreement
 from recuse.model.estimates import estimates_of
 from recuse.model.gam import Spline, fit_gam, penalised_fit
 from recuse.model.spec import Spec
+from recuse.validation.compare import CURVES, against_pygam, compared, raise_disagreement
 
 
 def test_disagreement_is_an_error():
@@ -34,7 +34,7 @@ def test_number_that_one_side_lacks_is_a_disagreement(twin, monkeypatch, key, si
             rows[5] = {k: v for k, v in rows[5].items() if k != key} | ({} if lost is None else {key: lost})
         return rows
 
-    monkeypatch.setattr("recuse.crosscheck.compare.estimates_of", estimates_without)
+    monkeypatch.setattr("recuse.validation.compare.estimates_of", estimates_without)
     rows = list(compared([Spec.of("main")], twin, confidence=0.9))
     with pytest.raises(DesignError, match="intervals by inf"):
         raise_disagreement(rows)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from recuse.base.errors import DesignError
-from recuse.crosscheck.statsmodels import fits_by_formula, improve
 from recuse.data.cells import Cells
 from recuse.data.study import Study
 from recuse.model.covariance import COVARIANCES
@@ -20,6 +19,7 @@ from recuse.model.gam import ORDER, SPLINES, Curve, GamFit, Grouped, cross_valid
 from recuse.model.least_squares import IDENTIFIED, RANK_TOLERANCE
 from recuse.model.ordinal import fit_ordinal
 from recuse.model.spec import Spec, estimand_of
+from recuse.validation.statsmodels import fits_by_formula, improve
 
 COMPARED = ("estimate", "std_error", "ci_low", "ci_high")
 ESTIMATES, LIKELIHOOD, CURVES = "estimates and intervals", "log-likelihood", "estimates and curves"

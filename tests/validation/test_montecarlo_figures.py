@@ -6,9 +6,9 @@ import pytest
 
 from drawings import artists, drawn_twice, filled, on_paper, prose, subject, texts
 from recuse.base.tables import WORLDS
-from recuse.montecarlo.estimators import world_titles
-from recuse.montecarlo.world import DIALS, SIZE, MonteCarloWorld, world_in_words
-from recuse.plot.montecarlo import worlds
+from recuse.validation.estimators import world_titles
+from recuse.validation.figure import worlds
+from recuse.validation.world import DIALS, SIZE, MonteCarloWorld, world_in_words
 
 
 def labels(axes):

@@ -32,7 +32,6 @@ MISPLACED = {
 }
 # The imports that the rules refuse and that are there still.
 EXCEPTIONS = {
-    "config.load: validation.settings",
     "pairwise.table: pairwise.sources",
     "simulate.gold: simulate.votes",
     "simulate.pairwise: simulate.votes",

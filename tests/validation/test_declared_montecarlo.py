@@ -6,9 +6,8 @@ from dataclasses import fields
 import pytest
 
 from recuse.base.errors import ConfigError
-from recuse.config.load import montecarlo_settings
 from recuse.validation.estimators import dials_of, estimators_of
-from recuse.validation.settings import World, check
+from recuse.validation.settings import World, check, montecarlo_settings
 from recuse.validation.world import MonteCarloWorld
 
 SETTINGS = montecarlo_settings()

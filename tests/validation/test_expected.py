@@ -9,8 +9,8 @@ from functools import cache
 import pytest
 
 from conftest import CONFIG
-from recuse.config.load import montecarlo_settings
 from recuse.validation.estimators import dials_of, estimators_of, try_estimators
+from recuse.validation.settings import montecarlo_settings
 from recuse.validation.world import MonteCarloWorld
 
 SETTINGS = montecarlo_settings()

@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from recuse.base.tables import read_table
-from recuse.config.load import montecarlo_settings
+from recuse.validation.settings import montecarlo_settings
 from workflow_runs import copy_project, planned, products, snakemake
 
 pytestmark = pytest.mark.workflow

@@ -1,5 +1,5 @@
 # Estimators and tests on the simulated worlds of montecarlo.yaml: `snakemake montecarlo`. One job per world of a grid.
-from recuse.config.load import montecarlo_settings
+from recuse.validation.settings import montecarlo_settings
 from recuse.validation.estimators import TABLES, dials_of, estimators_of, world_titles, worlds_figure
 
 MONTECARLO = answer(lambda config: montecarlo_settings())

@@ -27,15 +27,6 @@ def project_settings() -> dict:
     return read(PROJECT / "config.yaml")
 
 
-def montecarlo_settings() -> dict:
-    """The settings of montecarlo.yaml; ConfigError about an invalid one."""
-    from recuse.validation.settings import FILE, check
-
-    settings = read(PROJECT / FILE)
-    check(settings)
-    return settings
-
-
 def checked(config: Mapping, project: Mapping) -> dict:
     """Return `config` in the order of the `project`'s own; ConfigError about an invalid setting."""
     from recuse.config.declared.settings import check

@@ -7,8 +7,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from recuse.base.errors import ConfigError
+from recuse.base.places import PROJECT
 from recuse.base.words import enumerated
 from recuse.config.declared.sections import Key, Name, Section, Some, by_kind, optional, required, validated
+from recuse.config.load import read
 from recuse.validation.estimators import ESTIMATORS, dials_of
 from recuse.validation.world import MonteCarloWorld
 
@@ -102,6 +104,13 @@ class MonteCarlo(Section):
     def _check(self) -> None:
         for dial in sorted(REQUIRED - self.world.model_fields_set):
             raise ValueError(f"world: '{dial}' is required")
+
+
+def montecarlo_settings() -> dict:
+    """The settings of montecarlo.yaml; ConfigError about an invalid one."""
+    settings = read(PROJECT / FILE)
+    check(settings)
+    return settings
 
 
 def check(settings: Mapping) -> None:

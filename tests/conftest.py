@@ -14,10 +14,10 @@ from recuse.data.files import RatingsFile
 from recuse.data.ratings import StudyFiles, normalise
 from recuse.data.registry import Registry
 from recuse.data.study import Study
+from recuse.papers.twin import published_world
+from recuse.papers.values import JUDGES, read_files
 from recuse.products import PRODUCTS
-from recuse.published.values import JUDGES, read_files
 from recuse.simulate.ratings import planted, simulate
-from recuse.simulate.twin import published_world
 
 register(PRODUCTS)
 pytest_plugins = ["file_server", "workflow_runs"]

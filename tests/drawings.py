@@ -128,7 +128,7 @@ NULLS = ["NA", "None", "nan", "null"]
 def drawn_twice(draw, folder, tables, subject=None, **settings):
     """The bytes of a figure by suffix, as the workflow's script draws it of tables in files; the same every time.
 
-    draw: within recuse.plot; tables: by argument, each a table, or a list of tables or of paths.
+    draw: `module:function`; tables: by argument, each a table, or a list of tables or of paths.
     """
     inputs, files = {}, []
     for argument, table in tables.items():
@@ -137,7 +137,7 @@ def drawn_twice(draw, folder, tables, subject=None, **settings):
     for run in "ab":
         paths = {suffix: folder / f"{run}.{suffix}" for suffix in ("pdf", "svg", "png")}
         drawing = {"title": "What it shows", "subject": subject or SUBJECT, "settings": settings}
-        figures = {run: {"draw": f"recuse.plot.{draw}", "inputs": inputs, **drawing}}
+        figures = {run: {"draw": draw, "inputs": inputs, **drawing}}
         draw_figures(pictures=[*map(str, paths.values())], figures=figures)
         files.append({suffix: path.read_bytes() for suffix, path in paths.items()})
     assert files[0] == files[1]

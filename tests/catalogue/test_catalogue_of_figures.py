@@ -58,7 +58,7 @@ PRINTED = ("verbosity_bias", "attack_success")
 def test_a_figure_is_drawn_by_a_function_of_its_tables_and_settings(name):
     figure = FIGURES[name]
     module, _, name = figure.draw.partition(":")
-    function = getattr(import_module(f"recuse.plot.{module}"), name)
+    function = getattr(import_module(module), name)
     arguments = [*figure.tables, "subject", *figure.settings, *(["published"] if figure.published else [])]
     parameters = signature(function).parameters
     assert set(arguments) == set(parameters)

@@ -19,7 +19,7 @@ from recuse.model.fit import Coefficient, Fitted, fits
 from recuse.model.least_squares import wald_p_value
 from recuse.model.resampling import WildTest
 from recuse.model.spec import Spec
-from recuse.published.values import JUDGES
+from recuse.papers.values import JUDGES
 from recuse.validation.compare import compared
 from recuse.validation.statsmodels import fits_by_formula
 

@@ -21,7 +21,7 @@ from recuse.model.gam import ORDER, SPLINES, Spline, fit_gam
 from recuse.model.least_squares import quantile
 from recuse.model.ordinal import fit_ordinal
 from recuse.model.spec import Spec
-from recuse.published.values import JUDGES
+from recuse.papers.values import JUDGES
 from recuse.validation.compare import LIKELIHOOD, compared, raise_disagreement
 
 SPECS = {spec.name: spec for spec in Spec.from_config(CONFIG["specs"])}

@@ -220,7 +220,7 @@ def test_what_there_is_is_drawn_the_same_every_time_and_the_rest_named(tmp_path)
     reasons = gaps(("length", None, NO_LENGTHS))
     entries = [{"label": name, "spec": name, "covariance": "HC0"} for name in tables]
     inputs = {"estimates": list(tables.values()), "not_estimable": reasons}
-    drawn_twice("biases:compare_specs", tmp_path, inputs, variants=entries, confidence=0.9)
+    drawn_twice("recuse.plot.biases:compare_specs", tmp_path, inputs, variants=entries, confidence=0.9)
     figure = compare_specs(**inputs, subject=subject(), variants=entries, confidence=0.9)
     assert [point.get_xdata()[0] for point in artists(figure, "point")] == [0.0, 0.1, 0.1]
     assert "Not estimated: length (the ratings have no lengths)." in prose(figure)

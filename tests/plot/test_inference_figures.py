@@ -213,10 +213,10 @@ def test_any_number_of_models_fits_the_paper(models):
 @pytest.mark.parametrize(
     ("draw", "tables"),
     [
-        ("leaderboard:leaderboard", {"table": board(SAME)}),
-        ("reliability:reliability", of_reliability()),
-        ("power:ppi", {"table": labels()}),
-        ("power:power", {"table": plans()}),
+        ("recuse.plot.leaderboard:leaderboard", {"table": board(SAME)}),
+        ("recuse.plot.reliability:reliability", of_reliability()),
+        ("recuse.plot.power:ppi", {"table": labels()}),
+        ("recuse.plot.power:power", {"table": plans()}),
     ],
 )
 def test_the_script_draws_the_same_bytes(draw, tables, tmp_path):

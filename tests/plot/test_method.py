@@ -91,4 +91,4 @@ def test_it_says_simulated_of_every_study(kind, worlds):
 
 
 def test_same_bytes_every_time(tmp_path):
-    drawn_twice("method:method", tmp_path, {}, seed=SEED)
+    drawn_twice("recuse.plot.method:method", tmp_path, {}, seed=SEED)

@@ -120,6 +120,6 @@ def test_few_prompts_are_the_reason():
 
 
 def test_the_figure_fits_the_paper_and_is_the_same_twice(rows, tmp_path):
-    drawn_twice("panel:panel", tmp_path, {"table": frame(rows[0])}, confidence=0.9)
+    drawn_twice("recuse.plot.panel:panel", tmp_path, {"table": frame(rows[0])}, confidence=0.9)
     long = [row | {"panel": row["panel"].replace("Model", VERY_LONG)} for row in rows[0]]
     assert has_room(drawn(long))

@@ -24,7 +24,7 @@ def test_same_bytes_every_time_of_random_verdicts(tmp_path):
     again = {name: read(path) for name, path in tabulated(random_rows(8, questions=30), tmp_path).items()}
     for name, table in first.items():
         pd.testing.assert_frame_equal(table, again[name])
-    drawn_twice("regression:strengths", tmp_path, {"table": paths["strengths"]}, confidence=0.9)
+    drawn_twice("recuse.plot.regression:strengths", tmp_path, {"table": paths["strengths"]}, confidence=0.9)
 
 
 def test_pages_of_words_where_there_is_nothing():

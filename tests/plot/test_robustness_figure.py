@@ -141,4 +141,4 @@ def test_nothing_to_draw_is_said():
 
 
 def test_script_draws_the_same_bytes(tmp_path):
-    drawn_twice("robustness:conclusions", tmp_path, {"table": table("", "Tone"), "not_estimable": gaps()}, **ASKED)
+    drawn_twice("recuse.plot.robustness:conclusions", tmp_path, {"table": table("", "Tone"), "not_estimable": gaps()}, **ASKED)

@@ -38,14 +38,14 @@ from recuse.plot.scores import NO_BAND, NO_CURVES, correlations, mean_scores, me
 from recuse.plot.style import PAGE, SMALL, Subject, language, read
 
 DRAWN = {
-    "scores:mean_scores": ({"table": scores()}, {}),
-    "scores:mean_scores_by_dimension": ({"table": scores()}, {}),
-    "biases:self_family_bias": (
+    "recuse.plot.scores:mean_scores": ({"table": scores()}, {}),
+    "recuse.plot.scores:mean_scores_by_dimension": ({"table": scores()}, {}),
+    "recuse.plot.biases:self_family_bias": (
         {"estimates": estimates(), "not_estimable": gaps(), "multiplicity": simultaneous(estimates())},
         {"spec": "a", "simultaneous": CLUSTERED, **WALD},
     ),
-    "scores:correlations": ({"table": coefficients()}, {"confidence": 0.9}),
-    "slices:ordinal": (
+    "recuse.plot.scores:correlations": ({"table": coefficients()}, {"confidence": 0.9}),
+    "recuse.plot.slices:ordinal": (
         {"estimates": by_slice(SIX), "not_estimable": gaps()},
         {"spec": "a", "by": "by dimension", "words": "", **WALD},
     ),
@@ -300,4 +300,4 @@ def test_no_text_is_small_off_the_paper_or_broken(slices, count):
 
 
 def test_curves_have_the_same_bytes_every_time(tmp_path):
-    drawn_twice("scores:smooths", tmp_path, {"table": curves()}, **WALD)
+    drawn_twice("recuse.plot.scores:smooths", tmp_path, {"table": curves()}, **WALD)

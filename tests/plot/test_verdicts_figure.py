@@ -59,4 +59,4 @@ def test_nothing_to_draw_has_its_reason():
 
 
 def test_the_same_bytes_every_time(tmp_path):
-    drawn_twice("verdicts:verdicts", tmp_path, {"table": OF_RATINGS}, confidence=0.9)
+    drawn_twice("recuse.plot.verdicts:verdicts", tmp_path, {"table": OF_RATINGS}, confidence=0.9)

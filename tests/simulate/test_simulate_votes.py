@@ -9,7 +9,7 @@ import pytest
 
 from conftest import DATA
 from recuse.base.tables import CONTROL, read_table
-from recuse.published.attacks import read_attacks, second_answer
+from recuse.papers.attack_values import read_attacks, second_answer
 from recuse.simulate.votes import (
     Attacked,
     Samples,

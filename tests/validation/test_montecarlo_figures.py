@@ -41,7 +41,9 @@ def test_every_dial_has_words():
 def test_script_draws_the_same_bytes(tmp_path):
     study = {"label": "simulated worlds", "kind": "simulated", "models": {}, "families": {}}
     settings = {"estimators": ["A_CR1", "C_mixed", "established"], "world": "", "confidence": 0.9}
-    drawn_twice("montecarlo:worlds", tmp_path, {"table": pd.DataFrame(OF_WORLDS, columns=WORLDS)}, study, **settings)
+    drawn_twice(
+        "recuse.validation.figure:worlds", tmp_path, {"table": pd.DataFrame(OF_WORLDS, columns=WORLDS)}, study, **settings
+    )
 
 
 OF_WORLDS = [

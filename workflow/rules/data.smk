@@ -1,7 +1,7 @@
 # From published files, a simulation or a user's files, imported if necessary, to ratings and cells.
 
 from recuse.collect.inputs import ledgers_of
-from recuse.published.values import FILES
+from recuse.papers.values import FILES
 
 PUBLISHED = [f"{DATA}/{name}" for name in FILES.values()]
 # Settings for checking the ratings of a study.

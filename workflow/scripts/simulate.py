@@ -7,9 +7,9 @@ from recuse.base.database import write_parquet
 from recuse.base.errors import ConfigError
 from recuse.base.runner import run
 from recuse.base.tables import PLANTED, write_table
-from recuse.published.values import read_files
+from recuse.papers.twin import published_world
+from recuse.papers.values import read_files
 from recuse.simulate.ratings import planted, simulate
-from recuse.simulate.twin import published_world
 from recuse.simulate.world import declared_world
 
 

@@ -26,7 +26,7 @@ from recuse.data.files import (
 )
 from recuse.data.lines import check_declared, check_lines
 from recuse.data.registry import HUMAN, ORDER_DRAWN, Registry
-from recuse.pairwise.sources import select_llmbar_texts, select_prd_texts
+from recuse.papers.sources import select_llmbar_texts, select_prd_texts
 
 COMPARISON = ("experiment", "condition", "judge", "item", "model_a", "model_b", "wording", "vote")
 REQUIRED = ("judge", "item", "model_a", "model_b", "order", "outcome")

@@ -25,7 +25,7 @@ import numpy as np
 
 from recuse.base.database import name, write_parquet
 from recuse.base.tables import COMPARISONS, CONTROL, ORDERS, OUTCOMES, WORSENING
-from recuse.published.attacks import AUTHOR, MAIN, second_answer
+from recuse.papers.attack_values import AUTHOR, MAIN, second_answer
 
 VOTES = 3  # in each order
 A, B, TIE, ERROR = range(len(OUTCOMES))

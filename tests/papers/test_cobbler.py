@@ -7,8 +7,8 @@ import pytest
 from cobbler import tabulate
 
 from recuse.base.tables import COGNITIVE_BIASES, RBO, VALID, read_table
-from recuse.pairwise.cobbler import BATCHES
 from recuse.pairwise.cognitive import CLOSED_FORM
+from recuse.papers.cobbler import BATCHES
 from verdict_files import released
 
 pytestmark = pytest.mark.mirror

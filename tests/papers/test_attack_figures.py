@@ -10,8 +10,8 @@ from attack_votes import random_votes, write_votes
 from conftest import DATA
 from drawings import VERY_LONG, artists, drawn_twice, filled, has_room, on_paper, prose, texts
 from recuse.base.tables import LENGTH_CONFOUND
-from recuse.pairwise.attacks import LEVELS, PERTURBATIONS
-from recuse.plot.attacks import attack_success, votes_by_position
+from recuse.papers.attack_figures import attack_success, votes_by_position
+from recuse.papers.attacks import LEVELS, PERTURBATIONS
 from recuse.plot.length import FEWEST, length_bias_curve, length_confound
 from recuse.plot.style import Subject, language, read
 
@@ -20,10 +20,10 @@ DRAWN = {"subject": SUBJECT, "confidence": 0.9}
 TABLES = ("asr", "ranks", "votes_by_position", "length_curve", "vote_shares")
 LONG = "A judge with a name that is longer than most of them"
 READ = {
-    "attacks:attack_success": {"rates": "asr", "ranks": "ranks"},
-    "attacks:votes_by_position": {"table": "votes_by_position"},
-    "length:length_bias_curve": {"table": "length_curve"},
-    "length:length_confound": {"table": "length_confound"},
+    "recuse.papers.attack_figures:attack_success": {"rates": "asr", "ranks": "ranks"},
+    "recuse.papers.attack_figures:votes_by_position": {"table": "votes_by_position"},
+    "recuse.plot.length:length_bias_curve": {"table": "length_curve"},
+    "recuse.plot.length:length_confound": {"table": "length_confound"},
 }
 
 

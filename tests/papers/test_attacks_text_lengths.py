@@ -9,8 +9,8 @@ from published_attacks import tabulate
 
 from conftest import DATA
 from recuse.base.tables import LENGTH_CONFOUND, PUBLISHED_RANKS, read_table
-from recuse.pairwise.attacks import LEVELS, PERTURBATIONS, length_confound
-from recuse.published.attacks import published_ranks
+from recuse.papers.attack_values import published_ranks
+from recuse.papers.attacks import LEVELS, PERTURBATIONS, length_confound
 from verdict_files import released
 
 SAMPLING = {"confidence": 0.9, "seed": 3}

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-from recuse.published.attacks import MAIN, key_of_attack, second_answer
-from recuse.published.claims import ABSENT, FAILS, HOLDS
-from recuse.published.results import Results, Value
-from recuse.published.values import DIMENSIONS, JUDGES
+from recuse.papers.attack_values import MAIN, key_of_attack, second_answer
+from recuse.papers.claims import ABSENT, FAILS, HOLDS
+from recuse.papers.results import Results, Value
+from recuse.papers.values import DIMENSIONS, JUDGES
 
 MATCH, DIFFERS = "match", "differs"
 DRAWN = 1.3  # drawing units: a drawn value is good to one, and rounding its end points adds a little
@@ -17,7 +17,7 @@ ROUNDING = 1e-9  # a mean is a ratio of integers: one this near to a half is a h
 # R's polr stops when the deviance changes by 1e-8 of itself: about 1e-4 here, the change for a hundredth of a standard error.
 EARLY = 0.01
 SAMPLING = 2.576  # standard errors that contain 99 % of chance differences in simulated ratings, or in other votes
-NEARLY = ("Figure 6", "Pearson")  # figures by which recuse.simulate.twin chooses judges' parameters
+NEARLY = ("Figure 6", "Pearson")  # figures by which recuse.papers.twin chooses judges' parameters
 NOT_PLANTED = "simulated: this value is not planted"
 NEARLY_PLANTED = f"{NOT_PLANTED}; the judges' parameters are chosen to come near it"
 # Of the 2160 self-biases by dimension of forty twins, seeds 1 to 40, 1.4 % are further than SAMPLING from the published values;

@@ -9,7 +9,7 @@ from attack_votes import preference, random_votes, sample, write_votes
 from recuse.base.database import connect
 from recuse.base.errors import ConfigError
 from recuse.base.tables import ASR, LENGTH_CURVE, RANKS, VOTE_SHARES, VOTES_BY_POSITION, read_table
-from recuse.pairwise.attacks import (
+from recuse.papers.attacks import (
     average_ranks,
     create_samples,
     create_votes,

@@ -5,7 +5,7 @@ import pytest
 
 from attack_votes import SCORES, random_votes, sample, write_votes
 from recuse.base.database import connect
-from recuse.pairwise.attacks import create_votes, length_curve, vote_shares, votes_by_position
+from recuse.papers.attacks import create_votes, length_curve, vote_shares, votes_by_position
 
 SAMPLING = {"confidence": 0.9, "seed": 3}
 BINS = [(0, 10), (10, 20), (20, 30), (30, 40), (40, 50), (50, None)]

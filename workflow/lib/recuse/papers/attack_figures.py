@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from recuse.papers.attack_values import key_of_attack, read_attacks
 from recuse.plot.axes import limits_of
 from recuse.plot.colours import BLUE, INK, ORANGE
 from recuse.plot.intervals import (
@@ -31,7 +32,6 @@ from recuse.plot.intervals import (
 )
 from recuse.plot.page import BY_CONDITION, LEAST_PANEL, NO_EXPERIMENT, Entry, Head, Page, page_of_words, tally, with_names
 from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, Subject, language, percent, widest
-from recuse.published.attacks import key_of_attack, read_attacks
 
 COLUMNS = ("condition", "model_a", "model_b")  # of an experiment
 LIMITS = (-0.04, 1.04)
@@ -67,7 +67,7 @@ def attack_success(
     """ASR with its interval, a panel for each perturbation (and pair of models), the experiments one below another.
 
     rates, ranks: the tables of success rates and of average ranks, in whose order judges are drawn; see
-    `recuse.pairwise.attacks` and `ranks`. published: the file of printed rates, in a list; each is drawn beside the rate of the
+    `recuse.papers.attacks` and `ranks`. published: the file of printed rates, in a list; each is drawn beside the rate of the
     same attack on the same judge; see `key_of_attack`.
     """
     if rates.empty:
@@ -156,7 +156,7 @@ def votes_by_position(table: pd.DataFrame, subject: Subject, *, confidence: floa
     """Shares of votes by place as stacked bars, and the difference of first and second with its interval.
 
     A row for each judge, the experiments one below another, each under its name if any has one.
-    `table`: the table of votes by position, see `recuse.pairwise.attacks`.
+    `table`: the table of votes by position, see `recuse.papers.attacks`.
     """
     if table.empty:
         return page_of_words(subject, NO_VOTES)

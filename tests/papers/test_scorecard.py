@@ -10,10 +10,10 @@ from compare_with_paper import judge
 from conftest import DATA, ROOT
 from drawings import artists, drawn_twice, on_paper, subject, texts
 from recuse.base.tables import CORRELATIONS, ESTIMATES, MEAN_SCORES, SCORECARD, read_table, write_table
-from recuse.plot.scorecard import claim_text, scorecard, verdict_text
+from recuse.papers.scorecard_figure import claim_text, scorecard, verdict_text
+from recuse.papers.scorecard_page import page, summary
+from recuse.papers.values import ORDER, read_published
 from recuse.plot.style import read
-from recuse.published.values import ORDER, read_published
-from recuse.report.scorecard import page, summary
 from report_pages import Elements
 
 TEMPLATE = ROOT / "workflow" / "report" / "scorecard.html.j2"
@@ -201,4 +201,4 @@ def test_words_keep_within_the_paper(table):
 
 
 def test_the_script_draws_the_same_bytes_every_time(outputs, tmp_path):
-    drawn_twice("scorecard:scorecard", tmp_path, {"table": outputs["scorecard"]})
+    drawn_twice("recuse.papers.scorecard_figure:scorecard", tmp_path, {"table": outputs["scorecard"]})

@@ -3,7 +3,7 @@
 import duckdb
 import numpy as np
 
-from recuse.published.multivac import bradley_terry, rankings, scorecard_of_multivac
+from recuse.papers.multivac_values import bradley_terry, rankings, scorecard_of_multivac
 
 
 def test_strengths_of_two_groups():

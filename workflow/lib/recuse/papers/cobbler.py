@@ -16,7 +16,7 @@ import pandas as pd
 from recuse.data.registry import HUMAN
 from recuse.pairwise.cognitive import CLOSED_FORM, against_random
 from recuse.pairwise.questions import percentile_intervals
-from recuse.pairwise.sources import load_json
+from recuse.papers.sources import load_json
 
 BATCHES = "competitive-llms/human/batches"
 QUOTED = "competitive-llms/human/cobbler_table2_anova.csv"

@@ -7,7 +7,7 @@ import pytest
 
 from conftest import DATA
 from recuse.base.tables import read_table
-from recuse.published.attacks import published_ranks
+from recuse.papers.attack_values import published_ranks
 
 PUBLISHED = DATA / "judgement_bias_published.csv"
 

@@ -11,17 +11,17 @@ from drawings import artists, drawn_twice, subject, texts
 from planted_comparisons import as_texts
 from recuse.base.tables import ASR, RANKS, RBO, SCORECARD, VERBOSITY, VOTE_SHARES, VOTES_BY_POSITION, read_table, write_table
 from recuse.base.tables import PAIRWISE_AGREEMENT as AGREEMENT
-from recuse.pairwise.cobbler import JUDGES, NEWER, places, rank_biased_overlap, read_wins, wins_of_judge
-from recuse.plot.scorecard import cause_text, scorecard
-from recuse.plot.style import read
-from recuse.published.attacks import read_attacks
-from recuse.published.scorecard import (
+from recuse.papers.attack_values import read_attacks
+from recuse.papers.cobbler import JUDGES, NEWER, places, rank_biased_overlap, read_wins, wins_of_judge
+from recuse.papers.scorecard import (
     NO_VALUE,
     OTHER_RANKED,
     OTHER_VOTES,
     PLANTED,
     scorecard_of_comparisons,
 )
+from recuse.papers.scorecard_figure import cause_text, scorecard
+from recuse.plot.style import read
 from verdict_files import released
 
 PUBLISHED, ATTACKS = DATA / "comparisons_published.csv", DATA / "judgement_bias_published.csv"
@@ -282,7 +282,7 @@ def test_the_figure_shows_comparisons(drawn, tmp_path):
     assert ("56 match" in texts(figure)) == (not simulated)
     assert "human raters" not in texts(figure)
     assert any("Attack success rate: simulated: this value is planted" in text for text in texts(figure)) == simulated
-    drawn_twice("scorecard:scorecard", tmp_path, {"table": drawn})
+    drawn_twice("recuse.papers.scorecard_figure:scorecard", tmp_path, {"table": drawn})
 
 
 def test_the_figure_needs_no_judged_value(drawn):

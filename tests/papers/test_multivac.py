@@ -6,7 +6,7 @@ from csv import DictReader
 import duckdb
 import pytest
 
-from recuse.data.multivac import BY_DESIGN, DIMENSIONS, NO_ANSWER, SELF, read_multivac
+from recuse.papers.multivac import BY_DESIGN, DIMENSIONS, NO_ANSWER, SELF, read_multivac
 from verdict_files import released
 
 ZERO = dict.fromkeys((field for field, _ in DIMENSIONS.values()), 0)

@@ -7,7 +7,7 @@ import pytest
 from conftest import DATA, ROOT
 from recuse.base.tables import CLAIMS as COLUMNS
 from recuse.base.tables import read_table
-from recuse.published.claims import (
+from recuse.papers.claims import (
     ABSENT,
     CRITERIA,
     FAILS,
@@ -24,8 +24,8 @@ from recuse.published.claims import (
     read_claims,
     three_quarters,
 )
-from recuse.published.results import Results, Value
-from recuse.published.values import DIMENSIONS, JUDGES, read_published
+from recuse.papers.results import Results, Value
+from recuse.papers.values import DIMENSIONS, JUDGES, read_published
 
 OVERTURNED = ROOT / "tests" / "golden" / "overturned_claims.csv"
 CLAIMS = read_claims(DATA / "play_favorites_claims.csv")

@@ -10,7 +10,7 @@ from matplotlib.colors import to_hex
 from drawings import VERY_LONG, artists, drawn_twice, has_room, is_page_of, on_paper, prose, subject, texts
 from recuse.base.tables import COGNITIVE_BIASES, RBO, VALID
 from recuse.pairwise.cognitive import CLOSED_FORM
-from recuse.plot.cobbler import (
+from recuse.papers.cobbler_figures import (
     ALL,
     LINES,
     NAMES,
@@ -294,7 +294,9 @@ def test_no_rankings_are_a_page_of_words():
 
 
 def test_overlaps_have_the_same_bytes_every_time(tmp_path):
-    drawn_twice("cobbler:rank_overlap_bars", tmp_path, {"table": overlaps(judges=JUDGES[:3]), "valid": valid()})
+    drawn_twice(
+        "recuse.papers.cobbler_figures:rank_overlap_bars", tmp_path, {"table": overlaps(judges=JUDGES[:3]), "valid": valid()}
+    )
 
 
 def test_a_name_of_300_letters_leaves_the_panels_room():

@@ -9,12 +9,12 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from recuse.data.registry import HUMAN
+from recuse.papers.claims import ABSENT
+from recuse.papers.values import JUDGES, ORDER
 from recuse.plot.colours import INK, NEUTRAL, RULE
 from recuse.plot.intervals import WORDS, plain_rows, write_number
 from recuse.plot.page import Entry, Head, Page, family_entries, some
 from recuse.plot.style import DOUBLE_COLUMN, EDGE, Subject, language, widest
-from recuse.published.claims import ABSENT
-from recuse.published.values import JUDGES, ORDER
 
 CLIP = 3.0  # tolerances: larger deviations are counted at the edge
 ROW = 0.2

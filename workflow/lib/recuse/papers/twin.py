@@ -25,7 +25,7 @@ from recuse.base.errors import ConfigError, DataError
 from recuse.data.describe import spearman
 from recuse.data.registry import HUMAN
 from recuse.model.design import Term, regressors_of, terms_of
-from recuse.published.values import FILES
+from recuse.papers.values import FILES
 from recuse.simulate.world import TEAM_SIZE, Lengths, World, beta_binomial, beta_nodes, quality_values, relations, reliability
 
 # Bounds of an expected rating, whatever the quality: neither end of the scale is ever certain.
@@ -217,7 +217,7 @@ def published_world(
 
     Family-biases are expected of Equation 1 fitted to these dimensions together.
 
-    published: the tables of `recuse.published.values.read_files`. Raises ConfigError for a scale that does not start at 0 and
+    published: the tables of `recuse.papers.values.read_files`. Raises ConfigError for a scale that does not start at 0 and
     for models of one family, DataError for a model, family or dimension that the tables lack.
     """
     for dimension, scale in scales.items():

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from recuse.base.database import connect, files
-from recuse.data.multivac import HIGHEST, SCORE
-from recuse.published.scorecard import DIFFERS, NO_VALUE, judged
+from recuse.papers.multivac import HIGHEST, SCORE
+from recuse.papers.scorecard import DIFFERS, NO_VALUE, judged
 
 Rows = Sequence[Mapping[str, str]]
 PLACE = "The Multivac, ba0f7b5"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from recuse.base.tables import SCORECARD
 from recuse.base.words import BADGES
-from recuse.published.scorecard import ABSENT, DIFFERS, MATCH
-from recuse.published.values import ORDER
+from recuse.papers.scorecard import ABSENT, DIFFERS, MATCH
+from recuse.papers.values import ORDER
 from recuse.report.html import rendered
 
 VERDICTS = (MATCH, DIFFERS, ABSENT)

@@ -13,10 +13,10 @@ from recuse.data.describe import correlations, mean_scores
 from recuse.data.registry import HUMAN
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
-from recuse.published.claims import judged_claims, read_claims
-from recuse.published.results import Results, Value
-from recuse.published.scorecard import ABSENT, DIFFERS, EARLY_STOP, EXACT_HALF, MATCH, scorecard
-from recuse.published.values import FILES, ORDER, read_published
+from recuse.papers.claims import judged_claims, read_claims
+from recuse.papers.results import Results, Value
+from recuse.papers.scorecard import ABSENT, DIFFERS, EARLY_STOP, EXACT_HALF, MATCH, scorecard
+from recuse.papers.values import FILES, ORDER, read_published
 
 CLAIMS = read_claims(DATA / "play_favorites_claims.csv")
 NUMBERS = {"estimate": 361, "mean_score": 630, "correlation": 162}

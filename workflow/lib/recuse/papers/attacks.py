@@ -15,7 +15,7 @@ from recuse.base.database import Connection, files, text
 from recuse.base.errors import ConfigError
 from recuse.base.tables import CONTROL, WORSENING
 from recuse.pairwise.questions import bootstrap, exact_interval, groups_of, percentile_intervals, quotient, ranks
-from recuse.pairwise.sources import load_json_lines
+from recuse.papers.sources import load_json_lines
 
 OTHER_TESTS = ("order", "compassion", "bandwagon", "attentional")  # conditions of CoBBLEr (see `cognitive`): no perturbations
 BIN = 10  # units of length

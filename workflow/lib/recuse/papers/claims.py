@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from recuse.base.tables import read_table
 from recuse.data.registry import HUMAN
-from recuse.published.results import AbsentError, Results, Value
-from recuse.published.values import DIMENSIONS, ESTIMANDS, JUDGES
+from recuse.papers.results import AbsentError, Results, Value
+from recuse.papers.values import DIMENSIONS, ESTIMANDS, JUDGES
 
 HOLDS, FAILS, ABSENT = "holds", "fails", "data absent"
 NO_HELM = "no ratings of HELM-Instruct but a simulated placeholder, with biases that are declared"

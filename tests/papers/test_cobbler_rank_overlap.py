@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from recuse.pairwise.cobbler import (
+from recuse.papers.cobbler import (
     BATCHES,
     BY_NAME,
     LISTED,

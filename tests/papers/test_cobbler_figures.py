@@ -236,7 +236,9 @@ def test_pages_of_words(tmp_path):
 @pytest.mark.parametrize("name", ["bias_jitter", "bias_profile", "bias_by_size"])
 def test_same_bytes_every_time_and_a_title_within(name, tmp_path):
     settings = {"seed": 1, "confidence": 0.9} if name == "bias_jitter" else {}
-    drawn_twice(f"cobbler:{name}", tmp_path, {"table": biases(JUDGES[:3], sizes=SIZES, human=True)}, **settings)
+    drawn_twice(
+        f"recuse.papers.cobbler_figures:{name}", tmp_path, {"table": biases(JUDGES[:3], sizes=SIZES, human=True)}, **settings
+    )
 
 
 STATISTICS = (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from verdict_files import complaint, released, run, select
+from verdict_files import READERS, complaint, released, run, select
 
 pytestmark = pytest.mark.mirror
 QUESTIONS = {"Natural": 100, "Neighbor": 134, "GPTInst": 92, "GPTOut": 47, "Manual": 46}
@@ -14,7 +14,7 @@ RESULT = "Natural/evaluators/GPT-4/Vanilla_NoRules/result.json"
 @pytest.fixture(scope="module")
 def llmbar(tmp_path_factory):
     folder, paths = released("llmbar")
-    return run(tmp_path_factory.mktemp("llmbar"), [folder / path for path in paths], format="llmbar")
+    return run(tmp_path_factory.mktemp("llmbar"), [folder / path for path in paths], reader=READERS["llmbar"])
 
 
 def test_verdicts_of_six_judges_on_five_subsets(llmbar):
@@ -36,5 +36,5 @@ def test_first_row(llmbar):
 def test_file_that_is_missing(tmp_path):
     folder, paths = released("llmbar")
     files = [folder / path for path in paths if not path.endswith(RESULT)]
-    text = complaint(tmp_path, files, format="llmbar")
+    text = complaint(tmp_path, files, reader=READERS["llmbar"])
     assert f"no file {RESULT} among the files of the study; list it in the manifest of its source" in text

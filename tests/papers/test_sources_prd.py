@@ -3,7 +3,7 @@
 import duckdb
 import pytest
 
-from verdict_files import complaint, copied, released, run
+from verdict_files import READERS, complaint, copied, released, run
 
 pytestmark = pytest.mark.mirror
 AGREE = {"GPT-4": 1028, "GPT-3.5": 993, "Claude": 971, "Bard": 885, "Vicuna-13B": 814}  # of 1600 verdicts, three classes
@@ -21,7 +21,7 @@ GPT4 = "ratings-gpt4/answer_bard-vs-answer_claude-gpt4-reviewer_threeclass.jsonl
 @pytest.fixture(scope="module")
 def prd(tmp_path_factory):
     folder, paths = released("prd")
-    return run(tmp_path_factory.mktemp("prd"), [folder / path for path in paths], format="prd")
+    return run(tmp_path_factory.mktemp("prd"), [folder / path for path in paths], reader=READERS["prd"])
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def files(tmp_path):
 
 
 def message_of(tmp_path, files):
-    return complaint(tmp_path, files, format="prd")
+    return complaint(tmp_path, files, reader=READERS["prd"])
 
 
 def named(files, ending):
@@ -53,7 +53,7 @@ def test_human_label_is_the_sign_of_the_votes(tmp_path, files):
     for vote, label, counts in ((1, "b", (0, 1, 0)), (2, "a", (1, 0, 0)), (3, "tie", (0, 0, 1))):
         text = "".join(f'{{"question_id": {question}, "score": {vote}}}\n' for question in range(1, 81))
         votes.write_text(text, "utf-8")
-        comparisons, _ = run(tmp_path, files, format="prd")
+        comparisons, _ = run(tmp_path, files, reader=READERS["prd"])
         results = f"""
             select distinct human, humans_a, humans_b, humans_tie from '{comparisons}'
             where (model_a, model_b) = ('Bard', 'Claude')"""

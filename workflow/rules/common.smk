@@ -160,7 +160,7 @@ def of_drawings(function, *names):
 
 def code_of_figures(drawings):
     """The script of figures, and what draws these."""
-    return code_of("figure.py", *{drawing["draw"].partition(":")[0] for drawing in drawings.values()})
+    return code_of("figure.py", *{drawing["draw"] for drawing in drawings.values()})
 
 
 wildcard_constraints:

@@ -5,6 +5,11 @@ from recuse.base.tables import WORSENING
 ATTACKS = f"{DATA}/judgement_bias_published.csv"  # the tables of Chen et al.
 
 
+def code_of_comparisons(config, study):
+    """The script that checks verdicts, and what reads their files."""
+    return code_of("comparisons.py", *filter(None, [studies.verdict_reader(config, study)]))
+
+
 rule simulate_comparisons:
     input:
         published=where(studies.plants_published_attacks, ATTACKS),
@@ -85,8 +90,8 @@ rule comparisons:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        code=code_of("comparisons.py"),
-        format=of_study(studies.verdict_format),
+        code=of_study(code_of_comparisons),
+        reader=of_study(studies.verdict_reader),
         both_orders=setting("both_orders", True),
         declared=of_study(studies.declared_of),
         models=of_study(studies.models_of),

@@ -6,9 +6,10 @@ from recuse.base.errors import ConfigError
 from recuse.base.runner import run
 from recuse.base.tables import PAIRWISE_PLANTED, write_table
 from recuse.papers.attack_values import read_attacks
+from recuse.papers.votes import published_votes
 from recuse.simulate.gold import declared_key_world, planted_by_key, simulate_keyed
 from recuse.simulate.pairwise import declared_comparisons, planted_biases, simulate_comparisons
-from recuse.simulate.votes import published_votes, write_comparisons
+from recuse.simulate.votes import write_comparisons
 
 
 def simulate_study(

@@ -6,5 +6,6 @@ since the answers of judges are imported.
 
 from recuse.collect.product import PRODUCT as COLLECT
 from recuse.imports.product import PRODUCT as IMPORTS
+from recuse.papers.product import PRODUCT as PAPERS
 
-PRODUCTS = (COLLECT, IMPORTS)
+PRODUCTS = (COLLECT, IMPORTS, PAPERS)

@@ -8,6 +8,8 @@ of these names are among the code of the rule.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+RATINGS, VERDICTS, RANKINGS, TEXTS = "ratings", "verdicts", "rankings", "texts"
+
 
 @dataclass(frozen=True)
 class Product:
@@ -20,6 +22,8 @@ class Product:
     reads: key of a study -> the function that makes files of ratings or verdicts of what the key describes. It takes the inputs
     and a folder, and returns the inputs with these files.
     ranges: the function that finds the lowest and the highest rating of each dimension in files that `import` describes.
+    sources: published source -> what it holds: RATINGS, VERDICTS, RANKINGS (made from verdicts) or TEXTS.
+    readers: published source -> the function that gives the rows of its files of verdicts, as in recuse.pairwise.table.
     commands: the function that adds the product's commands to the command line.
     """
 
@@ -28,6 +32,8 @@ class Product:
     completes: str = ""
     reads: Mapping[str, str] = field(default_factory=dict)
     ranges: str = ""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    readers: Mapping[str, str] = field(default_factory=dict)
     commands: str = ""
 
 
@@ -41,5 +47,7 @@ def register(products: Iterable[Product]) -> None:
 
 
 def registered() -> list[Product]:
-    """The products that the core may use."""
+    """The products that the core may use. LookupError before there are any: an entry point has to register them."""
+    if not _registered:
+        raise LookupError("no product is registered; call recuse.base.products.register(recuse.products.PRODUCTS) first")
     return [*_registered.values()]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from recuse.base.errors import ConfigError, did_you_mean
 from recuse.base.places import WORKFLOW
+from recuse.base.products import RATINGS, VERDICTS, registered
 from recuse.base.records import is_result
 from recuse.base.rules import megabytes_of
 from recuse.base.tables import read_table
@@ -21,10 +22,12 @@ DATA = os.path.relpath(WORKFLOW / "data")  # published numbers, and lists of pub
 # Origin -> kind of data; of several origins, the first counts.
 KINDS = {"simulate": "simulated", "files": "user", "import": "user", "source": "published"}
 PLACEHOLDER = {"files", "simulate"}  # keys of a study that is simulated for as long as its files are missing
-# Published sources with a manifest -> their contents: ratings, single verdicts, rankings made from verdicts, or texts.
-RATINGS, VERDICTS, RANKINGS, TEXTS = "ratings", "verdicts", "rankings", "texts"
-SOURCES = {"multivac": RATINGS, "prd": VERDICTS, "llmbar": VERDICTS, "cobbler": RANKINGS, "judgement_bias": TEXTS}
 DEFAULT_ANALYSES = ("verbosity", "regression")  # of verdicts
+
+
+def published_sources() -> dict[str, str]:
+    """The published sources with a manifest that a product reads, and what each holds: RATINGS, VERDICTS, RANKINGS or TEXTS."""
+    return {source: holds for product in registered() for source, holds in product.sources.items()}
 
 
 def with_placeholders(studies: Mapping[str, Mapping], exists: Callable[[str], bool]) -> dict[str, dict]:
@@ -44,7 +47,7 @@ def with_placeholders(studies: Mapping[str, Mapping], exists: Callable[[str], bo
 def origin_of_verdicts(settings: Mapping) -> str | None:
     """Origin of a study's verdicts, one of KINDS; None if its source has no single verdicts."""
     origin = next(origin for origin in KINDS if origin in settings)
-    return None if origin == "source" and SOURCES[settings["source"]] != VERDICTS else origin
+    return None if origin == "source" and published_sources()[settings["source"]] != VERDICTS else origin
 
 
 def analyses_of(settings: Mapping) -> list[str]:
@@ -132,13 +135,13 @@ def is_of_the_paper(config: Mapping, study: str) -> bool:
     """Whether a study is compared with the paper's numbers: the ratings of Play Favorites, published or simulated."""
     settings = config["studies"].get(study, {})
     if "source" in settings:
-        return settings["source"] not in SOURCES
+        return settings["source"] not in published_sources()
     return "simulate" in settings and "quality" not in settings["simulate"]
 
 
 def is_released(config: Mapping, study: str) -> bool:
     """Whether a study's ratings are read from published files of a format of their own."""
-    return study in config["studies"] and SOURCES.get(source_of(config, study)) == RATINGS
+    return study in config["studies"] and published_sources().get(source_of(config, study)) == RATINGS
 
 
 def is_compared(config: Mapping, study: str) -> bool:
@@ -335,10 +338,13 @@ def verdict_files(config: Mapping, study: str) -> list[str]:
     return [f"results/{study}/raw/{'verdicts' if origin == 'import' else 'comparisons'}.parquet"]
 
 
-def verdict_format(config: Mapping, study: str) -> str:
-    """Format of the files of verdicts: `table`, or the name of their source."""
+def verdict_reader(config: Mapping, study: str) -> str:
+    """The function, `module:function`, that reads a study's files of verdicts; "" if these are canonical tables."""
     settings = config["comparisons"][study]
-    return settings["source"] if origin_of_verdicts(settings) == "source" else "table"
+    if origin_of_verdicts(settings) != "source":
+        return ""
+    readers = {source: reader for product in registered() for source, reader in product.readers.items()}
+    return readers[settings["source"]]
 
 
 def plants_published_attacks(config: Mapping, study: str) -> bool:

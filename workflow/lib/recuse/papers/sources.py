@@ -51,7 +51,7 @@ def _select(connection: Connection, rows: Iterable[Mapping]) -> str:
 
 
 def select_prd_texts(connection: Connection, files: Sequence[str]) -> list[tuple[str, str]]:
-    """The first file with the SQL for all rows, as `recuse.pairwise.table.select_texts` gives them.
+    """The first file with the SQL for all rows, as `recuse.pairwise.table.select_stored` gives them.
 
     files: the released files; those of other models are skipped. `generations/answer_<model>.jsonl` holds the answers
     (question_id, text), `ratings-<judge>/answer_X-vs-answer_Y-*.jsonl` the scores of a judge who is shown X first, 1 for X, 2
@@ -117,7 +117,7 @@ LABELS = {1: "a", 2: "b"}
 
 
 def select_llmbar_texts(connection: Connection, files: Sequence[str]) -> list[tuple[str, str]]:
-    """The first file with the SQL for all rows, as `recuse.pairwise.table.select_texts` gives them.
+    """The first file with the SQL for all rows, as `recuse.pairwise.table.select_stored` gives them.
 
     files: the released files; those of other prompts than the plain one are skipped. `<subset>/evaluators/<judge>/
     Vanilla_NoRules/result.json` holds one entry per question: output_1 and output_2, label (1 or 2), and in the one element of

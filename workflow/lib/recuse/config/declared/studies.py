@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field
 
 from recuse.base.errors import ConfigError
+from recuse.base.products import TEXTS
 from recuse.base.tables import CONTROL
 from recuse.config.declared.inference import SpecSettings
 from recuse.config.declared.sections import (
@@ -26,7 +27,7 @@ from recuse.config.declared.sections import (
     refuse_unknown,
     required,
 )
-from recuse.config.studies import KINDS, PLACEHOLDER, SOURCES, TEXTS, analyses_of, origin_of_verdicts
+from recuse.config.studies import KINDS, PLACEHOLDER, analyses_of, origin_of_verdicts, published_sources
 from recuse.data.registry import (
     DEFAULT,
     MOST_LEVELS,
@@ -371,9 +372,9 @@ class Comparisons(Section):
         if not KINDS.keys() & study.keys():
             raise ValueError(f"found none of {', '.join(KINDS)}; write one of them")
         if self.source is not None:
-            refuse_unknown("source", [self.source], SOURCES, "the sources of comparisons that can be read")
+            refuse_unknown("source", [self.source], published_sources(), "the sources of comparisons that can be read")
             votes = [key for key in ("files", "simulate") if key in study]
-            if votes and SOURCES[self.source] != TEXTS:
+            if votes and published_sources()[self.source] != TEXTS:
                 raise ValueError(f"found source {self.source} with {votes[0]}, which cannot be combined; keep one")
         if origin_of_verdicts(study) is None:
             for key in ("analyses", "both_orders", "families", *ANALYSIS_OF):

@@ -1,11 +1,15 @@
 """The packages of the library: what may import what, in one form that rules follow, and how large each may be."""
 
 import ast
+from dataclasses import fields
 from pathlib import Path
+from pkgutil import resolve_name
 
 import yaml
 
 from conftest import ROOT
+from recuse.base.rules import code_of
+from recuse.products import PRODUCTS as REGISTERED
 
 LIBRARY = ROOT / "workflow" / "lib" / "recuse"
 SCRIPTS = ROOT / "workflow" / "scripts"
@@ -69,6 +73,36 @@ def test_the_core_imports_no_product_and_packages_only_those_before_them():
                 if not may_import(importer, imported):
                     refused.add(f"{importer}: {imported}")
     assert refused == set()
+
+
+def registered_names(product):
+    """Every `module:function` that a product registers."""
+    values = [getattr(product, field.name) for field in fields(product)]
+    texts = [text for value in values for text in (value.values() if isinstance(value, dict) else [value])]
+    return [text for text in texts if ":" in text]
+
+
+def test_what_products_register_is_theirs_and_there():
+    for product in REGISTERED:
+        for name in registered_names(product):
+            assert name.startswith(f"recuse.{product.name}."), name
+            resolve_name(name)
+
+
+def test_the_core_names_no_product():
+    """Nor in a text, by which a module could be loaded."""
+    for path in LIBRARY.rglob("*.py"):
+        if package_of(module_at(path)) in CORE:
+            texts = [node.value for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Constant)]
+            for product in PRODUCTS:
+                named = [text for text in texts if str(text).startswith(f"recuse.{product}.")]
+                assert named == [], path
+
+
+def test_no_script_reads_what_is_registered():
+    """A rule gives its script the names of what to load, so that their modules are among its code."""
+    for script in SCRIPTS.glob("*.py"):
+        assert not any(path.endswith("recuse/products.py") for path in code_of(script.name)), script
 
 
 def test_every_import_is_one_that_the_rules_follow():

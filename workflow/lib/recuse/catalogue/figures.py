@@ -3,18 +3,18 @@
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pkgutil import resolve_name
 
 from recuse.base.errors import ConfigError, check_known, did_you_mean
 from recuse.base.places import WORKFLOW
+from recuse.base.products import registered
 from recuse.base.words import with_gold_labels
 from recuse.catalogue.tables import (
     Applies,
     estimates_of,
-    from_source,
     of_ratings,
     tables_of,
     with_analysis,
-    with_cognitive_biases,
     with_key,
     with_verdicts,
 )
@@ -24,12 +24,10 @@ from recuse.config.studies import (
     config_of,
     every_spec,
     has_gold_labels,
-    is_of_the_paper,
     kind,
     models_of,
     section_of,
     settings_of,
-    source_of,
 )
 from recuse.model.covariance import COVARIANCES
 from recuse.model.spec import (
@@ -58,12 +56,6 @@ def subject_of(config: Mapping, study: str) -> dict[str, object]:
         about["gold"] = True
     # All families, so that a family without a colour in config has the same colour in every study.
     return {"models": models_of(config, study), "families": config["families"], **about}
-
-
-def subject_of_texts(config: Mapping, study: str) -> dict[str, object]:
-    """The subject of a figure of the published texts, which are real even if the votes on them are simulated."""
-    repository = config["sources"][source_of(config, study)]["repository"]
-    return {"models": {}, "families": {}, "label": f"texts of {repository}", "kind": "published"}
 
 
 @dataclass(frozen=True)
@@ -259,16 +251,20 @@ def measured(config: Mapping, *specs: str, further: Sequence[str] = ()) -> str:
 
 
 def figures(config: Mapping, project: Mapping) -> dict[str, Figure]:
-    """Name -> figure, all in the order of the reports; project: the configuration without a user's specs.
+    """Name -> figure, all in the order of the reports, those of products last.
 
-    config: as a study has it, for the figures of one with specs or settings of its own.
+    project: the configuration without a user's specs. config: as a study has it, for the figures of one with specs or settings
+    of its own.
     """
     apart = {name for settings in config["studies"].values() for name in settings.get("specs", ())}
     added = [spec for spec in config["specs"] if spec not in {*project["specs"], *apart}]
     config = {**config, "specs": {**every_spec(project), **every_spec(config)}}
     ablations = {f"ablation_{spec}": ablation(config, spec) for spec in added}
-    fig11 = replace(by_equation_1(config), of_study="helm_instruct", applies=is_of_the_paper)
-    return {**figures_of_ratings(config), **ablations, "fig11_helm_instruct": fig11, **figures_of_comparisons(config)}
+    figures = {**figures_of_ratings(config), **ablations, **figures_of_comparisons(config)}
+    for product in registered():
+        if product.figures:
+            figures |= resolve_name(product.figures)(config)
+    return figures
 
 
 def figures_of(config: Mapping, study: str, *, figures: Mapping[str, Figure]) -> dict[str, Figure]:
@@ -426,10 +422,9 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
 
 
 def figures_of_comparisons(config: Mapping) -> dict[str, Figure]:
-    """Figures of comparisons, and the scorecard, of comparisons or of ratings."""
+    """Figures of comparisons, and of answers that are right or wrong by a key."""
     level = {"confidence": config["confidence"]}
-    verbosity, attacks = {"applies": with_analysis("verbosity")}, {"applies": with_analysis("attacks")}
-    biases, regression = {"applies": with_cognitive_biases}, {"applies": with_analysis("regression")}
+    verbosity, regression = {"applies": with_analysis("verbosity")}, {"applies": with_analysis("regression")}
     return {
         "gold": of_table("recuse.plot.gold:gold", "Own right and wrong answers", "gold", level, applies=with_key),
         "strengths": of_table(
@@ -460,65 +455,5 @@ def figures_of_comparisons(config: Mapping) -> dict[str, Figure]:
         ),
         "position": of_table(
             "recuse.plot.verbosity:position", "Effect of the order of the answers on each judge", "position", level, **verbosity
-        ),
-        "bias_jitter": of_table(
-            "recuse.papers.cobbler_figures:bias_jitter",
-            "Share of biased comparisons by cognitive bias and judge",
-            "cognitive_biases",
-            {"seed": config["seed"], **level},
-            **biases,
-        ),
-        "bias_profile": of_table(
-            "recuse.papers.cobbler_figures:bias_profile", "Profile of cognitive biases by judge", "cognitive_biases", **biases
-        ),
-        "bias_by_size": of_table(
-            "recuse.papers.cobbler_figures:bias_by_size",
-            "Average share of biased comparisons by size of the judge",
-            "cognitive_biases",
-            **biases,
-        ),
-        "rbo": Figure(
-            "recuse.papers.cobbler_figures:rank_overlap_bars",
-            "Rank-biased overlap of each judge with the annotators",
-            {"table": "tables/rbo", "valid": "tables/valid_rates"},
-            applies=from_source("cobbler"),
-        ),
-        "attack_success": Figure(
-            "recuse.papers.attack_figures:attack_success",
-            "Attack success rate by perturbation and judge",
-            {"rates": "tables/asr", "ranks": "tables/ranks"},
-            level,
-            **attacks,
-            published=f"{DATA}/judgement_bias_published.csv",
-            beside=from_source("judgement_bias"),
-        ),
-        "votes_by_position": of_table(
-            "recuse.papers.attack_figures:votes_by_position",
-            "Votes by the place of the answers",
-            "votes_by_position",
-            level,
-            **attacks,
-        ),
-        "length_bias_curve": of_table(
-            "recuse.plot.length:length_bias_curve",
-            "Preference for the longer answer by difference of length",
-            "length_curve",
-            level,
-            **attacks,
-        ),
-        "length_confound": of_table(
-            "recuse.plot.length:length_confound",
-            "Change of the answers' length by perturbation and Bloom level",
-            "length_confound",
-            level,
-            applies=from_source("judgement_bias"),
-            subject=subject_of_texts,
-        ),
-        "scorecard": of_table(
-            "recuse.papers.scorecard_figure:scorecard",
-            "Published values against this study's",
-            "scorecard",
-            applies=lambda config, study: is_of_the_paper(config, study) or bool(source_of(config, study)),
-            estimand=measured(config, "main", "llm_reference_as_coded"),
         ),
     }

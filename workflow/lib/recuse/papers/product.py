@@ -9,4 +9,6 @@ PRODUCT = Product(
         "prd": "recuse.papers.sources:select_prd_texts",
         "llmbar": "recuse.papers.sources:select_llmbar_texts",
     },
+    tables="recuse.papers.catalogue:TABLES",
+    figures="recuse.papers.catalogue:figures",
 )

@@ -15,7 +15,7 @@ LIBRARY = ROOT / "workflow" / "lib" / "recuse"
 SCRIPTS = ROOT / "workflow" / "scripts"
 # A package of the core imports only itself and those before it.
 CORE = ("base", "data", "model", "inference", "pairwise", "simulate", "config", "check", "report", "plot")
-CORE += ("catalogue", "inputs", "arguments", "objects", "commands")
+CORE += ("catalogue", "inputs", "findings", "arguments", "objects", "commands")
 # A product imports the core, and of the other products only those that it names here.
 PRODUCTS = {"imports": (), "collect": ("imports",), "papers": ("imports",), "validation": ()}
 LIST = "products"  # imports the descriptions of the products, and nothing else

@@ -20,7 +20,7 @@ from recuse.catalogue.figures import (
     simultaneous_of,
 )
 from recuse.catalogue.tables import estimates_of, tables_of
-from recuse.config.load import project_settings
+from recuse.config.read import project_settings
 from recuse.config.studies import config_of, with_placeholders
 from recuse.model.spec import A_OF_REFERENCE, A, C
 from recuse.report.html import rendered_caption

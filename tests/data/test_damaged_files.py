@@ -18,8 +18,8 @@ import pytest
 from conftest import CONFIG
 from recuse.base.database import connect
 from recuse.base.errors import ConfigError, DataError
+from recuse.base.places import PROJECT, checked
 from recuse.config import studies
-from recuse.config.load import PROJECT, checked
 from recuse.data.files import RatingsFile, as_number, is_number
 from recuse.data.lines import check_declared
 from recuse.data.raters import check_raters

@@ -13,7 +13,7 @@ import pytest
 from conftest import CONFIG
 from recuse.base.database import bounded, connect, files
 from recuse.base.errors import DataError
-from recuse.config.load import PROJECT
+from recuse.base.places import PROJECT
 from recuse.data.cells import count_shard, gather_cells, levels_of, read_cells
 from recuse.data.files import RatingsFile, columns_of, reading
 from recuse.data.moments import prompt_ranges

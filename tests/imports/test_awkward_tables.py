@@ -23,12 +23,14 @@ from conftest import ROOT
 from mutations import documents_like, examples, tables_like
 from recuse.base.errors import RecuseError
 from recuse.base.tables import read_table
-from recuse.config.load import load, read
+from recuse.config.load import load
+from recuse.config.read import read
 from recuse.data.ratings import StudyFiles, normalise
 from recuse.data.registry import Registry
+from recuse.findings import findings_of
 from recuse.imports.ratings import _check_judges, import_ratings
 from recuse.imports.verdicts import import_verdicts
-from recuse.inputs import findings_of, imported, in_folder, inputs_in
+from recuse.inputs import imported, in_folder, inputs_in
 
 NAMES = ("gpt-4.1", "gpt-4.1-mini", "claude-sonnet-4", "claude-haiku-4", "llama-3.1-70b")
 JUDGES, PROMPTS = NAMES[:4], [f"q{number}" for number in range(24)]

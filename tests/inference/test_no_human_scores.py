@@ -14,8 +14,8 @@ from recuse.base.database import connect
 from recuse.base.errors import ConfigError
 from recuse.base.reasons import Reason, because, in_words
 from recuse.base.tables import read_table
-from recuse.check.check import page_of
 from recuse.check.facts import FINE, WARNING
+from recuse.check.page import page_of
 from recuse.cli import main
 from recuse.config.declared.settings import check
 from recuse.data.describe import correlations, mean_scores

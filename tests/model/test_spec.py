@@ -4,7 +4,7 @@ import pytest
 
 from conftest import DATA
 from recuse.base import tables
-from recuse.config.load import project_settings
+from recuse.config.read import project_settings
 from recuse.model.spec import (
     A_OF_REFERENCE,
     BIASES,

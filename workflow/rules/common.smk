@@ -19,7 +19,8 @@ from recuse.base.rules import (
 )
 from recuse.catalogue.figures import drawings, figures
 from recuse.config import studies
-from recuse.config.load import checked, merged, project_settings
+from recuse.config.load import checked, merged
+from recuse.config.read import project_settings
 from recuse.config.studies import DATA, with_placeholders
 from recuse.products import PRODUCTS
 

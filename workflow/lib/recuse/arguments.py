@@ -18,7 +18,8 @@ from recuse.base.database import Frame, bounded
 from recuse.base.errors import ConfigError, DataError, RecuseError
 from recuse.base.products import registered
 from recuse.base.words import enumerated, visible
-from recuse.config.load import load, project_settings, read, with_study
+from recuse.config.load import load, with_study
+from recuse.config.read import project_settings, read
 from recuse.data.registry import COMPARED, RATED, usual_scale
 from recuse.inputs import (
     Inputs,

@@ -150,7 +150,8 @@ def _build(arguments: Namespace, targets: Sequence[str]) -> int:
 
 def _studies_of(arguments: Namespace) -> list[str]:
     """The studies of `--study`, else those in the YAML file; a fault of that file is one sentence here already."""
-    from recuse.config.load import load, read
+    from recuse.config.load import load
+    from recuse.config.read import read
 
     config = load(arguments.config)
     check_known("--study", arguments.study, {**config[RATED], **config[COMPARED]}, "studies and comparisons")

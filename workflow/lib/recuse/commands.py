@@ -15,7 +15,8 @@ from recuse.base.errors import ConfigError, DesignError, check_known
 from recuse.base.reasons import in_words
 from recuse.base.tables import CHECK, ESTIMATES, write_table
 from recuse.base.words import visible
-from recuse.inputs import Inputs, findings_of, imported, in_folder, inputs_in, inputs_of, tables_of
+from recuse.findings import findings_of
+from recuse.inputs import Inputs, imported, in_folder, inputs_in, inputs_of, tables_of
 
 CONFIGURATION = (".yaml", ".yml")
 ELSEWHERE = "name a file that can be written by --output"
@@ -60,8 +61,8 @@ def run_check(arguments: Namespace) -> None:
 
     Raises what the steps of the workflow raise about the files; DesignError, after all is written, if they support no bias.
     """
-    from recuse.check.check import page_of
     from recuse.check.facts import STOP
+    from recuse.check.page import page_of
     from recuse.config.studies import has_gold_labels
 
     check_output(arguments.output)
@@ -85,7 +86,8 @@ def run_check(arguments: Namespace) -> None:
 
 def _inputs_of(arguments: Namespace, *, compared: bool = False) -> list[Inputs]:
     """The study that the named files are of; of a YAML file alone, all studies that it describes, or the one of `--study`."""
-    from recuse.config.load import load, read
+    from recuse.config.load import load
+    from recuse.config.read import read
 
     settings = next((path for path in arguments.files if path.endswith(CONFIGURATION)), None)
     if settings is None:

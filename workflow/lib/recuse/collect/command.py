@@ -28,10 +28,12 @@ def add_commands(command: Callable) -> None:
 
 def run_collect(arguments: Namespace) -> None:
     """Ask what the ledger of a study has no answer to, and say what it then holds; with --dry-run, what that would cost."""
+    from recuse.collect.dry_run import page_before
     from recuse.collect.inputs import enough_in, plan_of
-    from recuse.collect.study import UNLIMITED, Collected, ask, page_before
+    from recuse.collect.study import UNLIMITED, Collected, ask
     from recuse.collect.words import of_counts, of_run
-    from recuse.config.load import load, read
+    from recuse.config.load import load
+    from recuse.config.read import read
 
     config = load(arguments.config)
     added = read(Path(arguments.config))

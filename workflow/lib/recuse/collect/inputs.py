@@ -10,7 +10,7 @@ from recuse.collect.ledger import ledger_of
 from recuse.collect.plan import RATINGS, VERDICTS, Plan
 from recuse.collect.study import Collected
 from recuse.collect.texts import prices_in
-from recuse.config.load import read
+from recuse.config.read import read
 from recuse.config.studies import settings_of
 from recuse.data.registry import COMPARED
 from recuse.imports.inputs import imported

@@ -41,7 +41,8 @@ def run_import(arguments: Namespace) -> None:
 
     Ratings and human scores are in the units of the study's files.
     """
-    from recuse.config.load import load, read
+    from recuse.config.load import load
+    from recuse.config.read import read
     from recuse.data.ratings import in_units
 
     check_output(arguments.output)

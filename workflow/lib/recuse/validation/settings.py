@@ -10,7 +10,7 @@ from recuse.base.errors import ConfigError
 from recuse.base.places import PROJECT
 from recuse.base.words import enumerated
 from recuse.config.declared.sections import Key, Name, Section, Some, by_kind, optional, required, validated
-from recuse.config.load import read
+from recuse.config.read import read
 from recuse.validation.estimators import ESTIMATORS, dials_of
 from recuse.validation.world import MonteCarloWorld
 

@@ -47,6 +47,11 @@ def of_study(function, *further):
     return lambda wildcards: answer(function, wildcards.study, *(wildcards[name] for name in further))
 
 
+def code_with(script, named):
+    """A function of a study: the code of a script, with that of the function that `named` gives for the study, if any."""
+    return lambda config, study: code_of(script, *filter(None, [named(config, study)]))
+
+
 def setting(name, default=None):
     """A param: this setting of a job's study."""
     return of_study(lambda config, study: studies.settings_of(config, study).get(name, default))

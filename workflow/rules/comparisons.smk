@@ -5,11 +5,6 @@ from recuse.base.tables import WORSENING
 ATTACKS = f"{DATA}/judgement_bias_published.csv"  # the tables of Chen et al.
 
 
-def code_of_comparisons(config, study):
-    """The script that checks verdicts, and what reads their files."""
-    return code_of("comparisons.py", *filter(None, [studies.verdict_reader(config, study)]))
-
-
 rule simulate_comparisons:
     input:
         published=where(studies.plants_published_attacks, ATTACKS),
@@ -29,7 +24,8 @@ rule simulate_comparisons:
     resources:
         **asks(mem_mb=1000, runtime=10),
     params:
-        code=code_of("simulate_comparisons.py"),
+        code=of_study(code_with("simulate_comparisons.py", studies.simulator)),
+        simulator=of_study(studies.simulator),
         settings=setting("simulate"),
         worsening=setting("worsening", list(WORSENING)),
         seed=config["seed"],
@@ -90,7 +86,7 @@ rule comparisons:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        code=of_study(code_of_comparisons),
+        code=of_study(code_with("comparisons.py", studies.verdict_reader)),
         reader=of_study(studies.verdict_reader),
         both_orders=setting("both_orders", True),
         declared=of_study(studies.declared_of),

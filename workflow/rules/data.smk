@@ -110,7 +110,8 @@ rule simulate:
     resources:
         **asks(mem_mb=1000, runtime=10),
     params:
-        code=code_of("simulate.py"),
+        code=of_study(code_with("simulate.py", studies.simulator)),
+        simulator=of_study(studies.simulator),
         settings=setting("simulate"),
         scales=setting("scales"),
         task_types=setting("task_types", {}),

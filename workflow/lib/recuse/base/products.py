@@ -24,6 +24,8 @@ class Product:
     ranges: the function that finds the lowest and the highest rating of each dimension in files that `import` describes.
     sources: published source -> what it holds: RATINGS, VERDICTS, RANKINGS (made from verdicts) or TEXTS.
     readers: published source -> the function that gives the rows of its files of verdicts, as in recuse.pairwise.table.
+    simulators: `studies` or `comparisons` -> the function that simulates such data as they were published. It takes the paths
+    of published tables: for ratings, it returns the world to draw from; for comparisons, the votes and what is planted in them.
     tables: the mapping of `studies` and `comparisons` to tables of these, as in recuse.catalogue.tables.
     figures: the function of the configuration that gives figures, as in recuse.catalogue.figures.
     commands: the function that adds the product's commands to the command line.
@@ -36,6 +38,7 @@ class Product:
     ranges: str = ""
     sources: Mapping[str, str] = field(default_factory=dict)
     readers: Mapping[str, str] = field(default_factory=dict)
+    simulators: Mapping[str, str] = field(default_factory=dict)
     tables: str = ""
     figures: str = ""
     commands: str = ""

@@ -347,6 +347,14 @@ def verdict_reader(config: Mapping, study: str) -> str:
     return readers[settings["source"]]
 
 
+def simulator(config: Mapping, study: str) -> str:
+    """The function, `module:function`, that simulates a study as it was published; "" for one with a world of its own."""
+    section, settings = section_of(config, study), settings_of(config, study)["simulate"]
+    if "quality" in settings or (section == "comparisons" and "votes" not in settings):
+        return ""
+    return next(product.simulators[section] for product in registered() if section in product.simulators)
+
+
 def plants_published_attacks(config: Mapping, study: str) -> bool:
     """Whether simulated votes have the published success rates of attacks."""
     return "votes" in settings_of(config, study)["simulate"]

@@ -9,6 +9,10 @@ PRODUCT = Product(
         "prd": "recuse.papers.sources:select_prd_texts",
         "llmbar": "recuse.papers.sources:select_llmbar_texts",
     },
+    simulators={
+        "studies": "recuse.papers.twin:world_in_tables",
+        "comparisons": "recuse.papers.votes:votes_in_tables",
+    },
     tables="recuse.papers.catalogue:TABLES",
     figures="recuse.papers.catalogue:figures",
 )

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
+from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
@@ -25,7 +26,7 @@ from recuse.base.errors import ConfigError, DataError
 from recuse.data.describe import spearman
 from recuse.data.registry import HUMAN
 from recuse.model.design import Term, regressors_of, terms_of
-from recuse.papers.values import FILES
+from recuse.papers.values import FILES, read_files
 from recuse.simulate.world import TEAM_SIZE, Lengths, World, beta_binomial, beta_nodes, quality_values, relations, reliability
 
 # Bounds of an expected rating, whatever the quality: neither end of the scale is ever certain.
@@ -208,6 +209,11 @@ GOLD_COMPLETIONS = 210  # section 4.3
 COUNTED_FOR_THE_REST = "Logical correctness"  # gives the absences of dimensions whose file was not counted
 
 Numbers = Callable[..., np.ndarray]
+
+
+def world_in_tables(paths: Sequence[str], *, models: Mapping[str, str], scales: Mapping[str, Sequence[int]]) -> World:
+    """The world of the published numbers in files, all in one folder; see `published_world`."""
+    return published_world(read_files(Path(paths[0]).parent), models=models, scales=scales)
 
 
 def published_world(

@@ -9,12 +9,17 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from recuse.base.tables import WORSENING
-from recuse.papers.attack_values import AUTHOR, MAIN, second_answer
+from recuse.papers.attack_values import AUTHOR, MAIN, read_attacks, second_answer
 from recuse.simulate.votes import CONTROL_TIE, Attacked, Samples, draw_votes, join, lengths, planted_success
 
 MAIN_SAMPLES, SUBSET = 142, 60  # section 4.2; sections 5.3 and 6.1
 Rows = Sequence[Mapping[str, str]]
 Shares = Mapping[str, float]  # of votes, by quantity
+
+
+def votes_in_tables(paths: Sequence[str], *, seed: int) -> tuple[dict[str, np.ndarray], list[dict]]:
+    """The votes by the published success rates in a file, and what is planted in them; see `published_votes`."""
+    return published_votes(read_attacks(paths[0]), seed=seed)
 
 
 def published_votes(rows: Rows, *, seed: int) -> tuple[dict[str, np.ndarray], list[dict]]:

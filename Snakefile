@@ -20,7 +20,7 @@ os.environ.update(SAFE, PYTHONPATH=os.pathsep.join(filter(None, [*LIBRARY, inher
 
 from recuse.base.errors import ConfigError
 from recuse.base.places import PROJECT
-from recuse.config.load import check_structure
+from recuse.config.read import check_structure
 
 if set("{}") & set(str(PROJECT)):
     raise WorkflowError(f"{PROJECT}: braces mean a wildcard to Snakemake; rename the folder")

@@ -71,7 +71,7 @@ def fit_by_statsmodels(folder: str, settings: str) -> None:
 
     import statsmodels.formula.api  # noqa: F401
 
-    from recuse.crosscheck.statsmodels import fits_by_formula
+    from recuse.validation.statsmodels import fits_by_formula
 
     groups, parts = groups_of(json.loads(settings)), {}
     for name in (*LINEAR, LENGTH):

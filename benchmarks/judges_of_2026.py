@@ -18,7 +18,7 @@ import numpy as np
 from processes import ROOT, print_table
 
 from recuse.base.database import connect, footer, write_rows
-from recuse.config.load import project_settings
+from recuse.config.read import project_settings
 from recuse.config.studies import models_of
 from recuse.data.cells import build_cells
 from recuse.data.ratings import StudyFiles, normalise

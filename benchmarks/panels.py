@@ -20,7 +20,7 @@ from processes import print_table
 
 from recuse.inference.judge_levels import linked_judges
 from recuse.inference.panel import BETWEEN, KEPT, LEFT_OUT, panel_rows
-from recuse.montecarlo.world import MEAN_QUALITY, MonteCarloWorld
+from recuse.validation.world import MEAN_QUALITY, MonteCarloWorld
 
 FAMILIES, JUDGES, SD = (3, 2, 2, 2), 9, 0.02
 BASE = {"families": FAMILIES, "dimensions": 2, "prompts": 150, "intercept": [0.1, 0.0], "slope": 1.0, "noise": 0.15}

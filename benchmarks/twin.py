@@ -14,9 +14,9 @@ def make_twin(folder: str) -> None:
     from recuse.data.files import RatingsFile
     from recuse.data.ratings import StudyFiles, normalise
     from recuse.data.registry import Registry
-    from recuse.published.values import JUDGES, read_files
+    from recuse.papers.twin import published_world
+    from recuse.papers.values import JUDGES, read_files
     from recuse.simulate.ratings import simulate
-    from recuse.simulate.twin import published_world
 
     config = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
     settings, models = config["studies"][STUDY], config["models"]

@@ -21,9 +21,13 @@ ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = ROOT / "workflow" / "lib" / "recuse"
 sys.path.insert(0, str(LIBRARY.parent))
 
-from recuse.config.declared.montecarlo import MonteCarlo  # noqa: E402
+from recuse.base.products import register  # noqa: E402
 from recuse.config.declared.sections import Section, of_any_name, resolved  # noqa: E402
 from recuse.config.declared.settings import Settings  # noqa: E402
+from recuse.products import PRODUCTS  # noqa: E402
+from recuse.validation.settings import MonteCarlo  # noqa: E402
+
+register(PRODUCTS)
 
 BOUNDS = {"minimum": "from {}", "exclusiveMinimum": "above {}", "maximum": "to {}", "exclusiveMaximum": "below {}"}
 

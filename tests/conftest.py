@@ -8,15 +8,18 @@ import yaml
 
 import mutations
 from recuse.base.database import write_parquet
+from recuse.base.products import register
 from recuse.data.cells import build_cells
 from recuse.data.files import RatingsFile
 from recuse.data.ratings import StudyFiles, normalise
 from recuse.data.registry import Registry
 from recuse.data.study import Study
-from recuse.published.values import JUDGES, read_files
+from recuse.papers.twin import published_world
+from recuse.papers.values import JUDGES, read_files
+from recuse.products import PRODUCTS
 from recuse.simulate.ratings import planted, simulate
-from recuse.simulate.twin import published_world
 
+register(PRODUCTS)
 pytest_plugins = ["file_server", "workflow_runs"]
 ROOT = Path(__file__).parents[1]
 DATA = ROOT / "workflow" / "data"

@@ -1,11 +1,11 @@
 """Simulated comparisons with planted biases, and everything that the study's tables find in them."""
 
 from recuse.base.database import connect
-from recuse.pairwise.attacks import create_samples, create_votes, success_rates
 from recuse.pairwise.choices import choices, choices_of
 from recuse.pairwise.cognitive import cognitive_biases
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import position, verbosity
+from recuse.papers.attacks import create_samples, create_votes, success_rates
 from recuse.simulate.recovery import recovery_of_biases
 from recuse.simulate.votes import write_comparisons
 

@@ -16,7 +16,8 @@ import yaml
 from conftest import CONFIG, ROOT, built
 from recuse.base.errors import ConfigError, DataError, RecuseError
 from recuse.base.tables import ESTIMATES, read_table, write_table
-from recuse.cli import main, write_output
+from recuse.cli import main
+from recuse.commands import write_output
 from recuse.config.load import load
 from recuse.data.files import RatingsFile
 from recuse.data.lines import check_declared

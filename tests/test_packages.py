@@ -1,29 +1,25 @@
-"""The packages of the library: one order in which they build on each other, and one form of import, which rules follow."""
+"""The packages of the library: what may import what, in one form that rules follow, and how large each may be."""
 
 import ast
+from dataclasses import fields
+from pathlib import Path
+from pkgutil import resolve_name
+
+import yaml
 
 from conftest import ROOT
+from recuse.base.rules import code_of
+from recuse.products import PRODUCTS as REGISTERED
 
 LIBRARY = ROOT / "workflow" / "lib" / "recuse"
 SCRIPTS = ROOT / "workflow" / "scripts"
-# A package imports only itself and those before it.
-ORDER = (
-    *(
-        "base",
-        "data",
-        "model",
-        "inference",
-        "collect",
-        "pairwise",
-        "published",
-        "simulate",
-        "montecarlo",
-        "crosscheck",
-        "config",
-        "check",
-    ),
-    *("report", "plot", "catalogue", "inputs", "arguments", "objects", "api", "cli", "__main__", "__init__"),
-)
+# A package of the core imports only itself and those before it.
+CORE = ("base", "data", "model", "inference", "pairwise", "simulate", "config", "check", "report", "plot")
+CORE += ("catalogue", "inputs", "findings", "arguments", "objects", "commands")
+# A product imports the core, and of the other products only those that it names here.
+PRODUCTS = {"imports": (), "collect": ("imports",), "papers": ("imports",), "validation": ()}
+LIST = "products"  # imports the descriptions of the products, and nothing else
+ENTRY_POINTS = ("api", "cli", "__main__", "__init__")
 
 
 def imports(path):
@@ -38,23 +34,75 @@ def names(node):
     return [module for module in modules if module.split(".")[0] == "recuse"]
 
 
-def package_of(path):
-    return path.relative_to(LIBRARY).with_suffix("").parts[0]
+def module_at(path):
+    """The name of a module of the library, without `recuse`."""
+    return ".".join(path.relative_to(LIBRARY).with_suffix("").parts)
+
+
+def package_of(module):
+    """The package of a module, or the module itself if it is in none."""
+    return module.split(".")[0]
+
+
+def may_import(module, other):
+    """Whether a module may import another one."""
+    importer, imported = package_of(module), package_of(other)
+    if importer == imported:
+        return True
+    if importer in ENTRY_POINTS:
+        return imported not in PRODUCTS
+    if importer == LIST:
+        return imported in PRODUCTS and other.endswith(".product")
+    if importer in CORE:
+        return imported in CORE and CORE.index(imported) < CORE.index(importer)
+    return imported in CORE or imported in PRODUCTS[importer]
 
 
 def test_every_package_has_its_place():
-    assert {package_of(path) for path in LIBRARY.rglob("*.py")} == {*ORDER}
+    places = {package_of(module_at(path)) for path in LIBRARY.rglob("*.py")}
+    assert places == {*CORE, *PRODUCTS, LIST, *ENTRY_POINTS}
 
 
-def test_packages_build_on_those_before_them_alone():
-    backwards = [
-        f"{path.relative_to(LIBRARY)}: {module}"
-        for path in LIBRARY.rglob("*.py")
-        for node in imports(path)
-        for module in names(node)
-        if ORDER.index(module.split(".")[1]) > ORDER.index(package_of(path))
-    ]
-    assert backwards == []
+def test_the_core_imports_no_product_and_packages_only_those_before_them():
+    refused = set()
+    for path in LIBRARY.rglob("*.py"):
+        importer = module_at(path)
+        for node in imports(path):
+            for name in names(node):
+                imported = name.removeprefix("recuse.")
+                if not may_import(importer, imported):
+                    refused.add(f"{importer}: {imported}")
+    assert refused == set()
+
+
+def registered_names(product):
+    """Every `module:function` that a product registers."""
+    values = [getattr(product, field.name) for field in fields(product)]
+    texts = [text for value in values for text in (value.values() if isinstance(value, dict) else [value])]
+    return [text for text in texts if ":" in text]
+
+
+def test_what_products_register_is_theirs_and_there():
+    for product in REGISTERED:
+        for name in registered_names(product):
+            assert name.startswith(f"recuse.{product.name}."), name
+            resolve_name(name)
+
+
+def test_the_core_names_no_product():
+    """Nor in a text, by which a module could be loaded."""
+    for path in LIBRARY.rglob("*.py"):
+        if package_of(module_at(path)) in CORE:
+            texts = [node.value for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Constant)]
+            for product in PRODUCTS:
+                named = [text for text in texts if str(text).startswith(f"recuse.{product}.")]
+                assert named == [], path
+
+
+def test_no_script_reads_what_is_registered():
+    """A rule gives its script the names of what to load, so that their modules are among its code."""
+    for script in SCRIPTS.glob("*.py"):
+        assert not any(path.endswith("recuse/products.py") for path in code_of(script.name)), script
 
 
 def test_every_import_is_one_that_the_rules_follow():
@@ -65,3 +113,26 @@ def test_every_import_is_one_that_the_rules_follow():
             assert not getattr(node, "level", 0), path
             for module in names(node):  # not a package, whose code the rules would not find
                 assert (LIBRARY.parent / module.replace(".", "/")).with_suffix(".py").is_file(), path
+
+
+def sizes():
+    """AST nodes by package, which formatting does not change; modules in no package count together as `recuse`."""
+    counted = {}
+    for path in LIBRARY.rglob("*.py"):
+        parts = path.relative_to(LIBRARY).parts
+        package = parts[0] if len(parts) > 1 else "recuse"
+        text = path.read_text("utf-8")
+        nodes = sum(1 for _ in ast.walk(ast.parse(text))) if text.strip() else 0
+        counted[package] = counted.get(package, 0) + nodes
+    return counted
+
+
+def test_every_package_is_within_its_budget():
+    budgets = yaml.safe_load(Path(__file__).with_name("budgets.yaml").read_text("utf-8"))
+    counted = sizes()
+    assert budgets.keys() == counted.keys()
+    for package, nodes in counted.items():
+        assert nodes <= budgets[package], (
+            f"{package} has {nodes:,} AST nodes, {nodes - budgets[package]:,} more than its budget in tests/budgets.yaml. "
+            "Take out as much elsewhere in the package, or raise the budget and say in the commit message what went instead."
+        )

@@ -13,6 +13,9 @@ from recuse.base.errors import DataError
 from recuse.base.tables import PAIRWISE_COMPLETENESS as COMPLETENESS
 from recuse.base.tables import read_table
 from recuse.pairwise.table import normalise
+from recuse.papers.product import PRODUCT
+
+READERS = PRODUCT.readers  # of published verdicts, by their source
 
 
 def run(folder, files, **settings):

@@ -20,7 +20,7 @@ from recuse.catalogue.figures import (
     simultaneous_of,
 )
 from recuse.catalogue.tables import estimates_of, tables_of
-from recuse.config.load import project_settings
+from recuse.config.read import project_settings
 from recuse.config.studies import config_of, with_placeholders
 from recuse.model.spec import A_OF_REFERENCE, A, C
 from recuse.report.html import rendered_caption
@@ -58,7 +58,7 @@ PRINTED = ("verbosity_bias", "attack_success")
 def test_a_figure_is_drawn_by_a_function_of_its_tables_and_settings(name):
     figure = FIGURES[name]
     module, _, name = figure.draw.partition(":")
-    function = getattr(import_module(f"recuse.plot.{module}"), name)
+    function = getattr(import_module(module), name)
     arguments = [*figure.tables, "subject", *figure.settings, *(["published"] if figure.published else [])]
     parameters = signature(function).parameters
     assert set(arguments) == set(parameters)

@@ -6,7 +6,7 @@ import pytest
 
 from conftest import CONFIG, ROOT
 from recuse.base import tables
-from recuse.catalogue.tables import TABLES, TABLES_OF_COMPARISONS, differences, estimates_of, pages_of, report_params, tables_of
+from recuse.catalogue.tables import differences, estimates_of, pages_of, report_params, tables_in, tables_of
 
 SCALES = {"scales": {"Tone": [1, 5]}}
 OURS = {"ours": {"title": "t", "files": "a.csv", **SCALES}, "imported": {"title": "t", "import": {"files": "a.csv"}, **SCALES}}
@@ -40,7 +40,7 @@ SOME = {
 )
 def test_tables_of_ratings(study, some):
     paths = tables_of(CONFIGURED, study)
-    assert set(paths) == set(TABLES) - SOME | some
+    assert set(paths) == set(tables_in("studies")) - SOME | some
     assert paths["idiosyncrasy"] == f"results/{study}/tables/idiosyncrasy.csv"
 
 
@@ -84,7 +84,7 @@ ATTACKS = {"asr", "ranks", "votes_by_position", "length_curve", "vote_shares"}
 def test_tables_of_comparisons(study, names, compared, recovered):
     paths = tables_of(CONFIGURED, study)
     assert set(paths) == names
-    assert list(paths) == [name for name in TABLES_OF_COMPARISONS if name in paths]
+    assert list(paths) == [name for name in tables_in("comparisons") if name in paths]
     if "scorecard" in names:
         assert set(tables_of(CONFIGURED, study, read_by="scorecard")) == compared
     if "recovery" in names:

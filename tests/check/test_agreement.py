@@ -10,8 +10,8 @@ from scipy.stats import t as student
 from rated_tables import FIVE, findings_of, rated, study_of_rows
 from recuse.base.database import connect
 from recuse.check.agreement import FALSE_ALARM, HUMANS, OTHERS, agreement, correlated, correlations
-from recuse.check.check import page_of
 from recuse.check.facts import FINE, NOTE, WARNING, facts_of
+from recuse.check.page import page_of
 from recuse.data.cells import levels_of
 from recuse.model.least_squares import quantile
 

@@ -7,8 +7,8 @@ import pytest
 
 from rated_tables import ASKED, FIVE, NINE, by_subject, findings_of, rated
 from recuse.base.words import percent
-from recuse.check.check import page_of
 from recuse.check.facts import LEVELS, NOTE, STOP, WARNING, ordered
+from recuse.check.page import page_of
 from recuse.inference.power import noncentrality
 from recuse.inference.reliability import Reliability
 from recuse.model.estimates import estimate

@@ -7,8 +7,8 @@ import yaml
 
 from conftest import CONFIG
 from rated_tables import FIVE, by_subject, findings_of, rated
-from recuse.check.check import page_of
 from recuse.check.facts import FINE, NOTE, STOP, WARNING
+from recuse.check.page import page_of
 
 SONNET, GPT35, GPT4, LLAMA, MISTRAL = FIVE
 

@@ -12,7 +12,8 @@ from conftest import CONFIG
 from rated_tables import ASKED, COLUMNS, FIVE, rated, study_of_rows, write_rows
 from recuse.base.errors import ConfigError
 from recuse.base.tables import CHECK, read_table
-from recuse.cli import main, write_page
+from recuse.cli import main
+from recuse.commands import write_page
 
 FILE = "made up.csv"
 STUDY = {"title": "mine", "files": FILE, "scales": {"Tone": [1, 5]}}

@@ -7,8 +7,10 @@ import pytest
 
 from recuse.base.reasons import SENTENCES, Reason
 from recuse.check.facts import FINE, STOP, WARNING
-from recuse.config.load import load, read
-from recuse.inputs import findings_of, imported, in_folder, inputs_in
+from recuse.config.load import load
+from recuse.config.read import read
+from recuse.findings import findings_of
+from recuse.inputs import imported, in_folder, inputs_in
 
 MODELS = ("gpt-4.1", "claude-sonnet-4", "llama-3.1-70b")
 PAIRS = [(a, b) for place, a in enumerate(MODELS) for b in MODELS[place + 1 :]]

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from recuse.base.errors import CollectError, ConfigError
+from recuse.collect.imported import collected_file, with_imports
 from recuse.collect.ledger import Entry, Ledger
 from recuse.collect.parse import REASONS, repair
 from recuse.collect.plan import RATINGS, VERDICTS, Plan
 from recuse.collect.study import Collected, budget_of
-from recuse.config.collected import collected_file, with_imports
 from recuse.config.load import load
 from recuse.inputs import imported, in_folder, inputs_in
 

@@ -8,7 +8,8 @@ import pytest
 from conftest import CONFIG, DATA
 from recuse.base.errors import ConfigError
 from recuse.config.declared.settings import check
-from recuse.config.load import checked, project_settings
+from recuse.config.load import checked
+from recuse.config.read import project_settings
 from recuse.data.registry import fits
 
 

@@ -10,11 +10,12 @@ from hypothesis import given
 from mutations import bytes_like, documents_like, done_or_refused, examples
 from recuse.base.database import connect
 from recuse.base.errors import ConfigError, DataError
-from recuse.config.load import check_structure, load
+from recuse.config.load import load
+from recuse.config.read import check_structure
 from recuse.config.studies import analyses, kind, with_placeholders
 from recuse.data.files import columns_of
-from recuse.data.imports.rows import first_keys
 from recuse.data.registry import Registry, declared_in, finest_step, models_with, named_files, raw_files
+from recuse.imports.rows import first_keys
 from recuse.model.spec import Spec
 from recuse.plot.style import Subject
 

@@ -40,10 +40,11 @@ from recuse.config.studies import (
     shard_files,
     shard_megabytes,
     shards_of,
+    simulator,
     specs_of_checks,
     tables_of_checks,
     verdict_files,
-    verdict_format,
+    verdict_reader,
     with_placeholders,
 )
 
@@ -168,7 +169,11 @@ def test_verdicts_by_origin():
         "annotations": ["results/annotations/raw/verdicts.parquet"],
         "comparisons_twin": ["results/comparisons_twin/raw/comparisons.parquet"],
     }
-    assert [of(verdict_format, study) for study in (*files, "prd_vicuna80")] == ["table", "table", "table", "prd"]
+    assert [of(verdict_reader, study) for study in files] == ["", "", ""]
+    assert of(verdict_reader, "prd_vicuna80") == "recuse.papers.sources:select_prd_texts"
+    assert of(simulator, "twin") == "recuse.papers.twin:world_in_tables"
+    assert of(simulator, "judgement_bias") == "recuse.papers.votes:votes_in_tables"
+    assert of(simulator, "comparisons_twin") == of(simulator, "gold_twin") == ""
     assert of(plants_published_attacks, "judgement_bias")
     assert not of(plants_published_attacks, "comparisons_twin")
 

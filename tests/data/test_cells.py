@@ -11,7 +11,6 @@ from conftest import CONFIG
 from rated_tables import NINE, study_of_query
 from recuse.base.database import connect
 from recuse.base.errors import DataError
-from recuse.crosscheck.compare import compared
 from recuse.data.cells import AXES, FACTORS, Levels, as_metadata, build_cells, levels_of
 from recuse.data.codes import code_checked
 from recuse.data.files import RatingsFile
@@ -21,6 +20,7 @@ from recuse.data.registry import Registry
 from recuse.data.selection import with_normalised_length
 from recuse.data.shards import Plan, Shard, first_twice, write_sorted
 from recuse.model.spec import Spec
+from recuse.validation.compare import compared
 
 LEVELS = Levels(
     ["d1", "d2"], ["j'1"], ["m1", "m2", "ü"], ["s1", "s2"], [0.1, 2 / 3], [[1, 5], [0, 4]], ["f"], ["g"] * 3, ["", "t"]

@@ -18,15 +18,15 @@ import pytest
 from conftest import CONFIG
 from recuse.base.database import connect
 from recuse.base.errors import ConfigError, DataError
+from recuse.base.places import PROJECT, checked
 from recuse.config import studies
-from recuse.config.load import PROJECT, checked
 from recuse.data.files import RatingsFile, as_number, is_number
-from recuse.data.imports.ratings import import_ratings
-from recuse.data.imports.verdicts import import_verdicts
 from recuse.data.lines import check_declared
 from recuse.data.raters import check_raters
 from recuse.data.ratings import StudyFiles, check_files, normalise
 from recuse.data.registry import Registry
+from recuse.imports.ratings import import_ratings
+from recuse.imports.verdicts import import_verdicts
 from recuse.pairwise import table
 
 # By pyarrow 26: two row groups, pages not compressed, with checksums (`write_page_checksum=True`).

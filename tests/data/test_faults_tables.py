@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from conftest import ROOT
 from mutations import as_csv, bytes_like, done_or_refused, examples, parquet_kinds, tables_like, write_parquet
-from recuse import cli
+from recuse import commands
 from recuse.config.load import load
 from recuse.data.cells import build_cells
 from recuse.data.raters import agreement, check_raters
@@ -94,7 +94,9 @@ def by_command(monkeypatch, capfd):
 
     def run(command, path, folder, **options):
         (output,) = removed(folder, "output.csv")
-        with done_or_refused(str(path), made=[output] if command is cli.run_fit else []):  # `check` writes what stops it, too
+        with done_or_refused(
+            str(path), made=[output] if command is commands.run_fit else []
+        ):  # `check` writes what stops it, too
             command(Namespace(files=[str(path)], study="mine", config=None, output=str(output), **options))
 
     return run
@@ -105,7 +107,7 @@ def test_ratings_as_they_are(folder, parquet, by_command):
         (folder / name).write_bytes(content)
         through_the_steps(folder / name, folder)
         assert (folder / "cells.parquet").exists()
-        by_command(cli.run_fit, folder / name, folder, spec="main")
+        by_command(commands.run_fit, folder / name, folder, spec="main")
         assert (folder / "output.csv").exists()
 
 
@@ -120,14 +122,14 @@ def test_ratings(folder, content):
 @given(tables_like(RATINGS))
 def test_ratings_that_are_fitted(folder, by_command, table):
     (folder / "ratings.csv").write_bytes(as_csv(table))
-    by_command(cli.run_fit, folder / "ratings.csv", folder, spec="main")
+    by_command(commands.run_fit, folder / "ratings.csv", folder, spec="main")
 
 
 @examples(30)
 @given(tables_like(RATINGS))
 def test_ratings_that_are_checked(folder, by_command, table):
     (folder / "ratings.csv").write_bytes(as_csv(table))
-    by_command(cli.run_check, folder / "ratings.csv", folder)
+    by_command(commands.run_check, folder / "ratings.csv", folder)
 
 
 @examples(150)
@@ -142,7 +144,7 @@ def test_cells_of_ratings_in_parquet(folder, writer, table, kinds):
 def test_bytes_of_ratings_in_parquet(folder, parquet, by_command, data):
     """By the command, which opens a DuckDB of its own: some such files are the end of one."""
     (folder / "given.parquet").write_bytes(data.draw(bytes_like(parquet)))
-    by_command(cli.run_fit, folder / "given.parquet", folder, spec="main")
+    by_command(commands.run_fit, folder / "given.parquet", folder, spec="main")
 
 
 @pytest.fixture(scope="module")

@@ -13,13 +13,13 @@ import pytest
 from conftest import CONFIG
 from recuse.base.database import bounded, connect, files
 from recuse.base.errors import DataError
-from recuse.config.load import PROJECT
+from recuse.base.places import PROJECT
 from recuse.data.cells import count_shard, gather_cells, levels_of, read_cells
 from recuse.data.files import RatingsFile, columns_of, reading
-from recuse.data.imports.rows import create_objects
 from recuse.data.moments import prompt_ranges
 from recuse.data.ratings import StudyFiles, check_files, normalise, plan_study, write_shard
 from recuse.data.registry import Registry
+from recuse.imports.rows import create_objects
 
 ROWS = """
     select 'gpt-4o' as judge, 'Claude v2' as model, 2 as gt, 'cnn' as dataset, 'p' || i as prompt_id, 3 as rating,

@@ -16,8 +16,8 @@ from recuse.base.errors import DataError
 from recuse.base.tables import AGREEMENT, read_table, write_table
 from recuse.data.raters import STATISTICS, agreement, check_raters
 from recuse.data.registry import Registry
+from recuse.papers.twin import gold_agreement
 from recuse.simulate.ratings import simulate
-from recuse.simulate.twin import gold_agreement
 
 HEADER = "model,dimension,dataset,prompt_id,rater,rating"
 GOOD = ["gpt-4o,Tone,tickets,t0,ann,5", "GPT-4o,Tone,tickets,t0,bob,4", "Claude v2,Style,mails,m1,1,0"]

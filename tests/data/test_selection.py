@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from recuse.base.reasons import Reason, code
-from recuse.crosscheck.compare import compared
 from recuse.data.cells import as_metadata, build_cells, cells_of_rows, levels_of
 from recuse.data.moments import Blocks, RowBlock
 from recuse.data.selection import EVERY_ROW, Selection, with_family_references
 from recuse.data.study import Study
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
+from recuse.validation.compare import compared
 
 FAMILIES = ["Claude", "GPT", "Llama 3", "Mistral"]
 KEY = ["dimension", "prompt_id", "model"]

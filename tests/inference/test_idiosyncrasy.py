@@ -24,7 +24,7 @@ from recuse.inference.judge_model import FAMILY, SELF, UNRELATED, CellMeans, cel
 from recuse.model.design import ALL_JUDGES
 from recuse.model.estimable import slices_of
 from recuse.model.spec import Spec
-from recuse.montecarlo.world import MonteCarloWorld
+from recuse.validation.world import MonteCarloWorld
 
 MAIN = Spec.of("main")
 BY_DIMENSION = Spec.of("by_dimension", slice="dimension", whole=True)

@@ -13,7 +13,6 @@ from recuse.base.errors import DataError
 from recuse.base.tables import read_table
 from recuse.check.contents import contents
 from recuse.check.facts import facts_of
-from recuse.crosscheck.compare import compared
 from recuse.data.cells import Cells, count_shard, gather_cells
 from recuse.data.files import RatingsFile
 from recuse.data.raters import agreement, check_raters
@@ -25,6 +24,7 @@ from recuse.inference.measurement_error import split_rater_rows
 from recuse.inference.reliability import reliability_of_raters
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
+from recuse.validation.compare import compared
 
 REGISTRY = Registry.from_config(CONFIG["models"])
 SPECS = [spec for spec in Spec.from_config(CONFIG["specs"]) if spec.model.estimator == "least_squares"]

@@ -7,7 +7,7 @@ import pytest
 from recuse.data.moments import Moments
 from recuse.inference.judge_model import BORROWED, CellVariances, cell_means, tables_of_slices
 from recuse.model.spec import Spec
-from recuse.montecarlo.world import MonteCarloWorld
+from recuse.validation.world import MonteCarloWorld
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ from recuse.inference.leaderboard import (
 from recuse.model.estimates import estimate
 from recuse.model.fit import fits
 from recuse.model.spec import EQUATION_1, Spec, estimand_of
-from recuse.montecarlo.world import MonteCarloWorld
+from recuse.validation.world import MonteCarloWorld
 
 SEED = 7
 board = partial(leaderboards, replicates=200, confidence=0.9, seed=SEED)

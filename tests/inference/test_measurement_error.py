@@ -27,9 +27,9 @@ from recuse.model.estimates import estimate
 from recuse.model.least_squares import solve
 from recuse.model.prompt_sums import add_prompts, sum_by_prompt
 from recuse.model.spec import Spec
-from recuse.montecarlo.estimators import try_estimators
-from recuse.montecarlo.world import RATERS, MonteCarloWorld
 from recuse.simulate.ratings import simulate
+from recuse.validation.estimators import try_estimators
+from recuse.validation.world import RATERS, MonteCarloWorld
 
 WORLD = {"families": (2, 1), "dimensions": 2, "prompts": 60, "intercept": 0.3, "slope": 0.5, "noise": 0.2, "reliability": 0.6}
 EQUATION = Spec.of("main")

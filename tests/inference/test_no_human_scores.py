@@ -14,11 +14,10 @@ from recuse.base.database import connect
 from recuse.base.errors import ConfigError
 from recuse.base.reasons import Reason, because, in_words
 from recuse.base.tables import read_table
-from recuse.check.check import page_of
 from recuse.check.facts import FINE, WARNING
+from recuse.check.page import page_of
 from recuse.cli import main
 from recuse.config.declared.settings import check
-from recuse.crosscheck.compare import compared
 from recuse.data.describe import correlations, mean_scores
 from recuse.data.files import RatingsFile
 from recuse.data.ratings import StudyFiles, cells_of_files
@@ -30,6 +29,7 @@ from recuse.inference.sensitivity import sensitivity_rows
 from recuse.model.estimable import LEFT_OUT, estimable_specs, not_estimable
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec, estimand_of
+from recuse.validation.compare import compared
 
 SPECS = {spec.name: spec for spec in Spec.from_config(CONFIG["specs"])}
 AGAINST_JUDGES = ["model_effects", "model_dimension_effects", "completion_effects", "model_effects_by_dimension"]

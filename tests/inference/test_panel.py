@@ -21,7 +21,7 @@ from recuse.inference.panel import (
     panel_rows,
 )
 from recuse.model.least_squares import quantile
-from recuse.montecarlo.world import MonteCarloWorld
+from recuse.validation.world import MonteCarloWorld
 
 ANSWER = ["dimension", "prompt", "model"]
 

@@ -30,7 +30,7 @@ from recuse.inference.power import (
 from recuse.model.covariance import fit
 from recuse.model.design import regressors_of, terms_of
 from recuse.model.spec import A, C, Spec
-from recuse.montecarlo.world import MonteCarloWorld
+from recuse.validation.world import MonteCarloWorld
 
 SIZE = {"families": [2, 2, 1], "dimensions": 2, "prompts": 30, "intercept": 0.2, "slope": 0.6, "noise": 0.2}
 OTHERS = {"preference": (0.03, 0.05), "quality_gap": 0.2, "reliability": 0.55}

@@ -17,7 +17,7 @@ from recuse.inference.round_robin import (
     plan_rows,
     round_robin_rows,
 )
-from recuse.montecarlo.world import MonteCarloWorld
+from recuse.validation.world import MonteCarloWorld
 
 RELATED = np.array([[1, 1, 0, 0, 0], [1, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 1]], dtype=bool)  # (M, J)
 

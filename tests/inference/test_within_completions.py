@@ -6,11 +6,11 @@ import pytest
 from conftest import CONFIG
 from rated_tables import FIVE, rated, study_of_rows
 from recuse.base.errors import DataError
-from recuse.crosscheck.compare import compared
 from recuse.inference.idiosyncrasy import LEAST_PROMPTS, idiosyncrasies, idiosyncrasy_rows
 from recuse.inference.judge_model import tables_of_slices
 from recuse.model.fit import fits
 from recuse.model.spec import Spec
+from recuse.validation.compare import compared
 
 WITHIN = {"absorb": "completion", "terms": ("judge", "same_family")}
 SEVEN = [*FIVE, "Claude v2", "Mistral Large"]

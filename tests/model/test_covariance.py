@@ -15,8 +15,6 @@ from designs_on_rows import design_on_rows
 from recuse.base.errors import DesignError
 from recuse.base.reasons import Reason, because
 from recuse.config.declared.settings import check
-from recuse.crosscheck.compare import compared
-from recuse.crosscheck.statsmodels import fits_by_formula
 from recuse.data.files import RatingsFile
 from recuse.data.moments import PromptRange, RowBlock, moments_of_cells, prompt_ranges
 from recuse.data.ratings import StudyFiles
@@ -29,6 +27,8 @@ from recuse.model.least_squares import Solution, inverted
 from recuse.model.prompt_sums import sum_by_prompt
 from recuse.model.resampling import Resamples
 from recuse.model.spec import Spec
+from recuse.validation.compare import compared
+from recuse.validation.statsmodels import fits_by_formula
 
 MAIN = Spec.of("main")
 NEWS = {"dataset": ["cnn", "xsum"]}

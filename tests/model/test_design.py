@@ -10,13 +10,13 @@ from test_least_squares import rows_and_moments
 
 from conftest import built, study_files
 from recuse.base.reasons import Reason, because
-from recuse.crosscheck.compare import compared
 from recuse.data.files import RatingsFile
 from recuse.data.moments import JUDGED_BY, PromptRange, RowBlock, blocks_by_judges, completions_of, moments_by_judges
 from recuse.model.design import ALL_JUDGES, TERMS, terms_of
 from recuse.model.estimates import estimate
 from recuse.model.fit import fit_slice
 from recuse.model.spec import EQUATION_1, B, Spec, estimand_of
+from recuse.validation.compare import compared
 
 FACTORS = {
     "judge": np.array(["a", "a", "b", "b"]),

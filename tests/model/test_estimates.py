@@ -10,8 +10,6 @@ import pytest
 from conftest import CONFIG, built, study_files
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import MULTIPLICITY, read_table, write_table
-from recuse.crosscheck.compare import compared
-from recuse.crosscheck.statsmodels import fits_by_formula
 from recuse.data.files import RatingsFile
 from recuse.data.ratings import StudyFiles
 from recuse.data.registry import Registry
@@ -21,7 +19,9 @@ from recuse.model.fit import Coefficient, Fitted, fits
 from recuse.model.least_squares import wald_p_value
 from recuse.model.resampling import WildTest
 from recuse.model.spec import Spec
-from recuse.published.values import JUDGES
+from recuse.papers.values import JUDGES
+from recuse.validation.compare import compared
+from recuse.validation.statsmodels import fits_by_formula
 
 FAMILIES = {CONFIG["models"][judge]["family"] for judge in JUDGES}
 SPECS = {spec.name: spec for spec in Spec.from_config(CONFIG["specs"])}

@@ -12,7 +12,6 @@ from statsmodels.miscmodels.ordinal_model import OrderedModel
 from conftest import CONFIG, built, study_files
 from recuse.base.errors import DesignError
 from recuse.base.reasons import Reason, code
-from recuse.crosscheck.compare import LIKELIHOOD, compared, raise_disagreement
 from recuse.data.cells import FACTORS
 from recuse.data.files import RatingsFile
 from recuse.model.covariance import FEW, FEW_CLUSTERS
@@ -22,7 +21,8 @@ from recuse.model.gam import ORDER, SPLINES, Spline, fit_gam
 from recuse.model.least_squares import quantile
 from recuse.model.ordinal import fit_ordinal
 from recuse.model.spec import Spec
-from recuse.published.values import JUDGES
+from recuse.papers.values import JUDGES
+from recuse.validation.compare import LIKELIHOOD, compared, raise_disagreement
 
 SPECS = {spec.name: spec for spec in Spec.from_config(CONFIG["specs"])}
 HELPFULNESS = "Helpfulness"
@@ -84,7 +84,7 @@ def test_ordered_model_does_not_improve_the_ordinal_fits(twin, monkeypatch):
     raise_disagreement(rows)
     # A fit that stopped early, or claims more than it has, is found out.
     for claimed in (-1e-3, 1e-3):
-        monkeypatch.setattr("recuse.crosscheck.compare.fit_ordinal", lambda *given, by=claimed: higher(fit_ordinal(*given), by))
+        monkeypatch.setattr("recuse.validation.compare.fit_ordinal", lambda *given, by=claimed: higher(fit_ordinal(*given), by))
         with pytest.raises(DesignError, match=r"log-likelihood by 0\.001"):
             raise_disagreement(compared([spec], twin, confidence=0.9))
 

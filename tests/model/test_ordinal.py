@@ -21,10 +21,10 @@ from ordinal_world import (
 )
 from recuse.base.errors import DesignError
 from recuse.base.reasons import Reason, because, code, parse
-from recuse.crosscheck.statsmodels import improve
 from recuse.data.moments import RowBlock
 from recuse.model.ordinal import fit_ordinal, recession
 from recuse.model.prompt_sums import RowsOfCells
+from recuse.validation.statsmodels import improve
 
 GOLDEN = ROOT / "tests" / "golden" / "polr_by_dimension_faithfulness.csv"
 PREFIX = {"intercept": "judge{}", "slope": "judge{}:gt", "self_bias": "same_judge{}", "family_bias": "same_family{}"}

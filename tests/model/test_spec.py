@@ -4,7 +4,7 @@ import pytest
 
 from conftest import DATA
 from recuse.base import tables
-from recuse.config.load import project_settings
+from recuse.config.read import project_settings
 from recuse.model.spec import (
     A_OF_REFERENCE,
     BIASES,
@@ -17,8 +17,8 @@ from recuse.model.spec import (
     estimands_in_words,
     in_words,
 )
-from recuse.published.claims import read_claims
-from recuse.published.values import ESTIMANDS
+from recuse.papers.claims import read_claims
+from recuse.papers.values import ESTIMANDS
 
 CONFIG = project_settings()
 

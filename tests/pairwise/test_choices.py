@@ -14,7 +14,7 @@ from recuse.config.studies import families_of
 from recuse.pairwise.choices import choices, choices_of, label_noise
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import verbosity
-from verdict_files import released, run
+from verdict_files import READERS, released, run
 
 SETTINGS = {"confidence": 0.9, "seed": 7}
 FAMILIES = {"Careful": "C", "m": "C", "n": "C", "Hasty": "H", "o": "H"}
@@ -207,7 +207,7 @@ def test_the_rate_at_which_the_conclusion_changes(tmp_path):
 def test_choices_of_prd(tmp_path):
     """The differences, and the agreement of single votes."""
     folder, paths = released("prd")
-    comparisons, _ = run(tmp_path, [folder / path for path in paths], format="prd")
+    comparisons, _ = run(tmp_path, [folder / path for path in paths], reader=READERS["prd"])
     counted = of(comparisons, families_of(CONFIG, "prd_vicuna80"))
     rows = list(choices(counted, confidence=0.9, seed=CONFIG["seed"]))
 

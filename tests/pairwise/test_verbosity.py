@@ -11,7 +11,7 @@ from recuse.base.errors import ConfigError
 from recuse.base.tables import VERBOSITY
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import verbosity
-from verdict_files import released, run
+from verdict_files import READERS, released, run
 
 ORDERS = ("debiased", "ab", "ba", "pooled")
 TREATMENTS = ("excluded", "disagreement", "half")
@@ -173,7 +173,7 @@ def test_impossible_pools_are_named(tmp_path, pools, words):
 @pytest.mark.mirror
 def test_verdicts_of_prd(tmp_path):
     folder, paths = released("prd")
-    comparisons, _ = run(tmp_path, [folder / path for path in paths], format="prd")
+    comparisons, _ = run(tmp_path, [folder / path for path in paths], reader=READERS["prd"])
     results = table(comparisons, pools={})
     expected = {
         "Bard": (19, 40, 21, 217),

@@ -7,7 +7,7 @@ from random_comparisons import POOLS, SETTINGS, few_replicates, groups, random_r
 from recuse.base.tables import PAIRWISE_AGREEMENT as AGREEMENT
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import agreement
-from verdict_files import released, run
+from verdict_files import READERS, released, run
 
 ORDERS = ("debiased", "ab", "ba", "pooled")
 REPLICATES = 300
@@ -63,7 +63,7 @@ def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, monkeypatch):
 @pytest.mark.mirror
 def test_verdicts_of_prd(tmp_path):
     folder, paths = released("prd")
-    comparisons, _ = run(tmp_path, [folder / path for path in paths], format="prd")
+    comparisons, _ = run(tmp_path, [folder / path for path in paths], reader=READERS["prd"])
     results = table(comparisons, pools={})
     agree = {judge: (row["agree"], row["n"]) for (*_, judge, order), row in results.items() if order == "pooled"}
     expected = {"GPT-4": 1028, "GPT-3.5": 993, "Claude": 971, "Bard": 885, "Vicuna-13B": 814}
@@ -76,7 +76,7 @@ def test_verdicts_of_prd(tmp_path):
 @pytest.mark.mirror
 def test_verdicts_of_llmbar(tmp_path):
     folder, paths = released("llmbar")
-    comparisons, _ = run(tmp_path, [folder / path for path in paths], format="llmbar")
+    comparisons, _ = run(tmp_path, [folder / path for path in paths], reader=READERS["llmbar"])
     results = table(comparisons, pools={})
     expected = {"Natural": 0.935, "Neighbor": 0.6418, "GPTInst": 0.7663, "GPTOut": 0.766, "Manual": 0.75}
     for subset, value in expected.items():

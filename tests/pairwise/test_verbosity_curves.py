@@ -12,7 +12,7 @@ from random_comparisons import POOLS, compared, labels_of, random_rows, write
 from recuse.base.tables import ALIGNMENT_CURVES, SCORE_CURVES
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import alignment_curves, score_curves
-from verdict_files import released, run
+from verdict_files import READERS, released, run
 
 SCORE = {"a": 1, "tie": 0, "b": -1}
 
@@ -152,7 +152,7 @@ def test_bins_hold_their_lower_end(tmp_path, lengths, bin_low):
 @pytest.mark.mirror
 def test_verdicts_of_prd(tmp_path):
     folder, paths = released("prd")
-    comparisons, _ = run(tmp_path, [folder / path for path in paths], format="prd")
+    comparisons, _ = run(tmp_path, [folder / path for path in paths], reader=READERS["prd"])
     first, aligned = scores(comparisons, pools={}), alignment(comparisons, pools={})
     for judge in ("Bard", "Claude", "GPT-3.5", "GPT-4", "Vicuna-13B", "Human"):
         rows = [row for key, row in first.items() if key[2] == judge]

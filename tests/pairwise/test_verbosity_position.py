@@ -8,7 +8,7 @@ from random_comparisons import POOLS, SETTINGS, few_replicates, groups, random_r
 from recuse.base.tables import POSITION
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import position
-from verdict_files import released, run
+from verdict_files import READERS, released, run
 
 REPLICATES = 300
 
@@ -92,7 +92,7 @@ def test_a_judge_that_always_takes_the_first_and_one_that_only_ties(tmp_path):
 @pytest.mark.mirror
 def test_verdicts_of_llmbar(tmp_path):
     folder, paths = released("llmbar")
-    comparisons, _ = run(tmp_path, [folder / path for path in paths], format="llmbar")
+    comparisons, _ = run(tmp_path, [folder / path for path in paths], reader=READERS["llmbar"])
     results = table(comparisons, pools={"Adversarial": ["Neighbor", "GPTInst", "GPTOut", "Manual"]})
     assert results["", "Adversarial", "GPT-4", "consistency"]["n"] == 319
     shares = {name: results["", "Natural", "GPT-4", name]["value"] for name in ("consistency", "first_preference")}

@@ -10,10 +10,10 @@ from recuse.base.tables import PANEL, ROUND_ROBIN
 from recuse.inference.judge_levels import linked_judges
 from recuse.inference.panel import KEPT, LEFT_OUT, panel_rows
 from recuse.inference.round_robin import round_robin_rows
-from recuse.montecarlo.world import MonteCarloWorld
 from recuse.plot.panel import NONE, finding, panel
 from recuse.report.panel import LIMITS, UNMEASURED, panel_section
 from recuse.report.verdict import unit_of
+from recuse.validation.world import MonteCarloWorld
 from report_pages import texts as as_texts
 
 DIALS = {"families": [2, 1, 1, 1], "dimensions": 2, "prompts": 80, "intercept": 0.1, "slope": 1.0, "noise": 0.2}

@@ -19,10 +19,10 @@ from recuse.plot.verbosity import NO_VALUE, position, verbosity_bias
 
 PUBLISHED = [str(DATA / "comparisons_published.csv")]
 DRAWN = {
-    "verbosity": ("verbosity:verbosity_bias", {"confidence": 0.9}),
-    "score_curves": ("length:score_curves", {}),
-    "alignment_curves": ("length:alignment_curves", {"confidence": 0.9}),
-    "position": ("verbosity:position", {"confidence": 0.9}),
+    "verbosity": ("recuse.plot.verbosity:verbosity_bias", {"confidence": 0.9}),
+    "score_curves": ("recuse.plot.length:score_curves", {}),
+    "alignment_curves": ("recuse.plot.length:alignment_curves", {"confidence": 0.9}),
+    "position": ("recuse.plot.verbosity:position", {"confidence": 0.9}),
 }
 
 

@@ -108,7 +108,7 @@ def figures(folder):
         }
         output = folder / "figures" / f"{name}.svg"
         drawing = {"title": f"{figure.title}: ours", "subject": SUBJECT, "settings": figure.settings}
-        figures = {name: {"draw": f"recuse.plot.{figure.draw}", "inputs": inputs, **drawing}}
+        figures = {name: {"draw": figure.draw, "inputs": inputs, **drawing}}
         draw_figures(pictures=[str(output)], figures=figures)
         drawn[name] = output.read_text("utf-8")
     return drawn

@@ -8,9 +8,9 @@ from recuse.base.database import write_parquet
 from recuse.data.files import RatingsFile
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
+from recuse.papers.twin import expected_estimates
 from recuse.simulate.ratings import simulate
 from recuse.simulate.recovery import recovery
-from recuse.simulate.twin import expected_estimates
 
 SPECS = [spec.changed(bootstrap=None, wild=None) for spec in Spec.from_config(CONFIG["specs"])]  # the table has no draws
 PROMPTS = 150  # of a replicate

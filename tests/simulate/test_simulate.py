@@ -8,9 +8,9 @@ import yaml
 
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.tables import read_table
-from recuse.published.values import read_files
+from recuse.papers.twin import expected_estimates, published_world
+from recuse.papers.values import read_files
 from recuse.simulate.ratings import allocate, planted, simulate
-from recuse.simulate.twin import expected_estimates, published_world
 from recuse.simulate.world import beta_binomial, beta_nodes, quality_values, relations
 
 ROOT = Path(__file__).parents[2]

@@ -9,14 +9,13 @@ import pytest
 
 from conftest import DATA
 from recuse.base.tables import CONTROL, read_table
-from recuse.published.attacks import read_attacks, second_answer
+from recuse.papers.attack_values import read_attacks, second_answer
+from recuse.papers.votes import published_samples, published_votes
 from recuse.simulate.votes import (
     Attacked,
     Samples,
     draw_votes,
     join,
-    published_samples,
-    published_votes,
     write_comparisons,
 )
 from verdict_files import run

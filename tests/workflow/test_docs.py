@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from recuse.config.declared.montecarlo import MonteCarlo
 from recuse.config.declared.settings import Settings
+from recuse.validation.settings import MonteCarlo
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "workflow/data/README.md"]

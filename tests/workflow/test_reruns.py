@@ -63,7 +63,7 @@ def test_nothing_to_do_when_all_is_there_or_merely_touched(project):
     ("file", "jobs", "studies"),
     [
         ("lib/recuse/plot/slices.py", ["figures_of_fits"], BOTH),
-        ("lib/recuse/plot/scorecard.py", ["figures"], ["smoke"]),
+        ("lib/recuse/papers/scorecard_figure.py", ["figures"], ["smoke"]),
         ("scripts/figure.py", DRAWN, BOTH),
     ],
 )
@@ -92,9 +92,9 @@ def test_one_figure_is_drawn_alone_and_for_its_own_changes(project, tmp_path):
         ("plot/style", after(*DRAWN, of=BOTH)),
         ("data/fetch", {}),
         ("data/ratings", after("ratings", "check")),
-        ("simulate/twin", after("simulate")),
+        ("papers/twin", after("simulate")),
         ("inference/identifiability", after("check", "estimands")),
-        ("published/scorecard", after("compare_with_paper")),
+        ("papers/scorecard", after("compare_with_paper")),
         # What the rules are made from reruns what it changes of them.
         ("catalogue/figures", {}),
         *also_long(
@@ -106,8 +106,8 @@ def test_one_figure_is_drawn_alone_and_for_its_own_changes(project, tmp_path):
             ("inference/leaderboard", after("leaderboard")),
             ("inference/panel", after("panel", *DRAWN)),
             ("inference/robustness", after("conclusions")),
-            ("crosscheck/compare", {}),
-            ("montecarlo/estimators", {}),
+            ("validation/compare", {}),
+            ("validation/estimators", {}),
             ("config/studies", {}),
         ),
     ],

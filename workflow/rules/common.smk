@@ -6,6 +6,7 @@ from functools import cache, partial
 from recuse.base import places
 from recuse.base.errors import ConfigError, RecuseError
 from recuse.base.forks import Forks
+from recuse.base.products import register
 from recuse.base.records import contents_of, decide_by_records
 from recuse.base.rules import (
     asks,
@@ -18,8 +19,12 @@ from recuse.base.rules import (
 )
 from recuse.catalogue.figures import drawings, figures
 from recuse.config import studies
-from recuse.config.load import checked, merged, project_settings
+from recuse.config.load import checked, merged
+from recuse.config.read import project_settings
 from recuse.config.studies import DATA, with_placeholders
+from recuse.products import PRODUCTS
+
+register(PRODUCTS)
 
 
 @cache
@@ -40,6 +45,11 @@ def answer(function, *names):
 def of_study(function, *further):
     """An input or a param: the result of `function` for a job's study and `further` wildcards."""
     return lambda wildcards: answer(function, wildcards.study, *(wildcards[name] for name in further))
+
+
+def code_with(script, named):
+    """A function of a study: the code of a script, with that of the function that `named` gives for the study, if any."""
+    return lambda config, study: code_of(script, *filter(None, [named(config, study)]))
 
 
 def setting(name, default=None):
@@ -156,7 +166,7 @@ def of_drawings(function, *names):
 
 def code_of_figures(drawings):
     """The script of figures, and what draws these."""
-    return code_of("figure.py", *{drawing["draw"].partition(":")[0] for drawing in drawings.values()})
+    return code_of("figure.py", *{drawing["draw"] for drawing in drawings.values()})
 
 
 wildcard_constraints:

@@ -24,7 +24,8 @@ rule simulate_comparisons:
     resources:
         **asks(mem_mb=1000, runtime=10),
     params:
-        code=code_of("simulate_comparisons.py"),
+        code=of_study(code_with("simulate_comparisons.py", studies.simulator)),
+        simulator=of_study(studies.simulator),
         settings=setting("simulate"),
         worsening=setting("worsening", list(WORSENING)),
         seed=config["seed"],
@@ -85,8 +86,8 @@ rule comparisons:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        code=code_of("comparisons.py"),
-        format=of_study(studies.verdict_format),
+        code=of_study(code_with("comparisons.py", studies.verdict_reader)),
+        reader=of_study(studies.verdict_reader),
         both_orders=setting("both_orders", True),
         declared=of_study(studies.declared_of),
         models=of_study(studies.models_of),

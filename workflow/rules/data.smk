@@ -1,6 +1,7 @@
 # From published files, a simulation or a user's files, imported if necessary, to ratings and cells.
 
-from recuse.published.values import FILES
+from recuse.collect.inputs import ledgers_of
+from recuse.papers.values import FILES
 
 PUBLISHED = [f"{DATA}/{name}" for name in FILES.values()]
 # Settings for checking the ratings of a study.
@@ -109,7 +110,8 @@ rule simulate:
     resources:
         **asks(mem_mb=1000, runtime=10),
     params:
-        code=code_of("simulate.py"),
+        code=of_study(code_with("simulate.py", studies.simulator)),
+        simulator=of_study(studies.simulator),
         settings=setting("simulate"),
         scales=setting("scales"),
         task_types=setting("task_types", {}),
@@ -139,7 +141,7 @@ rule collect:
         "../../envs/recuse.yaml"
     params:
         code=code_of("collect.py"),
-        adds_to=of_study(studies.ledgers_of),
+        adds_to=of_study(ledgers_of),
         settings=setting("collect"),
         families=setting("families", {}),
         seed=config["seed"],

@@ -1,6 +1,6 @@
 # Estimators and tests on the simulated worlds of montecarlo.yaml: `snakemake montecarlo`. One job per world of a grid.
-from recuse.config.load import montecarlo_settings
-from recuse.montecarlo.estimators import TABLES, dials_of, estimators_of, world_titles, worlds_figure
+from recuse.validation.settings import montecarlo_settings
+from recuse.validation.estimators import TABLES, dials_of, estimators_of, world_titles, worlds_figure
 
 MONTECARLO = answer(lambda config: montecarlo_settings())
 OF_MONTECARLO = [*TABLES, "worlds"]
@@ -74,7 +74,7 @@ rule montecarlo_figure:
     resources:
         **asks(mem_mb=600, runtime=5),
     params:
-        code=code_of("figure.py", "recuse.plot.montecarlo"),
+        code=code_of("figure.py", "recuse.validation.figure"),
         figures=worlds_figure(MONTECARLO, config["confidence"]),
     message:
         "Draw how often each verdict is given on simulated worlds."

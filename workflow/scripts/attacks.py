@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from recuse.base.database import connect
 from recuse.base.runner import run
 from recuse.base.tables import ASR, LENGTH_CURVE, RANKS, VOTE_SHARES, VOTES_BY_POSITION, write_table
-from recuse.pairwise.attacks import (
+from recuse.papers.attacks import (
     average_ranks,
     create_samples,
     create_votes,

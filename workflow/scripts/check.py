@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from recuse.base.runner import run
 from recuse.base.tables import CHECK, write_table
-from recuse.check.check import check_study, page_of
+from recuse.check.check import check_study
 from recuse.check.facts import facts_of
+from recuse.check.page import page_of
 from recuse.data.study import Study
 from recuse.inference.reliability import reliability_of
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from recuse.base.runner import run
 from recuse.base.tables import CHECK, CHOICES, LABEL_NOISE, VERDICTS, read_table, write_table
-from recuse.check.check import page_of
+from recuse.check.page import page_of
 from recuse.check.pairs import check_comparisons
 from recuse.pairwise.choices import choices, choices_of, label_noise
 from recuse.pairwise.questions import open_pairs

@@ -4,9 +4,9 @@ import sys
 from collections.abc import Mapping
 
 from recuse.base.runner import run
+from recuse.collect.inputs import enough_in, plan_of
 from recuse.collect.study import Collected, ask
 from recuse.collect.words import of_run
-from recuse.inputs import enough_in, plan_of
 
 
 def collect_study(*, study: str, answered: str, collected: str, config: Mapping) -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 from recuse.base.outputs import write_text
 from recuse.base.runner import run
 from recuse.base.tables import CLAIMS, SCORECARD, write_table
-from recuse.published.claims import judged_claims, read_claims
-from recuse.published.results import Results
-from recuse.published.scorecard import scorecard
-from recuse.published.values import read_published
-from recuse.report.scorecard import page
+from recuse.papers.claims import judged_claims, read_claims
+from recuse.papers.results import Results
+from recuse.papers.scorecard import scorecard
+from recuse.papers.scorecard_page import page
+from recuse.papers.values import read_published
 
 
 def judge(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from recuse.base.runner import run
-from recuse.data.imports.ratings import import_ratings
+from recuse.imports.ratings import import_ratings
 
 
 def import_study(

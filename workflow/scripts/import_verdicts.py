@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from recuse.base.runner import run
-from recuse.data.imports.verdicts import import_verdicts
+from recuse.imports.verdicts import import_verdicts
 
 
 def import_study(

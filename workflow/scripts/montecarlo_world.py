@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from recuse.base.runner import run
 from recuse.base.tables import MONTECARLO, write_table
-from recuse.montecarlo.estimators import try_estimators
-from recuse.montecarlo.world import MonteCarloWorld
+from recuse.validation.estimators import try_estimators
+from recuse.validation.world import MonteCarloWorld
 
 
 def try_on_world(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from recuse.base.runner import run
-from recuse.data.multivac import read_multivac
+from recuse.papers.multivac import read_multivac
 
 
 def read_released(*, study: str, raw: Sequence[str], ratings: str, imported: str) -> None:

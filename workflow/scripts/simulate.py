@@ -1,15 +1,13 @@
 """Simulate a study, from the world that config declares or the published one: ratings, raters and planted values."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from pkgutil import resolve_name
 
 from recuse.base.database import write_parquet
 from recuse.base.errors import ConfigError
 from recuse.base.runner import run
 from recuse.base.tables import PLANTED, write_table
-from recuse.published.values import read_files
 from recuse.simulate.ratings import planted, simulate
-from recuse.simulate.twin import published_world
 from recuse.simulate.world import declared_world
 
 
@@ -17,6 +15,7 @@ def simulate_study(
     *,
     study: str,
     published: Sequence[str],
+    simulator: str,
     settings: Mapping,
     families: Mapping,
     scales: Mapping,
@@ -25,10 +24,10 @@ def simulate_study(
     outputs: Mapping[str, str],
 ) -> None:
     try:
-        if "quality" in settings:
-            world = declared_world(settings, models=families, scales=scales, task_types=task_types, seed=seed)
+        if simulator:
+            world = resolve_name(simulator)(published, models=families, scales=scales)
         else:
-            world = published_world(read_files(Path(published[0]).parent), models=families, scales=scales)
+            world = declared_world(settings, models=families, scales=scales, task_types=task_types, seed=seed)
         drawn = simulate(world, prompts=settings["prompts"], seed=seed)
     except ConfigError as error:
         raise ConfigError(f"config: studies: {study}: {error}") from None

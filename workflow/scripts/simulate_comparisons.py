@@ -1,21 +1,28 @@
 """Simulate comparisons, by the judges that config declares or with the published success rates of attacks planted."""
 
 from collections.abc import Mapping, Sequence
+from pkgutil import resolve_name
 
 from recuse.base.errors import ConfigError
 from recuse.base.runner import run
 from recuse.base.tables import PAIRWISE_PLANTED, write_table
-from recuse.published.attacks import read_attacks
 from recuse.simulate.gold import declared_key_world, planted_by_key, simulate_keyed
 from recuse.simulate.pairwise import declared_comparisons, planted_biases, simulate_comparisons
-from recuse.simulate.votes import published_votes, write_comparisons
+from recuse.simulate.votes import write_comparisons
 
 
 def simulate_study(
-    *, study: str, published: Sequence[str], settings: Mapping, worsening: Sequence[str], seed: int, outputs: Mapping[str, str]
+    *,
+    study: str,
+    published: Sequence[str],
+    simulator: str,
+    settings: Mapping,
+    worsening: Sequence[str],
+    seed: int,
+    outputs: Mapping[str, str],
 ) -> None:
-    if "votes" in settings:
-        drawn, planted = published_votes(read_attacks(published[0]), seed=seed)
+    if simulator:
+        drawn, planted = resolve_name(simulator)(published, seed=seed)
     else:
         try:
             if "accuracy" in settings:

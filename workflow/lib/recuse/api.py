@@ -39,6 +39,7 @@ from recuse.arguments import (
 )
 from recuse.base.errors import ConfigError, DataError, did_you_mean
 from recuse.base.places import PROJECT
+from recuse.base.products import register
 from recuse.base.tables import (
     CHECK,
     LEADERBOARD,
@@ -46,13 +47,17 @@ from recuse.base.tables import (
     VERDICTS,
 )
 from recuse.base.words import enumerated, visible
-from recuse.config.load import project_settings, with_study
+from recuse.config.load import with_study
+from recuse.config.read import project_settings
 from recuse.data.registry import COMPARED, DEFAULT, RATED
 from recuse.objects import Check, Fit, Pairs, Ratings, table_of
+from recuse.products import PRODUCTS
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
+
+register(PRODUCTS)
 
 
 def ratings(
@@ -189,7 +194,7 @@ def check(data: "Ratings | Pairs") -> "Check":
     <BLANKLINE>
       supports: self-bias of 5 of 5
     """
-    from recuse.check.check import page_of
+    from recuse.check.page import page_of
     from recuse.config.studies import has_gold_labels
 
     _check_is(data, Ratings | Pairs, "check")

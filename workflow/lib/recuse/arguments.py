@@ -7,16 +7,19 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from pkgutil import resolve_name
 from tempfile import mkdtemp
 from threading import RLock
 from typing import Any, TypeAlias
 
 import yaml
 
-from recuse.base.database import Frame, bounded, connect
+from recuse.base.database import Frame, bounded
 from recuse.base.errors import ConfigError, DataError, RecuseError
+from recuse.base.products import registered
 from recuse.base.words import enumerated, visible
-from recuse.config.load import load, project_settings, read, with_study
+from recuse.config.load import load, with_study
+from recuse.config.read import project_settings, read
 from recuse.data.registry import COMPARED, RATED, usual_scale
 from recuse.inputs import (
     Inputs,
@@ -154,21 +157,13 @@ class Source:
 
     def _ranges(self) -> dict[str, tuple[float, float]]:
         """The lowest and the highest number of each dimension."""
-        from recuse.data.files import as_number
-        from recuse.data.imports.readers import create_imported
-
+        find_ranges = resolve_name(next(product.ranges for product in registered() if product.ranges))
         config, folder = project_settings(), mkdtemp(prefix="recuse-")
         try:
             with ONE_AT_A_TIME, bounded(config["memory_limit"], f"{folder}/work", frames=self.frames):
-                connection = connect()
-                create_imported(connection, self.files, self.settings, RATED)
-                numbers = " union all ".join(
-                    f"select dimension, {as_number(name)} as x from imported" for name in ("rating", "gt")
-                )
-                rows = connection.execute(f"select dimension, min(x), max(x) from ({numbers}) group by 1 order by 1").fetchall()
+                ranges = find_ranges(self.files, self.settings)
         finally:
             shutil.rmtree(folder)
-        ranges = {name: (low, high) for name, low, high in rows if name is not None and low is not None}
         if not ranges:
             raise DataError(f"{self.files[0]}: no rating is a number; name their column: rating=")
         return ranges

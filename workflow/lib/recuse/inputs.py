@@ -1,32 +1,27 @@
-"""From named files, or a configuration alone, to a study: its ratings or verdicts, and what they support.
+"""From named files, or a configuration alone, to a study: its ratings or verdicts.
 
 Every step is the workflow's, without Snakemake: numbers and errors are the same. Slow imports, numpy above all, are in the
 functions, as the command sets the number of threads before.
 """
 
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
-from io import StringIO
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from os.path import realpath
+from pkgutil import resolve_name
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from recuse.base.database import Connection, Frame, bounded, bytes_of, frame_at
-from recuse.base.errors import ConfigError, DataError, check_known
+from recuse.base.database import Frame, bounded, bytes_of
+from recuse.base.errors import ConfigError, check_known
+from recuse.base.products import registered
 from recuse.base.tables import read_table
 from recuse.data.registry import COMPARED, RATED, files_in, named_files, parts_of, raw_files
 
 if TYPE_CHECKING:
-    from recuse.check.facts import Finding
-    from recuse.collect.plan import Plan
-    from recuse.collect.study import Collected
     from recuse.data.files import RatingsFile
     from recuse.data.ratings import StudyFiles
     from recuse.data.study import Study
-    from recuse.inference.reliability import Reliability
-    from recuse.pairwise.choices import Choices
 
 RAW, RATERS = "raw.parquet", "raw_raters.parquet"  # written by an import
 KEPT = (RAW, RATERS, "ratings.parquet", "cells.parquet", "raters.parquet", "comparisons.parquet")  # in a folder that stays
@@ -148,7 +143,7 @@ def study_of(
         paths = {realpath(path) for path, _ in files}
         name = next((study for study in config[RATED] if paths == _files_of(config, study).keys()), None)
     if name is None:
-        from recuse.config.load import project_settings
+        from recuse.config.read import project_settings
 
         added = [study for study in config[RATED] if study not in project_settings()[RATED]]
         advice = "describe their study in a file and pass it by --config; `recuse import --guess` with these files writes one"
@@ -189,39 +184,6 @@ def paths_of(settings: Mapping) -> list[str]:
     return [path for path, _ in named_files(settings.get("files", ()))]
 
 
-def plan_of(config: Mapping, study: str) -> "Plan":
-    """What a study asks of judges; ConfigError if it asks nothing, DataError about its tables."""
-    from pathlib import Path
-
-    from recuse.collect.plan import RATINGS, VERDICTS, Plan
-    from recuse.collect.texts import prices_in
-    from recuse.config.load import read
-
-    compared = study in config[COMPARED]
-    settings = config[COMPARED if compared else RATED][study]
-    prices = settings["collect"].get("prices")
-    priced = {} if prices is None else prices_in(prices, read(Path(prices)))
-    return Plan.of(study, VERDICTS if compared else RATINGS, settings, seed=config["seed"], prices=priced)
-
-
-def enough_in(config: Mapping, study: str) -> "Callable[[Collected], bool] | None":
-    """Whether what was collected gives intervals as narrow as the plan of a study wants; None if it says nothing of that."""
-    width = config[COMPARED if study in config[COMPARED] else RATED][study]["collect"].get("design", {}).get("width")
-    if width is None:
-        return None
-
-    def enough_collected(collected: "Collected") -> bool:
-        from recuse.collect.designs import enough
-
-        inputs = _inputs_in(config, study)
-        with redirect_stderr(StringIO()), in_folder(inputs) as folder:  # `check` says what it has to say of these ratings
-            collected.write(f"{folder}/collected.csv")
-            inputs = _imported(inputs, folder, [f"{folder}/collected.csv"])
-            return enough(tables_of(inputs, folder), width, confidence=config["confidence"])
-
-    return enough_collected
-
-
 @contextmanager
 def in_folder(inputs: Inputs, place: str | None = None) -> Iterator[str]:
     """Give a folder for temporary files, and limit DuckDB to these, the inputs' files and the limits of config.
@@ -245,42 +207,13 @@ def in_folder(inputs: Inputs, place: str | None = None) -> Iterator[str]:
         yield folder if place is None else place
 
 
-def _files_at(path: str) -> list[str]:
-    return [path] if frame_at(path) else files_in(path)
-
-
 def imported(inputs: Inputs, folder: str) -> Inputs:
-    """The inputs, with what the workflow would import from the files, now in `folder`, if the study imports them."""
-    if "import" not in inputs.settings:
-        return inputs
-    files = [path for file in inputs.files for path in _files_at(file.path)]
-    if "collect" in inputs.settings:
-        from recuse.collect.study import Collected
-
-        files = [f"{folder}/collected.csv"]
-        Collected.in_ledger(plan_of(inputs.config, inputs.study)).write(files[0])
-    return _imported(inputs, folder, files)
-
-
-def _imported(inputs: Inputs, folder: str, files: Sequence[str]) -> Inputs:
-    from recuse.data.files import RatingsFile
-    from recuse.data.imports.ratings import import_ratings
-    from recuse.data.imports.verdicts import import_verdicts
-    from recuse.data.registry import models_with, tells_raters
-
-    settings, key = inputs.settings["import"], "verdicts" if inputs.compared else "ratings"
-    outputs = {key: f"{folder}/{RAW}", "imported": f"{folder}/imported.csv"}
-    references = [path for named in paths_of(settings.get("references", {})) for path in _files_at(named)]
-    shared = {"settings": settings, "outputs": outputs, "declared": inputs.settings.get("verify")}
-    shared["models"] = models_with(inputs.settings.get("families", {}), inputs.config["models"])
-    if tells_raters(settings) and not inputs.compared:
-        outputs["raters"] = f"{folder}/{RATERS}"
-    with redirect_stdout(sys.stderr):  # the standard output is for the command's results
-        if inputs.compared:
-            import_verdicts(inputs.study, files, references, **shared)
-        else:
-            import_ratings(inputs.study, files, references, **shared, scales=inputs.settings["scales"])
-    return inputs._replace(files=[RatingsFile(outputs[key])])
+    """The inputs with files of ratings or verdicts, now in `folder`, if a product makes these, as an import does."""
+    for product in registered():
+        for key, function in product.reads.items():
+            if key in inputs.settings:
+                return resolve_name(function)(inputs, folder)
+    return inputs
 
 
 def tables_of(inputs: Inputs, folder: str) -> "Study":
@@ -295,105 +228,3 @@ def tables_of(inputs: Inputs, folder: str) -> "Study":
         raise no_complete_row(inputs.files)
     build_cells(ratings, cells)
     return Study(inputs.study, cells, [ratings])
-
-
-def findings_of(inputs: Inputs, folder: str) -> "list[Finding]":
-    """What the inputs, once imported, support, with temporary tables in `folder`.
-
-    Raises what the steps of the workflow raise about the files.
-    """
-    from recuse.check.names import unknown_names, what_to_write
-
-    if inputs.compared:
-        return findings_on_pairs(inputs, pairs_of(inputs, folder))
-    try:
-        study = tables_of(inputs, folder)
-    except DataError as error:  # about one unknown name: say what to write for all of them
-        names = unknown_names(inputs.source())
-        if not names:
-            raise
-        raise DataError(str(error), *what_to_write(names, inputs.config["models"])) from error
-    return findings_on(inputs, study, folder)
-
-
-def findings_on(inputs: Inputs, study: "Study", folder: str) -> "list[Finding]":
-    """What the ratings of a study support, by its tables in `folder`."""
-    from recuse.check.check import check_study
-    from recuse.check.facts import facts_of
-
-    config, settings = inputs.config, inputs.settings
-    power = {key: config["inference"]["power"][key] for key in ("self_bias", "power")}
-    of_config = {"imports": settings.get("import"), "named": settings.get("families")}
-    facts = facts_of(study, f"{folder}/completeness.csv", **of_config)
-    return check_study(facts, reliability_in(inputs, study, folder), **power, confidence=config["confidence"])
-
-
-def reliability_in(inputs: Inputs, study: "Study", folder: str) -> "dict[str, Reliability]":
-    """The reliability of the human scores by dimension, where single raters or published numbers tell it."""
-    from recuse.base.places import PROJECT
-    from recuse.data.raters import check_raters
-    from recuse.data.registry import tells_raters
-    from recuse.inference.reliability import reliability_of
-
-    settings = inputs.settings
-    raw = f"{folder}/{RATERS}" if tells_raters(settings.get("import", {})) else settings.get("raters")
-    raters = [f"{folder}/raters.parquet"] if raw is not None else []
-    if raters:
-        source = inputs.source()
-        check_raters(raw, source.registry, ratings=study.ratings, output=raters[0], declared=source.declared)
-    alphas = [str(PROJECT / "workflow" / "data" / "twin_facts.csv")] if "source" in settings else []
-    return reliability_of(study, raters=raters, alphas=alphas, of_alpha=inputs.config["inference"]["raters"])
-
-
-def pairs_of(inputs: Inputs, folder: str) -> str:
-    """Check the files of verdicts and write comparisons.parquet and completeness.csv into `folder`; returns the first."""
-    from recuse.config.studies import models_of
-    from recuse.pairwise.table import normalise
-
-    comparisons = f"{folder}/comparisons.parquet"
-    normalise(
-        inputs.study,
-        [file.path for file in inputs.files],
-        both_orders=inputs.settings.get("both_orders", True),
-        declared={} if "import" in inputs.settings else inputs.settings.get("verify"),
-        models=models_of(inputs.config, inputs.study),
-        comparisons=comparisons,
-        completeness=f"{folder}/completeness.csv",
-    )
-    return comparisons
-
-
-class PairTables(NamedTuple):
-    """What judges and humans choose in comparisons, and rows of the tables of that and of verdicts."""
-
-    pairs: Connection
-    of: "Choices"
-    choices: list[dict]
-    verdicts: list[dict]
-
-
-def tables_of_pairs(inputs: Inputs, comparisons: str) -> PairTables:
-    """Tabulate the canonical comparisons (parquet)."""
-    from recuse.config.studies import analyses, families_of
-    from recuse.pairwise.choices import choices, choices_of
-    from recuse.pairwise.questions import open_pairs
-    from recuse.pairwise.regression import Regression, read_compared
-    from recuse.pairwise.verdicts import verdicts
-    from recuse.pairwise.wordings import rows_over_wordings
-
-    config, families = inputs.config, families_of(inputs.config, inputs.study)
-    pairs = open_pairs(comparisons, {})
-    level, of = config["confidence"], choices_of(pairs, families)
-    rows = list(choices(of, confidence=level, seed=config["seed"]))
-    regression = []
-    if "regression" in analyses(config, inputs.study):
-        regression = list(rows_over_wordings(Regression(read_compared(comparisons, families)), confidence=level))
-    settings = {"order": list(families), "confidence": level, "power": config["inference"]["power"]["power"]}
-    return PairTables(pairs, of, rows, list(verdicts(rows, regression, of.judges, **settings)))
-
-
-def findings_on_pairs(inputs: Inputs, comparisons: str) -> "list[Finding]":
-    """What the canonical comparisons (parquet) support."""
-    from recuse.check.pairs import check_comparisons
-
-    return check_comparisons(*tables_of_pairs(inputs, comparisons), power=inputs.config["inference"]["power"]["power"])

@@ -35,19 +35,9 @@ from recuse.base.tables import (
     write_table,
 )
 from recuse.base.words import counted, visible
-from recuse.data.imports.ratings import NOT_IN_CONFIG
-from recuse.inputs import (
-    KEPT,
-    Inputs,
-    findings_on,
-    findings_on_pairs,
-    imported,
-    in_folder,
-    pairs_of,
-    reliability_in,
-    tables_of,
-    tables_of_pairs,
-)
+from recuse.data.registry import NOT_IN_CONFIG
+from recuse.findings import findings_on, findings_on_pairs, pairs_of, reliability_in, tables_of_pairs
+from recuse.inputs import KEPT, Inputs, imported, in_folder, tables_of
 
 if TYPE_CHECKING:
     import pandas as pd

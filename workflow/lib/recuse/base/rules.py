@@ -27,13 +27,13 @@ COMPRESSION = 8  # as CSV, parquet or gzip is about this many times its size
 Resources = Mapping[str, Callable[[object, int], int]]  # of a job, by its wildcards and the number of the attempt
 
 
-def code_of(script: str, *modules: str) -> list[str]:
+def code_of(script: str, *names: str) -> list[str]:
     """A script and the library modules that it uses, directly or indirectly: a param of its rule, compared by content.
 
-    modules: those that the script imports by name, such as recuse.plot.scores.
+    names: modules that the script imports by name, such as recuse.plot.scores, or `module:function`.
     """
     used: set[Path] = set()
-    waiting = [WORKFLOW / "scripts" / script, *(_path(name.removeprefix("recuse.")) for name in modules)]
+    waiting = [WORKFLOW / "scripts" / script, *(_path(name.partition(":")[0].removeprefix("recuse.")) for name in names)]
     while waiting:
         path = waiting.pop()
         used.add(path)

@@ -3,18 +3,18 @@
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pkgutil import resolve_name
 
 from recuse.base.errors import ConfigError, check_known, did_you_mean
 from recuse.base.places import WORKFLOW
+from recuse.base.products import registered
 from recuse.base.words import with_gold_labels
 from recuse.catalogue.tables import (
     Applies,
     estimates_of,
-    from_source,
     of_ratings,
     tables_of,
     with_analysis,
-    with_cognitive_biases,
     with_key,
     with_verdicts,
 )
@@ -24,12 +24,10 @@ from recuse.config.studies import (
     config_of,
     every_spec,
     has_gold_labels,
-    is_of_the_paper,
     kind,
     models_of,
     section_of,
     settings_of,
-    source_of,
 )
 from recuse.model.covariance import COVARIANCES
 from recuse.model.spec import (
@@ -60,17 +58,11 @@ def subject_of(config: Mapping, study: str) -> dict[str, object]:
     return {"models": models_of(config, study), "families": config["families"], **about}
 
 
-def subject_of_texts(config: Mapping, study: str) -> dict[str, object]:
-    """The subject of a figure of the published texts, which are real even if the votes on them are simulated."""
-    repository = config["sources"][source_of(config, study)]["repository"]
-    return {"models": {}, "families": {}, "label": f"texts of {repository}", "kind": "published"}
-
-
 @dataclass(frozen=True)
 class Figure:
     """A figure: what draws it, from which tables, and which studies have it.
 
-    draw: `module:function` of recuse.plot, imported by the figure's job alone and called with tables, subject and settings.
+    draw: `module:function`, imported by the figure's job alone and called with tables, subject and settings.
     title: of the files, before the study's.
     tables: argument of the function -> table of the study, as `tables/rbo` or `estimates/main`, or a list of them.
     settings: further arguments, which the caption also reads. ablation: name and words of a user's spec, for the caption.
@@ -114,7 +106,7 @@ def drawing_of(config: Mapping, study: str, *, figure: Figure) -> dict[str, obje
     """What the script of figures needs to know about one, and its caption reads."""
     subject = figure.subject(config, figure.of_study.format(study=study))
     return {
-        "draw": f"recuse.plot.{figure.draw}",
+        "draw": figure.draw,
         "title": f"{with_gold_labels(figure.title) if subject.get('gold') else figure.title}: {subject['label']}",
         "subject": {**subject, "estimand": "" if study in config["comparisons"] else figure.estimand},
         "settings": figure.settings,
@@ -155,7 +147,7 @@ def of_table(draw: str, title: str, table: str, settings: Mapping | None = None,
 def by_equation_1(config: Mapping) -> Figure:
     """Self- and family-bias by Equation 1."""
     return Figure(
-        "biases:self_family_bias",
+        "recuse.plot.biases:self_family_bias",
         "Self-bias by judge and family-bias by family",
         {"estimates": "estimates/main", "not_estimable": "tables/not_estimable", "multiplicity": "tables/multiplicity"},
         {"spec": "main", "simultaneous": simultaneous_of(config, "main"), **interval_of(config, "main")},
@@ -166,7 +158,7 @@ def by_equation_1(config: Mapping) -> Figure:
 def by_slice(config: Mapping, title: str, headings: Mapping[str, str], *, words: str = "") -> Figure:
     """Self-bias, a panel for each slice of the specs; `headings`, by spec, are above their panels, `words` at the foot."""
     return Figure(
-        "slices:slices_of_specs",
+        "recuse.plot.slices:slices_of_specs",
         title,
         {
             "estimates": [f"estimates/{spec}" for spec in headings],
@@ -193,7 +185,7 @@ def compared(config: Mapping, title: str, labels: Mapping[str, str]) -> Figure:
         for spec, label in labels.items()
     ]
     return Figure(
-        "biases:compare_specs",
+        "recuse.plot.biases:compare_specs",
         title,
         {"estimates": [f"estimates/{spec}" for spec in labels], "not_estimable": "tables/not_estimable"},
         {"variants": variants, "confidence": config["confidence"]},
@@ -204,7 +196,7 @@ def compared(config: Mapping, title: str, labels: Mapping[str, str]) -> Figure:
 def in_log_odds(config: Mapping, title: str, spec: str, *, words: str = "") -> Figure:
     """Self- and family-bias of an ordinal spec, a panel for each slice; `words` are at the foot."""
     return Figure(
-        "slices:ordinal",
+        "recuse.plot.slices:ordinal",
         title,
         {"estimates": f"estimates/{spec}", "not_estimable": "tables/not_estimable"},
         {"spec": spec, "by": SLICED[config["specs"][spec]["slice"]], "words": words, **interval_of(config, spec)},
@@ -259,16 +251,20 @@ def measured(config: Mapping, *specs: str, further: Sequence[str] = ()) -> str:
 
 
 def figures(config: Mapping, project: Mapping) -> dict[str, Figure]:
-    """Name -> figure, all in the order of the reports; project: the configuration without a user's specs.
+    """Name -> figure, all in the order of the reports, those of products last.
 
-    config: as a study has it, for the figures of one with specs or settings of its own.
+    project: the configuration without a user's specs. config: as a study has it, for the figures of one with specs or settings
+    of its own.
     """
     apart = {name for settings in config["studies"].values() for name in settings.get("specs", ())}
     added = [spec for spec in config["specs"] if spec not in {*project["specs"], *apart}]
     config = {**config, "specs": {**every_spec(project), **every_spec(config)}}
     ablations = {f"ablation_{spec}": ablation(config, spec) for spec in added}
-    fig11 = replace(by_equation_1(config), of_study="helm_instruct", applies=is_of_the_paper)
-    return {**figures_of_ratings(config), **ablations, "fig11_helm_instruct": fig11, **figures_of_comparisons(config)}
+    figures = {**figures_of_ratings(config), **ablations, **figures_of_comparisons(config)}
+    for product in registered():
+        if product.figures:
+            figures |= resolve_name(product.figures)(config)
+    return figures
 
 
 def figures_of(config: Mapping, study: str, *, figures: Mapping[str, Figure]) -> dict[str, Figure]:
@@ -316,7 +312,7 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
     weak = "weak_models_dropped", "weak_models_and_claude_v2_dropped"
     return {
         "verdicts": of_table(
-            "verdicts:verdicts",
+            "recuse.plot.verdicts:verdicts",
             "The verdict on each judge and family, with its gaps to people and to the other judges",
             "verdicts",
             level,
@@ -324,13 +320,15 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             estimand=estimands_in_words([A, B, C]),
         ),
         "fig01_method": Figure(
-            "method:method",
+            "recuse.plot.method:method",
             "The method on three simulated worlds, the same in every study",
             {},
             {"seed": config["seed"]},
             estimand=measured(config, "main"),
         ),
-        "fig02_mean_scores": of_table("scores:mean_scores", "Mean score of each model's completions by judge", "mean_scores"),
+        "fig02_mean_scores": of_table(
+            "recuse.plot.scores:mean_scores", "Mean score of each model's completions by judge", "mean_scores"
+        ),
         "fig03_self_family_bias": by_equation_1(config),
         "fig04_slices": by_slice(
             config,
@@ -338,10 +336,12 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             {"by_dimension": "Self-bias by dimension", "by_task_type": "by task type"},
         ),
         "fig05_correlations": of_table(
-            "scores:correlations", "Correlation of each judge with the humans by dimension", "correlations", level
+            "recuse.plot.scores:correlations", "Correlation of each judge with the humans by dimension", "correlations", level
         ),
         "fig06_mean_scores_by_dimension": of_table(
-            "scores:mean_scores_by_dimension", "Mean score of each model's completions by judge and dimension", "mean_scores"
+            "recuse.plot.scores:mean_scores_by_dimension",
+            "Mean score of each model's completions by judge and dimension",
+            "mean_scores",
         ),
         "fig07_length_control": compared(
             config,
@@ -375,14 +375,14 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             {"main": "straight lines (Equation 1)", "gam": "GAM, pooled"},
         ),
         "idiosyncrasy": of_table(
-            "idiosyncrasy:residuals",
+            "recuse.plot.idiosyncrasy:residuals",
             "Preference of each judge for each model, beyond what is expected from both",
             "residuals",
             {"spec": next(iter(config["inference"]["idiosyncrasy"]), "main"), **level},
             estimand=estimands_in_words([C]),
         ),
         "reliability": Figure(
-            "reliability:reliability",
+            "recuse.plot.reliability:reliability",
             "Self- and family-bias against the reliability of the human scores",
             {
                 "curves": "tables/reliability_curve",
@@ -394,42 +394,44 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             estimand=measured(config, *config["inference"]["measurement_error"]),
         ),
         "leaderboard": of_table(
-            "leaderboard:leaderboard", "Models ranked before and after the biases are removed", "leaderboard", level
+            "recuse.plot.leaderboard:leaderboard", "Models ranked before and after the biases are removed", "leaderboard", level
         ),
-        "panel": of_table("panel:panel", "Which judges to combine", "panel", level),
-        "ppi": of_table("power:ppi", "Human means of models from few human labels", "ppi", level),
+        "panel": of_table("recuse.plot.panel:panel", "Which judges to combine", "panel", level),
+        "ppi": of_table("recuse.plot.power:ppi", "Human means of models from few human labels", "ppi", level),
         "power": of_table(
-            "power:power",
+            "recuse.plot.power:power",
             "Self-bias that studies like this one would detect",
             "power",
             level,
             estimand=estimands_in_words([A, B, C]),
         ),
         "conclusions": Figure(
-            "robustness:conclusions",
+            "recuse.plot.robustness:conclusions",
             "Which conclusions hold in the robustness checks",
             {"table": "tables/conclusions", "not_estimable": "tables/not_estimable"},
             conclusions_params(config),
             estimand=estimands_in_words([A, B, C]),
         ),
         "gam_smooths": of_table(
-            "scores:smooths", "Expected rating by human score, a curve for each judge", "smooths", interval_of(config, "gam")
+            "recuse.plot.scores:smooths",
+            "Expected rating by human score, a curve for each judge",
+            "smooths",
+            interval_of(config, "gam"),
         ),
     }
 
 
 def figures_of_comparisons(config: Mapping) -> dict[str, Figure]:
-    """Figures of comparisons, and the scorecard, of comparisons or of ratings."""
+    """Figures of comparisons, and of answers that are right or wrong by a key."""
     level = {"confidence": config["confidence"]}
-    verbosity, attacks = {"applies": with_analysis("verbosity")}, {"applies": with_analysis("attacks")}
-    biases, regression = {"applies": with_cognitive_biases}, {"applies": with_analysis("regression")}
+    verbosity, regression = {"applies": with_analysis("verbosity")}, {"applies": with_analysis("regression")}
     return {
-        "gold": of_table("gold:gold", "Own right and wrong answers", "gold", level, applies=with_key),
+        "gold": of_table("recuse.plot.gold:gold", "Own right and wrong answers", "gold", level, applies=with_key),
         "strengths": of_table(
-            "regression:strengths", "Models ranked by the judges' verdicts", "strengths", level, **regression
+            "recuse.plot.regression:strengths", "Models ranked by the judges' verdicts", "strengths", level, **regression
         ),
         "verbosity_bias": of_table(
-            "verbosity:verbosity_bias",
+            "recuse.plot.verbosity:verbosity_bias",
             "Verbosity bias of each judge",
             "verbosity",
             level,
@@ -439,67 +441,19 @@ def figures_of_comparisons(config: Mapping) -> dict[str, Figure]:
             beside=lambda config, study: kind(config, study) == "published",
         ),
         "score_curves": of_table(
-            "length:score_curves", "Score of an answer by its relative length, for each judge", "score_curves", **verbosity
+            "recuse.plot.length:score_curves",
+            "Score of an answer by its relative length, for each judge",
+            "score_curves",
+            **verbosity,
         ),
         "alignment_curves": of_table(
-            "length:alignment_curves",
+            "recuse.plot.length:alignment_curves",
             "Agreement of each judge with the humans by relative length",
             "alignment_curves",
             level,
             **verbosity,
         ),
         "position": of_table(
-            "verbosity:position", "Effect of the order of the answers on each judge", "position", level, **verbosity
-        ),
-        "bias_jitter": of_table(
-            "cobbler:bias_jitter",
-            "Share of biased comparisons by cognitive bias and judge",
-            "cognitive_biases",
-            {"seed": config["seed"], **level},
-            **biases,
-        ),
-        "bias_profile": of_table("cobbler:bias_profile", "Profile of cognitive biases by judge", "cognitive_biases", **biases),
-        "bias_by_size": of_table(
-            "cobbler:bias_by_size", "Average share of biased comparisons by size of the judge", "cognitive_biases", **biases
-        ),
-        "rbo": Figure(
-            "cobbler:rank_overlap_bars",
-            "Rank-biased overlap of each judge with the annotators",
-            {"table": "tables/rbo", "valid": "tables/valid_rates"},
-            applies=from_source("cobbler"),
-        ),
-        "attack_success": Figure(
-            "attacks:attack_success",
-            "Attack success rate by perturbation and judge",
-            {"rates": "tables/asr", "ranks": "tables/ranks"},
-            level,
-            **attacks,
-            published=f"{DATA}/judgement_bias_published.csv",
-            beside=from_source("judgement_bias"),
-        ),
-        "votes_by_position": of_table(
-            "attacks:votes_by_position", "Votes by the place of the answers", "votes_by_position", level, **attacks
-        ),
-        "length_bias_curve": of_table(
-            "length:length_bias_curve",
-            "Preference for the longer answer by difference of length",
-            "length_curve",
-            level,
-            **attacks,
-        ),
-        "length_confound": of_table(
-            "length:length_confound",
-            "Change of the answers' length by perturbation and Bloom level",
-            "length_confound",
-            level,
-            applies=from_source("judgement_bias"),
-            subject=subject_of_texts,
-        ),
-        "scorecard": of_table(
-            "scorecard:scorecard",
-            "Published values against this study's",
-            "scorecard",
-            applies=lambda config, study: is_of_the_paper(config, study) or bool(source_of(config, study)),
-            estimand=measured(config, "main", "llm_reference_as_coded"),
+            "recuse.plot.verbosity:position", "Effect of the order of the answers on each judge", "position", level, **verbosity
         ),
     }

@@ -1,7 +1,9 @@
 """Every table and which studies have it, with columns by recuse.base.tables; and what else the report of a study reads."""
 
 from collections.abc import Callable, Iterator, Mapping
+from pkgutil import resolve_name
 
+from recuse.base.products import registered
 from recuse.base.words import setting_in_words
 from recuse.config.studies import (
     analyses,
@@ -9,11 +11,9 @@ from recuse.config.studies import (
     config_of,
     has_gold_labels,
     has_raters,
-    is_compared,
     is_imported,
     is_keyed,
     is_of_the_paper,
-    is_released,
     is_simulated,
     kind,
     origin_of,
@@ -65,9 +65,6 @@ TABLES: dict[str, Applies] = {
     "collected": asks_judges,
     "imported": is_imported,
     "gold": with_key,
-    "claims": is_of_the_paper,
-    "scorecard": is_compared,
-    "rankings": is_released,
     **dict.fromkeys(("multiplicity", "idiosyncrasy", "pooled", "residuals", "identifiability"), of_ratings),
     **dict.fromkeys(("reliability", "measurement_error", "reliability_curve", "breakdowns"), of_ratings),
     **dict.fromkeys(
@@ -85,11 +82,7 @@ TABLES_OF_COMPARISONS: dict[str, Applies] = {
     **dict.fromkeys(("verbosity", "position", "agreement", "score_curves", "alignment_curves"), with_analysis("verbosity")),
     "gold": with_key,
     "cognitive_biases": with_cognitive_biases,
-    **dict.fromkeys(("asr", "ranks", "votes_by_position", "length_curve", "vote_shares"), with_analysis("attacks")),
-    **dict.fromkeys(("rbo", "valid_rates"), from_source("cobbler")),
-    **dict.fromkeys(("length_confound", "published_ranks"), from_source("judgement_bias")),
     "recovery": is_simulated,
-    "scorecard": source_of,
 }
 # Tables of comparisons that are compared with planted values, and with a paper's.
 READ_BY = {
@@ -98,10 +91,18 @@ READ_BY = {
 }
 
 
+def tables_in(section: str) -> dict[str, Applies]:
+    """The tables of studies of ratings, `studies`, or of `comparisons`: the core's, then those of products."""
+    tables = dict(TABLES if section == "studies" else TABLES_OF_COMPARISONS)
+    for product in registered():
+        if product.tables:
+            tables |= resolve_name(product.tables)[section]
+    return tables
+
+
 def tables_of(config: Mapping, study: str, *, read_by: str | None = None) -> dict[str, str]:
     """Name -> path of a study's tables, or of those that the table `read_by` of comparisons is made from."""
-    tables = TABLES_OF_COMPARISONS if study in config["comparisons"] else TABLES
-    names = [name for name, applies in tables.items() if applies(config, study)]
+    names = [name for name, applies in tables_in(section_of(config, study)).items() if applies(config, study)]
     return {name: f"results/{study}/tables/{name}.csv" for name in names if read_by is None or name in READ_BY[read_by]}
 
 

@@ -181,6 +181,7 @@ def _apart(study: Study) -> list[list[str]]:
     return sorted((sorted(levels.model[place] for place in of) for of in linked), key=lambda names: (len(names), names))
 
 
+LETTERS = ("A", "B", "C")  # of the estimands
 STOP, WARNING, NOTE, FINE = LEVELS = ("stop", "warning", "note", "fine")  # most important first, like TOPICS
 TOPICS = [
     *(

@@ -13,7 +13,7 @@ import numpy as np
 
 from recuse.base.reasons import Reason, because, code, in_words, parse
 from recuse.base.words import counted, enumerated, percent
-from recuse.check.facts import FINE, NOTE, STOP, WARNING, Facts, Finding
+from recuse.check.facts import FINE, LETTERS, NOTE, STOP, WARNING, Facts, Finding
 from recuse.inference.identifiability import identifiability
 from recuse.inference.idiosyncrasy import LEAST_MODELS, LEAST_PROMPTS, idiosyncrasies, listed_biases
 from recuse.inference.judge_model import cell_means
@@ -25,7 +25,6 @@ from recuse.model.design import terms_of
 from recuse.model.estimable import fitted_to, not_estimable, slices_of
 from recuse.model.spec import BIASES, EQUATION_1, Spec
 
-LETTERS = ("A", "B", "C")
 EQUATION = Spec.of("main")  # whatever a user's config makes of `main`
 BY_MODEL = Spec.of("model_effects", terms=(*EQUATION_1, "model"))
 QUANTITY = {"self_bias": "self-bias", "family_bias": "family-bias"}

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,19 +11,15 @@ from recuse.base.log import warn
 from recuse.base.tables import COLLECTED, COLLECTED_RATINGS, COLLECTED_VERDICTS, write_table
 from recuse.base.words import counted
 from recuse.collect.collection import DONE, Outcome
-from recuse.collect.estimate import estimates, page
 from recuse.collect.ledger import Answers, Ledger, answers_in
 from recuse.collect.plan import RATINGS, Plan, is_here
 from recuse.collect.progress import progress
 from recuse.collect.requests import Endpoint, Request
 from recuse.collect.run import collect
-from recuse.collect.size import in_words, planned, published, requests_for
 from recuse.collect.table import counts_of, rows_of
 from recuse.collect.texts import Answer
 
 UNLIMITED = "unlimited"
-ABSENT = 200  # words of an answer that is not written yet, for the estimate
-SELF_BIAS = 0.03  # of the scale
 
 
 @dataclass(frozen=True)
@@ -105,28 +101,6 @@ def budget_of(plan: Plan, budget: float | str | None = None) -> float | None:
                 f"with `{endpoint.model}: {{input: <money per million tokens>, output: <the same>}}`"
             )
     return None if budget is None else float(budget)
-
-
-def page_before(collected: Collected, *, families: Mapping, human_scores: bool, power: float, confidence: float) -> str:
-    """What a plan would ask and cost, three requests in full and, of ratings, how many prompts would show a self-bias.
-
-    Answers that are not written yet stand as texts of usual length. families: family -> models.
-    """
-    plan, entries = collected.plan, collected.entries
-    answers = plan.answers(entries, absent="word " * ABSENT)
-    requests = [request for wave in plan.waves(answers) for request in wave]
-    known = [entries[request.key] for request in (*plan.writing(), *requests) if request.key in entries]
-    pages = [page(estimates([*plan.writing(), *requests], known), requests, spent=entries.spent)]
-    if plan.kind == RATINGS:
-        ratings = {(each.about["judge"], each.about["prompt"], each.about["model"]) for each in requests}
-        of_models = {model: family for family, models in families.items() for model in models}
-        raters = 1 if human_scores else None
-        size = planned(published(), ratings, of_models, dimensions=len(plan.dimensions), raters=raters)
-        sought = {"self_bias": plan.settings.get("self_bias", SELF_BIAS), "power": power, "confidence": confidence}
-        per_prompt = len(requests) / len(plan.prompts)
-        rows = requests_for(size, per_prompt=per_prompt, human_scores=human_scores, **sought) if size else []
-        pages.append(in_words(rows, size, **sought))
-    return "\n\n".join(pages) + "\n"
 
 
 def ask(

@@ -11,7 +11,7 @@ from recuse.collect.plan import RATINGS, Plan
 from recuse.collect.requests import Request
 from recuse.collect.rubrics import VERDICT
 from recuse.collect.texts import Answer
-from recuse.data.imports.rows import ALL
+from recuse.imports.rows import ALL
 
 OUTCOMES = {"ab": ("a", "tie", "b"), "ba": ("b", "tie", "a")}
 

@@ -7,7 +7,7 @@ from recuse.base.database import connect
 from recuse.base.errors import ConfigError, DataError, did_you_mean
 from recuse.collect.requests import Price
 from recuse.data.files import place_of, reading
-from recuse.data.imports.rows import Table
+from recuse.imports.rows import Table
 
 
 class Answer(NamedTuple):

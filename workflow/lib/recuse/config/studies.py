@@ -11,10 +11,10 @@ from pathlib import Path
 
 from recuse.base.errors import ConfigError, did_you_mean
 from recuse.base.places import WORKFLOW
+from recuse.base.products import RATINGS, VERDICTS, registered
 from recuse.base.records import is_result
 from recuse.base.rules import megabytes_of
 from recuse.base.tables import read_table
-from recuse.collect.ledger import ledger_of
 from recuse.data.registry import Registry, files_in, models_with, named_files, raw_files, tells_raters
 from recuse.model.spec import in_place
 
@@ -22,10 +22,12 @@ DATA = os.path.relpath(WORKFLOW / "data")  # published numbers, and lists of pub
 # Origin -> kind of data; of several origins, the first counts.
 KINDS = {"simulate": "simulated", "files": "user", "import": "user", "source": "published"}
 PLACEHOLDER = {"files", "simulate"}  # keys of a study that is simulated for as long as its files are missing
-# Published sources with a manifest -> their contents: ratings, single verdicts, rankings made from verdicts, or texts.
-RATINGS, VERDICTS, RANKINGS, TEXTS = "ratings", "verdicts", "rankings", "texts"
-SOURCES = {"multivac": RATINGS, "prd": VERDICTS, "llmbar": VERDICTS, "cobbler": RANKINGS, "judgement_bias": TEXTS}
 DEFAULT_ANALYSES = ("verbosity", "regression")  # of verdicts
+
+
+def published_sources() -> dict[str, str]:
+    """The published sources with a manifest that a product reads, and what each holds: RATINGS, VERDICTS, RANKINGS or TEXTS."""
+    return {source: holds for product in registered() for source, holds in product.sources.items()}
 
 
 def with_placeholders(studies: Mapping[str, Mapping], exists: Callable[[str], bool]) -> dict[str, dict]:
@@ -45,7 +47,7 @@ def with_placeholders(studies: Mapping[str, Mapping], exists: Callable[[str], bo
 def origin_of_verdicts(settings: Mapping) -> str | None:
     """Origin of a study's verdicts, one of KINDS; None if its source has no single verdicts."""
     origin = next(origin for origin in KINDS if origin in settings)
-    return None if origin == "source" and SOURCES[settings["source"]] != VERDICTS else origin
+    return None if origin == "source" and published_sources()[settings["source"]] != VERDICTS else origin
 
 
 def analyses_of(settings: Mapping) -> list[str]:
@@ -133,13 +135,13 @@ def is_of_the_paper(config: Mapping, study: str) -> bool:
     """Whether a study is compared with the paper's numbers: the ratings of Play Favorites, published or simulated."""
     settings = config["studies"].get(study, {})
     if "source" in settings:
-        return settings["source"] not in SOURCES
+        return settings["source"] not in published_sources()
     return "simulate" in settings and "quality" not in settings["simulate"]
 
 
 def is_released(config: Mapping, study: str) -> bool:
     """Whether a study's ratings are read from published files of a format of their own."""
-    return study in config["studies"] and SOURCES.get(source_of(config, study)) == RATINGS
+    return study in config["studies"] and published_sources().get(source_of(config, study)) == RATINGS
 
 
 def is_compared(config: Mapping, study: str) -> bool:
@@ -290,11 +292,6 @@ def asked_about(config: Mapping, study: str) -> list[str]:
     return [_existing(config, study, "collect", path) for path in paths]
 
 
-def ledgers_of(config: Mapping, study: str) -> list[str]:
-    """The ledger of a study that asks judges, in a list."""
-    return [ledger_of(study, settings_of(config, study)["collect"])]
-
-
 def reference_files(config: Mapping, study: str) -> list[str]:
     """The files of human scores or verdicts that a study imports."""
     return _files_named(config, study, import_of(config, study).get("references", {}), key="import: references: files")
@@ -341,10 +338,21 @@ def verdict_files(config: Mapping, study: str) -> list[str]:
     return [f"results/{study}/raw/{'verdicts' if origin == 'import' else 'comparisons'}.parquet"]
 
 
-def verdict_format(config: Mapping, study: str) -> str:
-    """Format of the files of verdicts: `table`, or the name of their source."""
+def verdict_reader(config: Mapping, study: str) -> str:
+    """The function, `module:function`, that reads a study's files of verdicts; "" if these are canonical tables."""
     settings = config["comparisons"][study]
-    return settings["source"] if origin_of_verdicts(settings) == "source" else "table"
+    if origin_of_verdicts(settings) != "source":
+        return ""
+    readers = {source: reader for product in registered() for source, reader in product.readers.items()}
+    return readers[settings["source"]]
+
+
+def simulator(config: Mapping, study: str) -> str:
+    """The function, `module:function`, that simulates a study as it was published; "" for one with a world of its own."""
+    section, settings = section_of(config, study), settings_of(config, study)["simulate"]
+    if "quality" in settings or (section == "comparisons" and "votes" not in settings):
+        return ""
+    return next(product.simulators[section] for product in registered() if section in product.simulators)
 
 
 def plants_published_attacks(config: Mapping, study: str) -> bool:

@@ -1,7 +1,7 @@
 """The rows of a user's file: as many as config declares, and those of its lines, none lost in a quoted field or cut off."""
 
 import sys
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from os.path import realpath
 from pathlib import Path
 
@@ -83,29 +83,26 @@ def _blank_lines(path: str) -> int:
         return sum(not line.strip() for line in file)
 
 
-def check_declared(paths: Iterable[str], declared: Mapping[str, Mapping] | None) -> None:
-    """Raise DataError about the first of the files whose `sha256` or `rows` are not what is declared for its path."""
+def rows_in_table(path: str) -> int:
+    """The number of rows of a CSV or parquet file."""
+    connection = connect()
+    relation, _ = read_as_texts(path, columns_of(connection, path))
+    with reading(path):
+        return connection.execute(f"select count(*) from {relation}").fetchone()[0]
+
+
+def check_declared(
+    paths: Iterable[str], declared: Mapping[str, Mapping] | None, *, rows_in: Callable[[str], int] = rows_in_table
+) -> None:
+    """Raise DataError about the first of the files whose `sha256` or `rows` are not what is declared for its path.
+
+    rows_in: counts the rows of a file.
+    """
     by_path = {realpath(path): values for path, values in (declared or {}).items()}
     for path in paths:
         values = by_path.get(realpath(path), {})
         remedy = "restore that file, or correct `verify:` in config"
         if "sha256" in values and (digest := sha256_of(path)) != values["sha256"].lower():
             raise DataError(f"{path}: its SHA-256 is {digest}, but config declares {values['sha256']}; {remedy}")
-        if "rows" in values and (rows := _rows_in(path)) != values["rows"]:
+        if "rows" in values and (rows := rows_in(path)) != values["rows"]:
             raise DataError(f"{path}: it holds {counted(rows, 'row')}, but config declares {values['rows']}; {remedy}")
-
-
-def _rows_in(path: str) -> int:
-    """The rows of a table, the objects of a JSON file, or the samples of a packed log."""
-    connection = connect()
-    if path.endswith(".eval"):
-        from recuse.data.imports.inspect_logs import inspect_records
-
-        return sum(1 for _ in inspect_records(path)[0].get("samples").entries())
-    if path.endswith((".jsonl", ".json")):
-        from recuse.data.imports.rows import count_objects
-
-        return count_objects(connection, path)
-    relation, _ = read_as_texts(path, columns_of(connection, path))
-    with reading(path):
-        return connection.execute(f"select count(*) from {relation}").fetchone()[0]

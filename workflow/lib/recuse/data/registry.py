@@ -9,6 +9,7 @@ from pathlib import Path
 from recuse.base.errors import ConfigError, DataError
 
 HUMAN = "Human"  # the judge of the human scores in tables and figures; no model's name
+NOT_IN_CONFIG = "not in config, taken as the only model of the family"  # what is said of a model that config does not name
 GOLD_LABELS = "Gold"  # in config's `judge` of a log: a scorer that compares with a key
 RATERS = "raters"  # those whose mean score is the reference of the study
 GOLD = "gold"  # a second, better trained team, on a random subset of the completions

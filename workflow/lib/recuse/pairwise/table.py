@@ -5,6 +5,7 @@ A user's own files are CSV (plain or gzip) or parquet, in the columns of the can
 
 import difflib
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from pkgutil import resolve_name
 
 from recuse.base.database import Connection, connect, create_table, name, text, write_rows
 from recuse.base.database import files as parquet
@@ -26,7 +27,6 @@ from recuse.data.files import (
 )
 from recuse.data.lines import check_declared, check_lines
 from recuse.data.registry import HUMAN, ORDER_DRAWN, Registry
-from recuse.pairwise.sources import select_llmbar_texts, select_prd_texts
 
 COMPARISON = ("experiment", "condition", "judge", "item", "model_a", "model_b", "wording", "vote")
 REQUIRED = ("judge", "item", "model_a", "model_b", "order", "outcome")
@@ -65,9 +65,6 @@ def select_stored(connection: Connection, files: Sequence[str]) -> list[tuple[st
         texts = {column: f"trim({value})" for column, value in texts.items()}
         sources.append((path, f"select {place_in(path, columns)}, {picked} from {relation}", texts))
     return sources
-
-
-FORMATS = {"table": select_stored, "prd": select_prd_texts, "llmbar": select_llmbar_texts}
 
 
 def _empty(column: str, what: str) -> Check:
@@ -123,7 +120,7 @@ def normalise(
     study: str,
     files: Sequence[str],
     *,
-    format: str = "table",
+    reader: str = "",
     both_orders: bool = True,
     declared: Mapping[str, Mapping] | None = None,
     models: Mapping[str, Mapping] | None = None,
@@ -132,12 +129,13 @@ def normalise(
 ) -> None:
     """Write the canonical comparisons (parquet) and the completeness table (CSV) of a study.
 
-    files: of verdicts, in the columns of the canonical table or, with the format `prd` or `llmbar`, the released files of that
-    name. models: config's, by whose `ids` judges and models get one name; others keep theirs. Comparisons have the columns
-    COMPARISONS of `recuse.base.tables`, one row per verdict, sorted by experiment, condition, judge, item, model_a, model_b,
-    wording, order and vote. In the format `table` all columns after the first six are optional; an empty condition, experiment
-    or wording means none, an empty vote 1. `order` is `ab` if the answer of model_a was shown first; outcome, human and
-    favoured name the answer (`a`, `b`), not its place; right_a and right_b, boolean, say whether an answer is right by a key.
+    files: of verdicts, in the columns of the canonical table or, with a reader, in a format of their own. reader: the function,
+    `module:function`, that gives their rows as `select_stored` does. models: config's, by whose `ids` judges and models get one
+    name; others keep theirs. Comparisons have the columns COMPARISONS of `recuse.base.tables`, one row per verdict, sorted by
+    experiment, condition, judge, item, model_a, model_b, wording, order and vote. In canonical files all columns after the
+    first six are optional; an empty condition, experiment or wording means none, an empty vote 1. `order` is `ab` if the answer
+    of model_a was shown first; outcome, human and favoured name the answer (`a`, `b`), not its place; right_a and right_b,
+    boolean, say whether an answer is right by a key.
     If the rows of an item have a pair of models both ways round, all are turned to the first row's. Completeness counts by
     experiment, condition and judge the comparisons (a pair of answers and a vote), verdicts, errors, and comparisons in one
     order only, without human label, without a length.
@@ -147,12 +145,13 @@ def normalise(
     human labels, a duplicate row, a human label, a length or a mark (right or wrong) that differs between rows about the same
     answers, and, with `both_orders`, a comparison in one order only, unless it was imported from a tool that shows one.
     """
+    select = resolve_name(reader) if reader else select_stored
     check_declared(files, declared)
     connection = connect()
     registry = Registry.from_config(models or {}).names.items()
     create_table(connection, "registry", "id varchar, name varchar", [(id, name) for id, name in registry if id != name])
     with empty_folder(work_folder_of(comparisons)) as folder:
-        create_typed(connection, FORMATS[format](connection, files), folder)
+        create_typed(connection, select(connection, files), folder)
     raise_first_fault(connection, "typed", CHECKS)
     create_verdicts(connection)
     check_names(connection)

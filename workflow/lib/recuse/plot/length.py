@@ -219,7 +219,7 @@ def _bin_entries(point: str) -> list[Entry]:
 def length_bias_curve(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
     """Mean vote for the longer answer in bins of the difference of lengths, a panel for each judge, a line for each experiment.
 
-    `table`: the table of the length curve, see `recuse.pairwise.attacks`.
+    `table`: the table of the length curve, see `recuse.papers.attacks`.
     """
     left_out = _left_out(table)
     table = with_names(table[table["n"] > 0], "experiment")
@@ -299,7 +299,7 @@ def _draw_votes(axes: Axes, curve: pd.DataFrame, bins: tuple[float, float], plac
 def length_confound(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
     """Mean relative change of length with its interval, a panel for each perturbation, a row for each level.
 
-    `table`: the table of the length confound, see `recuse.pairwise.attacks`; only the rows of perturbed answers.
+    `table`: the table of the length confound, see `recuse.papers.attacks`; only the rows of perturbed answers.
     """
     table = table[table["answers"] == "perturbed"]
     if table.empty:

@@ -10,7 +10,7 @@ The process, on the unit scale ((raw rating - lowest) / K, K = highest - lowest)
     rating ~ BetaBinomial(K, mean mu, sum of parameters dispersion[d, j]), independent
 
 so judges rate the quality that the human raters measure with error. Equation 1 of Play Favorites (arXiv 2508.06709), a fit to
-gt, then does not estimate these biases but what `recuse.simulate.twin.expected_estimates` says. Rows are absent completely at
+gt, then does not estimate these biases but what `recuse.papers.twin.expected_estimates` says. Rows are absent completely at
 random; length does not enter ratings.
 
 A random share gold_share of the completions is also scored by a gold team of three:

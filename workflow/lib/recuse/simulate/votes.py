@@ -12,12 +12,8 @@ The process, for judge j and sample q, of Chen et al., sections 4.4 and 4.5:
 
 A pair by place adds as much to one answer as to the other, so the mean of the votes is always on the side of the preference,
 and 0.5 for a tie. Samples are independent, so the population attack success rate is `success` itself.
-
-The paper's own votes are not released. `published_votes` plants the success rates that are printed in Tables 1 to 4; the judges
-are otherwise chosen to come near Tables 6 and 7.
 """
 
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -25,7 +21,6 @@ import numpy as np
 
 from recuse.base.database import name, write_parquet
 from recuse.base.tables import COMPARISONS, CONTROL, ORDERS, OUTCOMES, WORSENING
-from recuse.published.attacks import AUTHOR, MAIN, second_answer
 
 VOTES = 3  # in each order
 A, B, TIE, ERROR = range(len(OUTCOMES))
@@ -34,9 +29,6 @@ MEDIAN_WORDS, LOG_SPREAD = 150, 0.5  # of an answer's length
 NUMBERS = ("length_a", "length_b", "vote", "humans_a", "humans_b", "humans_tie")
 NONE = -1  # a length that is not known
 CONTROL_TIE, CONTROL_PERTURBED = 0.2, 0.4  # shares of samples before an attack, by default
-MAIN_SAMPLES, SUBSET = 142, 60  # section 4.2; sections 5.3 and 6.1
-Rows = Sequence[Mapping[str, str]]
-Shares = Mapping[str, float]  # of votes, by quantity
 # Columns of COMPARISONS: arrays of one length (texts as objects), or one value for all rows; None is no text, NONE no length.
 Part = Mapping[str, np.ndarray | str | int | None]
 
@@ -170,70 +162,3 @@ def planted_success(experiment: str, condition: str, judge: str, model_b: str, s
     """The row of an attack success rate among those of PAIRWISE_PLANTED."""
     key = {"experiment": experiment, "condition": condition, "judge": judge, "model_b": model_b}
     return {**key, "quantity": "asr", "planted": success}
-
-
-def published_votes(rows: Rows, *, seed: int) -> tuple[dict[str, np.ndarray], list[dict]]:
-    """Return votes, columns as in COMPARISONS, and what is planted in them, rows of PAIRWISE_PLANTED; rows: `read_attacks`."""
-    samples = published_samples(rows)
-    *streams, for_anchors = np.random.SeedSequence(seed).spawn(len(samples) + 1)
-    # Samples of one experiment have the same first answers.
-    questions = {members.experiment: members.questions for members in samples}
-    anchors = {
-        experiment: np.ceil(lengths(np.random.default_rng(child), (questions[experiment],))).astype(int)
-        for experiment, child in zip(questions, for_anchors.spawn(len(questions)), strict=True)
-    }
-    parts, planted = [], []
-    for members, stream in zip(samples, streams, strict=True):
-        parts += draw_votes(members, stream, words_a=anchors[members.experiment])
-        planted += [
-            planted_success(members.experiment, condition, judge, members.model_b, success)
-            for judge, attacked in members.judges.items()
-            for condition, success in attacked.success.items()
-        ]
-    return join(parts), planted
-
-
-def published_samples(rows: Rows) -> list[Samples]:
-    """Return the samples of each experiment and pair of models of the tables, and how their judges vote.
-
-    Judges that the paper left out after Table 6 vote on the control samples of Table 1 alone.
-    """
-    success, places, strengths = (defaultdict(lambda: defaultdict(dict)) for _ in range(3))  # by pair or experiment, and judge
-    for row in rows:
-        experiment, judge, quantity, value = row["experiment"], row["judge"], row["quantity"], float(row["value"])
-        if quantity == "asr":
-            success[experiment, row["model_a"], row["model_b"]][judge][row["condition"]] = value
-        elif quantity in ("first", "tie", "second"):
-            places[experiment][judge][quantity] = value
-        elif quantity in ("a", "b"):
-            strengths[experiment][judge][quantity] = value
-    for judge in places[""]:
-        success[MAIN, AUTHOR, second_answer(AUTHOR, AUTHOR)].setdefault(judge, {})
-    samples = []
-    for (experiment, model_a, model_b), rates in success.items():
-        # Table 7 is about answers of another model than the anchor's.
-        printed = strengths[experiment] if model_b != second_answer(model_a, model_a) else {}
-        judges = {judge: _attacked(rates[judge], places[""][judge], printed.get(judge)) for judge in rates}
-        samples.append(Samples(experiment, model_a, model_b, MAIN_SAMPLES if experiment == MAIN else SUBSET, judges))
-    return samples
-
-
-def _attacked(success: Mapping[str, float], places: Shares, strengths: Shares | None) -> Attacked:
-    """How a judge votes: by place as often as first and second differ, otherwise as the answers and the ties require.
-
-    strengths: printed shares of the votes before an attack. Without them `ties` is the mean share of samples without a
-    preference, control and attacks, as a multiple of the control group's; a share by_tie of votes makes up what they lack.
-    """
-    by_place, by_tie = abs(places["first"] - places["second"]), 0.0
-    if strengths is not None:
-        by_place = min(by_place, 2 * strengths["b"])  # half of these votes are for b
-        tie = (1 - strengths["a"] - strengths["b"]) / (1 - by_place)
-        second = (strengths["b"] - by_place / 2) / (1 - by_place)
-    else:
-        kept = [rate if condition in WORSENING else 1 - rate for condition, rate in success.items()]
-        ties = (1 + sum(kept)) / (1 + len(kept))
-        tie = min(CONTROL_TIE, places["tie"] / ((1 - by_place) * ties))
-        second = (1 - tie) / 2
-        by_tie = max(0.0, places["tie"] - (1 - by_place) * tie * ties) / (1 - tie * ties)
-    place = "by_first" if places["first"] > places["second"] else "by_second"
-    return Attacked(success, tie=tie, second=second, by_tie=by_tie, **{place: by_place})

@@ -4,13 +4,25 @@ A section is a class of keys, each with its type, its bounds and a description. 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from pkgutil import resolve_name
 from typing import Annotated, TypeVar, Union
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    GetCoreSchemaHandler,
+    Tag,
+    ValidationError,
+    model_validator,
+)
 from pydantic.fields import FieldInfo
-from pydantic_core import PydanticCustomError
+from pydantic_core import CoreSchema, PydanticCustomError
 
 from recuse.base.errors import ConfigError, did_you_mean
+from recuse.base.products import registered
 from recuse.base.words import UNWRITABLE
 
 
@@ -30,6 +42,20 @@ class Section(BaseModel):
     def _checked(self) -> "Section":
         self._check()
         return self
+
+
+def declared_by_product(key: str) -> object:
+    """The type of what is under a key of the configuration, by the class that a product registers for it."""
+    return Annotated[Section, _Registered(key)]
+
+
+class _Registered:
+    def __init__(self, key: str) -> None:
+        self.key = key
+
+    def __get_pydantic_core_schema__(self, source: type, handler: GetCoreSchemaHandler) -> CoreSchema:
+        classes = {key: declared for product in registered() for key, declared in product.settings.items()}
+        return handler.generate_schema(resolve_name(classes[self.key]))
 
 
 def required(description: str, **bounds: object) -> FieldInfo:

@@ -8,11 +8,12 @@ from pydantic import AfterValidator, Field
 
 from recuse.base.database import bytes_of
 from recuse.base.errors import ConfigError, check_known
+from recuse.base.products import RATINGS
 from recuse.base.words import enumerated
 from recuse.config.declared.inference import Inference, SpecSettings, Subset, check_inference, check_redefined
 from recuse.config.declared.sections import Key, Name, Names, Section, Share, Some, optional, required, validated
 from recuse.config.declared.studies import Comparisons, Study
-from recuse.config.studies import RATINGS, REQUIRED_SPECS, SOURCES, config_of, models_of
+from recuse.config.studies import REQUIRED_SPECS, config_of, models_of, published_sources
 from recuse.data.registry import DEFAULT, HUMAN, Registry
 
 GIT = "^[0-9a-f]{40}$"  # the id of a commit or of a blob
@@ -190,8 +191,8 @@ def _check_study(where: str, study: Study, settings: Settings) -> None:
         files = settings.sources[study.source].files
         if files is not None:
             check_known(f"{where}: scales", study.scales, files, f"sources: {study.source}: files")
-        elif SOURCES.get(study.source) != RATINGS:
-            read = enumerated([name for name, content in SOURCES.items() if content == RATINGS])
+        elif published_sources().get(study.source) != RATINGS:
+            read = enumerated([name for name, content in published_sources().items() if content == RATINGS])
             raise ConfigError(
                 f"config: {where}: source: '{study.source}' holds no ratings that are read here; those of {read} are"
             )

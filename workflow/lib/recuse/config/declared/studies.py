@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Collection, Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
 from recuse.base.errors import ConfigError
-from recuse.base.tables import CONTROL, OUTCOMES
-from recuse.config.declared.collect import Collect
+from recuse.base.products import TEXTS
+from recuse.base.tables import CONTROL
 from recuse.config.declared.inference import SpecSettings
 from recuse.config.declared.sections import (
     File,
@@ -22,115 +22,25 @@ from recuse.config.declared.sections import (
     Some,
     SomeKeys,
     by_kind,
+    declared_by_product,
     optional,
     refuse_unknown,
     required,
 )
-from recuse.config.studies import KINDS, PLACEHOLDER, SOURCES, TEXTS, analyses_of, origin_of_verdicts
-from recuse.data.imports.rows import spellings
+from recuse.config.studies import KINDS, PLACEHOLDER, analyses_of, origin_of_verdicts, published_sources
 from recuse.data.registry import (
-    COMPARED,
     DEFAULT,
-    FORMATS,
     MOST_LEVELS,
     OBSERVED,
-    RATED,
     SEEN_STEPS,
     declared_in,
     finest_step,
     fits,
     in_whole_steps,
     possible_steps,
-    refused_key,
 )
 from recuse.simulate.gold import declared_key_world
 from recuse.simulate.pairwise import declared_comparisons
-
-
-def _several(columns: list[str]) -> list[str]:
-    if len(columns) < 2:
-        raise ValueError(f"found {columns}; write several columns, or the only one as text")
-    return columns
-
-
-def _different(columns: dict[str, str]) -> dict[str, str]:
-    if len(set(columns.values())) < len(columns):
-        raise ValueError(f"found {columns}; write another column for each name")
-    return columns
-
-
-class Constant(Section):
-    """One name for all rows."""
-
-    value: by_kind({"text": Name, "a number": float}) = required("The same for all rows.")
-
-
-Failures = Some[by_kind({"text": str, "a number": float})]
-FAILURES = "Values that mark a failed judgment, such as -1 or ERROR; they and empty values count as missing."
-Columns = Annotated[dict[Name, Name], Field(min_length=2), AfterValidator(_different)]
-ColumnOrColumns = by_kind({"text": Name, "a list": Annotated[Some[Name], AfterValidator(_several)], "a mapping": Columns})
-ColumnOrConstant = by_kind({"text": Name, "a mapping": Constant})
-Values = Annotated[dict[bool | float | str, by_kind({"text": Literal[OUTCOMES], "a number": float})], Field(min_length=1)]
-VALUES = (
-    "What words stand for, in any case: `{yes: 1, no: 0}`, `{poor: 1, good: 2}`; of verdicts, `{left: a, right: b}`. `true` "
-    "and `false` without quotes are also yes and no, on and off."
-)
-DECIMAL = "What marks decimals, `,` for 7,5; default: a point."
-JudgeOrJudges = by_kind({"text": Name, "a mapping": Annotated[dict[str, Name], Field(min_length=1)]})
-
-
-class ColumnsOfJudgments(SomeKeys):
-    """Names of the columns of judgments, or a name for all rows; `metadata.judge` is the key `judge` in a column of objects."""
-
-    judge: ColumnOrConstant = optional("The judge.")
-    model: ColumnOrConstant = optional("Ratings: the model that wrote the answer.")
-    prompt: Name = optional("Ratings: id of the prompt.")
-    rating: ColumnOrColumns = optional(
-        "Ratings: the judge's rating; or several columns, one for each judge, model or dimension, whichever has no column of "
-        "its own: a list of columns named like these, or a mapping from their names to the columns."
-    )
-    dimension: ColumnOrConstant = optional("Ratings: what was rated; required if `scales` names several dimensions.")
-    dataset: ColumnOrConstant = optional("Ratings: the dataset of the prompt.")
-    occasion: Name = optional("Ratings: which of a model's answers to the prompt, if it gave several.")
-    wording: Name = optional("The wording of the rubric by which the judge was asked, if there are several.")
-    replicate: Name = optional("Ratings: which of several identical requests to the judge.")
-    human: Name = optional("Human score, on the same scale; verdicts: human label (a, b, tie or the model).")
-    length: Name = optional("Ratings: tokens of the answer.")
-    item: Name = optional("Verdicts: id of the question.")
-    model_a: Name = optional("Verdicts: model of one answer.")
-    model_b: Name = optional("Verdicts: model of the other answer.")
-    outcome: Name = optional("Verdicts: a, b, tie or error, or the model that won.")
-    order: Name = optional("Verdicts: ab, ba or the model shown first; default: model_a was.")
-    length_a: Name = optional("Verdicts: words of model_a's answer.")
-    length_b: Name = optional("Verdicts: words of model_b's answer.")
-    condition: ColumnOrConstant = optional("Verdicts: a condition; each has its own rows in the tables.")
-    experiment: ColumnOrConstant = optional("Verdicts: an experiment; each has its own rows in the tables.")
-    favoured: Name = optional("Verdicts: the answer that an added statement supports.")
-    vote: Name = optional("Verdicts: a number, if a judge was asked more than once.")
-    humans_a: Name = optional("Verdicts: how many humans chose the answer of model_a.")
-    humans_b: Name = optional("Verdicts: how many humans chose the answer of model_b.")
-    humans_tie: Name = optional("Verdicts: how many humans called a tie.")
-    right_a: Name = optional("Verdicts: whether the answer of model_a is right by a key (true or false, 1 or 0).")
-    right_b: Name = optional("Verdicts: whether the answer of model_b is right.")
-
-
-class ColumnsOfReferences(SomeKeys):
-    """Names of the columns of human scores and human verdicts."""
-
-    model: ColumnOrConstant = optional("Scores: the model that wrote the answer.")
-    prompt: Name = optional("Scores: id of the prompt.")
-    dataset: ColumnOrConstant = optional("Scores: the dataset, as in the ratings; required if two datasets share a prompt id.")
-    dimension: ColumnOrConstant = optional("Scores: what was scored; required if the ratings have several dimensions.")
-    rating: ColumnOrColumns = optional(
-        "Scores: the score; or a list of columns, one for each rater; or a mapping from names to columns, one for each model "
-        "or dimension, whichever has no column of its own."
-    )
-    rater: Name = optional("Scores: the rater, if each row is one rater's.")
-    item: Name = optional("Verdicts: id of the question.")
-    model_a: Name = optional("Verdicts: model of one answer.")
-    model_b: Name = optional("Verdicts: model of the other answer.")
-    human: Name = optional("Verdicts: a, b, tie or the model; one row for each human verdict.")
-    experiment: Name = optional("Verdicts: the experiment, as in the verdicts; required if two experiments share an item.")
 
 
 class Declared(SomeKeys):
@@ -150,113 +60,6 @@ Verified = Annotated[dict[File, Declared], Field(min_length=1)]
 def _check_verified(keys: Collection[str]) -> None:
     if "verify" in keys and not {"files", "import"} & {*keys}:
         raise ValueError("verify: needs `files` or `import`; only a user's files are verified")
-
-
-class References(Section):
-    """Human scores or verdicts in files of their own."""
-
-    files: Files = required("Files of human scores or verdicts: tables, or a folder of tables.")
-    columns: ColumnsOfReferences = optional("Names of their columns, where they differ from these keys.")
-    missing: Failures = optional(FAILURES)
-    values: Values = optional(VALUES)
-    decimal: Literal[",", "."] = optional(DECIMAL)
-
-
-class Import(Section):
-    """Files of judgments, all in one format."""
-
-    files: Files = required(
-        "Files of judgments, all in one format: CSV (plain or gzip), parquet, JSON Lines, JSON or .eval; a folder stands for "
-        "all such files in it and its subfolders."
-    )
-    format: Literal[*FORMATS] = optional(
-        "Format of the files; default: recognised from their names and keys. `table`, columns of any names; `mt_bench_single` "
-        "and `mt_bench_pair`, model_judgment of FastChat; `alpaca_eval`, annotations.json; `arena_hard`, model_judgment of "
-        "Arena-Hard 0.1 and 2; `inspect`, a log of inspect_ai; the others are in docs/own-data.md."
-    )
-    columns: ColumnsOfJudgments = optional("Names of a table's columns, where they differ from these keys.")
-    references: References = optional("Human scores or verdicts in files of their own: tables with any columns.")
-    missing: Failures = optional(FAILURES)
-    values: Values = optional(VALUES)
-    decimal: Literal[",", "."] = optional(DECIMAL)
-    step: float = optional(
-        "Step of the rating scales, such as 0.5; default: the coarsest of 1, 0.5, 0.25, 0.2, 0.1, 0.05, 0.02 and 0.01 of which "
-        "all ratings are multiples, which is reported unless it is 1. A scale has at most 101 levels.",
-        gt=0,
-    )
-    round: bool = optional(
-        "Round ratings between two steps (of 1, if `step` is not given), halves away from 0, and count them; default: an error."
-    )
-    repeats: Literal["mean", "first", "last", "error"] = optional(
-        "Ratings of one answer by one judge, in the order of the files: their mean, the first or the last that is not missing, "
-        "or an error (the default). The others are counted."
-    )
-    judge: JudgeOrJudges = optional(
-        "Logs of tools: the judge, or the judge of each scorer that is one, where the log does not name it. `Human` is a "
-        "scorer of human scores, `Gold` one that compares with a key. If a judge is also one of the models, write its name as "
-        "the log does."
-    )
-    baseline: Name = optional("Arena-Hard 0.1, whose judgments omit it: the model with which all others are compared.")
-
-    holds: ClassVar[str]  # the kind of study
-
-    def _check(self) -> None:
-        if self.format is not None and self.holds not in FORMATS[self.format].holds:
-            place = (
-                f"`{FORMATS[self.format].holds[0]}:`; move the study there" if FORMATS[self.format].holds else "`references:`"
-            )
-            raise ValueError(f"format: {self.format} is read under {place}")
-        refused = refused_key(self.format, self.model_fields_set) if self.format is not None else None
-        if refused is not None:
-            raise ValueError(refused)
-        for part, place in ((self, ""), (self.references, "references: ")):
-            given_up = {spelling for value in (part and part.missing) or () for spelling in spellings(value)}
-            first: dict[float | str, object] = {}
-            for word, meaning in ((part and part.values) or {}).items():
-                if given_up & {*spellings(word)}:
-                    raise ValueError(f"{place}values: {word} is listed under `missing:`, too; keep one")
-                for spelling in spellings(word):
-                    if spelling in first:
-                        raise ValueError(f"{place}values: {first[spelling]} and {word} are the same in a file; keep one")
-                    first[spelling] = word
-                if isinstance(meaning, str) is (self.holds == RATED):
-                    kind = "a number" if self.holds == RATED else f"one of {', '.join(OUTCOMES)}"
-                    raise ValueError(f"{place}values: {word}: found {meaning!r}; write {kind}")
-
-
-class ImportOfRatings(Import):
-    """Files of ratings."""
-
-    holds = RATED
-
-    gold: bool = optional(
-        "Whether the human scores are gold labels: right or wrong by a key, or by spans that humans marked. The check, the "
-        "report and the figures then say so, and a further table compares own right and wrong answers."
-    )
-
-    def _check(self) -> None:
-        super()._check()
-        if self.references is None:
-            return
-        if self.columns is not None and self.columns.human is not None:
-            raise ValueError("found references with columns: human; keep one")
-        columns = self.references.columns
-        if columns is not None and isinstance(columns.rating, list) and columns.rater is not None:
-            raise ValueError("references: found rater with one column of ratings for each rater; keep one of the two")
-
-
-class ImportOfVerdicts(Import):
-    """Files of verdicts."""
-
-    holds = COMPARED
-
-    def _check(self) -> None:
-        super()._check()
-        for key in ("step", "round", "repeats"):
-            if key in self.model_fields_set:
-                raise ValueError(f"{key}: verdicts have no scale; leave `{key}` out")
-        if self.columns is not None and self.columns.rating is not None and not isinstance(self.columns.rating, str):
-            raise ValueError("columns: rating: verdicts have none; leave it out")
 
 
 End = Annotated[float, Field(ge=-1_000_000, le=1_000_000)]
@@ -326,11 +129,13 @@ class Study(Section):
         "pred_length): one CSV (plain or gzip) or parquet file for each dimension, or one file with a column `dimension`. A "
         "folder stands for all *.parquet in it."
     )
-    collect: Collect = optional(
+    collect: declared_by_product("studies.collect") = optional(
         "Ratings that are asked of judges. `import` then needs no `files`, only what is to be added, such as `references`; "
         "`scales` are those of the criteria."
     )
-    import_: ImportOfRatings = optional("Ratings in another tool's format or with other column names.", alias="import")
+    import_: declared_by_product("studies.import") = optional(
+        "Ratings in another tool's format or with other column names.", alias="import"
+    )
     families: dict[Name, Names] = optional(
         "With `import`: the models of each family, as the files spell them. A model listed neither here nor under `models:` "
         "keeps its name and is a family of its own; the log of the import says so.",
@@ -535,8 +340,12 @@ class Comparisons(Section):
         "Your own verdicts: one or more CSV or parquet files with columns judge, item, model_a, model_b, order, outcome "
         "and, if known, human, length_a, length_b, condition, experiment, favoured, vote, right_a, right_b, wording."
     )
-    collect: Collect = optional("Verdicts that are asked of judges; `import` then needs no `files`.")
-    import_: ImportOfVerdicts = optional("Verdicts in another tool's format or with other column names.", alias="import")
+    collect: declared_by_product("comparisons.collect") = optional(
+        "Verdicts that are asked of judges; `import` then needs no `files`."
+    )
+    import_: declared_by_product("comparisons.import") = optional(
+        "Verdicts in another tool's format or with other column names.", alias="import"
+    )
     families: dict[Name, Names] = optional(
         "The models of each family, as the files spell them. A model listed neither here nor under `models:` is alone.",
         min_length=1,
@@ -563,9 +372,9 @@ class Comparisons(Section):
         if not KINDS.keys() & study.keys():
             raise ValueError(f"found none of {', '.join(KINDS)}; write one of them")
         if self.source is not None:
-            refuse_unknown("source", [self.source], SOURCES, "the sources of comparisons that can be read")
+            refuse_unknown("source", [self.source], published_sources(), "the sources of comparisons that can be read")
             votes = [key for key in ("files", "simulate") if key in study]
-            if votes and SOURCES[self.source] != TEXTS:
+            if votes and published_sources()[self.source] != TEXTS:
                 raise ValueError(f"found source {self.source} with {votes[0]}, which cannot be combined; keep one")
         if origin_of_verdicts(study) is None:
             for key in ("analyses", "both_orders", "families", *ANALYSIS_OF):

@@ -1,0 +1,150 @@
+"""Logs of judges that are nearly in their format: each is taken, or refused by an error that names it, and leaves nothing."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_tools import IMPORTED
+
+from conftest import CONFIG, ROOT
+from mutations import as_csv, bytes_like, documents_like, done_or_refused, examples, tables_like
+from recuse.data.ratings import StudyFiles, normalise
+from recuse.imports.ratings import import_ratings
+from recuse.imports.verdicts import import_verdicts
+from recuse.pairwise.table import normalise as normalise_verdicts
+
+FORMATS = ROOT / "tests" / "formats"
+JUDGED = {
+    "columns": {"judge": "grader", "model": "candidate", "prompt": "item", "dimension": "metric", "rating": "score"},
+    "references": {
+        "columns": {"model": "candidate", "prompt": "item", "dimension": "metric", "rating": "mark", "rater": "who"}
+    },
+    "missing": [-1, "error"],
+}
+VERDICTS = {
+    "columns": {
+        "judge": "grader",
+        "item": "question",
+        "model_a": "left",
+        "model_b": "right",
+        "outcome": "winner",
+        "order": "first",
+    },
+    "references": {"columns": {}},
+    "missing": ["timeout"],
+}
+JUDGES = {"model_graded_qa": "j", "model_graded_qa1": "k"}
+# Of ratings: config's `import`, scales, and human scores (a fixture, or text). Of verdicts: `import` and human labels.
+RATED = {
+    "judged.csv": (JUDGED, {"quality": [1, 10]}, FORMATS / "human.csv"),
+    "mt_bench_single.jsonl": (
+        {"step": 0.5, "references": {"columns": {}}},
+        {"turn 1": [1, 10], "turn 2": [1, 10]},
+        "model,prompt,dimension,rating\nvicuna-13b,81,turn 1,6\n",
+    ),
+    "inspect.json": (
+        {"judge": JUDGES, "step": 0.5, "references": {"columns": {}}},
+        {"quality": [0, 1]},
+        "model,prompt,rating\nopenai/gpt-4o-mini,1,1\n",
+    ),
+    "inspect_rubric.json": (
+        {"judge": "j", "references": {"columns": {}}},
+        {"facts": [0, 5], "tone": [0, 5]},
+        "model,prompt,dimension,rating\nopenai/gpt-4o-mini,1,tone,4\n",
+    ),
+}
+RATED |= {name: (*given, None) for name, (*given, _) in IMPORTED.items()}
+COMPARED = {
+    "verdicts.csv": (VERDICTS, FORMATS / "human_verdicts.csv"),
+    "mt_bench_pair.jsonl": ({}, None),
+    "alpaca_eval.json": ({}, None),
+    "arena_hard_v0.1.jsonl": ({"baseline": "gpt-4-0314"}, None),
+    "arena_hard_v2.jsonl": ({}, None),
+}
+REFERENCES = {"human.csv": "judged.csv", "human_verdicts.csv": "verdicts.csv"}  # -> what they belong to
+
+
+def table_of(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))
+
+
+def like(name):
+    """Files that are nearly the fixture of that name."""
+    content = (FORMATS / name).read_bytes()
+    if name.endswith(".csv"):
+        return st.one_of(bytes_like(content), tables_like(table_of(FORMATS / name)).map(as_csv))
+    if name.endswith(".jsonl"):
+        entries = [json.loads(line) for line in content.decode().splitlines() if line.strip()]
+        changed = documents_like(entries).map(lambda result: "\n".join(map(json.dumps, result)).encode())
+    else:
+        changed = documents_like(json.loads(content)).map(lambda result: json.dumps(result).encode())
+    return st.one_of(bytes_like(content), changed)
+
+
+def take(folder, name, path, references=None):
+    """Import a file in the format of the fixture `name`, and normalise what comes of it; the tables that are made."""
+    made = [
+        folder / each for each in ("raw.parquet", "raters.parquet", "imported.csv", "canonical.parquet", "completeness.csv")
+    ]
+    for each in made:
+        each.unlink(missing_ok=True)
+    raw, raters, imported, canonical, completeness = made
+    *asked, human = RATED.get(name) or COMPARED[name]
+    if isinstance(human, str):
+        (folder / "human.csv").write_text(human, "utf-8")
+        human = folder / "human.csv"
+    of_humans = [str(references or human)] if human else []
+    outputs, given_by = {"imported": str(imported)}, {"settings": asked[0]}
+    names = [str(path), *([str(references)] if references else [])]
+    with done_or_refused(*names, *of_humans, made=made[:3]):
+        if name in RATED:
+            outputs |= {"ratings": str(raw)} | ({"raters": str(raters)} if name == "judged.csv" else {})
+            given_by |= {"scales": asked[1], "models": CONFIG["models"]}
+            import_ratings("mine", [str(path)], of_humans, outputs=outputs, **given_by)
+        else:
+            import_verdicts("mine", [str(path)], of_humans, outputs=outputs | {"verdicts": str(raw)}, **given_by)
+    if raw.exists():
+        with done_or_refused(*names, made=made[3:]):
+            if name in RATED:
+                given = {"scales": asked[1], "task_types": {}, "models": CONFIG["models"], "imported": True}
+                source = StudyFiles.from_config([str(raw)], [None], **given)
+                normalise("mine", source, ratings=str(canonical), completeness=str(completeness))
+            else:
+                written = {"comparisons": str(canonical), "completeness": str(completeness)}
+                normalise_verdicts("mine", [str(raw)], both_orders=False, **written)
+    return [path for path in made if path.exists()]
+
+
+@pytest.mark.parametrize("name", [*RATED, *COMPARED])
+def test_fixtures_as_they_are(tmp_path, name):
+    assert tmp_path / "canonical.parquet" in take(tmp_path, name, FORMATS / name)
+
+
+@pytest.mark.parametrize("name", [*RATED, *COMPARED])
+def test_judgments(tmp_path, name):
+    path = tmp_path / f"given{Path(name).suffix}"
+
+    @examples(25)
+    @given(like(name))
+    def taken_or_refused(content):
+        path.write_bytes(content)
+        take(tmp_path, name, path)
+
+    taken_or_refused()
+
+
+@pytest.mark.parametrize("name", REFERENCES)
+def test_human_scores_and_labels(tmp_path, name):
+    path = tmp_path / "given.csv"
+
+    @examples(25)
+    @given(like(name))
+    def taken_or_refused(content):
+        path.write_bytes(content)
+        take(tmp_path, REFERENCES[name], FORMATS / REFERENCES[name], path)
+
+    taken_or_refused()

@@ -1,0 +1,363 @@
+"""Rows of strangers' files: columns of any name, words for failures, JSON Lines with blank or broken lines, Inspect logs."""
+
+import json
+import os
+import time
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from recuse.base.database import bounded
+from recuse.base.errors import ConfigError, DataError
+from recuse.base.tables import read_table
+from recuse.data.ratings import StudyFiles, normalise
+from recuse.data.registry import files_in
+from recuse.imports.ratings import import_ratings
+from recuse.imports.verdicts import import_verdicts
+
+QUALITY = {"quality": [1, 10]}
+RATINGS = [
+    {"judge": "a", "model": "b", "prompt": "1", "rating": "7", "human": "8", "length": "12"},
+    {"judge": "a", "model": "c", "prompt": "1", "rating": "9", "human": "3", "length": "5"},
+]
+VERDICTS = [
+    {"judge": "a", "item": "1", "model_a": "m", "model_b": "n", "outcome": "a", "order": "ab"},
+    {"judge": "a", "item": "1", "model_a": "m", "model_b": "n", "outcome": "b", "order": "ba"},
+]
+# Names within the import, of its views and of what it writes.
+TAKEN = (
+    *("model_name", "judge_name", "rating_step", "rating_number", "gt_number", "gt_step", "step", "score", "fault"),
+    *("scale_low", "scale_high", "observed", "rounded", "finest", "file", "record", "json", "id", "name", "kept: file"),
+)
+
+
+def written(path, rows):
+    """A file of these rows: CSV, or JSON Lines by its name."""
+    if path.suffix == ".jsonl":
+        text = "".join(f"{json.dumps(row)}\n" for row in rows)
+    else:
+        text = "\n".join(",".join(line) for line in (rows[0], *(row.values() for row in rows))) + "\n"
+    path.write_text(text, "utf-8")
+    return str(path)
+
+
+def rated(folder, path, settings=None, *, scales=QUALITY, models=()):
+    outputs = {"ratings": f"{folder}/ratings.parquet", "imported": f"{folder}/imported.csv"}
+    import_ratings("mine", [path], [], settings=settings or {}, scales=scales, models=dict(models), outputs=outputs)
+    return folder / "ratings.parquet"
+
+
+def rows_of(path, columns):
+    return duckdb.sql(f"select {columns} from '{path}' order by source_record").fetchall()
+
+
+def further(rows, numbers):
+    """The rows with a column of each name that the import uses, its values told apart."""
+    return [row | {column: f"{column} {number}" for column in TAKEN} for row, number in zip(rows, numbers, strict=True)]
+
+
+KEPT = ", ".join(f'"{column}"' for column in TAKEN)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+def test_further_columns_of_ratings_have_any_name(tmp_path, suffix):
+    """What the import calls so itself stays what it is."""
+    result = rated(tmp_path, written(tmp_path / f"own.{suffix}", further(RATINGS, (1, 2))))
+    assert rows_of(result, "judge, model, prompt_id, dimension, rating, gt, pred_length, source_record") == [
+        ("a", "b", "1", "quality", 7, 8.0, 12.0, 1),
+        ("a", "c", "1", "quality", 9, 3.0, 5.0, 2),
+    ]
+    assert rows_of(result, KEPT) == [tuple(f"{column} {number}" for column in TAKEN) for number in (1, 2)]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+def test_further_columns_of_verdicts_have_any_name(tmp_path, suffix):
+    outputs = {"verdicts": f"{tmp_path}/verdicts.parquet", "imported": f"{tmp_path}/imported.csv"}
+    path = written(tmp_path / f"own.{suffix}", further(VERDICTS, (1, 2)))
+    import_verdicts("mine", [path], [], settings={"columns": {"judge": "judge"}}, outputs=outputs)
+    assert rows_of(outputs["verdicts"], 'judge, item, model_a, model_b, "order", outcome, human, source_record') == [
+        ("a", "1", "m", "n", "ab", "a", None, 1),
+        ("a", "1", "m", "n", "ba", "b", None, 2),
+    ]
+    assert rows_of(outputs["verdicts"], KEPT) == [tuple(f"{column} {number}" for column in TAKEN) for number in (1, 2)]
+
+
+@pytest.mark.parametrize("word", ["NaN", "inf", "-inf", "1e999", "Infinity", float("inf"), float("nan")])
+def test_words_of_no_finite_number_are_failures(tmp_path, word):
+    """YAML reads some of them as numbers, which no file spells as SQL does."""
+    path = written(tmp_path / "own.csv", [RATINGS[0], RATINGS[1] | {"rating": str(word)}])
+    result = rated(tmp_path, path, {"missing": [word]})
+    assert rows_of(result, "rating, failure is null") == [(7, True), (None, False)]
+
+
+def test_failures_of_the_human_column_of_the_same_file_are_missing(tmp_path):
+    """Ratings without a human score are counted, as they are where these have a file of their own."""
+    given = (("8", "7"), ("-1", "9"), ("ERROR", "ERROR"), ("", "5"))
+    rows = [{"judge": "a", "model": f"m{h}", "prompt": "1", "rating": rating, "h": h} for h, rating in given]
+    settings = {"columns": {"human": "h"}, "missing": [-1, "ERROR"]}
+    result = rated(tmp_path, written(tmp_path / "own.csv", rows), settings)
+    assert rows_of(result, "rating, gt") == [(7, 8.0), (9, None), (None, None), (5, None)]
+    counts = {row["kind"]: (int(row["n"]), row["example"].rpartition(", ")[2]) for row in read_table(tmp_path / "imported.csv")}
+    assert counts == {
+        "rows": (4, "line 2"),
+        "value 'ERROR'": (1, "line 4"),
+        "rating without a human score": (2, "line 3"),
+    }
+
+
+def test_blanks_about_names_are_not_part_of_them(tmp_path):
+    rows = [row | {"judge": " a ", "model": f" {row['model']}", "prompt": "1 "} for row in RATINGS]
+    models = {"A": {"family": "X", "ids": ["a"]}}
+    result = rated(tmp_path, written(tmp_path / "own.csv", rows), models=models)
+    assert rows_of(result, "judge, model, prompt_id") == [("A", "b", "1"), ("A", "c", "1")]
+
+
+def complaint(folder, path, settings=None, **options):
+    with pytest.raises(DataError) as caught:
+        rated(folder, path, settings, **options)
+    assert not (folder / "ratings.parquet").exists()
+    return str(caught.value).replace(f"{folder}/", "")
+
+
+def of_values(folder, values):
+    rows = [RATINGS[0] | {"prompt": str(place), "rating": value} for place, value in enumerate(values)]
+    return complaint(folder, written(folder / "own.csv", rows))
+
+
+def test_other_faulty_values_are_named_with_the_line_for_config(tmp_path):
+    """The most frequent first; those that YAML would read as something else are quoted."""
+    message = of_values(tmp_path, ["7", "ERROR", "FAIL", "timeout", "timeout", "99", "error", "ERROR", "no"])
+    assert "line 3, column rating: found 'ERROR', which is not a number; write a number from 1 to 10, leave it empty" in message
+    assert message.endswith(
+        " (7 more rows have errors; other values: 'timeout', 'FAIL', 'error' and 'no'), "
+        "as in `missing: [ERROR, timeout, FAIL, 'no']`"
+    )
+    many = of_values(tmp_path, ["7", "x", "x", *(f"w{chr(97 + n)}" for n in range(9))])
+    assert "(10 more rows have errors; other values: 'wa', 'wb', 'wc', 'wd', 'we' and 4 more), as in `missing: [x, wa," in many
+    assert of_values(tmp_path, ["7", "ERROR"]).endswith("under `missing:` in config, as in `missing: [ERROR]`")
+    assert "missing: [" not in of_values(tmp_path, ["7", "8,5", "error"])  # which may be meant for a number
+    assert "missing: [" not in of_values(tmp_path, ["7", "x" * 41])
+    assert "missing: [" not in of_values(tmp_path, [chr(97 + n) for n in range(21)])
+    assert of_values(tmp_path, ["7", "99", "98"]).endswith("(1 more row has an error; other values: '98')")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("own.jsonl.gz", "found a name ending in '.jsonl.gz', but only CSV and TSV are read packed; unpack it (gunzip)"),
+        ("own.xlsx", "found a name ending in '.xlsx'; import a file ending in one of .csv, .tsv"),
+    ],
+)
+def test_name_of_a_file_that_is_not_read(tmp_path, name, message):
+    (tmp_path / name).write_bytes(b"\x1f\x8b")
+    assert complaint(tmp_path, str(tmp_path / name)).startswith(f"{name}: {message}")
+
+
+@pytest.mark.parametrize(
+    ("values", "lines"),
+    [
+        (["True", "False", "True"], "if these are ratings, `values: {true: 10, false: 1}`"),
+        (["7", "yes", "no", "ERROR"], "if these are ratings, `values: {yes: 10, no: 1}` and, for failures, `missing: [ERROR]`"),
+        (["good", "bad", "good"], "if these are ratings, `values: {good: <number>, bad: <number>}`"),
+        (["False", "False"], "if these are ratings, `values: {false: 1}`"),
+        (["7", '"8,5"'], 'list it under `missing:` in config, or, for decimal commas, write `decimal: ","`'),
+    ],
+)
+def test_words_that_are_ratings_are_not_proposed_as_failures(tmp_path, values, lines):
+    """`missing: ['False', 'True']` would delete every rating."""
+    assert of_values(tmp_path, values).endswith(lines)
+
+
+def test_file_in_utf_16_is_called_so(tmp_path):
+    for name, text in {"own.csv": "judge,model\n", "own.jsonl": '{"judge": "a"}\n', "own.json": '[{"judge": "a"}]'}.items():
+        (tmp_path / name).write_text(text, "utf-16")
+        message = complaint(tmp_path, str(tmp_path / name), {"columns": {"judge": "judge"}})
+        assert message.startswith(f"{name}, line 1: ")
+        assert "UTF-16" in message
+        assert "save it as UTF-8" in message
+
+
+@pytest.mark.parametrize(("name", "message"), [("a{b}.csv", "braces mean a wildcard"), (b"a\xff.csv", "the name is not UTF-8")])
+def test_name_in_a_folder_that_snakemake_cannot_take(tmp_path, name, message):
+    (tmp_path / os.fsdecode(name)).write_text("judge,model\n", "utf-8")
+    with pytest.raises(ConfigError, match=message):
+        files_in(str(tmp_path))
+
+
+def test_long_value_is_cut(tmp_path):
+    message = of_values(tmp_path, ["7", "word " * 10_000])
+    assert len(message) < 600
+    assert "found 'word word" in message
+
+
+def test_places_are_taken_from_imported_tables_only(tmp_path):
+    """A user's table may have columns of these names; and the file that an imported table is from may be gone."""
+    columns = ("judge", "model", "gt", "dataset", "prompt_id", "rating", "dimension", "source_file", "source_record")
+    lines = [columns, ("gpt-4o", "gpt-4o", "4", "d", "p", "x", "quality", "gone.csv", "3")]
+    (tmp_path / "own.csv").write_text("".join(",".join(line) + "\n" for line in lines), "utf-8")
+    duckdb.sql(f"copy (from read_csv('{tmp_path}/own.csv', all_varchar=true)) to '{tmp_path}/raw.parquet'")
+    models = {"GPT-4o": {"family": "GPT", "ids": ["gpt-4o"]}}
+    for name, place in (("own.csv", "own.csv, line 2, column rating"), ("raw.parquet", "gone.csv, row 3, column rating")):
+        source = StudyFiles.from_config([f"{tmp_path}/{name}"], [None], scales=QUALITY, task_types={}, models=models)
+        with pytest.raises(DataError) as caught:
+            normalise("mine", source, ratings=f"{tmp_path}/c.parquet", completeness=f"{tmp_path}/c.csv")
+        assert place in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("rating", "step", "message"),
+    [
+        ("999999999", 0.001, "which is off the scale of the dimension"),
+        ("0.8765", 1, "which is between two steps of the scale; write a number, 0 or more, or write the step under `step:`"),
+    ],
+)
+def test_values_of_an_observed_scale_have_a_limit_in_steps(tmp_path, rating, step, message):
+    path = written(tmp_path / "own.csv", [RATINGS[0] | {"rating": rating}])
+    result = complaint(tmp_path, path, {"step": step}, scales={"quality": "observed"})
+    assert message in result
+    assert "round: true" not in result
+
+
+FORMATS = Path(__file__).parents[1] / "formats"
+LINE = '{"judge": "a", "model": "b", "prompt": "PLACE", "rating": 7, "human": 8}'
+UNIT = {"quality": [0, 1]}
+
+
+def imported(folder, path, settings=None, *, scales=None, human=None):
+    """Import a file, and human scores if there are any, into the folder."""
+    outputs = {"ratings": f"{folder}/ratings.parquet", "imported": f"{folder}/imported.csv"}
+    settings = dict(settings or {})
+    if human is not None:
+        (folder / "human.csv").write_text(human, "utf-8")
+        settings["references"] = {"columns": {}}
+    references = [] if human is None else [f"{folder}/human.csv"]
+    import_ratings(
+        "mine", [str(path)], references, settings=settings, scales=scales or {"quality": [1, 10]}, models={}, outputs=outputs
+    )
+
+
+def places(folder):
+    return [place for (place,) in duckdb.sql(f"select source_record from '{folder}/ratings.parquet'").fetchall()]
+
+
+def complaint_on_lines(folder, text, **options):
+    (folder / "own.jsonl").write_bytes(text)
+    with pytest.raises(DataError) as caught:
+        imported(folder, folder / "own.jsonl", **options)
+    return str(caught.value).replace(f"{folder}/", "")
+
+
+def lines_of(*lines):
+    return "\n".join(LINE.replace("PLACE", str(place)) if line is True else line for place, line in enumerate(lines)).encode()
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ((True, True, '{"judge": "a",,}', True), "line 3: malformed JSON (Expecting property name"),
+        ((True, "", '{"judge": "a",,}', True), "line 3: malformed JSON"),
+        (("", "", True, "", "", True, '{"judge": 1} {}'), "line 7: malformed JSON (Extra data)"),
+        (('{"judge":', '"a"}'), "line 1: malformed JSON (Expecting value)"),
+        ((True, True, "[1]"), "line 3, column json: found '[1]', which is not a JSON object"),
+        ((True, "", "", "  ", "[1]"), "line 5, column json: found '[1]'"),
+        ((True, True, LINE.replace("7", '"x"')), "line 3, column rating: found 'x'"),
+        ((True, "", "", LINE.replace("7", '"x"')), "line 4, column rating: found 'x'"),
+        (("\ufeff" + LINE, True, "{"), "line 3: malformed JSON"),
+        ((True, "[" * 100000), "line 2: lists nested too deeply"),
+    ],
+)
+def test_what_is_wrong_is_in_the_line_that_is_named(tmp_path, lines, message):
+    assert complaint_on_lines(tmp_path, lines_of(*lines)).startswith(f"own.jsonl, {message}")
+
+
+def test_line_that_is_not_utf_8_is_named(tmp_path):
+    message = complaint_on_lines(tmp_path, lines_of(True, "", LINE) + b'\n{"judge": "\xff"}')
+    assert message.startswith("own.jsonl, line 4: not UTF-8 (invalid start byte); save it as UTF-8")
+    (tmp_path / "own.json").write_bytes(b'[{"judge":\n\n"\xff"}]')
+    with pytest.raises(DataError, match=r"own\.json, line 3: not UTF-8"):
+        imported(tmp_path, tmp_path / "own.json", {"columns": {"judge": "judge"}})
+
+
+def test_blank_lines_cost_no_more_than_rows(tmp_path):
+    """Each row is named by its line; in a second, where looking all blank lines up for each row took half a minute."""
+    rows = 50_000
+    begun = time.perf_counter()
+    text = "".join(LINE.replace("PLACE", str(place)) + "\n" * (1 + place % 3) for place in range(rows))
+    (tmp_path / "own.jsonl").write_text(text, "utf-8")
+    with bounded("300MB", tmp_path / "spill"):
+        imported(tmp_path, tmp_path / "own.jsonl")
+    assert time.perf_counter() - begun < 10
+    expected, line = [], 1
+    for place in range(rows):
+        expected.append(line)
+        line += 1 + place % 3
+    assert places(tmp_path) == expected
+
+
+def log_of(samples, *, model="m"):
+    """An Inspect log of (id, epoch, {scorer: value})."""
+    of = [
+        {"id": id_of, "epoch": epoch, "scores": {scorer: {"value": value} for scorer, value in scores.items()}}
+        for id_of, epoch, scores in samples
+    ]
+    return {"version": 2, "status": "success", "eval": {"model": model, "task": "t"}, "samples": of}
+
+
+def test_conversations_in_a_log_take_no_memory(tmp_path):
+    """Twelve megabytes of them, three scorers: more than ten times that were not enough."""
+    log = log_of([(place, 1, dict.fromkeys("abc", "C")) for place in range(120)])
+    for sample in log["samples"]:
+        sample["messages"] = [{"role": "user", "content": "x y " * 25_000}]
+    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
+    with bounded("120MB", tmp_path / "spill"):
+        imported(
+            tmp_path,
+            tmp_path / "log.json",
+            {"judge": {"a": "A", "b": "B", "c": "C"}},
+            scales=UNIT,
+            human="model,prompt,rating\nm,1,1\n",
+        )
+    assert places(tmp_path) == [place for place in range(1, 121) for _ in range(3)]
+
+
+def of_scorers(folder, judge, scales=UNIT):
+    (folder / "log.json").write_text(json.dumps(log_of([(1, 1, {"mild": 1, "graded": 0, "strict": 1})])), "utf-8")
+    human = "model,prompt,dimension,rating\n" + "".join(f"m,1,{dimension},1\n" for dimension in scales)
+    imported(folder, folder / "log.json", {"judge": judge}, scales=scales, human=human)
+
+
+@pytest.mark.parametrize(
+    ("judge", "message"),
+    [
+        ("J", "its scorers graded, mild, strict would all be the judge 'J' of 'quality'; name the one that is a judge"),
+        ({"graded": "J", "strict": "J"}, "its scorers graded, strict would all be the judge 'J' of 'quality'"),
+    ],
+)
+def test_several_scorers_of_one_judge_are_named(tmp_path, judge, message):
+    with pytest.raises(DataError, match=r"log\.json: ") as caught:
+        of_scorers(tmp_path, judge)
+    assert message in str(caught.value)
+    assert str(caught.value).endswith("under `import` in config, as in `judge: {graded: J}`")
+
+
+def test_scorers_that_are_dimensions_may_have_one_judge(tmp_path):
+    of_scorers(tmp_path, "J", dict.fromkeys(("mild", "graded", "strict"), (0, 1)))
+    assert len(places(tmp_path)) == 3
+    of_scorers(tmp_path, {"graded": "J"})
+    assert len(places(tmp_path)) == 1
+
+
+def test_epochs_without_human_scores_are_named(tmp_path, capsys):
+    """Another epoch is another answer: a score of the first one is not of it."""
+    samples = [(name, epoch, {"a": 1}) for name in ("q1", "q2") for epoch in (1, 2, 3)]
+    (tmp_path / "log.json").write_text(json.dumps(log_of(samples)), "utf-8")
+    human = "model,prompt,rating\nm,q1,1\nm,q2,0\n"
+    imported(tmp_path, tmp_path / "log.json", {"judge": "J"}, scales=UNIT, human=human)
+    message = capsys.readouterr().out
+    assert "without a human score: 4 of 6 rated completions, the first is model 'm', dimension 'quality' and prompt" in message
+    assert "a score of 'q1' is not one of 'q1, epoch 2', so write 'q1, epoch 2' for that" in message
+    of_epochs = human + "".join(f'm,"{name}, epoch {epoch}",1\n' for name in ("q1", "q2") for epoch in (2, 3))
+    imported(tmp_path, tmp_path / "log.json", {"judge": "J"}, scales=UNIT, human=of_epochs)
+    assert "epoch" not in capsys.readouterr().out
+    assert duckdb.sql(f"select count(gt) from '{tmp_path}/ratings.parquet'").fetchall() == [(6,)]

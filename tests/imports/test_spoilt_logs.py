@@ -1,0 +1,187 @@
+"""Spoilt files of tools: each is refused, gives the same numbers, or says itself what changed; nothing wrong is silent.
+
+RECUSE_SPOILT sets how many files are spoilt in all. A row that is new must be missing with a reason, or hold what the file says
+where it changed; for a row that is gone there must be another one, a message, or a list that is shorter.
+"""
+
+import json
+import math
+import os
+import random
+from collections import Counter
+
+import pytest
+from test_tools import FIXTURES, IMPORTED, INSPECT, imported, inspect_log, packed
+
+from recuse.base.errors import RecuseError
+from recuse.imports.logs import GRADES
+
+SPOILT = int(os.environ.get("RECUSE_SPOILT", "56"))
+GOLD_FILES = ("every_eval_ever.jsonl", "lm_eval.jsonl")
+JUDGED = {
+    "every_eval_ever.jsonl": ("org/small", ["s1", "s2"], {}),
+    "lm_eval.jsonl": ("m", ["0", "1", "2"], {"columns": {"rating": "exact_match,strict-match", "model": {"value": "m"}}}),
+}
+FILES = [*IMPORTED, "inspect.json", "inspect.eval", *GOLD_FILES]
+OTHERS = ("yes", "x", "", "NaN", 0, 1, 7, 0.5, -1, 1e400, math.nan, True, False, None, [], {}, ["a"], {"a": 1}, "tie", "Human")
+
+
+def text_of(name):
+    return json.dumps(inspect_log()) if name.startswith("inspect") else (FIXTURES / name).read_text("utf-8")
+
+
+def document(name, text):
+    return [json.loads(line) for line in text.splitlines() if line.strip()] if name.endswith(".jsonl") else json.loads(text)
+
+
+def written(name, value):
+    return "".join(json.dumps(line) + "\n" for line in value) if name.endswith(".jsonl") else json.dumps(value)
+
+
+def leaves(value, way=()):
+    """Each leaf of a document by its way there."""
+    if isinstance(value, dict) and value:
+        return {key: leaf for name, inner in value.items() for key, leaf in leaves(inner, (*way, name)).items()}
+    if isinstance(value, list) and value:
+        return {key: leaf for place, inner in enumerate(value) for key, leaf in leaves(inner, (*way, place)).items()}
+    return {way: value}
+
+
+def parents(value, way=()):
+    """Each object or list of a document that holds something."""
+    if isinstance(value, (dict, list)) and value:
+        yield value
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from parents(inner)
+
+
+def damaged(content, draw):
+    """These bytes, cut off or with one bit flipped."""
+    place = draw.randrange(len(content))
+    if draw.random() < 0.3:
+        return content[:place]
+    return content[:place] + bytes([content[place] ^ 1 << draw.randrange(8)]) + content[place + 1 :]
+
+
+def spoilt(name, text, draw):
+    """A file that is nearly this one."""
+    what = draw.choice(["drop", "type", "type", "value", "twice", "swap", "bytes", "bytes", "key twice"])
+    if what == "bytes":
+        return damaged(text.encode(), draw)
+    value = document(name, text)
+    holder = draw.choice([*parents(value)])
+    keys = [*holder] if isinstance(holder, dict) else [*range(len(holder))]
+    key, other = draw.choice(keys), draw.choice(keys)
+    if what == "drop":
+        del holder[key]
+    elif what == "type":
+        holder[key] = draw.choice(OTHERS)
+    elif what == "value":
+        found = [inner for inner in leaves(value).values() if type(inner) is type(holder[key])]
+        holder[key] = draw.choice(found) if found else draw.choice(OTHERS)
+    elif what == "swap":
+        holder[key], holder[other] = holder[other], holder[key]
+    elif what == "twice" and isinstance(holder, list):
+        holder.insert(key, json.loads(json.dumps(holder[key])))
+    elif what == "key twice" and isinstance(holder, dict):
+        mark = json.dumps({key: holder[key]})[1:-1]
+        return written(name, value).replace(mark, f"{mark}, {json.dumps(key)}: {json.dumps(draw.choice(OTHERS))}", 1).encode()
+    return written(name, value).encode()
+
+
+def numbers(folder, name, content):
+    """The rows and counts of a file; what is left out is printed."""
+    path = folder / name
+    if isinstance(content, dict):
+        packed(path, content)
+    else:
+        path.write_bytes(content)
+    if name in GOLD_FILES:
+        model, prompts, human = JUDGED[name]
+        (folder / "judged.csv").write_text(
+            "judge,model,prompt,rating\n" + "".join(f"j,{model},{prompt},1\n" for prompt in prompts), "utf-8"
+        )
+        return imported(folder, folder / "judged.csv", {}, {"q": [0, 1]}, references=[path], human=human)
+    settings, scales = IMPORTED[name][:2] if name in IMPORTED else (INSPECT, {"quality": [0, 1]})
+    return imported(folder, path, {"step": 1} | settings, scales)
+
+
+def said(value):
+    """What a leaf may be as a name or, as a number, as a rating."""
+    if isinstance(value, (dict, list)):
+        return {json.dumps(value)}
+    text = value.strip() if isinstance(value, str) else json.dumps(value)
+    number = GRADES.get(text.lower(), text)
+    try:
+        return {text, float(number)}
+    except ValueError:
+        return {text}
+
+
+def shorter(new, old):
+    """Whether a list of a document has fewer entries than it had."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        return any(shorter(new[key], old[key]) for key in new.keys() & old.keys())
+    if isinstance(old, list) and isinstance(new, list):
+        return len(new) < len(old) or any(shorter(*pair) for pair in zip(new, old, strict=False))
+    return False
+
+
+def unexplained(before, after, name, old, new):
+    """What is wrong with the rows of a spoilt file: see above."""
+    (rows, counts, told), (others, other_counts, other_told) = before, after
+    leaves_of_old, leaves_of_new = leaves(old), leaves(new)
+    says = {
+        part for way, leaf in leaves_of_new.items() if repr(leaves_of_old.get(way, ...)) != repr(leaf) for part in said(leaf)
+    }
+    names = {name for row in rows for name in row[:4]} | {part for part in says if isinstance(part, str) and part}
+    step = IMPORTED[name][0].get("step", 1) if name in IMPORTED else 0.5
+    ratings = {round(part / step, 6) for part in says if isinstance(part, float) and math.isfinite(part)}
+    ratings |= {row[4] for row in rows}
+    if "graderError" in json.dumps(old) and "graderError" not in json.dumps(new):
+        ratings.add(0)  # which stands beside it
+    fresh, gone, wrong = Counter(others) - Counter(rows), Counter(rows) - Counter(others), []
+    for row in fresh:
+        *who, rating, _, failure, _ = row
+        taken = [part for part in who if f"{part}: not in config" not in other_told]
+        wrong += [f"{part} is nowhere" for part in taken if not any(name in part for name in names)]
+        if not (rating is None and failure) and rating not in ratings:
+            wrong.append(f"{rating} is nowhere")
+    if gone and not fresh and (told, counts) == (other_told, other_counts) and not shorter(new, old):
+        wrong.append(f"gone without a word: {gone}")
+    return wrong
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_nothing_is_silent(tmp_path, capsys, name):
+    draw, text = random.Random(name), text_of(name)
+    old, outcomes = document(name, text), Counter()
+    whole = inspect_log() if name == "inspect.eval" else text.encode()
+    before = (*numbers(tmp_path, name, whole), capsys.readouterr().out)
+    for _ in range(math.ceil(SPOILT / len(FILES))):
+        content = spoilt(name, text, draw)
+        try:
+            new = document(name, content.decode())
+        except ValueError:
+            new = None
+        if name == "inspect.eval":
+            content = new if packable(new) else damaged(packed(tmp_path / name, inspect_log()).read_bytes(), draw)
+        try:
+            after = (*numbers(tmp_path, name, content), capsys.readouterr().out)
+        except RecuseError as error:
+            words = str(error)
+            outcomes["refused" if words.startswith((str(tmp_path), "config: ")) else words] += 1
+            capsys.readouterr()
+            continue
+        wrong = [] if after == before else unexplained(before, after, name, old, new)
+        assert not wrong, (content, after)
+        outcomes["the same" if after == before else "told"] += 1
+    assert outcomes.keys() <= {"refused", "the same", "told"}
+    print(name, dict(outcomes))
+
+
+def packable(log):
+    """Whether a changed log still has what the names of its entries are made of."""
+    samples = log.get("samples") if isinstance(log, dict) else None
+    whole = isinstance(samples, list) and {"version", "eval"} <= log.keys()
+    return whole and all(isinstance(sample, dict) and {"id", "epoch"} <= sample.keys() for sample in samples)

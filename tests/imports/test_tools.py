@@ -1,0 +1,404 @@
+"""Scores in the files of other tools: what each fixture becomes, row by row, what is missing, and what humans or a key say."""
+
+import json
+import os
+import zipfile
+import zlib
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from recuse.base.database import bounded
+from recuse.base.errors import ConfigError, DataError
+from recuse.base.tables import read_table
+from recuse.data.registry import FORMATS
+from recuse.imports.ratings import import_ratings
+
+FIXTURES = Path(__file__).parents[1] / "formats"
+SCORES = Path(__file__).parents[1] / "golden" / "imported_scores.csv"
+NAMED = {"columns": {"model": "metadata.model", "prompt": "metadata.prompt"}, "judge": "gpt-4o"}
+IMPORTED = {  # fixture -> `import`, scales, references
+    "promptfoo.json": ({"step": 0.25}, {"tone": [0, 1]}, {"human score": 2}),
+    "helm.json": ({"step": 0.25}, {"safety": [0, 1]}, {}),
+    "helm_jury.json": (
+        {"judge": {"gpt": "openai/gpt-4o", "claude": "anthropic/claude"}},
+        {"accuracy": [1, 5], "clarity": [1, 5]},
+        {},
+    ),
+    "mlflow.json": ({}, {"correctness": [0, 1]}, {"human score": 3}),
+    "phoenix.json": (NAMED, {"helpfulness": [1, 5]}, {"human score": 3}),
+    "phoenix_experiment.json": (
+        {"judge": "gpt-4o", "columns": {"model": {"value": "small"}}},
+        {"helpfulness": [1, 5]},
+        {"human score": 1},
+    ),
+    "langfuse.json": ({"judge": "gpt-4o", "step": 0.2}, {"quality": [0, 1]}, {"human score": 3}),
+    "langfuse_scores.json": (NAMED, {"quality": [0, 1]}, {"human score": 1}),
+    "deepeval.json": ({"step": 0.1}, {"Answer Relevancy": [0, 1], "Correctness [GEval]": [0, 1]}, {}),
+    "openai_evals.jsonl": ({}, {"quality": [0, 1]}, {"gold label": 2}),
+}
+
+
+def rows_of(fixture):
+    """The rows (judge, model, prompt, dimension, rating, human score, failure, record) that a fixture is imported as."""
+    columns = "judge, model, prompt, dimension, rating::integer, human_score::double, failure, record::integer"
+    table = f"read_csv('{SCORES}', all_varchar = true)"
+    return duckdb.sql(f"select {columns} from {table} where fixture = '{fixture}'").fetchall()
+
+
+KINDS = ("human score", "gold label")
+
+
+def imported(folder, path, settings, scales, *, references=(), human=None):
+    outputs = {"ratings": str(folder / "ratings.parquet"), "imported": str(folder / "imported.csv")}
+    settings = {**settings, **({"references": human} if human else {})}
+    import_ratings("mine", [str(path)], [*map(str, references)], settings=settings, scales=scales, models={}, outputs=outputs)
+    columns = "judge, model, prompt_id, dimension, rating, gt, failure, source_record"
+    counts = {row["kind"]: int(row["n"]) for row in read_table(folder / "imported.csv") if row["kind"] in KINDS}
+    return duckdb.sql(f"select {columns} from '{folder}/ratings.parquet'").fetchall(), counts
+
+
+@pytest.mark.parametrize("name", IMPORTED)
+def test_scores_of_a_tool(tmp_path, name):
+    settings, scales, counts = IMPORTED[name]
+    assert imported(tmp_path, FIXTURES / name, settings, scales) == (rows_of(name), counts)
+
+
+def promptfoo_lines(log):
+    return log["results"]["results"]
+
+
+def promptfoo_of_version_2(log):
+    return log["results"] | {"table": {}}
+
+
+def rows_of_traces(log):
+    """As mlflow.search_traces gives them."""
+    return [{"trace_id": trace["info"]["trace_id"], **trace["info"]} for trace in log]
+
+
+def page_of_traces(log):
+    return {"data": log, "meta": {"page": 1, "totalPages": 1}}
+
+
+SHAPES = {
+    promptfoo_lines: ("promptfoo.json", "log.jsonl", {"judge": "openai:gpt-4o"}),
+    promptfoo_of_version_2: ("promptfoo.json", "log.json", {"judge": "openai:gpt-4o"}),
+    rows_of_traces: ("mlflow.json", "log.jsonl", {}),
+    page_of_traces: ("langfuse.json", "log.json", {}),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_other_shapes_of_a_format_are_the_same(tmp_path, shape):
+    fixture, name, more = SHAPES[shape]
+    settings, scales, counts = IMPORTED[fixture]
+    rows = rows_of(fixture)
+    log = shape(json.loads((FIXTURES / fixture).read_text("utf-8")))
+    text = "".join(json.dumps(entry) + "\n" for entry in log) if name.endswith(".jsonl") else json.dumps(log)
+    (tmp_path / name).write_text(text, "utf-8")
+    assert imported(tmp_path, tmp_path / name, settings | more, scales) == (rows, counts)
+
+
+def test_every_format_has_a_fixture():
+    """Those that are read here and in the other tests of imports."""
+    names = {path.name for path in FIXTURES.iterdir()}
+    assert {format for format in FORMATS if not any(name.startswith(format) for name in names)} == {"table"}
+
+
+JUDGED = "judge,model,prompt,rating\nj,org/small,s1,1\nj,org/small,s2,1\nj,org/large,s1,0\nj,org/large,s2,1\n"
+
+
+def test_every_eval_ever_is_the_key_of_ratings(tmp_path):
+    """A sample that failed has no label; the file alone holds no ratings."""
+    (tmp_path / "judged.csv").write_text(JUDGED, "utf-8")
+    gold = FIXTURES / "every_eval_ever.jsonl"
+    rows, counts = imported(tmp_path, tmp_path / "judged.csv", {}, {"q": [0, 1]}, references=[gold], human={})
+    assert [row[5] for row in rows] == [1.0, 0.0, 1.0, None]
+    assert counts == {"gold label": 4}
+    with pytest.raises(
+        DataError,
+        match=r"ever\.jsonl: found human scores or gold labels only .*; if .*, else name the file under `references:`",
+    ):
+        imported(tmp_path, gold, {}, {"q": [0, 1]})
+
+
+def test_samples_of_lm_eval_are_gold_labels(tmp_path):
+    """With two filters, config names the metric; the folder is the model."""
+    (tmp_path / "judged.csv").write_text(
+        "judge,model,prompt,rating\n" + "".join(f"j,my/model,{i},1\n" for i in range(3)), "utf-8"
+    )
+    folder = tmp_path / "my__model"
+    folder.mkdir()
+    gold = folder / "samples_sums_2026-01-01T00-00-00.000.jsonl"
+    gold.write_bytes((FIXTURES / "lm_eval.jsonl").read_bytes())
+    human = {"columns": {"rating": "exact_match,flexible-extract"}}
+    rows, counts = imported(tmp_path, tmp_path / "judged.csv", {}, {"q": [0, 1]}, references=[gold], human=human)
+    assert [row[5] for row in rows] == [1.0, 1.0, 0.0]
+    assert counts == {"gold label": 3}
+    with pytest.raises(DataError, match=r"its metrics are exact_match,strict-match, exact_match,flexible-extract; write one"):
+        imported(tmp_path, tmp_path / "judged.csv", {}, {"q": [0, 1]}, references=[gold], human={})
+
+
+def test_scorers_that_compare_with_a_key_are_gold_by_config(tmp_path):
+    settings = {"step": 0.1, "judge": {"Correctness [GEval]": "gpt-4o", "Exact Match": "Gold"}}
+    rows, counts = imported(tmp_path, FIXTURES / "deepeval.json", settings, {"Correctness [GEval]": [0, 1]})
+    assert [row[4:6] for row in rows] == [(7, 10.0), (None, 0.0)]
+    assert counts == {"gold label": 2}
+    settings["judge"]["Answer Relevancy"] = "Human"
+    with pytest.raises(DataError, match=r"deepeval\.json: found gold labels, and human scores in .*; leave one of them out"):
+        imported(tmp_path, FIXTURES / "deepeval.json", settings, {"Correctness [GEval]": [0, 1]})
+
+
+INSPECT = {"judge": {"model_graded_qa": "gpt-4o", "model_graded_qa1": "mine", "includes": "Human"}, "step": 0.5}
+PROMPTS = ["1", "1, epoch 2", "two", "3", "4"]
+
+
+def packed(path, log, compression=zipfile.ZIP_DEFLATED):
+    """Write a log as Inspect packs it; with Zstandard if `compression` is 93, which this Python's zipfile may not write."""
+    samples = log["samples"]
+    head = {key: value for key, value in log.items() if key != "samples"}
+    entries = {"_journal/start.json": {key: log[key] for key in ("version", "eval")}}
+    entries |= {f"samples/{sample['id']}_epoch_{sample['epoch']}.json": sample for sample in samples}
+    entries |= {"summaries.json": [{"id": sample["id"]} for sample in samples], "header.json": head}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED if compression == 93 else compression) as archive:
+        for name, value in entries.items():
+            content = json.dumps(value, indent=2).encode()
+            if compression != 93:
+                archive.writestr(name, content)
+                continue
+            options = "format csv, header false, quote '', escape '', delim '\x01', compression zstd"
+            duckdb.execute(f"copy (select $content) to '{path}.zst' ({options})", {"content": content.decode()})
+            archive.writestr(name, Path(f"{path}.zst").read_bytes())
+            os.unlink(f"{path}.zst")
+            entry = archive.getinfo(name)
+            entry.compress_type, entry.file_size, entry.CRC = 93, len(content) + 1, zlib.crc32(content + b"\n")
+    return path
+
+
+def inspect_log():
+    return json.loads((FIXTURES / "inspect.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, 93])
+def test_packed_inspect_log_is_the_log(tmp_path, compression):
+    """Also one compressed by Zstandard, as today's are, on any Python."""
+    scales = {"quality": [0, 1]}
+    whole = imported(tmp_path, FIXTURES / "inspect.json", INSPECT, scales)
+    assert imported(tmp_path, packed(tmp_path / "log.eval", inspect_log(), compression), INSPECT, scales) == whole
+    assert whole[1] == {"human score": 5}
+    assert {row[2]: row[5] for row in whole[0]} == dict(zip(PROMPTS, (0.0, 2.0, 2.0, 2.0, None), strict=True))
+
+
+def test_packed_inspect_log_is_read_within_the_limits_of_a_job(tmp_path):
+    """DuckDB may then open the job's files only, which those of an archive's entries are not."""
+    path = packed(tmp_path / "log.eval", inspect_log(), 93)
+    outputs = [str(tmp_path / name) for name in ("ratings.parquet", "imported.csv")]
+    with bounded("1GB", tmp_path / "spilled", files=[str(path)], outputs=outputs):
+        written, scales = dict(zip(("ratings", "imported"), outputs, strict=True)), {"quality": [0, 1]}
+        import_ratings("mine", [str(path)], [], settings=INSPECT, scales=scales, models={}, outputs=written)
+    assert len(read_table(outputs[1])) > 1
+
+
+def test_score_that_a_person_edited_is_the_judges_first_and_a_human_one(tmp_path):
+    log = inspect_log()
+    score = log["samples"][0]["scores"]["model_graded_qa"]
+    edit = {"value": "I", "answer": "UNCHANGED", "provenance": {"author": "ann", "timestamp": "2026-01-01T00:00:00Z"}}
+    score |= {"history": [{"value": "C", "provenance": None}, edit], "value": "I"}
+    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
+    settings = {"judge": {"model_graded_qa": "gpt-4o"}, "step": 0.5}
+    rows, counts = imported(tmp_path, tmp_path / "log.json", settings, {"quality": [0, 1]})
+    assert rows[0] == ("gpt-4o", "openai/gpt-4o-mini", "1", "quality", 2, 0.0, None, 1)
+    assert counts == {"human score": 1}
+
+
+def test_judges_that_an_inspect_log_names_need_no_config(tmp_path):
+    log = inspect_log()
+    models = {"model_graded_qa": {"model": "openai/gpt-4o"}, "model_graded_qa1": {"model": {"model": "google/gemini"}}}
+    log["eval"]["scorers"] = [{"name": name, "options": models.get(name, {})} for name in (*models, "includes")]
+    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
+    rows, _ = imported(tmp_path, tmp_path / "log.json", {"step": 0.5}, {"quality": [0, 1]})
+    assert {row[0] for row in rows} == {"openai/gpt-4o", "google/gemini"}
+    named = {
+        "judge": "mine",
+        "step": 0.5,
+    }  # a name in config takes no ratings from the judges of the log, nor from a comparison
+    assert imported(tmp_path, tmp_path / "log.json", named, {"quality": [0, 1]})[0] == rows
+    log["eval"] |= {"scorers": [{"name": "model_graded_qa"}], "model_roles": {"grader": {"model": "openai/gpt-4.1"}}}
+    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
+    assert {row[0] for row in imported(tmp_path, tmp_path / "log.json", {"step": 0.5}, {"quality": [0, 1]})[0]} == {
+        "openai/gpt-4.1"
+    }
+    del log["eval"]["model_roles"]
+    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
+    with pytest.raises(
+        ConfigError, match=r"log\.json names scorers, not judges \(includes, model_graded_qa, model_graded_qa1\)"
+    ):
+        imported(tmp_path, tmp_path / "log.json", {"step": 0.5}, {"quality": [0, 1]})
+
+
+DAMAGED = {
+    "no zip": (lambda path: path.write_text("{}"), "found no packed log"),
+    "cut off": (lambda path: path.write_bytes(path.read_bytes()[:-300]), "not a zip archive|not a whole log"),
+    "a bit": (lambda path: flip(path), "not a whole log"),
+    "no header": (lambda path: packed_without(path, "header.json", "_journal/start.json"), "found no header.json"),
+    "a sample less": (lambda path: packed_without(path, "samples/two_epoch_1.json"), "found 4 samples, but summaries of 5"),
+}
+
+
+def flip(path):
+    content = bytearray(path.read_bytes())
+    with zipfile.ZipFile(path) as archive:
+        entry = archive.getinfo("samples/1_epoch_1.json")
+    content[entry.header_offset + 80] ^= 4
+    path.write_bytes(bytes(content))
+
+
+def packed_without(path, *names):
+    with zipfile.ZipFile(path) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist() if name not in names}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in entries.items():
+            archive.writestr(name, content)
+
+
+@pytest.mark.parametrize("what", DAMAGED)
+@pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, 93])
+def test_damaged_packed_log_is_refused(tmp_path, what, compression):
+    change, words = DAMAGED[what]
+    log = inspect_log()
+    log["status"] = "started"  # so that only the summaries tell of a sample that is gone
+    path = packed(tmp_path / "log.eval", log, compression)
+    if compression == 93 and what in ("no header", "a sample less"):
+        pytest.skip("zipfile may not read these entries to write the others")
+    change(path)
+    with pytest.raises(DataError, match=words):
+        imported(tmp_path, path, INSPECT, {"quality": [0, 1]})
+
+
+def test_gold_labels_are_to_be_declared(tmp_path, capsys):
+    """Pages that speak of humans would be wrong; config says what they are, as the files are read later."""
+    for settings, told in (({}, True), ({"gold": True}, False)):
+        imported(tmp_path, FIXTURES / "openai_evals.jsonl", settings, {"quality": [0, 1]})
+        assert ("its references are gold labels; write `gold: true`" in capsys.readouterr().out) == told
+
+
+def test_words_of_a_log_are_numbers_by_config(tmp_path):
+    """Labels of annotations without a score; others are refused."""
+    log = json.loads((FIXTURES / "phoenix.json").read_text("utf-8"))
+    for annotation, label in zip(log["data"], ("Helpful", "helpful", "poor", "poor", "poor", "helpful", "yes"), strict=True):
+        annotation["result"] = {"label": label, "score": None, "explanation": None}
+    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
+    with pytest.raises(DataError, match=r"log\.json, entry 1, column score: found 'Helpful', which is not a number"):
+        imported(tmp_path, tmp_path / "log.json", NAMED, {"helpfulness": [0, 1]})
+    settings = NAMED | {"values": {"helpful": 1, "poor": 0}}
+    rows, _ = imported(tmp_path, tmp_path / "log.json", settings, {"helpfulness": [0, 1]})
+    assert [row[4:6] for row in rows] == [(1, 0.5), (0, 0.0), (1, None)]
+
+
+@pytest.mark.parametrize(
+    ("values", "ratings"), [({"yes": 0, "no": 1}, [0, 1]), ({True: 0, False: 1}, [0, 1]), ({}, [1, 0]), ({"NO": 1}, [1, 1])]
+)
+def test_values_of_config_go_before_the_meaning_of_a_word(tmp_path, values, ratings):
+    """Categories of Langfuse; those that config reads are counted, as in tables."""
+    log = json.loads((FIXTURES / "langfuse_scores.json").read_text("utf-8"))
+    for score in log["data"]:
+        score |= {"dataType": "CATEGORICAL", "stringValue": "yes" if score["value"] else "no"}
+    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
+    rows, counts = imported(tmp_path, tmp_path / "log.json", NAMED | {"values": values}, {"quality": [0, 1]})
+    assert [row[4] for row in rows] == ratings
+    assert rows[0][5] == ratings[1]
+    assert counts == {"human score": 1}
+    read_as = [row["kind"] for row in read_table(tmp_path / "imported.csv") if "read as" in row["kind"]]
+    assert (len(read_as) > 0) == bool(values)
+
+
+@pytest.mark.parametrize("letters", [{"C": 5, "P": 3, "I": 1}, {"c": 5.0, "p": 3.0, "i": 1.0}])
+def test_letters_of_inspect_are_what_config_says(tmp_path, letters):
+    settings = {"judge": {"model_graded_qa": "gpt-4o", "includes": "Human"}, "values": letters}
+    rows, _ = imported(tmp_path, FIXTURES / "inspect.json", settings, {"quality": [1, 5]})
+    assert [row[4:6] for row in rows] == [(5, 1.0), (1, 5.0), (None, 5.0), (None, 5.0), (None, None)]
+
+
+@pytest.mark.parametrize("missing", [["P"], ["p", "x"], ["c", 0.5]])
+def test_values_of_a_log_are_failures_by_config(tmp_path, missing):
+    settings = {"judge": {"model_graded_qa1": "gpt-4o"}, "step": 0.5, "missing": missing}
+    rows, _ = imported(tmp_path, FIXTURES / "inspect.json", settings, {"quality": [0, 1]})
+    ratings = [(1, None), (0, None), (2, None), (None, "value '0.5'")] if 0.5 in missing else []
+    ratings = ratings or [(None, "value 'P'"), (0, None), (2, None), (1, None)]
+    assert [(row[4], row[6]) for row in rows[:4]] == ratings
+
+
+@pytest.mark.parametrize("format", [{}, {"format": "inspect"}])
+def test_keys_that_a_format_does_not_take_are_refused(tmp_path, format):
+    """Also if the format is recognised, and of references."""
+    path, scales = FIXTURES / "inspect.json", {"quality": [0, 1]}
+    imported(tmp_path, path, INSPECT | format | {"values": {"C": 1}}, scales)
+    words = r"inspect\.json: found an Inspect log, and decimal: only the format table has it; leave `decimal` out"
+    with pytest.raises(DataError, match=words):
+        imported(tmp_path, path, INSPECT | format | {"decimal": ","}, scales)
+    if not format:
+        (tmp_path / "judged.csv").write_text(JUDGED, "utf-8")
+        gold, human = FIXTURES / "every_eval_ever.jsonl", {"decimal": ","}
+        with pytest.raises(DataError, match=r"ever\.jsonl: found Every Eval Ever samples, and decimal: only the format table"):
+            imported(tmp_path, tmp_path / "judged.csv", {}, {"q": [0, 1]}, references=[gold], human=human)
+
+
+def of_code_in_mlflow(log):
+    return [assessment["source"] for trace in log for assessment in trace["info"]["assessments"]], {"source_type": "CODE"}
+
+
+def by_api_in_langfuse(log):
+    return [score for trace in log for score in trace["scores"]], {"source": "API"}
+
+
+def without_a_model_in_deepeval(log):
+    cases = log.get("testCases") or log["test_results"]
+    return [metric for case in cases for metric in case["metricsData"]], {"evaluationModel": None}
+
+
+@pytest.mark.parametrize("parts", [of_code_in_mlflow, by_api_in_langfuse, without_a_model_in_deepeval])
+def test_scores_by_no_judge_need_their_own_name_in_config(tmp_path, parts):
+    """One judge for all is that of the scores that a model gave."""
+    fixture = f"{parts.__name__.rpartition('_')[2]}.json"
+    settings, scales = IMPORTED[fixture][:2]
+    log = json.loads((FIXTURES / fixture).read_text("utf-8"))
+    places, change = parts(log)
+    for place in places:
+        place |= change
+    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
+    with pytest.raises(DataError, match=r"log\.json: its scorers are .*; write `judge: {<scorer>: <its judge>}`"):
+        imported(tmp_path, tmp_path / "log.json", settings | {"judge": "gpt"}, scales)
+    listed = settings | {"step": 0.05, "judge": dict.fromkeys(scales, "gpt")}
+    found, _ = imported(tmp_path, tmp_path / "log.json", listed | {"repeats": "first"}, scales)
+    assert {row[0] for row in found} == {"gpt"}
+
+
+def test_scorer_without_a_score_has_no_answer_of_another(tmp_path):
+    log = inspect_log()
+    del log["samples"][0]["scores"]["model_graded_qa1"]
+    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
+    rows, _ = imported(tmp_path, tmp_path / "log.json", INSPECT, {"quality": [0, 1]})
+    assert ("mine", None, "no score") in [(row[0], row[4], row[6]) for row in rows]
+    kept = f"select answer, explanation from '{tmp_path}/ratings.parquet' where judge = 'mine' and prompt_id = '1'"
+    assert duckdb.sql(kept).fetchall() == [(None, None)]
+
+
+def documented():
+    """The rows of the table of counts in docs/own-data.md, by format."""
+    lines = (FIXTURES.parents[1] / "docs" / "own-data.md").read_text("utf-8").split("| tried on |")[1].splitlines()[2:]
+    rows = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in lines[: lines.index("")]]
+    return {format: cells for format, *cells in rows}
+
+
+def test_documented_counts_are_those_of_the_fixtures():
+    table = documented()
+    assert table.keys() == FORMATS.keys() - {"table"}
+    for name, (_, _, counts) in IMPORTED.items():
+        rows = rows_of(name)
+        format = name.partition(".")[0]
+        if format in table:
+            failed = sum(row[6] is not None for row in rows)
+            found = ", ".join(f"{n} {kind}s" for kind, n in counts.items())
+            assert [str(len(rows)), str(failed), found] == [table[format][place] for place in (0, 1, 3)], name

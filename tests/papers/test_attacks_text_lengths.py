@@ -1,0 +1,127 @@
+"""How perturbations change the lengths of the published texts of Chen et al."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+from published_attacks import tabulate
+
+from conftest import DATA
+from recuse.base.tables import LENGTH_CONFOUND, PUBLISHED_RANKS, read_table
+from recuse.papers.attack_values import published_ranks
+from recuse.papers.attacks import LEVELS, PERTURBATIONS, length_confound
+from verdict_files import released
+
+SAMPLING = {"confidence": 0.9, "seed": 3}
+FAST = {"confidence": 0.9, "seed": 1}
+
+
+@pytest.fixture(scope="module")
+def texts():
+    """The folder of the published texts in a local mirror."""
+    folder, _ = released("judgement_bias")
+    return folder
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+@pytest.mark.mirror
+def test_length_changes_of_the_published_texts_equal_plain_loops(texts, tmp_path):
+    outputs = {name: str(tmp_path / f"{name}.csv") for name in ("length_confound", "published_ranks")}
+    published = DATA / "judgement_bias_published.csv"
+    tabulate(study="judgement_bias", folder=str(texts), published=published, **SAMPLING, outputs=outputs)
+    ranks = read_table(outputs["published_ranks"])
+    assert tuple(ranks[0]) == PUBLISHED_RANKS
+    assert [row["verdict"] for row in ranks] == [row["verdict"] for row in published_ranks(read_table(published))]
+    rows = read_table(outputs["length_confound"])
+    assert tuple(rows[0]) == LENGTH_CONFOUND
+    assert len(rows) == 4 * 7 * 2 * 2
+    raw = {row["question_id"]: row for row in lines(texts / "data" / "raw.json")}
+    for name, perturbation in itertools.groupby(rows, lambda row: row["perturbation"]):
+        pairs = [
+            (raw[row["question_id"].split("-")[0]], row["answers"][answer]["answer"], answer)
+            for row in lines(texts / "data" / f"{name}.json")
+            for answer in ("answer1", "answer2")
+        ]
+        for row in perturbation:
+            count = len if row["unit"] == "characters" else lambda answer: len(answer.split())
+            changes = []
+            for question, answer, which in pairs:
+                old = question["answers"][which]["answer"]
+                if row["level"] in ("", question["level"]) and (row["answers"] == "both" or answer != old):
+                    changes.append((count(answer) - count(old)) / count(old))
+            assert int(row["n"]) == len(changes)
+            assert float(row["relative_change"]) == pytest.approx(np.mean(changes), abs=1e-12)
+            assert float(row["longer"]) == pytest.approx(np.mean(np.array(changes) > 0), abs=1e-12)
+            assert float(row["ci_low"]) < np.mean(changes) < float(row["ci_high"])
+
+
+@pytest.mark.mirror
+def test_known_values_of_the_published_texts(texts):
+    results = {
+        (row["perturbation"], row["level"], row["unit"], row["answers"]): row for row in length_confound(texts, **SAMPLING)
+    }
+    for perturbation, change, longer in (
+        ("factual_error", -0.0079, 40),
+        ("reference", 0.5496, 142),
+        ("rich_content", 0.2699, 142),
+        ("gender", 0.1178, 129),
+    ):
+        row = results[perturbation, "", "words", "perturbed"]
+        assert row["n"] == 142  # one answer of each question
+        assert row["relative_change"] == pytest.approx(change, abs=5e-5)
+        assert row["longer"] == longer / 142
+        assert results[perturbation, "", "words", "both"]["relative_change"] == pytest.approx(
+            row["relative_change"] / 2, abs=1e-12
+        )
+    reference = results["reference", "", "words", "perturbed"]
+    normal = 1.645 * 0.3383 / np.sqrt(142)  # standard deviation over the questions
+    assert reference["ci_high"] - reference["relative_change"] == pytest.approx(normal, rel=0.05)
+    assert [results["gender", level, "words", "both"]["n"] // 2 for level in LEVELS] == [25, 22, 22, 25, 26, 22]
+
+
+def question(name, first, second, **more):
+    return {"question_id": name, "answers": {"answer1": {"answer": first}, "answer2": {"answer": second}}, **more}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Two questions in the form of the published files."""
+    (tmp_path / "data").mkdir()
+    write(tmp_path, "raw", [question("q_0", "a b", "c d e f", level="Applying"), question("q_1", "a", "b", level="Creating")])
+    for name in PERTURBATIONS:
+        write(tmp_path, name, [question(f"q_1-{name}", "a", "b b"), question(f"q_0-{name}", "a b c", "c d e f")])
+    return tmp_path
+
+
+def write(folder, name, rows):
+    text = "".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows)
+    (folder / "data" / f"{name}.json").write_text(text, "utf-8")
+
+
+def test_a_small_folder_by_hand(folder):
+    results = {(r["perturbation"], r["level"], r["unit"], r["answers"]): r for r in length_confound(folder, **FAST)}
+    words = results["gender", "", "words", "perturbed"]
+    assert (words["relative_change"], words["longer"], words["n"]) == (0.75, 1.0, 2)  # 1/2 and 1
+    assert (words["ci_low"], words["ci_high"]) == (0.5, 1.0)
+    both = results["gender", "", "words", "both"]
+    assert (both["relative_change"], both["longer"], both["n"]) == (0.375, 0.5, 4)
+    assert results["gender", "Applying", "characters", "perturbed"]["relative_change"] == pytest.approx(2 / 3, abs=1e-12)
+    assert np.isnan(results["gender", "Applying", "words", "perturbed"]["ci_low"])  # one question
+    absent = results["gender", "Evaluating", "words", "perturbed"]
+    assert absent["n"] == 0
+    assert "relative_change" not in absent
+
+
+def test_questions_whose_answers_a_perturbation_leaves_alone_are_not_resampled(folder):
+    """One question of two is perturbed: there is nothing to resample it with."""
+    write(folder, "gender", [question("q_1-gender", "a", "b b"), question("q_0-gender", "a b", "c d e f")])
+    results = {(r["perturbation"], r["level"], r["unit"], r["answers"]): r for r in length_confound(folder, **FAST)}
+    one = results["gender", "", "words", "perturbed"]
+    assert (one["relative_change"], one["n"]) == (1.0, 1)
+    assert np.isnan([one["ci_low"], one["ci_high"]]).all()
+    both = results["gender", "", "words", "both"]
+    assert (both["ci_low"], both["ci_high"]) == (0.0, 0.5)

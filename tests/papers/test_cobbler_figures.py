@@ -1,0 +1,293 @@
+"""The figures of cognitive biases and rank-biased overlap show what the tables hold."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_hex
+
+from drawings import VERY_LONG, artists, has_room, is_page_of, on_paper, prose, subject, texts
+from recuse.base.tables import COGNITIVE_BIASES, RBO, VALID
+from recuse.pairwise.cognitive import CLOSED_FORM
+from recuse.papers.cobbler_figures import (
+    ALL,
+    LINES,
+    NAMES,
+    NO_COMMON,
+    NO_RANKINGS,
+    NOTHING,
+    ORIGINS,
+    PARTLY,
+    SHOWN,
+    bias_by_size,
+    bias_jitter,
+    bias_profile,
+    rank_overlap_bars,
+)
+from recuse.plot.colours import OKABE_ITO
+from recuse.plot.page import some
+from recuse.plot.style import read
+
+JUDGES = [f"Judge {letter}" for letter in "ABCDEFGHIJKLMNO"]
+SIZES = [">100B", ">40B", "<10B"]
+
+
+def biases(judges=JUDGES, *, names=tuple(CLOSED_FORM), origin="computed", sizes=None, human=False):
+    """A table of shares, no two of them equal."""
+    rows = []
+    for number, (judge, bias) in enumerate(itertools.product(judges, names)):
+        share = (0.05 + 0.9 * (7 * number % 101) / 101) * 0.7
+        size = sizes[judges.index(judge) % len(sizes)] if sizes else None
+        rows.append({"judge": judge, "size": size, "bias": bias, "origin": origin, "share": share})
+    for number, bias in enumerate(["order_first", "salience", "bandwagon"] if human else []):
+        share = 0.3 + 0.1 * number
+        rows.append({"judge": "Human", "bias": bias, "origin": "released shares", "share": share} | ends(share))
+    table = pd.DataFrame(rows, columns=COGNITIVE_BIASES)
+    return table.assign(study="s", random=table["bias"].map(CLOSED_FORM))
+
+
+def ends(share):
+    return {"ci_low": share - 0.05, "ci_high": share + 0.04}
+
+
+def jitter(table, seed=1):
+    return bias_jitter(table, subject(), confidence=0.9, seed=seed)
+
+
+def marks(figure, gid):
+    return [(float(point.get_xdata()[0]), float(point.get_ydata()[0])) for point in artists(figure, gid)]
+
+
+def test_a_point_for_each_judge_and_bias_and_a_line_for_each_threshold():
+    table = biases(human=True)
+    figure = jitter(table)
+    judges = table[table["judge"] != "Human"]
+    assert sorted(x for x, _ in marks(figure, "judge")) == sorted(judges["share"])
+    assert [x for x, _ in marks(figure, "random")] == list(CLOSED_FORM.values())
+    axes = figure.axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == list(NAMES.values())
+    rows = [line.get_ydata() for line in artists(figure, "random")]  # the height of each row
+    for (low, high), bias in zip(rows, CLOSED_FORM, strict=True):
+        within = [x for x, y in marks(figure, "judge") if low < y < high]
+        assert sorted(within) == sorted(judges.loc[judges["bias"] == bias, "share"])
+    assert [x for x, _ in marks(figure, "human")] == pytest.approx([0.3, 0.4, 0.5])
+    assert artists(figure, "human interval")[0].get_xdata() == pytest.approx([0.25, 0.34])
+    assert on_paper(figure)
+    assert "humans, mean of the released shares" in texts(figure)
+    assert "humans: 90 % bootstrap interval over instructions" in prose(figure)
+    above = judges.assign(above=judges["share"] > judges["random"]).groupby("bias")["above"].sum()
+    excess = (judges["share"] - judges["random"]).groupby(judges["bias"]).mean()
+    strongest = f"“{NAMES[excess.idxmax()]}”: it exceeds random choices in {above[excess.idxmax()]} of 15 judges"
+    assert strongest in prose(figure)
+
+
+def test_experiments_and_a_judge_called_human_are_told_apart():
+    one, two = biases(JUDGES[:3]), biases(JUDGES[:2])
+    two["share"] = two["share"] / 2
+    table = pd.concat([one.assign(experiment="one"), two.assign(experiment="two")], ignore_index=True)
+    output = "A judge counts once in each experiment."
+    names = [f"{judge} (one)" for judge in JUDGES[:3]] + [f"{judge} (two)" for judge in JUDGES[:2]]
+    for figure in (jitter(table), bias_profile(table, subject()), bias_by_size(table, subject())):
+        assert output in prose(figure)
+        assert on_paper(figure)
+    assert sorted(x for x, _ in marks(jitter(table), "judge")) == sorted(table["share"])
+    assert set(names) <= set(texts(bias_profile(table, subject())))
+    assert [label.get_text() for label in bias_by_size(table, subject()).axes[0].get_yticklabels()] == [f"{ALL} (5)"]
+    human = biases(["Human", *JUDGES[:2]])  # a judge of the user's, and no released shares
+    assert len(marks(jitter(human), "judge")) == 27
+    assert artists(jitter(human), "human") == []
+    assert "Human (judge)" in texts(bias_profile(human, subject()))
+
+
+def test_biases_without_a_share_are_said():
+    table = biases(JUDGES[:3])
+    table.loc[(table["bias"] == "bandwagon") | ((table["bias"] == "salience") & (table["judge"] == "Judge A")), "share"] = (
+        np.nan
+    )
+    text = "Without a share, as all comparisons are left out, by number of judges: Salience (1); Bandwagon (3)."
+    for figure in (jitter(table), bias_profile(table, subject()), bias_by_size(table, subject())):
+        assert text in prose(figure)
+        assert on_paper(figure)
+    assert len(marks(jitter(table), "judge")) == 23
+    empty = table.assign(share=np.nan)
+    everything = "; ".join(f"{name} (3)" for name in NAMES.values())
+    words = f"{NOTHING} Without a share, as all comparisons are left out, by number of judges: {everything}."
+    for figure in (jitter(empty), bias_profile(empty, subject()), bias_by_size(empty, subject())):
+        assert is_page_of(figure, words)
+
+
+def test_points_are_scattered_alike_by_one_seed_only():
+    heights = [[y for _, y in marks(jitter(biases(), seed), "judge")] for seed in (1, 1, 2)]
+    assert heights[0] == heights[1] != heights[2]
+    assert len({round(y, 6) for y in heights[0]}) > 100
+
+
+def names(figure):
+    return [text.get_text() for text in figure.texts if text.get_gid() == "names"]
+
+
+def test_the_most_biased_judge_and_outliers_are_named():
+    table = biases(names=["order_first"])
+    table["share"] = np.linspace(0.30, 0.44, len(JUDGES))
+    table.loc[0, "share"], table.loc[5, "share"] = 0.01, 0.02
+    assert names(jitter(table)) == ["0.44 Judge O\n0.02 Judge F\n0.01 Judge A"]
+    table["share"] = 0.0  # no judge is the most biased
+    assert names(jitter(table)) == [""]
+    few = jitter(biases(JUDGES[:4]))
+    assert [text.count("Judge") for text in names(few)] == [4] * 9
+    assert on_paper(few)
+
+
+@pytest.mark.parametrize("origin", ORIGINS)
+@pytest.mark.parametrize("draw", [jitter, lambda table: bias_profile(table, subject())])
+def test_figures_say_what_is_quoted_and_what_computed(draw, origin):
+    output = prose(draw(biases(origin=origin)))
+    assert ORIGINS[origin] in output
+    assert all(text not in output for other, text in ORIGINS.items() if other != origin)
+
+
+def test_whose_a_share_is_has_one_mark_in_every_figure():
+    drawn = {origin: biases(JUDGES[:2], origin=origin, human=True) for origin in ORIGINS}
+    found = {
+        (origin, gid): {
+            (to_hex(mark.get_color()).upper(), mark.get_marker())
+            for figure in (jitter(table),)
+            for mark in artists(figure, gid)
+        }
+        for origin, table in drawn.items()
+        for gid in ("judge", "human")
+    }
+    looks = {gid: [found[origin, gid] for origin in ORIGINS] for gid in ("judge", "human")}
+    assert looks["human"][0] == looks["human"][1]
+    assert [len(look) for look in (*looks["judge"], looks["human"][0])] == [1, 1, 1]
+    colours, markers = zip(*(next(iter(look)) for look in (*looks["judge"], looks["human"][0])), strict=True)
+    assert len(set(colours)) == len(set(markers)) == 3
+    by_size = bias_by_size(drawn["computed"], subject())
+    tests = {to_hex(bar.get_facecolor()).upper() for bias in CLOSED_FORM for bar in artists(by_size, bias)}
+    assert len(tests) == 6
+    assert not tests & set(OKABE_ITO)
+
+
+def test_the_profile_has_every_share_and_a_shade_for_what_exceeds_random_choices():
+    table = biases(human=True)
+    figure = bias_profile(table, subject())
+    judges, random = table[table["judge"] != "Human"], np.array(list(CLOSED_FORM.values()))
+    wide = judges.pivot(index="judge", columns="bias", values="share").loc[JUDGES, list(CLOSED_FORM)].to_numpy()
+    shown = [text.get_text() for text in artists(figure, "share")]
+    assert shown == [f"{share:.2f}" for share in [*wide.ravel(), 0.3, 0.4, 0.5, *random]]
+    (cells,) = artists(figure, "cells")
+    shades = np.ma.filled(cells.get_array().reshape(len(JUDGES) + 2, 9), np.nan)
+    np.testing.assert_allclose(shades[:-2], np.maximum(wide - random, 0))
+    assert not shades[-1].any()
+    counts = (wide > random).sum(axis=1)
+    most, least = JUDGES[counts.argmax()], JUDGES[counts.argmin()]
+    exceeded = f"{most} exceeds random choices in {some(counts.max(), 9, 'bias', 'biases')}, {least} in {counts.min()}"
+    assert exceeded in prose(figure)
+    assert on_paper(figure)
+
+
+def test_parts_of_a_bar_are_mean_shares_over_the_number_of_biases():
+    table = biases(sizes=SIZES, human=True)
+    figure = bias_by_size(table, subject())
+    judges = table[table["judge"] != "Human"]
+    for bias in CLOSED_FORM:
+        widths = [bar.get_width() for bar in artists(figure, bias)]
+        means = judges[judges["bias"] == bias].groupby("size")["share"].mean().reindex(SIZES)
+        np.testing.assert_allclose(widths, means / 9)
+    totals = [text.get_text() for text in artists(figure, "total")]
+    assert totals == [f"{judges.loc[judges['size'] == size, 'share'].mean():.3f}" for size in SIZES]
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [f"{size} (5)" for size in SIZES]
+    assert artists(figure, "random")[0].get_xdata() == pytest.approx([(8 * 0.25 + 0.5) / 9] * 2)
+    assert on_paper(figure)
+
+
+def test_judges_without_sizes_are_one_group():
+    figure = bias_by_size(biases(JUDGES[:2]), subject())
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [f"{ALL} (2)"]
+    mixed = biases(JUDGES[:3], sizes=[None, ">40B", None])
+    mixed = mixed[(mixed["judge"] != "Judge A") | (mixed["bias"] != "egocentric_order")]
+    figure = bias_by_size(mixed, subject())
+    labels = figure.axes[0].get_yticklabels()
+    own = mixed.loc[(mixed["judge"] == "Judge C") & (mixed["bias"] == "egocentric_order"), "share"].item()
+    assert artists(figure, "egocentric_order")[1].get_width() == pytest.approx(own / 9)
+    assert PARTLY.strip() in prose(figure)
+    assert [label.get_text() for label in labels] == [">40B (1)", "size unknown (2)"]
+
+
+def test_only_biases_that_every_size_has_are_averaged():
+    table = biases(JUDGES[:2], sizes=SIZES[:2])
+    table = table[(table["judge"] == "Judge A") | (table["bias"] != "salience")]
+    figure = bias_by_size(table, subject())
+    assert artists(figure, "salience") == []
+    assert artists(figure, "random")[0].get_xdata()[0] == pytest.approx(0.25)
+    assert "Not averaged, as not every group has it: Salience." in prose(figure)
+    apart = table[(table["judge"] == "Judge A") == (table["bias"] == "salience")]
+    assert is_page_of(bias_by_size(apart, subject()), NO_COMMON)
+
+
+def test_pages_of_words(tmp_path):
+    biases([]).to_csv(tmp_path / "empty.csv", index=False)
+    empty = read(tmp_path / "empty.csv")
+    drawn = (jitter(empty), bias_profile(empty, subject()), bias_by_size(empty, subject()))
+    assert all(is_page_of(figure, NOTHING) for figure in drawn)
+
+
+STATISTICS = (
+    "listing_order",
+    "listing_order_with_annotators_together",
+    "inter_annotator",
+    "judges_with_annotators",
+    "aggregate",
+)
+
+
+def overlaps(shown=SHOWN, judges=JUDGES, listing=0.5):
+    rows = []
+    for systems, form, ties, _ in shown:
+        values = {statistic: listing + 0.05 * number for number, statistic in enumerate(STATISTICS)}
+        table = [(statistic, None, value) for statistic, value in values.items()]
+        table += [("judges_with_annotators", judge, 0.2 + 0.03 * number) for number, judge in enumerate(judges)]
+        # The other way round: with the annotators together the last judge is the best.
+        table += [("judges_with_annotators_together", judge, 0.7 - 0.02 * number) for number, judge in enumerate(judges)]
+        table += [("judges_with_annotators", judge, 0.99) for judge in ["other form"]]
+        for statistic, judge, value in table:
+            kind = "no such form" if judge == "other form" else form
+            rows.append(("s", statistic, kind, systems, ties, judge, value, None, 50, None, None, None))
+    return pd.DataFrame(rows, columns=RBO)
+
+
+def valid():
+    rows = [("s", "Judge A", prompt, 100, 25, 0.25, None, None) for *_, prompt in SHOWN]
+    return pd.DataFrame(rows, columns=VALID)
+
+
+@pytest.mark.parametrize("shown", [SHOWN, SHOWN[:1]])
+def test_bars_are_filled_where_a_judge_beats_the_list(shown):
+    figure = rank_overlap_bars(overlaps(shown), valid(), subject())
+    assert len(figure.axes) == len(shown)
+    for axes in figure.axes:
+        bars = [child for child in axes.get_children() if child.get_gid() == "judge"]
+        expected = sorted((0.2 + 0.03 * number for number in range(15)), reverse=True)
+        np.testing.assert_allclose([bar.get_width() for bar in bars], expected)
+        assert [bar.get_facecolor() != (1, 1, 1, 1) for bar in bars] == [value > 0.5 for value in expected]
+        lines = [child.get_xdata()[0] for child in axes.get_children() if child.get_gid() in STATISTICS]
+        assert lines == pytest.approx([0.5, 0.6])
+        assert axes.get_xlim()[1] > 0.62
+        assert len(axes.get_yticklabels()) == 15
+        assert axes.get_yticklabels()[-1].get_text() == "Judge A"
+    assert texts(figure).count("25.0 %") == len(shown)
+    finding = "4 of 15 judges rank the systems more like an annotator than a list made blind"
+    assert finding in prose(figure)
+    assert len([text for text in texts(figure) if text in [words for words, _ in LINES.values()]]) == 2
+    assert on_paper(figure)
+
+
+def test_no_rankings_are_a_page_of_words():
+    assert is_page_of(rank_overlap_bars(overlaps([]), valid(), subject()), NO_RANKINGS)
+
+
+def test_a_name_of_300_letters_leaves_the_panels_room():
+    judges = [judge + VERY_LONG for judge in JUDGES[:2]]
+    for figure in (jitter(biases(judges)), bias_by_size(biases(judges, sizes=[VERY_LONG, "7B"]), subject())):
+        assert has_room(figure)

@@ -1,0 +1,200 @@
+"""The scorecard's page and figure show the tables, with and without data."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from compare_with_paper import judge
+
+from conftest import DATA, ROOT
+from drawings import artists, on_paper, subject, texts
+from recuse.base.tables import CORRELATIONS, ESTIMATES, MEAN_SCORES, SCORECARD, read_table, write_table
+from recuse.papers.scorecard_figure import claim_text, scorecard, verdict_text
+from recuse.papers.scorecard_page import page, summary
+from recuse.papers.values import ORDER, read_published
+from recuse.plot.style import read
+from report_pages import Elements
+
+TEMPLATE = ROOT / "workflow" / "report" / "scorecard.html.j2"
+LABEL = "A <b>study</b> & more"
+
+
+def judged_in(folder):
+    """The arguments of the script for the study whose tables are in a folder."""
+    return {
+        "study": "s",
+        "kind": "published",
+        "label": LABEL,
+        "estimates": [str(folder / "estimates.csv")],
+        "mean_scores": str(folder / "mean_scores.csv"),
+        "correlations": str(folder / "correlations.csv"),
+        "agreement": [],
+        "published": [str(DATA / "play_favorites_estimates.csv")],
+        "sentences": str(DATA / "play_favorites_claims.csv"),
+        "template": str(TEMPLATE),
+    }
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory):
+    """The published values judged as if they were a study: 3 of them moved, the correlations gone."""
+    folder = tmp_path_factory.mktemp("scorecard")
+    paper = read_published(DATA)
+    estimates = [{**row, "study": "s"} for row in paper["estimates"] if row["figure"] != "Figure 7" or row["spec"] != "main"]
+    for row in estimates:
+        if row["spec"] == "by_dataset" and row["slice"] == "cnn" and row["term"] in ("GPT-4o", "Claude v2", "Mistral 7B"):
+            row["estimate"] = str(float(row["estimate"]) + (1e-5 if row["term"] == "GPT-4o" else -1e-3))
+    for name, columns, rows in (
+        ("estimates", ESTIMATES, estimates),
+        ("mean_scores", MEAN_SCORES, paper["mean_scores"]),
+        ("correlations", CORRELATIONS, []),
+    ):
+        kept = [{column: row[column] for column in columns if column in row} for row in rows]
+        write_table(folder / f"{name}.csv", columns, kept)
+    made = {"claims": "claims.csv", "scorecard": "scorecard.csv", "page": "page.html"}
+    made = {name: str(folder / file) for name, file in made.items()}
+    judge(**judged_in(folder), helm=[], outputs=made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def table(outputs):
+    return read(outputs["scorecard"])
+
+
+def test_the_tables_are_written(outputs):
+    rows = read_table(outputs["scorecard"])
+    assert tuple(rows[0]) == SCORECARD
+    assert len(rows) == 361 + 630 + 162 + 43
+    rows = read_table(outputs["claims"])
+    assert len(rows) == 43
+    assert {row["kind"] for row in rows if row["section"] != "C.2"} == {"published"}
+    assert {(row["kind"], row["verdict"]) for row in rows if row["section"] == "C.2"} == {("simulated", "data absent")}
+
+
+def test_a_users_ratings_of_helm_are_judged_and_named(outputs, tmp_path):
+    """A user's copy has two tables: estimates and mean scores."""
+    names = ("Completeness", "Conciseness", "Harmlessness", "Helpfulness", "Understandability")
+    model = "GPT-4 (0314)"
+    means = [{"study": "h", "dimension": name, "judge": model, "model": model, "mean": 0.9, "n": 9} for name in names]
+    write_table(tmp_path / "mean_scores.csv", MEAN_SCORES, means)
+    biases = (("self_bias", model, 0.03), ("self_bias", "Claude v1.3", 0.02), ("family_bias", "GPT", -0.01))
+    rows = [
+        {"study": "h", "spec": "main", "quantity": quantity, "term": term}
+        | {"estimate": value, "std_error": 0.001, "ci_low": value - 0.002, "ci_high": value + 0.002}
+        for quantity, term, value in biases
+    ]
+    write_table(tmp_path / "main.csv", ESTIMATES, rows)
+    folder = Path(outputs["page"]).parent
+    made = {name: str(tmp_path / f"{name}.out") for name in ("claims", "scorecard", "page")}
+    judge(**judged_in(folder), helm=[str(tmp_path / "main.csv"), str(tmp_path / "mean_scores.csv")], outputs=made)
+    verdicts = [(row["kind"], row["verdict"]) for row in read_table(made["claims"]) if row["section"] == "C.2"]
+    assert verdicts == [("user", "holds"), ("user", "holds"), ("user", "fails")]
+    assert Path(made["page"]).read_text("utf-8").count("USER'S DATA".replace("'", "&#39;")) == 3
+    assert "USER" not in Path(outputs["page"]).read_text("utf-8")
+
+
+def test_the_page_is_self_contained_and_names_are_escaped(outputs):
+    with open(outputs["page"], encoding="utf-8") as file:
+        html = file.read()
+    elements = Elements(html).found
+    assert not {"script", "link", "img", "iframe"} & {tag for tag, _ in elements}
+    assert not {"src", "href", "onclick"} & {name for _, attributes in elements for name in attributes}
+    assert "@import" not in html
+    assert "url(" not in html
+    assert "://" not in html
+    assert "A &lt;b&gt;study&lt;/b&gt; &amp; more" in html
+    assert '<meta name="viewport"' in html
+
+
+def test_the_page_shows_the_tables(outputs):
+    with open(outputs["page"], encoding="utf-8") as file:
+        text = Elements(file.read()).text
+    assert "PUBLISHED DATA" in text
+    assert "By dataset 51 3 0" in text
+    assert "Figure 5 0 0 54 – the study's tables have no such value with an interval" in text
+    assert "Llama 3 8B has significant negative self-bias." in text
+    assert "1 of 1. for: Llama 3 8B -0.0368 [-0.0446, -0.0291]" in text
+    assert "self_bias, Mistral 7B, cnn by_dataset" in text
+    assert "unknown" in text
+    assert "no ratings of HELM-Instruct but a simulated placeholder" in text
+    assert "SIMULATED" not in text
+    assert "ratings are simulated" not in text
+
+
+def test_a_simulated_study_says_so(outputs):
+    html = page([], [], label="s", kind="simulated", template=TEMPLATE)
+    text = Elements(html).text
+    assert "SIMULATED DATA" in text
+    assert "2.576 standard errors more" in text
+    assert "None." in text
+
+
+def test_summary_is_in_the_order_of_the_paper():
+    rows = [
+        {"figure": "Figure 3", "verdict": "match", "deviation": -0.5, "cause": ""},
+        {"figure": "Figure 3", "verdict": "differs", "deviation": -4.0, "cause": "unknown"},
+        {"figure": "Figure 2", "verdict": "data absent", "cause": "why"},
+    ]
+    first, second = summary(rows)
+    assert (first["figure"], first["largest"], first["absent"]) == ("Figure 2", None, "why")
+    assert (second["figure"], second["largest"], second["absent"]) == ("Figure 3", 4.0, "")
+    assert second["counts"] == {"match": 1, "differs": 1, "data absent": 0}
+
+
+def test_the_figure_shows_every_value_and_its_deviation(table):
+    figure = scorecard(table, subject("published"))
+    *panels, strips = figure.axes
+    compared = table.dropna(subset=["ours", "deviation"])
+    points = [place for drawn in artists(figure, "value") for place in drawn.get_offsets()]
+    beyond = (compared["deviation"].abs() > 3).sum()
+    assert beyond == 2
+    assert len(points) == 2 * len(compared) - beyond
+    ordinal = compared["spec"] == "ordinal_as_coded"
+    parts = [
+        (compared["item"] == "estimate") & ~ordinal,
+        ordinal,
+        *(compared["item"] == item for item in ("mean_score", "correlation")),
+    ]
+    for axes, part in zip(panels, parts, strict=True):
+        shown = [tuple(place) for points in axes.collections for place in points.get_offsets()]
+        differs = compared["verdict"] == "differs"  # these are drawn after the others
+        rows = pd.concat([compared[part & ~differs], compared[part & differs]])
+        assert shown == list(zip(rows["published"], rows["ours"], strict=True))
+        lines = [line for line in axes.lines if line.get_gid() == "identity"]
+        assert len(lines) == part.any()
+        assert all(np.array_equal(line.get_xdata(), line.get_ydata()) for line in lines)
+    assert [line.get_xdata()[0] for line in strips.lines if line.get_gid() == "tolerance"] == [-1, 1]
+    assert [label.get_text() for label in strips.get_yticklabels()] == list(ORDER)
+    assert [text.get_text() for text in strips.texts if text.get_gid() == "beyond"] == ["2 ◂"]
+    assert "51 match, 3 differ" in texts(figure)
+    assert "54 absent" in texts(figure)
+    dots, crosses = strips.collections
+    assert dots.get_zorder() < crosses.get_zorder()
+    assert [x for x, y in crosses.get_offsets() if y > 10.5] == pytest.approx([1e-5 / (1.3 * 4.6553e-6)], rel=1e-3)
+
+
+@pytest.mark.parametrize("missing", ["everything", "nothing to differ"])
+def test_the_figure_is_drawn_when_all_is_absent_or_all_matches(table, missing):
+    if missing == "everything":
+        table = table.assign(verdict="data absent", ours=np.nan, deviation=np.nan)
+    else:
+        table = table.assign(verdict="match", ours=table["published"], deviation=0.0)
+    figure = scorecard(table, subject("published"))
+    figure.draw_without_rendering()
+    words = texts(figure)
+    assert words.count("data absent") == (4 + len(ORDER) if missing == "everything" else 0)
+    assert ("90 absent" in words) is (missing == "everything")
+    assert ("90 match" in words) is (missing != "everything")
+
+
+def test_counts_in_words():
+    rows = pd.DataFrame({"verdict": ["match", "differs", "data absent", "data absent"]})
+    assert verdict_text(rows) == "1 match, 1 differs, 2 absent"
+    assert claim_text(rows) == "Claims of the paper: 1 hold, 1 fail, 2 data absent."
+    assert claim_text(rows[:0]) == ""
+
+
+def test_words_keep_within_the_paper(table):
+    assert on_paper(scorecard(table, subject("published")))

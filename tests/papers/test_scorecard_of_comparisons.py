@@ -1,0 +1,293 @@
+"""The scorecard of comparisons: what matches what is printed, what differs, and what cannot be judged."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from compare_comparisons import compare
+
+from conftest import DATA
+from drawings import artists, subject, texts
+from planted_comparisons import as_texts
+from recuse.base.tables import ASR, RANKS, RBO, SCORECARD, VERBOSITY, VOTE_SHARES, VOTES_BY_POSITION, read_table, write_table
+from recuse.base.tables import PAIRWISE_AGREEMENT as AGREEMENT
+from recuse.papers.attack_values import read_attacks
+from recuse.papers.cobbler import JUDGES, NEWER, places, rank_biased_overlap, read_wins, wins_of_judge
+from recuse.papers.scorecard import (
+    NO_VALUE,
+    OTHER_RANKED,
+    OTHER_VOTES,
+    PLANTED,
+    scorecard_of_comparisons,
+)
+from recuse.papers.scorecard_figure import cause_text, scorecard
+from recuse.plot.style import read
+from verdict_files import released
+
+PUBLISHED, ATTACKS = DATA / "comparisons_published.csv", DATA / "judgement_bias_published.csv"
+ABSENT = "data absent"
+
+
+@pytest.fixture(scope="module")
+def published():
+    return read_table(PUBLISHED)
+
+
+@pytest.fixture(scope="module")
+def attacks():
+    return read_attacks(str(ATTACKS))
+
+
+def row(columns, **values):
+    return as_texts([dict.fromkeys(columns) | values])[0]
+
+
+def own_tables(attacks):
+    """Tables of a study that finds exactly what Chen et al. print."""
+    keys = ("experiment", "condition", "judge", "model_a", "model_b")
+    asr = [
+        row(ASR, **{k: r[k] for k in keys}, asr=r["value"], n=60, rank=r["printed_rank"] or None)
+        for r in attacks
+        if r["quantity"] == "asr"
+    ]
+    ranks = [
+        row(RANKS, experiment=r["experiment"], judge=r["judge"], average_rank=r["value"])
+        for r in attacks
+        if r["quantity"] == "average_rank"
+    ]
+    shares, by_place = {}, {}
+    for r in attacks:
+        if r["table"] == "6":
+            by_place.setdefault(r["judge"], {})[r["quantity"]] = r["value"]
+        if r["table"] == "7":
+            shares.setdefault(r["judge"], {})[r["quantity"]] = float(r["value"])
+    weak = {"experiment": "weak", "model_a": "GPT-3.5-Turbo"}
+    votes = [
+        row(VOTE_SHARES, **weak, judge=judge, model_b=f"LLaMA2-Chat-{size}", a=s["a"] + shift, b=s["b"] - shift)
+        for judge, s in shares.items()
+        for size, shift in (("7B", 0.05), ("13B", -0.02), ("70B", -0.03))
+    ]
+    votes += [row(VOTE_SHARES, **weak, judge=judge, model_b="GPT-3.5-Turbo (2)", a=0.4, b=0.3) for judge in shares]
+    main = {"experiment": "perturbations"}
+    places_of = [row(VOTES_BY_POSITION, **main, judge=judge, **values) for judge, values in by_place.items()]
+    return {"asr": asr, "ranks": ranks, "vote_shares": votes, "votes_by_position": places_of}
+
+
+def judged(published, attacks, tables, *, source="judgement_bias", kind="published"):
+    return list(scorecard_of_comparisons(published, attacks, tables, study="s", source=source, kind=kind))
+
+
+def test_chen_s_tables_match_themselves(published, attacks):
+    rows = judged(published, attacks, own_tables(attacks))
+    assert Counter((r["figure"][-1], r["verdict"]) for r in rows) == {
+        (table, "match"): n for table, n in {"1": 24 + 24 + 8, "2": 4, "3": 28, "4": 35, "6": 56, "7": 12}.items()
+    }
+    assert max(abs(r["deviation"]) for r in rows) < 1e-6
+    assert len({tuple(r.get(name) for name in SCORECARD[1:9]) for r in rows}) == len(rows)
+    assert set().union(*rows) <= set(SCORECARD)
+
+
+CHANCE = 2.576 * np.sqrt(0.08 * 0.92 / 60)
+CAUSES = {"simulated": PLANTED, "user": OTHER_VOTES, "published": ""}
+
+
+@pytest.mark.parametrize(("kind", "wide"), [("published", 0.0), ("user", CHANCE), ("simulated", CHANCE)])
+def test_tolerance_is_half_a_digit_and_chance_in_other_votes(published, attacks, kind, wide):
+    tables = own_tables(attacks)
+    for size, verdict in ((0.9, "match"), (-0.9, "match"), (1.1, "differs"), (-1.1, "differs")):
+        tables["asr"][0]["asr"] = str(0.08 + size * (0.005 + wide))
+        first = judged(published, attacks, tables, kind=kind)[0]
+        assert (first["figure"], first["slice"], first["term"]) == ("Chen et al., Table 1", "factual_error", "Claude-3")
+        assert first["tolerance"] == pytest.approx(0.005 + wide, abs=1e-6)
+        assert first["deviation"] == pytest.approx(size, abs=1e-4)
+        assert first["verdict"] == verdict
+        assert first["cause"] == ("unknown" if (kind, verdict) == ("published", "differs") else CAUSES[kind])
+
+
+def test_what_is_not_planted_is_shown_and_not_judged(published, attacks):
+    rows = judged(published, attacks, own_tables(attacks), kind="simulated")
+    for item in ("rank", "ranks", "votes_by_position", "vote_shares"):
+        of_item = [r for r in rows if r["item"] == item]
+        assert of_item
+        assert all("not planted" in r["cause"] and r["verdict"] == ABSENT for r in of_item)
+        assert all("ours" in r and "deviation" not in r for r in of_item)
+    of_users = judged(published, attacks, own_tables(attacks), kind="user")
+    assert {(r["verdict"], r["cause"]) for r in of_users if r["item"] == "votes_by_position"} == {(ABSENT, OTHER_VOTES)}
+
+
+def test_a_judge_that_was_not_asked_is_absent(published, attacks):
+    tables = {name: [r for r in rows if r["judge"] != "Ernie"] for name, rows in own_tables(attacks).items()}
+    rows = judged(published, attacks, tables)
+    of_all = ("rank", "ranks")  # which the absent judge stands among
+    absent = [r for r in rows if r["verdict"] == ABSENT and r["item"] not in of_all]
+    assert {r["term"] for r in absent} == {"Ernie"}
+    assert {r["cause"] for r in absent} == {NO_VALUE}
+    assert {r["verdict"] for r in judged(published, attacks, {})} == {ABSENT}
+    assert not any("ours" in r for r in judged(published, attacks, {}))
+
+
+def test_answers_may_have_other_names_where_there_is_one_pair(published, attacks):
+    tables = own_tables(attacks)
+    tables["asr"] = [r | {"model_a": "A1", "model_b": "A2"} if r["experiment"] == "perturbations" else r for r in tables["asr"]]
+    assert {r["verdict"] for r in judged(published, attacks, tables) if r["figure"] == "Chen et al., Table 1"} == {"match"}
+    tables["asr"] = [r | {"model_b": "B"} if r["model_b"] == "LLaMA2-Chat-7B" else r for r in tables["asr"]]
+    absent = [r for r in judged(published, attacks, tables) if r["verdict"] == ABSENT and r["item"] == "asr"]
+    assert {(r["figure"], r["model"]) for r in absent} == {("Chen et al., Table 4", "LLaMA2-Chat-7B")}
+
+
+@pytest.mark.parametrize("names", [{}, {"model_b": "B"}, {"model_a": "A"}])
+def test_one_pair_is_not_judged_by_the_rates_of_others(published, attacks, names):
+    """Votes on one of the four pairs of Table 4, the names as printed or others."""
+    asr = [r | names for r in own_tables(attacks)["asr"] if r["model_b"] == "LLaMA2-Chat-7B"]
+    rows = [r for r in judged(published, attacks, {"asr": asr}) if r["item"] == "asr" and "ours" in r]
+    assert {r["model"] for r in rows} == (set() if names else {"LLaMA2-Chat-7B"})
+    assert len(rows) == (0 if names else 7)
+
+
+def ranked(rows, verdicts, *, item, table="4"):
+    results = [r for r in rows if r["item"] == item and r["figure"] == f"Chen et al., Table {table}"]
+    assert results
+    assert {r["verdict"] for r in results} == verdicts
+    return {r["cause"] for r in results if "ours" in r}
+
+
+def test_ranks_are_judged_among_the_same_judges_and_columns_only(published, attacks):
+    tables = own_tables(attacks)
+    fewer = [r for r in tables["asr"] if r["model_b"] != "LLaMA2-Chat-7B"]
+    more = [*tables["asr"], *(r | {"condition": "gender"} for r in fewer if r["experiment"] == "weak")]
+    other = [r | {"judge": "Another"} if r["judge"] == "Ernie" else r for r in tables["asr"]]
+    missing = [r | {"asr": ""} if (r["experiment"], r["judge"]) == ("weak", "Ernie") else r for r in tables["asr"]]
+    for asr in (fewer, more, other, missing):
+        rows = judged(published, attacks, tables | {"asr": asr})
+        assert ranked(rows, {ABSENT}, item="ranks") == {OTHER_RANKED}
+    one_more = [*tables["asr"], *(r | {"judge": "J9"} for r in tables["asr"] if r["condition"] == "factual_error")]
+    rows = judged(published, attacks, tables | {"asr": one_more})
+    assert ranked(rows, {"match"}, item="ranks") == {""}
+    assert ranked(rows, {ABSENT}, item="ranks", table="1") == {OTHER_RANKED}
+    of_column = {r["slice"]: r["verdict"] for r in rows if r["item"] == "rank"}
+    assert of_column == {"factual_error": ABSENT, "fake_reference": "match", "rich_content": "match"}
+    # What no sample is eligible for is no column.
+    empty = [r | {"condition": "gender", "asr": "", "n": "0"} for r in tables["asr"]]
+    rows = judged(published, attacks, tables | {"asr": [*tables["asr"], *empty]})
+    assert ranked(rows, {"match"}, item="ranks") == {""}
+
+
+def test_table_6_judges_its_own_experiment_alone(published, attacks):
+    tables = own_tables(attacks)
+    others = [r | {"experiment": "weak", "first": "0.999"} for r in tables["votes_by_position"]]
+    rows = judged(published, attacks, tables | {"votes_by_position": [*others, *tables["votes_by_position"]]})
+    assert {r["verdict"] for r in rows if r["item"] == "votes_by_position"} == {"match"}
+    rows = judged(published, attacks, tables | {"votes_by_position": others})
+    assert {r["verdict"] for r in rows if r["item"] == "votes_by_position"} == {ABSENT}
+
+
+def test_table_7_takes_each_weaker_model_of_its_own_experiment_and_anchor(published, attacks):
+    tables = own_tables(attacks)
+    shares = tables["vote_shares"]
+    others = [r | change | {"a": "0.99", "b": "0.01"} for r in shares for change in ({"experiment": "x"}, {"model_a": "x"})]
+    rows = judged(published, attacks, tables | {"vote_shares": [*others, *shares]})
+    assert {r["verdict"] for r in rows if r["item"] == "vote_shares"} == {"match"}
+    for partial in (others, [r for r in shares if r["model_b"] != "LLaMA2-Chat-70B"]):
+        rows = judged(published, attacks, tables | {"vote_shares": partial})
+        assert {(r["verdict"], "ours" in r) for r in rows if r["item"] == "vote_shares"} == {(ABSENT, False)}
+
+
+def test_other_data_are_shown_but_not_judged(published, attacks):
+    base = {"condition": "", "judge": "GPT-4", "order": "debiased"}
+    rules = [
+        row(VERBOSITY, **base, draws=draws, verbosity_bias=value, ci_low=0.3, ci_high=0.5)
+        for draws, value in (("disagreement", 0.1), ("excluded", 0.44))
+    ]
+    results = {("GPT-4", "debiased"): 0.7, ("GPT-4", "pooled"): 0.6425, ("Claude", "pooled"): 0.6069}
+    agree = [row(AGREEMENT, condition="", judge=judge, order=order, value=value) for (judge, order), value in results.items()]
+    rows = judged(published, attacks, {"verbosity": rules, "agreement": agree}, source="prd", kind="published")
+    assert [(r["figure"], r["term"], r["verdict"]) for r in rows] == [
+        ("Saito et al., Table 1", "GPT-4", ABSENT),
+        ("Saito et al., Table 1", "GPT-3.5", ABSENT),
+        ("Li et al., accuracy", "GPT-4", "match"),
+        ("Li et al., accuracy", "GPT-3.5", ABSENT),
+        ("Li et al., accuracy", "Claude", "differs"),
+    ]
+    assert (rows[0]["published"], rows[0]["ours"], rows[0]["ours_ci_low"]) == (0.328, 0.44, 0.3)
+    assert rows[0]["cause"].startswith("other data")
+    assert "deviation" not in rows[0]
+    assert rows[4]["cause"] == "unknown; restated: the paper's own table was not at hand"
+    assert rows[4]["deviation"] == pytest.approx(50, rel=0.01)
+
+
+def test_overlap_is_that_of_the_first_release(published, attacks):
+    settings = {"form": "truncated", "systems": 15, "ties": "listed"}
+    right = row(RBO, statistic="aggregate", **settings, value=0.49630142557)
+    wrong = [
+        row(RBO, statistic="aggregate", **(settings | other), value=0.7)
+        for other in ({"form": "extrapolated"}, {"systems": 13}, {"ties": "by name"})
+    ]
+    rows = judged(published, attacks, {"rbo": [*wrong, right]}, source="cobbler", kind="published")
+    assert len(rows) == 17
+    assert (rows[0]["quantity"], rows[0]["verdict"], rows[0]["ours"]) == ("aggregate", "match", 0.49630142557)
+    assert {r["verdict"] for r in rows[1:]} == {ABSENT}
+    causes = {r["quantity"]: r["cause"] for r in rows[1:]}
+    assert causes["share_biased"].startswith("the abstract does not say how it averages")
+    assert causes["judges_with_annotators_together"] == NO_VALUE
+
+
+@pytest.mark.mirror
+def test_the_released_bars_are_each_judge_with_the_annotators_together(published):
+    """Fifteen bars, three decimals: the first release, ties in the files' order, truncated; the mean over 50 instructions."""
+    folder, _ = released("cobbler")
+    of_humans = f"{folder}/competitive-llms/human/batches/human_annotations"
+    annotators = [read_wins(f"{of_humans}/annot_{number}.json") for number in range(1, 7)]
+    listed = list(annotators[0])
+    together = places(sum(wins[listed].to_numpy() for wins in annotators))
+    bars = {r["judge"]: float(r["value"]) for r in published if r["quantity"] == "judges_with_annotators_together"}
+    results = {
+        JUDGES[judge]: rank_biased_overlap(
+            places(wins_of_judge(folder, "model_annotations", judge)[listed].to_numpy()), together, extrapolated=False
+        ).mean()
+        for judge in JUDGES.keys() - {*NEWER}
+    }
+    assert len(bars) == 15
+    assert {judge: round(float(value), 3) for judge, value in results.items()} == bars
+
+
+@pytest.fixture(params=["published", "simulated"])
+def drawn(request, attacks, tmp_path):
+    """The scorecard of a study, as the scripts make it: path of the table."""
+    tables = {}
+    for name, rows in own_tables(attacks).items():
+        tables[name] = str(tmp_path / f"{name}.csv")
+        write_table(tables[name], list(rows[0]), rows)
+    path = str(tmp_path / "scorecard.csv")
+    settings = {"study": "s", "source": "judgement_bias", "kind": request.param}
+    inputs = {**tables, "published": str(PUBLISHED), "attacks": [str(ATTACKS)]}
+    compare(**settings, inputs=inputs, published=inputs["published"], attacks=inputs["attacks"], scorecard=path)
+    return path
+
+
+def points_of(figure):
+    return [place for points in artists(figure, "value") for place in points.get_offsets()]
+
+
+def test_the_figure_shows_comparisons(drawn):
+    table = read(drawn)
+    judged_rows = table[table["verdict"] != ABSENT]
+    simulated = len(judged_rows) < len(table)
+    figure = scorecard(table, subject())
+    figure.draw_without_rendering()
+    titles = ["Attack success rate"] + ([] if simulated else ["Shares of votes", "Ranks of judges"])
+    assert [axes.get_title(loc="left") or axes.get_title() for axes in figure.axes[:-1]] == titles
+    assert len(points_of(figure)) == 2 * len(judged_rows)
+    tables = [f"Chen et al., Table {number}" for number in (1, 2, 3, 4, 6, 7)]
+    assert [label.get_text() for label in figure.axes[-1].get_yticklabels()] == tables
+    assert ("56 match" in texts(figure)) == (not simulated)
+    assert "human raters" not in texts(figure)
+    assert any("Attack success rate: simulated: this value is planted" in text for text in texts(figure)) == simulated
+
+
+def test_the_figure_needs_no_judged_value(drawn):
+    table = read(drawn).assign(verdict=ABSENT, deviation=np.nan, cause="why")
+    figure = scorecard(table, subject())
+    figure.draw_without_rendering()
+    assert len(figure.axes) == 1
+    assert points_of(figure) == []
+    assert cause_text(table) == "Attack success rate: why. Ranks of judges: why. Shares of votes: why."

@@ -1,0 +1,140 @@
+"""The cross-check: fits agree with statsmodels and pygam wherever there are rows, and wrong fits are detected."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from conftest import CONFIG
+from curved_rows import bent, carried_terms, cells_of, on, rows_of
+from recuse.base.errors import DesignError
+from recuse.model.estimates import estimates_of
+from recuse.model.gam import Spline, fit_gam, penalised_fit
+from recuse.model.spec import Spec
+from recuse.validation.compare import CURVES, against_pygam, compared, raise_disagreement
+
+
+def test_disagreement_is_an_error():
+    row = {"spec": "main", "slice": "x", "compared": "estimates", "largest_difference": 2e-9, "tolerance": 1e-9}
+    with pytest.raises(DesignError, match=r"spec main, slice 'x'.*2e-09"):
+        raise_disagreement([row])
+    with pytest.raises(DesignError):
+        raise_disagreement([row | {"largest_difference": float("nan")}])
+
+
+@pytest.mark.parametrize("key", ["std_error", "ci_low"])
+@pytest.mark.parametrize("side", ["fits", "fits_by_formula"])
+@pytest.mark.parametrize("lost", [float("nan"), None])
+def test_number_that_one_side_lacks_is_a_disagreement(twin, monkeypatch, key, side, lost):
+    sides = iter(["fits", "fits_by_formula"])  # in this order, of one slice each
+
+    def estimates_without(spec, fitted, *, confidence):
+        rows = list(estimates_of(spec, fitted, confidence=confidence))
+        if next(sides) == side:
+            rows[5] = {k: v for k, v in rows[5].items() if k != key} | ({} if lost is None else {key: lost})
+        return rows
+
+    monkeypatch.setattr("recuse.validation.compare.estimates_of", estimates_without)
+    rows = list(compared([Spec.of("main")], twin, confidence=0.9))
+    with pytest.raises(DesignError, match="intervals by inf"):
+        raise_disagreement(rows)
+
+
+SPEC = Spec.of("gam", **CONFIG["specs"]["gam"])
+MANY = on(*np.linspace(0, 1, 13))
+CURVED = rows_of(references=MANY, curve=bent, self_bias=0.04, dimensions=("d", "e"), spread=0.06)
+
+
+def some(rows, mask):
+    return [column[mask] for column in rows]
+
+
+def with_references_of_b1(*values):
+    """Rows in which a judge has few references."""
+    return rows_of(references=lambda g, judge, m: (on(*values) if judge == "b1" else MANY)(g, judge, m), curve=bent)
+
+
+ROWS = {
+    "ten splines": CURVED,
+    "a cubic": with_references_of_b1(0, 0.1, 0.9, 1),
+    "a quadratic": with_references_of_b1(0.1, 0.5, 0.6),
+    "a line": with_references_of_b1(0.2, 0.8),
+    "a constant": with_references_of_b1(0.5),
+    "a judge that rates itself alone": some(CURVED, (CURVED[0] != "b1") | (CURVED[1] == "b1")),
+    "a judge of other families alone": some(CURVED, (CURVED[0] == "b1") & (CURVED[1] != "b1") & (CURVED[2] == "d")),
+    "fewer rows than coefficients": some(CURVED, slice(None, None, 300)),
+    "ratings on lines": rows_of(references=on(0, 0.25, 0.5, 0.75, 1), curve=lambda judge, x: 0.2 + 0.6 * x, spread=0),
+    "equal ratings": rows_of(references=MANY, curve=lambda judge, x: 0.5 + 0 * x, spread=0),
+    "ratings of 0": rows_of(references=MANY, curve=lambda judge, x: 0 * x, spread=0),
+}
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")  # pygam's R2 of equal ratings
+@pytest.mark.parametrize("covariance", ["HC0", "HC1", "classical"])
+@pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS)
+def test_cells_give_what_pygam_gives_on_rows(rows, covariance):
+    cells = cells_of(*rows)
+    terms = carried_terms(cells)
+    fit = fit_gam(cells, terms, covariance=covariance)
+    ours, theirs = against_pygam(cells, terms, fit, covariance=covariance)
+    assert len(ours) > sum(term.quantity != "slope" for term in terms) + 2
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-8)
+    assert fit.n == len(rows[0])
+
+
+def test_both_sides_agree_on_what_is_not_determined():
+    cells = cells_of(*ROWS["a judge that rates itself alone"])
+    terms = carried_terms(cells)
+    ours, theirs = against_pygam(cells, terms, fit_gam(cells, terms, covariance="HC0"), covariance="HC0")
+    for found in (ours, theirs):
+        lost = np.isnan(found).all(axis=1)
+        names = [(term.quantity, term.term) for term in terms if term.quantity != "slope"]
+        assert [name for name, none in zip(names, lost, strict=False) if none] == [("intercept", "b1"), ("self_bias", "b1")]
+        assert lost[-13:].all()  # the curve of b1, at its references
+        assert lost.sum() == 15
+
+
+@pytest.fixture(scope="module")
+def spec():
+    return SPEC.changed(subset={"dimension": ["Completeness", "Faithfulness"]})
+
+
+def test_every_slice_of_the_study_is_checked(twin, spec):
+    rows = list(compared([spec], twin, confidence=0.9))
+    slices = ("", *spec.selection.subset["dimension"])
+    assert [(row["slice"], row["compared"]) for row in rows] == [(part, CURVES) for part in slices]
+    assert max(row["largest_difference"] for row in rows) < 1e-8
+    raise_disagreement(rows)
+
+
+def penalised_by(change):
+    """A right fit made wrong by `change`."""
+    return lambda *given, **named: change(penalised_fit(*given, **named))
+
+
+WRONG = {
+    "an interval of knots too few": (
+        "Spline",
+        lambda low, high, functions, order: Spline(low, high + 0.1, functions, order),
+    ),
+    "an order too low": ("Spline", lambda low, high, functions, order: Spline(low, high, functions, order - 1)),
+    "another penalty": ("Spline.penalty", lambda spline: np.eye(spline.functions)),
+    "smoothing that is not the one named": ("penalised_fit", lambda rows, p, **named: penalised_fit(rows, 2 * p, **named)),
+    "HC1 for HC0": ("penalised_fit", lambda rows, p, **named: penalised_fit(rows, p, covariance="HC1")),
+    "coefficients that are off by a millionth": (
+        "penalised_fit",
+        penalised_by(lambda fit: replace(fit, coefficients=fit.coefficients * (1 + 4e-6))),
+    ),
+    "nothing determined": ("penalised_fit", penalised_by(lambda fit: replace(fit, null=np.eye(len(fit.null))))),
+    "errors of cells": (
+        "penalised_fit",
+        lambda rows, p, **named: penalised_fit(replace(rows, within=0 * rows.within), p, **named),
+    ),
+}
+
+
+@pytest.mark.parametrize(("place", "wrong"), WRONG.values(), ids=WRONG)
+def test_wrong_fit_is_detected(twin, spec, monkeypatch, place, wrong):
+    monkeypatch.setattr(f"recuse.model.gam.{place}", wrong)
+    with pytest.raises(DesignError, match=r"spec gam, slice ''.*estimates and curves by"):
+        raise_disagreement(compared([spec], twin, confidence=0.9))

@@ -1,0 +1,212 @@
+"""Estimators on simulated worlds: statistics over replicates, seeds, tables, and known properties of the estimators."""
+
+import numpy as np
+import pytest
+from test_world import SMALL
+
+from recuse.base.tables import MONTECARLO, WORLDS, read_table, write_table
+from recuse.model.design import ALL_JUDGES
+from recuse.validation.estimators import ESTIMATORS, Answer, Estimator, table, try_estimators, worlds_rows
+from recuse.validation.world import MonteCarloWorld
+
+PAPER = {"families": (3, 2, 2, 2), "dimensions": 1, "prompts": 60, "intercept": 0.3, "slope": 0.5, "noise": 0.1}
+
+HALF = [0.05, 0, 0.05, 0, 0.05]  # of the judges are biased
+
+
+def tried(names, *, replicates=20, key="key", seed=3, **dials):
+    world = MonteCarloWorld(**dials)
+    return try_estimators(world, names, key=key, replicates=replicates, draws=99, confidence=0.9, seed=seed)
+
+
+def value(rows, **about):
+    (row,) = [row for row in rows if all(row[key] == wanted for key, wanted in about.items())]
+    return row
+
+
+def test_statistics_are_those_of_the_answers(monkeypatch):
+    """An estimator that is off by 0.01 and 0.03 in turn; it misses the second time, and rejects for all judges but one."""
+    calls = []
+
+    def answers(trial):
+        calls.append(trial)
+        second = len(calls) % 2 == 0
+        error = 0.03 if second else 0.01
+        known = Answer(0.05 + error, 0.05 + error - 0.02, 0.05 + error + 0.02, 0.01 if second else 0.5)
+        never = known._replace(p_value=0.5)
+        return {("self_bias", "Model 1"): known, ("self_bias", "Model 3"): known, ("self_bias", "Model 5"): never}
+
+    monkeypatch.setitem(ESTIMATORS, "fake", Estimator("A: x", "fake", answers))
+    rows = tried(["fake"], replicates=4, **SMALL, self_bias=HALF)
+    one = {"term": "Model 3", "quantity": "self_bias"}
+    assert value(rows, **one, statistic="rejected")["value"] == 0.5
+    assert value(rows, **one, statistic="covered")["value"] == 0.5
+    assert value(rows, **one, statistic="bias")["value"] == pytest.approx(0.02)
+    assert value(rows, **one, statistic="bias")["mc_error"] == pytest.approx(np.std([1, 3, 1, 3], ddof=1) / 100 / 2)
+    assert value(rows, **one, statistic="spread")["value"] == pytest.approx(np.std([1, 3, 1, 3], ddof=1) / 100)
+    every = {"term": "", "quantity": "self_bias", "planted": 0.05}
+    assert value(rows, **every, statistic="rejected")["mc_error"] == pytest.approx(np.std([0, 2, 0, 2], ddof=1) / 3 / 2)
+    assert value(rows, **every, statistic="any_rejected")["value"] == 0.5
+    assert {row["term"] for row in rows} == {"", "Model 1", "Model 3", "Model 5"}
+
+
+def test_replicates_depend_on_the_seed_the_world_and_their_number_alone():
+    names = ["A_HC0"]
+    first = tried(names, **SMALL)
+    assert first == tried(names, **SMALL)
+    assert first[0]["value"] != tried(names, key="other", **SMALL)[0]["value"]
+    assert first[0]["value"] != tried(names, seed=4, **SMALL)[0]["value"]
+    beside = tried(["C_mixed", "A_HC0"], **SMALL)
+    assert [row for row in beside if row["estimator"] == "A_HC0"] == first
+
+
+def test_preference_misleads_equation_1_and_not_the_idiosyncrasy():
+    rows = tried(["A_CR1", "B_CR1", "C_mixed"], replicates=150, **PAPER, preference=0.03)
+    about = {"quantity": "self_bias", "statistic": "rejected"}
+    assert value(rows, **about, estimator="A_CR1", term="")["value"] > 0.35
+    assert value(rows, **about, estimator="B_CR1", term="")["value"] > 0.3
+    assert value(rows, **about, estimator="C_mixed", term="")["value"] == pytest.approx(0.1, abs=0.03)
+    covered = value(rows, estimator="C_mixed", term="", quantity="self_bias", statistic="covered")
+    assert covered["value"] == pytest.approx(0.9, abs=0.03)
+
+
+def test_shared_preference_misleads_equation_1_and_not_model_effects():
+    rows = tried(["A_CR1", "B_CR1", "B_dimension_CR1", "B_completion_CR1"], replicates=100, **PAPER, shared_preference=0.03)
+    for name, low, high in (("A_CR1", 0.35, 1), ("B_CR1", 0.06, 0.14), ("B_completion_CR1", 0.06, 0.14)):
+        assert low < value(rows, estimator=name, quantity="self_bias", statistic="rejected", term="")["value"] < high
+
+
+def test_planted_bias_is_estimated_without_bias():
+    rows = tried(["A_CR1", "B_CR1", "C_mixed"], replicates=60, **PAPER, self_bias=[0.1, 0] * 4 + [0.1], family_bias=0.05)
+    for name in ("A_CR1", "B_CR1", "C_mixed"):
+        for quantity, planted in (("self_bias", 0.1), ("family_bias", 0.05), ("self_bias", 0.0)):
+            bias = value(rows, estimator=name, quantity=quantity, planted=planted, statistic="bias", term="")
+            assert abs(bias["value"]) < 3.5 * bias["mc_error"]
+        assert value(rows, estimator=name, term="Model 1", statistic="rejected")["value"] > 0.8
+
+
+def test_length_is_controlled():
+    names = ["A_CR1", "A_length_CR1", "C_length_mixed"]
+    rows = tried(names, replicates=40, **{**PAPER, "noise": 0.2}, length_preference=0.1)
+    bias = {name: value(rows, estimator=name, term="Model 9", statistic="bias") for name in names}
+    for name, biased in (("A_CR1", True), ("A_length_CR1", False), ("C_length_mixed", False)):
+        assert (abs(bias[name]["value"]) > 3.5 * bias[name]["mc_error"]) == biased, name
+
+
+def test_a_measurement_error_is_corrected():
+    names = ["A_CR1", "A_moments", "A_split_raters"]
+    rows = tried(names, replicates=80, **PAPER, reliability=0.55, quality_gap=0.3)
+    for name, biased in (("A_CR1", True), ("A_moments", False), ("A_split_raters", False)):
+        bias = value(rows, estimator=name, term="Model 9", statistic="bias")
+        assert (abs(bias["value"]) > 3.5 * bias["mc_error"]) == biased, name
+    covered = {name: value(rows, estimator=name, term="", quantity="self_bias", statistic="covered") for name in names}
+    assert covered["A_CR1"]["value"] < 0.7
+    assert covered["A_moments"]["value"] == pytest.approx(0.9, abs=0.05)
+    assert covered["A_split_raters"]["value"] == pytest.approx(0.9, abs=0.05)
+
+
+def test_errors_of_few_prompts():
+    """White's errors are too small where rows of a prompt vary together, the others not."""
+    clustered = {**PAPER, "dimensions": 4, "prompts": 12, "completion_shock": 0.1}
+    rows = tried(["A_HC0", "A_CR1", "A_CR3", "A_wild", "A_max_t"], replicates=120, **clustered)
+    about = {"term": "", "quantity": "self_bias"}
+    rejected = {
+        n: value(rows, estimator=n, **about, statistic="rejected")["value"] for n in ("A_HC0", "A_CR1", "A_CR3", "A_wild")
+    }
+    assert rejected["A_HC0"] > 0.2
+    assert rejected["A_CR1"] == pytest.approx(0.1, abs=0.04)
+    assert rejected["A_CR3"] == pytest.approx(0.1, abs=0.04)
+    assert rejected["A_wild"] == pytest.approx(0.1, abs=0.04)
+    assert value(rows, estimator="A_CR3", **about, statistic="answered")["value"] == 1
+    several = {"term": "", "quantity": "biases", "statistic": "any_rejected"}
+    assert value(rows, estimator="A_CR1", **several)["value"] > 0.3
+    assert value(rows, estimator="A_max_t", **several)["value"] == pytest.approx(0.1, abs=0.05)
+
+
+def test_estimators_answer_the_tests_that_they_declare():
+    rows = tried(list(ESTIMATORS), replicates=3, **PAPER, length_preference=0.05, missing=0.1, reliability=0.8, preference=0.02)
+    for name, estimator in ESTIMATORS.items():
+        tests = {
+            row["term"]: row["value"]
+            for row in rows
+            if row["estimator"] == name
+            and row["quantity"] == "self_bias"
+            and row["statistic"] == "rejected"
+            and row["term"] in ("", ALL_JUDGES)
+        }
+        answered = {
+            row["term"]: row["value"]
+            for row in rows
+            if row["estimator"] == name and row["quantity"] == "self_bias" and row["statistic"] == "answered"
+        }
+        assert set(tests) == set(answered) == set(estimator.tests), name
+        assert set(answered.values()) <= {1}, name
+
+
+def of_worlds(path, *names, **dials):
+    """The table of worlds of one grid, as read."""
+    rows = [{"grid": "g", "dial": "self_bias", "setting": "0", **row} for row in tried(names, **dials)]
+    write_table(path, MONTECARLO, rows)
+    return {row["estimator"]: row for row in worlds_rows(read_table(path), {"g/0": "a world"})}
+
+
+def test_worlds_have_the_lowest_and_highest_judge_and_what_is_refused(tmp_path, monkeypatch):
+    """The first of five judges is always called biased, the second half the time; the others are refused then, or always."""
+    calls = []
+
+    def answers(trial):
+        calls.append(trial)
+        odd = len(calls) % 2 == 1
+        no, yes, silent = Answer(0.0, p_value=0.5), Answer(0.0, p_value=0.1), Answer(0.0)
+        of_judge = [yes, yes if odd else no, no if odd else silent, silent, silent]
+        singles = {("self_bias", f"Model {number}"): answer for number, answer in enumerate(of_judge, start=1)}
+        return {**singles, ("self_bias", ALL_JUDGES): yes if len(calls) == 1 else silent if len(calls) == 2 else no}
+
+    monkeypatch.setitem(ESTIMATORS, "fake", Estimator("A: x", "fake", answers, tests=("", ALL_JUDGES)))
+    (row,) = of_worlds(tmp_path / "w.csv", "fake", replicates=4, **SMALL).values()
+    assert list(row) == list(WORLDS)
+    assert (row["grid"], row["title"]) == ("g", "a world")
+    assert (row["lowest"], row["highest"]) == (0, 1)
+    # 2 of 3 tests, then 1 of 2, and so on.
+    assert row["mean"] == pytest.approx((2 / 3 + 1 / 2) / 2)
+    assert row["refused"] == pytest.approx((2 + 3 + 2 + 3) / 20)
+    assert row["pooled"] == pytest.approx(1 / 3)
+    assert row["pooled_refused"] == 0.25
+    assert row["replicates"] == 4
+    assert row["mc_error"] == pytest.approx(np.std([4, 3, 4, 3], ddof=1) / 6 / 2)
+
+
+def test_worlds_without_humans_refuse_a(tmp_path):
+    rows = of_worlds(tmp_path / "w.csv", "A_CR1", "B_CR1", "C_mixed", replicates=3, **SMALL, humans=False)
+    assert (rows["A_CR1"]["refused"], rows["A_CR1"]["mean"], rows["A_CR1"]["mc_error"]) == (1, None, None)
+    assert (rows["B_CR1"]["refused"], rows["B_CR1"]["pooled_refused"]) == (0, None)
+    assert (rows["C_mixed"]["refused"], rows["C_mixed"]["pooled_refused"]) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("dials", "inconclusive"),
+    [
+        ({"families": (1, 1, 1, 1), "judges": 2}, 1),
+        ({"families": (1, 1, 1, 1)}, 0),
+        ({"families": (1, 1, 1, 1), "hole": True}, 1),
+        ({"families": (1, 1, 1, 1, 1), "hole": True}, 0),
+        ({"families": (1, 1, 1, 1, 1), "prompts": 9}, 1),
+    ],
+)
+def test_verdicts_are_those_of_the_study(tmp_path, dials, inconclusive):
+    """The share of inconclusive verdicts, by the code of the studies; none of these is established or likely then."""
+    names = ["established", "likely", "inconclusive"]
+    rows = of_worlds(tmp_path / "w.csv", *names, replicates=3, **{**SMALL, "prompts": 12, "preference": 0.03, **dials})
+    assert rows["inconclusive"]["mean"] == inconclusive
+    assert rows["established"]["any"] <= rows["likely"]["any"] <= 1 - inconclusive
+
+
+def test_every_row_is_in_one_table(tmp_path):
+    rows = tried(["A_HC0"], **SMALL, self_bias=HALF)
+    write_table(tmp_path / "w.csv", MONTECARLO, [{"grid": "g", "dial": "self_bias", "setting": "0.05", **row} for row in rows])
+    result = read_table(tmp_path / "w.csv")
+    size, power, bias, coverage = (table(name, result) for name in ("size", "power", "bias", "coverage"))
+    assert {row["term"] for row in size} == {"", "Model 2", "Model 4", "Family 1", "Family 3"}
+    assert {row["term"] for row in power} == {"", "Model 1", "Model 3", "Model 5"}
+    assert {row["statistic"] for row in bias} == {"bias", "spread"}
+    assert len(size) + len(power) + len(bias) + len(coverage) == len(result)

@@ -1,0 +1,81 @@
+"""The target `montecarlo` with few replicates of few worlds."""
+
+import pytest
+import yaml
+
+from recuse.base.tables import read_table
+from recuse.validation.settings import montecarlo_settings
+from workflow_runs import copy_project, planned, products, snakemake
+
+pytestmark = pytest.mark.workflow
+
+REPLICATES = {"replicates": 4, "draws": 19}
+WORLD = {"dimensions": 1, "prompts": 20}
+VALUES = {
+    "preference": 0.018,
+    "shared_preference": 0.02,
+    "prompts": 30,
+    "clusters": 30,
+    "reliability": 0.55,
+    "ceiling": 0.5,
+    "length_preference": 0.1,
+    "missing": 0.2,
+    "equal": 0.03,
+    "no_humans": 0,
+}
+
+
+def declare(folder, **grids):
+    """Write few replicates of one world of each grid; grids: further settings by name."""
+    settings = montecarlo_settings() | REPLICATES
+    settings["world"] = settings["world"] | WORLD
+    declared = settings["grids"]
+    settings["grids"] = {grid: declared[grid] | {"values": [value]} | grids.get(grid, {}) for grid, value in VALUES.items()}
+    (folder / "montecarlo.yaml").write_text(yaml.safe_dump(settings, sort_keys=False), "utf-8")
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    folder = copy_project(tmp_path_factory.mktemp("montecarlo"))
+    (folder / "results").mkdir()
+    declare(folder)
+    result = snakemake(folder, "--cores", "2", "montecarlo")
+    assert result.returncode == 0, result.stdout + result.stderr
+    return folder
+
+
+def test_tables_and_figures_of_all_worlds(quick):
+    tables = {path.stem: read_table(path) for path in (quick / "results" / "montecarlo" / "tables").iterdir()}
+    assert set(tables) == {"size", "power", "bias", "coverage", "worlds"}
+    assert len({row["grid"] for row in tables["bias"]}) == 10
+    assert {row["grid"] for row in tables["power"]} == {"equal"}
+    assert {row["replicates"] for row in tables["size"]} == {"4"}
+    refused = {(row["grid"], row["estimator"]): row["refused"] for row in tables["worlds"]}
+    assert refused["no_humans", "A_CR1"] == "1.0"
+    assert refused["no_humans", "C_mixed"] == refused["equal", "A_CR1"] == "0.0"
+    figures = {path.name for path in (quick / "results" / "montecarlo" / "figures").iterdir()}
+    assert figures == {"worlds.svg"}
+
+
+def test_a_changed_dial_reruns_its_worlds_alone_and_the_same_dial_gives_the_same_bytes(quick):
+    before = products(quick)
+    world = "montecarlo/worlds/ceiling/0.5.csv"
+    (quick / "results" / world).unlink()
+    declare(quick, reliability={"world": {"quality_gap": 0.1}})
+    assert planned(quick, "montecarlo") == {
+        "montecarlo_world": 2,
+        "montecarlo_tables": 1,
+        "montecarlo_figure": 1,
+        "montecarlo": 1,
+    }
+    declare(quick)
+    result = snakemake(quick, "--cores", "1", f"results/{world}")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert products(quick)[world] == before[world]
+
+
+def test_wrong_grid_stops_before_anything_runs(quick):
+    declare(quick, preference={"dial": "preferense"})
+    result = snakemake(quick, "-n", "montecarlo")
+    assert result.returncode == 1
+    assert "montecarlo.yaml: grids: preference: dial: should be 'dimensions', 'prompts'" in result.stdout + result.stderr

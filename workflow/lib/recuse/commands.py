@@ -1,0 +1,141 @@
+"""What the commands `check` and `fit` do, and how commands write what they find.
+
+Slow imports, numpy above all, are in the functions: the entry point sets the number of threads before.
+"""
+
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from os.path import exists
+from pathlib import Path
+
+from recuse.base.errors import ConfigError, DesignError, check_known
+from recuse.base.reasons import in_words
+from recuse.base.tables import CHECK, ESTIMATES, write_table
+from recuse.base.words import visible
+from recuse.findings import findings_of
+from recuse.inputs import Inputs, imported, in_folder, inputs_in, inputs_of, tables_of
+
+CONFIGURATION = (".yaml", ".yml")
+ELSEWHERE = "name a file that can be written by --output"
+
+
+def run_fit(arguments: Namespace) -> None:
+    """Write the table of estimates of one spec, and to the standard error what is not estimable.
+
+    Raises what the steps of the workflow raise, and ConfigError about `--output`; nothing is written then.
+    """
+    from recuse.data.ratings import cells_of_files
+    from recuse.data.study import Study
+    from recuse.model.estimates import estimate
+    from recuse.model.spec import Spec
+
+    check_output(arguments.output)
+    inputs, *others = _inputs_of(arguments)
+    if others:
+        names = ", ".join(each.study for each in (inputs, *others))
+        raise ConfigError(f"--study: {arguments.files[0]} has several studies; name one by --study: {names}")
+    config = inputs.config
+    check_known("--spec", [arguments.spec], config["specs"], "specs")
+    spec = Spec.of(arguments.spec, **config["specs"][arguments.spec])
+    with in_folder(inputs) as folder:
+        inputs = imported(inputs, folder)
+        if spec.by_row:
+            study = tables_of(inputs, folder)
+        else:
+            study = Study(inputs.study, cells_of_files(inputs.study, inputs.source(), folder))
+        estimated = estimate(spec, study, confidence=config["confidence"], seed=config["seed"])
+    write_output(arguments.output, ESTIMATES, estimated.estimates)
+    for row in estimated.not_estimable:
+        term = " of ".join(filter(None, (row["quantity"], row["term"]))) or "the fit"
+        parts = row["spec"], row["slice"], "not estimable", term, in_words(row["reason"])
+        print(visible(": ".join(filter(None, parts))), file=sys.stderr)
+    for row in estimated.remarks:
+        print(visible(": ".join(filter(None, (row["spec"], row["slice"], row["remark"])))), file=sys.stderr)
+
+
+def run_check(arguments: Namespace) -> None:
+    """Write what the files support to the standard output, and as a table to `--output`.
+
+    Raises what the steps of the workflow raise about the files; DesignError, after all is written, if they support no bias.
+    """
+    from recuse.check.facts import STOP
+    from recuse.check.page import page_of
+    from recuse.config.studies import has_gold_labels
+
+    check_output(arguments.output)
+    findings = []
+    for inputs in _inputs_of(arguments, compared=True):
+        with in_folder(inputs) as folder:
+            findings.append((inputs, findings_of(imported(inputs, folder), folder)))
+    if arguments.output is not None:
+        rows = ({"study": inputs.study, **finding.row} for inputs, of_study in findings for finding in of_study)
+        write_output(arguments.output, CHECK, rows)
+    pages = (
+        page_of(inputs.study, of_study, of_ratings=not inputs.compared, gold=has_gold_labels(inputs.settings))
+        for inputs, of_study in findings
+    )
+    write_page("\n".join(pages))
+    for inputs, of_study in findings:
+        for finding in of_study:
+            if finding.level == STOP:
+                raise DesignError(f"{', '.join(file.path for file in inputs.files)}: {finding.words}; {finding.advice}")
+
+
+def _inputs_of(arguments: Namespace, *, compared: bool = False) -> list[Inputs]:
+    """The study that the named files are of; of a YAML file alone, all studies that it describes, or the one of `--study`."""
+    from recuse.config.load import load
+    from recuse.config.read import read
+
+    settings = next((path for path in arguments.files if path.endswith(CONFIGURATION)), None)
+    if settings is None:
+        named = [_path_and_dimension(argument) for argument in arguments.files]
+        return [inputs_of(load(arguments.config), named, arguments.study, compared=compared)]
+    if len(arguments.files) > 1 or arguments.config is not None:
+        raise ConfigError(f"{settings}: a configuration; name it alone, or name files of a study and pass it by --config")
+    return inputs_in(load(settings), read(Path(settings)), arguments.study, compared=compared)
+
+
+def _path_and_dimension(argument: str) -> tuple[str, str | None]:
+    dimension, mark, path = argument.partition("=")
+    return (path, dimension) if mark and not exists(argument) else (argument, None)  # `=` may be part of a file's name
+
+
+def check_output(path: str | None) -> None:
+    """Raise ConfigError unless a file can be written at `path`; None is the standard output."""
+    if path is not None and os.path.isdir(path):
+        raise ConfigError(f"--output: {path}: a folder; name a file in it")
+    if path is not None and not os.path.isdir(Path(path).parent):
+        raise ConfigError(f"--output: {path}: there is no folder {Path(path).parent}; make it, or name a file in another")
+
+
+def write_output(path: str | None, columns: Sequence[str], rows: Iterable[Mapping]) -> None:
+    """Write `rows` as a CSV table; on failure ConfigError, and an existing file stays as it was."""
+    where = "the standard output" if path is None else f"--output: {path}"
+    with writing(where, ELSEWHERE):
+        if path is None or (os.path.exists(path) and not os.path.isfile(path)):  # a device or a pipe
+            write_table(os.dup(sys.stdout.fileno()) if path is None else os.open(path, os.O_WRONLY), columns, rows)
+        else:
+            write_table(Path(path).resolve(), columns, rows)
+
+
+def write_page(page: str) -> None:
+    """Write a text to the standard output, with the errors of `write_output`."""
+    with (
+        writing("the standard output", "send it to a file that can be written"),
+        open(os.dup(sys.stdout.fileno()), "w", encoding="utf-8") as file,
+    ):
+        file.write(visible(page, but="\n"))
+
+
+@contextmanager
+def writing(where: str, advice: str) -> Iterator[None]:
+    """Turn a system error into ConfigError; do nothing if the reader has gone, as with `head`."""
+    try:
+        yield
+    except BrokenPipeError:
+        return
+    except OSError as error:
+        raise ConfigError(f"{where}: {error.strerror}; {advice}") from error

@@ -1,0 +1,99 @@
+"""The command `import`: a study's files as one table, or the settings that import some files."""
+
+from argparse import Namespace
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
+from io import StringIO
+from os.path import exists
+from pathlib import Path
+from shutil import copyfile
+from tempfile import TemporaryDirectory
+
+from recuse.base.database import bounded, bytes_of, connect, read_footer, text
+from recuse.base.errors import ConfigError, DataError
+from recuse.base.outputs import replacing
+from recuse.base.tables import read_table
+from recuse.commands import CONFIGURATION, ELSEWHERE, check_output, run_check, write_page, writing
+from recuse.data.registry import IMPORTED_SCALES, files_in
+from recuse.inputs import imported, in_folder, inputs_in
+
+
+def add_commands(command: Callable) -> None:
+    """Add `import`; command: adds one, and returns its parser."""
+    words = (
+        "Import the ratings or verdicts of a study, with the human scores, into one table, and count what was imported. With "
+        "--guess, write the settings that import some files: `recuse import --guess judged.csv human.csv`."
+    )
+    example = "recuse import mine.yaml --output all.csv"
+    into = command("import", run_import, "write a study's files as one table", words, example)
+    into.add_argument(
+        "files", nargs="+", metavar="file", help="YAML file with a study that has `import`; with --guess, the files of a study"
+    )
+    into.add_argument("--study", help="the study; default: the only one in the file")
+    into.add_argument(
+        "--guess", action="store_true", help="write the YAML file that imports these files, each guess marked, and check it"
+    )
+    into.add_argument("--output", help="CSV or parquet file to write; with --guess, YAML file, default: mine.yaml")
+
+
+def run_import(arguments: Namespace) -> None:
+    """Write the rows of a study that `import` describes as one table, and what was imported to the standard output.
+
+    Ratings and human scores are in the units of the study's files.
+    """
+    from recuse.config.load import load
+    from recuse.config.read import read
+    from recuse.data.ratings import in_units
+
+    check_output(arguments.output)
+    if arguments.guess:
+        _guess(arguments.files, arguments.output or "mine.yaml")
+        return
+    settings, *others = arguments.files
+    if others:
+        raise ConfigError(f"{others[0]}: name one YAML file, or write one for these files by --guess")
+    if arguments.output is None or Path(arguments.output).suffix not in (".csv", ".parquet"):
+        raise ConfigError(f"--output: {arguments.output or 'missing'}: name a file ending in .csv or .parquet")
+    several = inputs_in(load(settings), read(Path(settings)), arguments.study, compared=True)
+    inputs, *others = several
+    if others:
+        names = ", ".join(each.study for each in several)
+        raise ConfigError(f"--study: {settings} has several studies; name one by --study: {names}")
+    if "import" not in inputs.settings:
+        raise ConfigError(f"config: {inputs.study}: has no `import`; its files are in canonical columns already")
+    with in_folder(inputs) as folder:
+        table = imported(inputs, folder).files[0].path
+        counts = [f"{row['file']}: {row['kind']}: {int(row['n']):,}" for row in read_table(f"{folder}/imported.csv")]
+        steps = (read_footer(table, IMPORTED_SCALES) or {}).get("steps", {})
+        rows, table = in_units([table], steps, ("rating", "gt")), f"{folder}/rows{Path(arguments.output).suffix}"
+        connect().execute(f"copy ({rows}) to {text(table)}")
+        with writing(f"--output: {arguments.output}", ELSEWHERE), replacing(arguments.output) as part:
+            copyfile(table, part)
+    write_page("".join(f"{line}\n" for line in [*counts, f"Written: {arguments.output}"]))
+
+
+def _guess(paths: Sequence[str], output: str) -> None:
+    """Write what imports these files to a YAML file, with each guess marked, and check it; ConfigError if the file exists."""
+    from recuse.config.load import load
+    from recuse.imports.guess import guess
+
+    if exists(output):
+        raise ConfigError(f"--output: {output}: there already; name another file, or delete it")
+    if not output.endswith(CONFIGURATION):
+        raise ConfigError(f"--output: {output}: name a file ending in {' or '.join(CONFIGURATION)}")
+    for path in paths:
+        if path.endswith(CONFIGURATION):
+            raise ConfigError(f"{path}: found settings; name the files of judgments, or leave out --guess to import by them")
+        if not exists(path):
+            raise ConfigError(f"{path}: no such file; name an existing one after --guess")
+    config = load(None)
+    limits = {"files": [path for each in paths for path in files_in(each)], "longest_line": int(bytes_of(config["line_limit"]))}
+    with TemporaryDirectory() as place, bounded(config["memory_limit"], f"{place}/work", **limits), redirect_stdout(StringIO()):
+        text = guess(paths)  # what it prints, the check prints again
+    with writing(f"--output: {output}", ELSEWHERE), replacing(output) as part:
+        Path(part).write_text(text, "utf-8")
+    write_page(f"Written: {output}. Check each line of it that says `guessed`.\n\n{text}\n")
+    try:
+        run_check(Namespace(files=[output], study=None, config=None, output=None))
+    except DataError as error:  # which, of a table that is not understood, advises to guess
+        raise DataError(*(line for line in error.args if "import --guess" not in line)) from error

@@ -1,0 +1,48 @@
+"""From a study that imports files to inputs: what the workflow would import, without Snakemake."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
+
+from recuse.base.database import connect, frame_at
+from recuse.data.files import RatingsFile, as_number
+from recuse.data.registry import RATED, files_in, models_with, tells_raters
+from recuse.imports.ratings import import_ratings
+from recuse.imports.readers import create_imported
+from recuse.imports.verdicts import import_verdicts
+from recuse.inputs import RATERS, RAW, Inputs, paths_of
+
+
+def imported(inputs: Inputs, folder: str, files: Sequence[str] | None = None) -> Inputs:
+    """The inputs, with what the workflow would import from the files, now in `folder`.
+
+    files: paths to read in place of the files of the inputs.
+    """
+    if files is None:
+        files = [path for file in inputs.files for path in _files_at(file.path)]
+    settings, key = inputs.settings["import"], "verdicts" if inputs.compared else "ratings"
+    outputs = {key: f"{folder}/{RAW}", "imported": f"{folder}/imported.csv"}
+    references = [path for named in paths_of(settings.get("references", {})) for path in _files_at(named)]
+    shared = {"settings": settings, "outputs": outputs, "declared": inputs.settings.get("verify")}
+    shared["models"] = models_with(inputs.settings.get("families", {}), inputs.config["models"])
+    if tells_raters(settings) and not inputs.compared:
+        outputs["raters"] = f"{folder}/{RATERS}"
+    with redirect_stdout(sys.stderr):  # the standard output is for the command's results
+        if inputs.compared:
+            import_verdicts(inputs.study, files, references, **shared)
+        else:
+            import_ratings(inputs.study, files, references, **shared, scales=inputs.settings["scales"])
+    return inputs._replace(files=[RatingsFile(outputs[key])])
+
+
+def _files_at(path: str) -> list[str]:
+    return [path] if frame_at(path) else files_in(path)
+
+
+def ranges(files: Sequence[str], settings: Mapping) -> dict[str, tuple[float, float]]:
+    """The lowest and the highest number of each dimension in files of ratings, human scores included; settings: `import`."""
+    connection = connect()
+    create_imported(connection, files, settings, RATED)
+    numbers = " union all ".join(f"select dimension, {as_number(name)} as x from imported" for name in ("rating", "gt"))
+    rows = connection.execute(f"select dimension, min(x), max(x) from ({numbers}) group by 1 order by 1").fetchall()
+    return {name: (low, high) for name, low, high in rows if name is not None and low is not None}

@@ -1,0 +1,346 @@
+"""Logs of other tools as Python objects: strict access to their keys, and the scores in them as rows for DuckDB.
+
+A reader takes a Log and adds each score that it finds; who gave a score makes it a rating, a human score or a gold label.
+"""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from os.path import isfile
+
+import numpy as np
+
+from recuse.base.database import Connection
+from recuse.base.errors import ConfigError, DataError
+from recuse.base.log import warn
+from recuse.base.words import counted, enumerated, visible
+from recuse.data.files import place_of
+from recuse.data.registry import GOLD_LABELS, HUMAN
+from recuse.imports.rows import ALL, RATING_COLUMNS, WORD, Rows, rows_of, spellings, wrong_in_json
+
+LONGEST = 40  # characters of a value in a message
+# As inspect_ai.scorer.value_to_float takes them; N is "no answer or refusal to answer".
+GRADES = {"c": "1", "p": "0.5", "i": "0", "n": "0", "yes": "1", "true": "1", "no": "0", "false": "0"}
+GOLD = "gold label"  # a kind of score, beside human ones
+SCORED = ("file", "record", "model", "prompt_id", "dimension", "dataset", "rater", "rating", "failure", "kind", WORD)
+
+
+class Fields(dict):
+    """An object of JSON; `twice` is a key that it has twice, if any."""
+
+    twice: str | None = None
+
+
+def _fields(pairs: list[tuple[str, object]]) -> Fields:
+    fields = Fields(pairs)
+    if len(fields) < len(pairs):
+        keys = [key for key, _ in pairs]
+        fields.twice = next(key for key in keys if keys.count(key) > 1)
+    return fields
+
+
+def parsed(content: bytes) -> object:
+    """The value in JSON; NaN is a number. ValueError (malformed) or RecursionError (nested too deeply)."""
+    whole = content.decode("utf-8-sig")
+    # A number of thousands of digits is not converted: Python refuses to.
+    return json.loads(whole, object_pairs_hook=_fields, parse_int=lambda digits: int(digits) if len(digits) < 400 else digits)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A value in a log; `key` leads to it from its record. An absent one is None, and so is what is in it."""
+
+    value: object
+    path: str
+    record: int
+    key: str = ""
+
+    def __bool__(self) -> bool:
+        """Whether there is a value."""
+        return self.value is not None
+
+    def fault(self, problem: str, remedy: str) -> DataError:
+        """The error about this value: its place, what it is, what is wrong with it, and what to do."""
+        kinds = {dict: "an object", Fields: "an object", list: "a list", type(None): "nothing"}
+        value = str(self.value).lower() if isinstance(self.value, bool) else str(self.value)
+        shown = kinds.get(type(self.value), f"'{value if len(value) <= LONGEST else value[:LONGEST] + '...'}'")
+        column = f", column {self.key}" if self.key else ""
+        return DataError(f"{place_of(self.path, self.record)}{column}: found {shown}, {problem}; {remedy}")
+
+    def at(self, key: str | int, value: object, record: int | None = None) -> "Node":
+        """A value within this one."""
+        return Node(value, self.path, record or self.record, f"{self.key}.{key}" if self.key else str(key))
+
+    @property
+    def fields(self) -> Mapping[str, object]:
+        """The keys of an object; none of an absent one."""
+        if self.value is None:
+            return {}
+        if not isinstance(self.value, Fields):
+            raise self.fault("which is not an object", "write the log again")
+        if self.value.twice is not None:
+            raise Node(self.value.twice, self.path, self.record, "key").fault(
+                "which an object has twice", "keep one of the two"
+            )
+        return self.value
+
+    def get(self, *keys: str) -> "Node":
+        """The value of the first of `keys` that is there and not null."""
+        fields = self.fields
+        return next((self.at(key, fields[key]) for key in keys if fields.get(key) is not None), self.at(keys[0], None))
+
+    def __getitem__(self, key: str) -> "Node":
+        """The value of a key that has to be there; it may be null."""
+        if key not in self.fields:
+            raise self.at(key, None).fault(f"though {', '.join(self.fields) or 'no key'} is there", "write this key")
+        return self.at(key, self.fields[key])
+
+    def find(self, way: str) -> "Node":
+        """The value at `a.b`, the key b of a or the key `a.b`."""
+        if way in self.fields:
+            return self.at(way, self.fields[way])
+        first, _, rest = way.partition(".")
+        return self.get(first).find(rest) if rest else self.get(first)
+
+    def items(self) -> Iterator[tuple[str, "Node"]]:
+        """Each key of an object with its value."""
+        return ((key, self.at(key, value)) for key, value in self.fields.items())
+
+    def entries(self, *, records: bool = False) -> Iterator["Node"]:
+        """The entries of a list; none of an absent one. records: each is a record of its own."""
+        if self.value is not None and not isinstance(self.value, list):
+            raise self.fault("which is not a list", "write the log again")
+        for place, value in enumerate(self.value or (), start=1):
+            yield Node(value, self.path, place) if records else self.at(place, value)
+
+    @property
+    def text(self) -> str | None:
+        """A name or a text, trimmed; None if absent or empty. Whole numbers are names, too."""
+        if isinstance(self.value, bool) or not isinstance(self.value, (str, int, type(None))):
+            raise self.fault("which is not a text", "write a text")
+        value = str(self.value or "" if not isinstance(self.value, int) else self.value).strip()
+        if not value.isascii() and any("\ud800" <= sign <= "\udfff" for sign in value):
+            raise self.fault("which is not Unicode", "write the log again")
+        return value or None
+
+    @property
+    def name(self) -> str:
+        """A name or a text, which has to be there."""
+        value = self.text
+        if value is None:
+            raise self.fault("where a name is needed", "write one")
+        return value
+
+    @property
+    def words(self) -> str | None:
+        """The same of any value; of an object or a list its JSON."""
+        if isinstance(self.value, (dict, list, float, bool)):
+            return json.dumps(self.value, sort_keys=True)
+        return self.text
+
+    @property
+    def flag(self) -> bool:
+        """True or false."""
+        if not isinstance(self.value, bool):
+            raise self.fault("which is neither true nor false", "write one of the two")
+        return self.value
+
+    def score(self) -> tuple[str | None, str | None]:
+        """The value as a word, and why there is none: one of the two is None. NaN is none."""
+        if isinstance(self.value, (bool, int)):
+            return str(self.value).lower(), None
+        if isinstance(self.value, float):
+            if math.isinf(self.value):
+                raise self.fault("which is not a number", "write a number, or null if there is none")
+            return (None, "unscored (NaN)") if math.isnan(self.value) else (repr(self.value), None)
+        if isinstance(self.value, (dict, list)):
+            raise self.fault("where a score is one value", "import a score that is one value or has names")
+        shown = self.text
+        if shown is None:
+            return None, "no score"
+        return (None, "unscored (NaN)") if shown.lower() == "nan" else (shown, None)
+
+
+def records_of(path: str) -> list[Node]:
+    """The lines of a JSON Lines file, the entries of a list, or the one object of a file; DataError if it is not JSON."""
+    if not isfile(path):
+        raise DataError(f"{path}: no such file; name an existing one under `import: files` in config")
+    with open(path, "rb") as file:
+        content = file.read()
+    try:
+        if path.endswith(".jsonl"):
+            lines = enumerate(content.split(b"\n"), start=1)
+            values = [(number, parsed(line.strip())) for number, line in lines if line.strip()]
+        else:
+            whole = parsed(content) if content.strip() else []
+            values = [*enumerate(whole, start=1)] if isinstance(whole, list) else [(1, whole)]
+    except (ValueError, RecursionError) as error:
+        raise DataError(wrong_in_json(path, str(error))) from error
+    if path.endswith(".jsonl") and not content.endswith(b"\n"):
+        warn(f"{path}: ends without a line break, as in a file that was cut off; add one if this is whole")
+    if not values:
+        raise DataError(f"{path}: the file holds nothing; it needs one object for each judgment")
+    return [Node(value, path, record) for record, value in values]
+
+
+def present(records: Iterable[Node], *keys: str) -> str:
+    """The first of `keys` that any record has: a record without it is damaged, and no other key stands in for it there."""
+    found = {key for record in records for key in keys if record.get(key)}
+    return next((key for key in keys if key in found), keys[0])
+
+
+def one(records: Sequence[Node], words: str) -> Node:
+    """The only record of a file that is one object, as `words` say; DataError if there are several."""
+    if len(records) > 1:
+        raise records[1].fault(f"where {words} one object", "import one file for each")
+    return records[0]
+
+
+class Log:
+    """The scores in a file, as a reader adds them."""
+
+    def __init__(self, path: str, settings: Mapping, scales: Sequence[str]) -> None:
+        """Take config's words for a file.
+
+        settings: config's `import`, whose `judge` is the name of the judge, or that of each scorer that is one, and whose
+        `columns` say where a record names its model, prompt, judge, dimension or dataset, whose `values` are numbers for words,
+        and whose `missing` are words for failures. scales: the dimensions of the study.
+        """
+        self.path, self.scales = path, scales
+        self.judges, self.columns = settings.get("judge"), settings.get("columns", {})
+        values = settings.get("values", {}).items()
+        self.values = {spelling: str(value) for word, value in values for spelling in spellings(word)}
+        self.missing = {spelling for word in settings.get("missing", ()) for spelling in spellings(word)}
+        self.ratings: list[dict] = []
+        self.scores: list[dict] = []  # of humans, or gold labels
+        self.scorers: dict[str, None] = {}  # in their order, also those that are no judges
+        self.by_judge: dict[tuple, dict[str, None]] = {}  # judge and dimension -> scorers
+        self.left_out: Counter[str] = Counter()  # by scorer, scores of none that is a judge
+        self.records: dict[int, bool] = {}  # number of a record -> whether it has a score that is taken
+
+    def each(self, records: Iterable[Node]) -> Iterator[Node]:
+        """The records, of which those without a score that is taken are told."""
+        for record in records:
+            self.records.setdefault(record.record, False)
+            yield record
+
+    def part(self, node: Node, key: str, otherwise: str | None = None) -> str | None:
+        """What `columns` of config name for `key` in a record, else `otherwise`; DataError if there is neither."""
+        column = self.columns.get(key)
+        value = column["value"] if isinstance(column, Mapping) else node.find(column).words if column else otherwise
+        if value is None:
+            name = f"name it under `columns:` of `import` in config, as in `{{{key}: metadata.{key}}}` or `{{{key}: "
+            raise Node(None, self.path, node.record, column or key).fault(
+                f"so that no {key} is known", f"{name}{{value: a}}}}`"
+            )
+        return str(value)
+
+    def add(
+        self,
+        node: Node,
+        score: tuple[str | None, str | None],
+        *,
+        model: str | None,
+        prompt: str | None,
+        scorer: str,
+        judge: str | None = None,
+        by: str | None = None,
+        dimension: str | None = None,
+        dataset: str | None = None,
+        rater: str | None = None,
+        **kept: str | None,
+    ) -> None:
+        """Add a score of a record: a rating by `judge`, else by the one that config names, also for `scorer`, or a reference.
+
+        score: as of `Node.score`; config's `values` say what a word counts, else GRADES, else it is its own number. by: HUMAN
+        or GOLD_LABELS, if the file says so. A scorer of which neither the file nor config knows a judge is no judge; if config
+        names judges, the others are none. dimension: else the scorer, or the only one.
+        """
+        self.scorers[scorer] = None
+        if isinstance(self.judges, Mapping):
+            by = self.judges.get(scorer, by if by else self.judges.get(judge or ""))
+        elif by is None:
+            by = self.part(node, "judge", judge) if judge or "judge" in self.columns else self.judges
+        if by is None:
+            self.left_out[scorer] += 1
+            return
+        self.records[node.record] = True
+        word, failure = score
+        (spelling,) = spellings(word or "")
+        if spelling in self.missing:
+            word, failure = None, f"value '{word}'"
+        meaning = self.values.get(spelling)
+        row = {
+            "file": self.path,
+            "record": node.record,
+            "model": self.part(node, "model", model),
+            "prompt_id": self.part(node, "prompt", prompt),
+            "dimension": dimension or (self.scales[0] if len(self.scales) == 1 else scorer),
+            "dataset": self.part(node, "dataset", dataset or ALL),
+            "rating": meaning or GRADES.get((word or "").lower(), word),
+            "failure": failure,
+            WORD: word if meaning else None,
+        }
+        if "dimension" in self.columns:
+            row["dimension"] = self.part(node, "dimension")
+        if by in (HUMAN, GOLD_LABELS):
+            if self.judges and row["dimension"] not in self.scales and len(self.scales) == 1:  # its own name for the only one
+                row["dimension"] = self.scales[0]
+            self.scores.append(row | {"rater": rater or "", "kind": GOLD if by == GOLD_LABELS else "human score"})
+            return
+        self.by_judge.setdefault((by, row["dimension"]), {})[scorer] = None
+        self.ratings.append(row | {"judge": by, "scorer": scorer} | kept)
+
+    def rows(self, connection: Connection, named: Mapping[str, str]) -> Rows:
+        """The ratings as rows, and the human scores or gold labels beside them.
+
+        named: column of the table -> its name in the file. Raises DataError if there is none, or if several scorers are one
+        judge of a dimension; ConfigError if neither the file nor config names a judge.
+        """
+        listed = ", ".join(self.scorers) or "none"
+        empty = [record for record, scored in self.records.items() if not scored]
+        if self.left_out:
+            names = enumerated([f"{counted(n, 'score')} by {scorer}" for scorer, n in sorted(self.left_out.items())])
+            print(visible(f"{self.path}: left out, as no judge's: {names}"))
+        if empty:
+            n = f"{len(empty)} of {counted(len(self.records), 'record')}"
+            print(visible(f"{self.path}: without a score that is read: {n}, the first is {place_of(self.path, empty[0])}"))
+        if not self.ratings and not self.scores and self.scorers and not self.judges:
+            problem = f"config: import: judge: missing, and {self.path} names scorers, not judges ({listed})"
+            raise ConfigError(f"{problem}; write `judge: <its name>`")
+        if not self.ratings and not self.scores:
+            asked = f", but `judge:` in config lists {', '.join(self.judges)}" if isinstance(self.judges, Mapping) else ""
+            remedy = "write there which of its scorers is which judge" if asked else "write `judge: {<scorer>: <its judge>}`"
+            raise DataError(f"{self.path}: its scorers are {listed}{asked}; {remedy}")
+        for (judge, dimension), scorers in self.by_judge.items():
+            if len(scorers) > 1:
+                raise DataError(
+                    f"{self.path}: its scorers {', '.join(sorted(scorers))} would all be the judge '{judge}' of '{dimension}'; "
+                    f"name the one that is a judge under `import` in config, as in `judge: {{{min(scorers)}: {judge}}}`"
+                )
+        columns = ("file", "record", *RATING_COLUMNS, "failure", WORD)
+        kept = [*dict.fromkeys(key for row in self.ratings for key in row if key not in columns)]
+        source = _table(connection, "log_ratings", self.ratings, (*columns, *kept))
+        picked = {column: column for column in (*RATING_COLUMNS, "failure", WORD)}
+        further = {column: text_column(column) for column in kept}
+        scores = _table(connection, "log_scores", self.scores, SCORED) if self.scores else None
+        rows = rows_of(source, picked, RATING_COLUMNS, named=named, texts=further, used=())
+        return Rows(rows.sql, rows.named, rows.kept, scores)
+
+
+def text_column(column: str) -> str:
+    """SQL for a column by its name."""
+    return '"' + column.replace('"', '""') + '"'
+
+
+def _table(connection: Connection, table: str, rows: Sequence[Mapping], columns: Sequence[str]) -> str:
+    """SQL for the rows as a relation of texts, but for `record`."""
+    values = {column: np.array([row.get(column) for row in rows], dtype=object) for column in columns if column != "record"}
+    values["record"] = np.array([row["record"] for row in rows], dtype=np.int64)
+    connection.register(f"{table}_given", values)
+    picked = ", ".join(f"{text_column(column)}::varchar as {text_column(column)}" for column in values if column != "record")
+    connection.execute(f"create or replace temp table {table} as select {picked}, record from {table}_given")
+    connection.unregister(f"{table}_given")
+    return f"(from {table})"

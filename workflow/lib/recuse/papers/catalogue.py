@@ -1,0 +1,101 @@
+"""The tables and figures of published studies, and of the analyses that are theirs alone."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from recuse.catalogue.figures import Figure, by_equation_1, measured, of_table
+from recuse.catalogue.tables import Applies, from_source, with_analysis, with_cognitive_biases
+from recuse.config.studies import DATA, is_compared, is_of_the_paper, is_released, source_of
+
+# By the part of the configuration, in the order of a study's report.
+TABLES: dict[str, dict[str, Applies]] = {
+    "studies": {"claims": is_of_the_paper, "scorecard": is_compared, "rankings": is_released},
+    "comparisons": {
+        **dict.fromkeys(("asr", "ranks", "votes_by_position", "length_curve", "vote_shares"), with_analysis("attacks")),
+        **dict.fromkeys(("rbo", "valid_rates"), from_source("cobbler")),
+        **dict.fromkeys(("length_confound", "published_ranks"), from_source("judgement_bias")),
+        "scorecard": source_of,
+    },
+}
+
+
+def is_in_a_paper(config: Mapping, study: str) -> bool:
+    """Whether a study of either kind is compared with the values of a paper."""
+    return is_of_the_paper(config, study) or bool(source_of(config, study))
+
+
+def subject_of_texts(config: Mapping, study: str) -> dict[str, object]:
+    """The subject of a figure of the published texts, which are real even if the votes on them are simulated."""
+    repository = config["sources"][source_of(config, study)]["repository"]
+    return {"models": {}, "families": {}, "label": f"texts of {repository}", "kind": "published"}
+
+
+def figures(config: Mapping) -> dict[str, Figure]:
+    """Name -> figure, in the order of the reports."""
+    level = {"confidence": config["confidence"]}
+    return {
+        "fig11_helm_instruct": replace(by_equation_1(config), of_study="helm_instruct", applies=is_of_the_paper),
+        "bias_jitter": of_table(
+            "recuse.papers.cobbler_figures:bias_jitter",
+            "Share of biased comparisons by cognitive bias and judge",
+            "cognitive_biases",
+            {"seed": config["seed"], **level},
+            applies=with_cognitive_biases,
+        ),
+        "bias_profile": of_table(
+            "recuse.papers.cobbler_figures:bias_profile",
+            "Profile of cognitive biases by judge",
+            "cognitive_biases",
+            applies=with_cognitive_biases,
+        ),
+        "bias_by_size": of_table(
+            "recuse.papers.cobbler_figures:bias_by_size",
+            "Average share of biased comparisons by size of the judge",
+            "cognitive_biases",
+            applies=with_cognitive_biases,
+        ),
+        "rbo": Figure(
+            "recuse.papers.cobbler_figures:rank_overlap_bars",
+            "Rank-biased overlap of each judge with the annotators",
+            {"table": "tables/rbo", "valid": "tables/valid_rates"},
+            applies=from_source("cobbler"),
+        ),
+        "attack_success": Figure(
+            "recuse.papers.attack_figures:attack_success",
+            "Attack success rate by perturbation and judge",
+            {"rates": "tables/asr", "ranks": "tables/ranks"},
+            level,
+            applies=with_analysis("attacks"),
+            published=f"{DATA}/judgement_bias_published.csv",
+            beside=from_source("judgement_bias"),
+        ),
+        "votes_by_position": of_table(
+            "recuse.papers.attack_figures:votes_by_position",
+            "Votes by the place of the answers",
+            "votes_by_position",
+            level,
+            applies=with_analysis("attacks"),
+        ),
+        "length_bias_curve": of_table(
+            "recuse.plot.length:length_bias_curve",
+            "Preference for the longer answer by difference of length",
+            "length_curve",
+            level,
+            applies=with_analysis("attacks"),
+        ),
+        "length_confound": of_table(
+            "recuse.plot.length:length_confound",
+            "Change of the answers' length by perturbation and Bloom level",
+            "length_confound",
+            level,
+            applies=from_source("judgement_bias"),
+            subject=subject_of_texts,
+        ),
+        "scorecard": of_table(
+            "recuse.papers.scorecard_figure:scorecard",
+            "Published values against this study's",
+            "scorecard",
+            applies=is_in_a_paper,
+            estimand=measured(config, "main", "llm_reference_as_coded"),
+        ),
+    }

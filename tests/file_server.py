@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from recuse.base.errors import FetchError
-from recuse.data.fetch import fetch
+from recuse.papers.fetch import fetch
 
 
 def blob_id(content):

@@ -14,7 +14,7 @@ from recuse.base.errors import DiskError, FetchError
 from recuse.base.log import logged
 from recuse.base.tables import write_table
 from recuse.cli import main
-from recuse.data.fetch import fetch
+from recuse.papers.fetch import fetch
 from recuse.plot.style import Figure, save
 from workflow_runs import copy_project, products, snakemake
 

@@ -18,14 +18,16 @@ import pytest
 from conftest import CONFIG
 from recuse.base.database import connect
 from recuse.base.errors import ConfigError, DataError
-from recuse.base.places import PROJECT, checked
+from recuse.base.places import PROJECT
 from recuse.config import studies
+from recuse.config.load import checked
 from recuse.data.files import RatingsFile, as_number, is_number
 from recuse.data.lines import check_declared
 from recuse.data.raters import check_raters
 from recuse.data.ratings import StudyFiles, check_files, normalise
 from recuse.data.registry import Registry
 from recuse.imports.ratings import import_ratings
+from recuse.imports.readers import count_rows
 from recuse.imports.verdicts import import_verdicts
 from recuse.pairwise import table
 
@@ -242,11 +244,11 @@ def test_file_that_is_not_the_declared_one_is_named_with_both(tmp_path, name):
     content, path = CONTENTS[name], tmp_path / name
     path.write_bytes(content)
     right = declared(f"{tmp_path}/./{name}", content)
-    check_declared([str(path), "unnamed.csv"], right)
+    check_declared([str(path), "unnamed.csv"], right, rows_in=count_rows)
     right[next(iter(right))]["sha256"] = right[next(iter(right))]["sha256"].upper()
-    check_declared([str(path)], right)
+    check_declared([str(path)], right, rows_in=count_rows)
     with pytest.raises(DataError, match=rf"{name}: it holds 80 rows, but config declares 81; restore that file, or correct"):
-        check_declared([str(path)], declared(path, content, rows=81))
+        check_declared([str(path)], declared(path, content, rows=81), rows_in=count_rows)
     draw = random.Random(name)
     for _ in range(100):  # of any format
         damaged = bytearray(content)

@@ -90,7 +90,7 @@ def test_one_figure_is_drawn_alone_and_for_its_own_changes(project, tmp_path):
     ("module", "jobs"),
     [
         ("plot/style", after(*DRAWN, of=BOTH)),
-        ("data/fetch", {}),
+        ("papers/fetch", {}),
         ("data/ratings", after("ratings", "check")),
         ("papers/twin", after("simulate")),
         ("inference/identifiability", after("check", "estimands")),

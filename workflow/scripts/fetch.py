@@ -8,7 +8,7 @@ from pathlib import Path
 
 from recuse.base.database import bytes_of
 from recuse.base.runner import run
-from recuse.data.fetch import cache_folder, fetch, mirror_location
+from recuse.papers.fetch import cache_folder, fetch, mirror_location
 
 AT_ONCE = 8  # small files: most of the time is spent waiting
 

@@ -1,7 +1,7 @@
 """CoBBLEr's released files: shares of biases, rates of valid verdicts, and rank-biased overlap with the annotators' rankings.
 
 The release has win counts of the judges and the annotators, shares of human biases, and a table of the judges' shares, but no
-verdicts. The files are those of the manifest, to the byte (`recuse.data.fetch`), so their contents are not checked again.
+verdicts. The files are those of the manifest, to the byte (`recuse.papers.fetch`), so their contents are not checked again.
 """
 
 import csv

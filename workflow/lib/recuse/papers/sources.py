@@ -1,7 +1,7 @@
 """Verdicts as two papers released them, PRD (five judges on Vicuna's 80 questions) and LLMBar (six judges, gold labels).
 
 Both are read from JSON files into the rows that `recuse.pairwise.table` takes. The files are those of the manifests, to the
-byte (`recuse.data.fetch`), so their contents are not checked again. Sources: Li et al., github.com/bcdnlp/PRD; Zeng et al.,
+byte (`recuse.papers.fetch`), so their contents are not checked again. Sources: Li et al., github.com/bcdnlp/PRD; Zeng et al.,
 github.com/princeton-nlp/LLMBar.
 """
 

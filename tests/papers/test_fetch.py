@@ -35,7 +35,7 @@ from file_server import (
     status,
 )
 from recuse.base.errors import ConfigError, FetchError
-from recuse.data.fetch import cache_folder, git_blob_id, mirror_location
+from recuse.papers.fetch import cache_folder, git_blob_id, mirror_location
 
 LIBRARY = str(Path(__file__).parents[2] / "workflow" / "lib")
 
@@ -166,7 +166,7 @@ def test_full_disk(serve, get, tmp_path, monkeypatch):
         raise OSError(28, "No space left on device", str(destination))
 
     server = serve(good)
-    monkeypatch.setattr("recuse.data.fetch.shutil.copyfile", full)
+    monkeypatch.setattr("recuse.papers.fetch.shutil.copyfile", full)
     (tmp_path / "cache" / BLOB).write_bytes(FLIPPED)
     with pytest.raises(FetchError, match=r"found No space left on device at .*RECUSE_CACHE"):
         get(server.mirror)
@@ -220,7 +220,7 @@ def test_process_ends_though_the_server_still_drips(serve, tmp_path):
 import sys
 from pathlib import Path
 from recuse.base.errors import FetchError
-from recuse.data.fetch import fetch
+from recuse.papers.fetch import fetch
 try:
     fetch(repository="a/b", commit="c", path="d", blob="{BLOB}", mirror="{server.mirror}",
           cache=Path("cache"), destination=Path("out"), attempts=1, deadline=0.1)
@@ -425,7 +425,7 @@ def test_what_a_killed_process_left_is_removed(serve, get, tmp_path):
     mirror = serve(drip(b"HTTP/1.1 200 OK\r\n\r\n")).mirror
     program = f"""
 from pathlib import Path
-from recuse.data.fetch import fetch
+from recuse.papers.fetch import fetch
 fetch(repository="a/b", commit="c", path="d", blob="{BLOB}", mirror="{mirror}",
       cache=Path("{cache}"), destination=Path("file"))
 """

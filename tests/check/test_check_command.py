@@ -7,7 +7,7 @@ import sys
 import pytest
 import yaml
 
-from check import check_ratings
+from describe import check_ratings
 from conftest import CONFIG
 from rated_tables import ASKED, COLUMNS, FIVE, rated, study_of_rows, write_rows
 from recuse.base.errors import ConfigError

@@ -48,7 +48,7 @@ def tables_of(study, folder, main=None):
     paths = {name: f"{folder}/{name}.csv" for names in (*OUTPUTS.values(), TABLES) for name in names}
     of = {job: {name: paths[name] for name in names} for job, names in OUTPUTS.items()}
     arguments = {"study": study.name, "cells": study.cells_from, "ratings": study.ratings, "specs": specs}
-    fit(**arguments, **LEVEL, estimates=[f"{folder}/{spec}.csv" for spec in specs], outputs=paths)
+    fit(**arguments, before=[], order=list(specs), **LEVEL, estimates=[f"{folder}/{spec}.csv" for spec in specs], outputs=paths)
     arguments["settings"] = SETTINGS
     asked = {"checks": {}, "specs": {}, "power": 0.8, "confidence": 0.9}
     estimands(**arguments, confidence=0.9, asked=asked, outputs=of["estimands"])

@@ -4,11 +4,15 @@ Most functions take `config`, in which every study has one origin (see `with_pla
 or `comparisons`. A missing file is a ConfigError.
 """
 
+import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
+from recuse.base.digests import sha256_of
 from recuse.base.errors import ConfigError, did_you_mean
 from recuse.base.places import WORKFLOW
 from recuse.base.records import is_result
@@ -99,12 +103,55 @@ def every_spec(config: Mapping) -> dict[str, Mapping]:
     }
 
 
-def fits_of(config: Mapping) -> list[tuple[str, list[str], Mapping]]:
-    """Name of the rule that fits specs, its studies, and their specs: one for all, and one for each study with its own."""
+# Stage of fits -> the folder of a study where its tables of remarks, smooths and tests are. Each stage adds to those of the one
+# before, so that no figure waits for fits that it does not show.
+STAGES = {"fit": "stages/fit", "slices": "stages/slices", "ablations": "tables"}
+SLICES = ("by_dimension", "by_dataset", "by_task_type", "one_model_dropped")
+ERRORS = frozenset({"covariance", "bootstrap", "wild", "tests"})  # may differ between specs of one model
+
+
+class Fit(NamedTuple):
+    """A rule that fits specs: of a stage, to some studies; order: its specs among those of earlier stages, as in config."""
+
+    rule: str
+    stage: str
+    studies: list[str]
+    specs: Mapping[str, Mapping]
+    order: list[str]
+
+
+def fits(config: Mapping) -> list[Fit]:
+    """The rules that fit specs: one a stage for all studies, and for each study with specs of its own."""
     apart = [study for study, settings in config["studies"].items() if "specs" in settings]
     shared = [study for study in config["studies"] if study not in apart]
-    rules = [("fit", shared, config["specs"])]
-    return [*rules, *((f"fit_{study}", [study], config_of(config, study)["specs"]) for study in apart)]
+    of_studies = [("", shared, config["specs"])]
+    of_studies += [(f"_{study}", [study], config_of(config, study)["specs"]) for study in apart]
+    rules = []
+    for suffix, fitted, specs in of_studies:
+        stages, before = stage_by_spec(specs), []
+        for stage in STAGES:
+            of_stage = {name: spec for name, spec in specs.items() if stages[name] == stage}
+            before += of_stage
+            order = [name for name in specs if name in before]
+            rules.append(Fit(f"{stage}{suffix}", stage, fitted, of_stage, order))
+    return rules
+
+
+def stage_by_spec(specs: Mapping[str, Mapping]) -> dict[str, str]:
+    """The stage of each spec: with the main fit and the slices, those that have a wild bootstrap of the same model."""
+    stages = {}
+    for name, spec in specs.items():
+        stages[name] = "ablations"
+        for stage, shown in (("slices", SLICES), ("fit", ["main"])):
+            models = [without_errors(specs[each]) for each in shown if each in specs]
+            if name in shown or ("wild" in spec and without_errors(spec) in models):
+                stages[name] = stage
+    return stages
+
+
+def without_errors(spec: Mapping) -> dict[str, object]:
+    """The settings of a spec's model, without those of its errors and tests."""
+    return {key: value for key, value in spec.items() if key not in ERRORS}
 
 
 def section_of(config: Mapping, study: str) -> str:
@@ -176,6 +223,11 @@ def has_raters(config: Mapping, study: str) -> bool:
     """Whether a study of ratings has the scores of single raters."""
     settings = settings_of(config, study)
     return bool({"simulate", "raters"} & set(settings)) or tells_raters(import_of(config, study))
+
+
+def imports_raters(config: Mapping, study: str) -> bool:
+    """Whether a study imports the scores of single raters."""
+    return tells_raters(import_of(config, study))
 
 
 def has_alphas(config: Mapping, study: str) -> bool:
@@ -290,9 +342,20 @@ def asked_about(config: Mapping, study: str) -> list[str]:
     return [_existing(config, study, "collect", path) for path in paths]
 
 
-def ledgers_of(config: Mapping, study: str) -> list[str]:
-    """The ledger of a study that asks judges, in a list."""
-    return [ledger_of(study, settings_of(config, study)["collect"])]
+SEEN = "results/{study}/raw/ledger.json"  # digests of a ledger as the last job found it and left it
+
+
+def ledger_found(config: Mapping, study: str) -> str:
+    """SHA-256 of the ledger of a study that asks judges, as the last job that added to it found it; other changes count.
+
+    So the answers that a job adds are not a reason to do it again, and those that `recuse collect` adds are.
+    """
+    now = sha256_of(ledger_of(study, settings_of(config, study)["collect"]))
+    with suppress(FileNotFoundError, ValueError, LookupError, TypeError):
+        seen = json.loads(Path(SEEN.format(study=study)).read_text("utf-8"))
+        if seen["left"] == now:
+            return str(seen["found"])
+    return now
 
 
 def reference_files(config: Mapping, study: str) -> list[str]:
@@ -496,6 +559,14 @@ def conclusions_params(config: Mapping) -> dict[str, object]:
         "confidence": config["confidence"],
         "power": config["inference"]["power"]["power"],
     }
+
+
+def conclusions_settings(config: Mapping, study: str) -> dict[str, object]:
+    """What the conclusions of a study of ratings are drawn by, but for the level of confidence."""
+    settings = {key: value for key, value in conclusions_params(config).items() if key != "confidence"}
+    inference = config["inference"]
+    of_study = {"instead": inference["without_human_scores"], "order": order_of(config, study), "verdict": inference["verdict"]}
+    return settings | of_study
 
 
 def specs_of_checks(config: Mapping) -> list[str]:

@@ -10,12 +10,12 @@ from workflow_runs import BOTH, OVERLAY, PARTS, planned, snakemake
 
 pytestmark = pytest.mark.workflow
 
-DRAWN = ("figures_scores", "figures_fit", "figures_slices", "figures_ablations", "figures_rest")
+DRAWN = ("figures_fit", "figures_slices", "figures_ablations", "figures_rest")
 # Job -> what reads its files.
 READ_BY = {
     "simulate": ("ratings", "agreement", "recovery"),
     "ratings": ("agreement", "describe", *(FITTED := ("fit", "slices", "ablations", "estimands", "sensitivity", "leaderboard"))),
-    "describe": ("figures_scores", "conclusions", "compare_with_paper"),
+    "describe": ("figures_slices", "conclusions", "compare_with_paper"),
     "agreement": ("describe", "sensitivity", "compare_with_paper"),
     "fit": ("slices", "leaderboard", "conclusions", "compare_with_paper", "figures_fit", "figures_slices", "figures_ablations"),
     "slices": ("ablations", "conclusions", "figures_slices"),
@@ -116,7 +116,7 @@ def test_edited_library_module_reruns_what_uses_it(project, edit, module, jobs):
         ("families: {GPT: {colour: '#000000'}}\n", after(*DRAWN, of=BOTH)),
         ("studies: {smoke: {title: renamed}}\n", after("compare_with_paper", *DRAWN, of=["smoke"])),
         # All that draws, of the simulated studies all there is.
-        ("seed: 1\n", after("simulate") | after("fit", "slices", "leaderboard", "figures_scores")),
+        ("seed: 1\n", after("simulate") | after("fit", "slices", "leaderboard")),
         # The simulated studies do not know it.
         ("models: {Another: {family: GPT}}\n", after("ratings", *DRAWN, of=["mine"])),
         ("inference: {raters: 5}\n", after("describe", "sensitivity")),

@@ -52,10 +52,10 @@ class LogHandler(LogHandlerBase):
 
     def _follow(self, event: LogEvent | None, record: LogRecord) -> None:
         """Note what the last lines depend on."""
-        if event == LogEvent.WORKFLOW_STARTED:
+        if event is not None:
             self._has_started = True
             self._before.clear()
-        elif event == LogEvent.RUN_INFO:
+        if event == LogEvent.RUN_INFO:
             self._has_jobs = True
         elif event == LogEvent.JOB_INFO:
             self._outputs[record.jobid] = [str(path) for path in record.output]

@@ -1,5 +1,6 @@
 """A rule's script as a plain function, with the arguments, log and memory that Snakemake passes."""
 
+import gc
 from collections.abc import Callable
 from inspect import Parameter, signature
 from typing import Any
@@ -7,6 +8,8 @@ from typing import Any
 from recuse.base.database import bounded, bytes_of
 from recuse.base.log import logged
 from recuse.base.records import recorded
+
+NEW_OBJECTS = 10_000  # before Python looks for garbage: a figure has many that stay, and looking takes a tenth of its time
 
 
 def run(function: Callable[..., None], snakemake: Any) -> None:
@@ -21,8 +24,10 @@ def run(function: Callable[..., None], snakemake: Any) -> None:
     log, config, of_job = snakemake.log[0], snakemake.config, snakemake.resources.get("mem_mb")
     files, outputs = _flat(_paths(snakemake.input)), _flat(_results(snakemake))
     limits = {"limit": config["memory_limit"], "longest_line": int(bytes_of(config["line_limit"])), "of_job": of_job}
+    gc.set_threshold(NEW_OBJECTS)
     with logged(log), bounded(**limits, folder=f"{log}.spill", files=files, outputs=outputs), recorded(snakemake):
         function(**arguments(function, snakemake))
+    gc.freeze()  # or Python looks through all that is left before it ends
 
 
 def arguments(function: Callable, snakemake: Any) -> dict[str, Any]:

@@ -79,8 +79,8 @@ class Figure:
     estimand: what the biases are gaps to, in words. caption: its template in workflow/report, if not the figure's name.
     of_study: the study whose tables and title it shows, if not the one it is made for.
     published: a file of published values, whose path is the argument of that name; beside: which studies it is drawn for.
-    group: of figures that one job draws, by what they wait for: mean scores and correlations (`scores`), fits (`fit`, `slices`,
-    `ablations`), attacks and cognitive biases in comparisons (`attacks`), or anything else (`rest`).
+    group: of figures that one job draws, by the last stage that they wait for: the main fit, slices or ablations (`fit`, `slices`,
+    `ablations`), attacks and cognitive biases among comparisons (`attacks`), or anything else (`rest`).
     """
 
     draw: str
@@ -342,10 +342,10 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             {},
             {"seed": config["seed"]},
             estimand=measured(config, "main"),
-            group="scores",
+            group="slices",
         ),
         "fig02_mean_scores": of_table(
-            "scores:mean_scores", "Mean score of each model's completions by judge", "mean_scores", group="scores"
+            "scores:mean_scores", "Mean score of each model's completions by judge", "mean_scores", group="slices"
         ),
         "fig03_self_family_bias": by_equation_1(config),
         "fig04_slices": by_slice(
@@ -358,13 +358,13 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             "Correlation of each judge with the humans by dimension",
             "correlations",
             level,
-            group="scores",
+            group="slices",
         ),
         "fig06_mean_scores_by_dimension": of_table(
             "scores:mean_scores_by_dimension",
             "Mean score of each model's completions by judge and dimension",
             "mean_scores",
-            group="scores",
+            group="slices",
         ),
         "fig07_length_control": compared(
             config,

@@ -74,7 +74,9 @@ def of_workflow(tmp_path_factory):
         level = {"confidence": config["confidence"]}
         paths = [str(folder / f"{spec}.csv") for spec in specs]
         raters = [f"{ratings._folder}/raters.parquet"] if os.path.exists(f"{ratings._folder}/raters.parquet") else []
-        fit_specs(**tables, before=[], specs=specs, order=list(specs), **level, seed=config["seed"], estimates=paths, outputs=where)
+        fit_specs(
+            **tables, before=[], specs=specs, order=list(specs), **level, seed=config["seed"], estimates=paths, outputs=where
+        )
         describe(study="ratings", cells=tables["cells"], **level, outputs=where)
         params = inference_params(config, ["idiosyncrasy", "identifiability"])
         estimands(**tables, **params, asked=conclusions_params(config), **level, outputs=where)

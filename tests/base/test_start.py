@@ -32,9 +32,17 @@ def test_interrupt_is_left_to_snakemake(tmp_path):
     (tmp_path / "snakemake").mkdir()
     (tmp_path / "snakemake" / "__init__.py").touch()
     (tmp_path / "snakemake" / "__main__.py").write_text(STAND_IN, "utf-8")
-    code = "from recuse.base.start import build; raise SystemExit(build(['ours'], configfile='mine.yaml', cores='3', studies=[]))"
+    code = (
+        "from recuse.base.start import build; raise SystemExit(build(['ours'], configfile='mine.yaml', cores='3', studies=[]))"
+    )
     paths = os.pathsep.join([str(tmp_path), str(ROOT / "workflow" / "lib")])
-    settings = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": paths}, "stdout": subprocess.PIPE, "text": True, "start_new_session": True}
+    settings = {
+        "cwd": tmp_path,
+        "env": {**os.environ, "PYTHONPATH": paths},
+        "stdout": subprocess.PIPE,
+        "text": True,
+        "start_new_session": True,
+    }
     with subprocess.Popen([sys.executable, "-P", "-c", code], **settings) as process:
         words = process.stdout.readline()
         os.killpg(process.pid, signal.SIGINT)

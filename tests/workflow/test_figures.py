@@ -16,7 +16,15 @@ OF_COMPARISONS = {
 }
 CONFIGS = {"smoke": [], "mine": [], "verdicts": ["tests/smoke/comparisons.yaml"], "world": ["tests/smoke/comparisons.yaml"]}
 # Of each group of figures, one; names of rules among them, and one that shows another study.
-SOME = ("fig02_mean_scores", "fig03_self_family_bias", "fig04_slices", "gam", "leaderboard", "conclusions", "fig11_helm_instruct")
+SOME = (
+    "fig02_mean_scores",
+    "fig03_self_family_bias",
+    "fig04_slices",
+    "gam",
+    "leaderboard",
+    "conclusions",
+    "fig11_helm_instruct",
+)
 NEW = [
     ("mine", "fig03_self_family_bias"),
     ("mine", "leaderboard"),

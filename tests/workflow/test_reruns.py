@@ -1,7 +1,6 @@
 """What is built again, and what is not, when a file or a setting changes."""
 
 import os
-import shutil
 from collections import Counter
 
 import pytest
@@ -14,7 +13,11 @@ DRAWN = ("figures_fit", "figures_slices", "figures_ablations", "figures_rest")
 # Job -> what reads its files.
 READ_BY = {
     "simulate": ("ratings", "agreement", "recovery"),
-    "ratings": ("agreement", "describe", *(FITTED := ("fit", "slices", "ablations", "estimands", "sensitivity", "leaderboard"))),
+    "ratings": (
+        "agreement",
+        "describe",
+        *(FITTED := ("fit", "slices", "ablations", "estimands", "sensitivity", "leaderboard")),
+    ),
     "describe": ("figures_slices", "conclusions", "compare_with_paper"),
     "agreement": ("describe", "sensitivity", "compare_with_paper"),
     "fit": ("slices", "leaderboard", "conclusions", "compare_with_paper", "figures_fit", "figures_slices", "figures_ablations"),

@@ -1,7 +1,6 @@
 # From cells to tables: what the ratings support, estimates of every spec, and robustness checks.
 from recuse.catalogue.tables import estimates_of
 
-
 FITTING = {"fit": "Fit the main model to", "slices": "Fit the slices of", "ablations": "Run the ablations of"}
 
 

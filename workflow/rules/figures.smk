@@ -18,9 +18,7 @@ for study, group, figures in GROUPS:
             tables=of_drawings(inputs_of, *figures),
         output:
             pictures=[
-                picture
-                for name, figure in figures.items()
-                for picture in drawn(name, figure.caption or name, figure.title)
+                picture for name, figure in figures.items() for picture in drawn(name, figure.caption or name, figure.title)
             ],
         log:
             f"results/{{study}}/logs/figures_{group}.log",

@@ -1,4 +1,4 @@
-"""Tabulate which conclusions of the first check hold in the others, the verdict on each judge and family, and panels of judges."""
+"""Tabulate which conclusions of the first check hold in the others, the verdicts on judges and families, and panels."""
 
 from collections.abc import Mapping, Sequence
 

@@ -7,9 +7,7 @@ from recuse.data.cells import build_cells
 from recuse.data.ratings import StudyFiles, normalise
 
 
-def normalise_study(
-    *, study: str, raw: Sequence[str], params: Mapping, ratings: str, cells: str, completeness: str
-) -> None:
+def normalise_study(*, study: str, raw: Sequence[str], params: Mapping, ratings: str, cells: str, completeness: str) -> None:
     normalise(study, StudyFiles.from_config(raw, **params), ratings=ratings, completeness=completeness)
     build_cells(ratings, cells)
 

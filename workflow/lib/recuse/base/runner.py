@@ -27,7 +27,6 @@ def run(function: Callable[..., None], snakemake: Any) -> None:
     gc.set_threshold(NEW_OBJECTS)
     with logged(log), bounded(**limits, folder=f"{log}.spill", files=files, outputs=outputs), recorded(snakemake):
         function(**arguments(function, snakemake))
-    gc.freeze()  # or Python looks through all that is left before it ends
 
 
 def arguments(function: Callable, snakemake: Any) -> dict[str, Any]:

@@ -79,8 +79,8 @@ class Figure:
     estimand: what the biases are gaps to, in words. caption: its template in workflow/report, if not the figure's name.
     of_study: the study whose tables and title it shows, if not the one it is made for.
     published: a file of published values, whose path is the argument of that name; beside: which studies it is drawn for.
-    group: of figures that one job draws, by the last stage that they wait for: the main fit, slices or ablations (`fit`, `slices`,
-    `ablations`), attacks and cognitive biases among comparisons (`attacks`), or anything else (`rest`).
+    group: of figures that one job draws, by the last stage that they wait for: the main fit (`fit`), `slices`, `ablations`,
+    `attacks` and cognitive biases among comparisons, or anything else (`rest`).
     """
 
     draw: str
@@ -141,9 +141,7 @@ def inputs_of(drawings: Mapping[str, Mapping]) -> list[str]:
     return [*dict.fromkeys(each for path in paths for each in ([path] if isinstance(path, str) else path))]
 
 
-def figures_by_group(
-    config: Mapping, study: str, *, figures: Mapping[str, Figure]
-) -> dict[str, dict[str, Figure]]:
+def figures_by_group(config: Mapping, study: str, *, figures: Mapping[str, Figure]) -> dict[str, dict[str, Figure]]:
     """Group -> name -> figure, of the figures of a study. One job draws a group."""
     groups: dict[str, dict[str, Figure]] = {}
     for name, figure in figures_of(config, study, figures=figures).items():
@@ -173,9 +171,7 @@ def tables_of_stage(stage: str, *names: str) -> dict[str, str]:
     return {name: f"{STAGES[stage]}/{name}" for name in names}
 
 
-def by_slice(
-    config: Mapping, title: str, headings: Mapping[str, str], *, words: str = "", stage: str = "slices"
-) -> Figure:
+def by_slice(config: Mapping, title: str, headings: Mapping[str, str], *, words: str = "", stage: str = "slices") -> Figure:
     """Self-bias, a panel for each slice of the specs; `headings`, by spec, are above their panels, `words` at the foot.
 
     stage: of the specs' fits.
@@ -241,7 +237,10 @@ def ablation(config: Mapping, spec: str) -> Figure:
         figure, caption = in_log_odds(config, title, spec, words=f"{title}."), "ablation_fig08_ordinal"
     else:
         heading = f"Self-bias {SLICED[settings['slice']]}"
-        figure, caption = by_slice(config, title, {spec: heading}, words=f"{title}.", stage="ablations"), "ablation_slices_of_specs"
+        figure, caption = (
+            by_slice(config, title, {spec: heading}, words=f"{title}.", stage="ablations"),
+            "ablation_slices_of_specs",
+        )
     return replace(figure, ablation={"name": spec, "words": words, "caption": caption}, caption=caption)
 
 

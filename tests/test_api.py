@@ -18,10 +18,9 @@ import pytest
 import yaml
 from conclusions import conclude
 from describe import describe
-from estimands import estimands
 from fit import fit as fit_specs
 from leaderboard import rank
-from sensitivity import tabulate
+from robustness import estimands, sensitivity
 
 import recuse
 from conftest import CONFIG, ROOT
@@ -82,7 +81,7 @@ def of_workflow(tmp_path_factory):
         estimands(**tables, **params, asked=conclusions_params(config), **level, outputs=where)
         keys = ("measurement_error", "sensitivity", "bounds")
         params = inference_params(config, keys, "raters", "without_human_scores")
-        tabulate(**tables, raters=raters, alphas=[], **params, **level, outputs=where)
+        sensitivity(**tables, raters=raters, alphas=[], **params, **level, outputs=where)
         keys = ("debias", "replicates", "ppi", "power", "without_human_scores")
         params = inference_params(config, ["leaderboard"], *keys, also=["main"])
         params["settings"] = {**params["settings"], "ppi": {"labelled": [10], "draws": 2}}

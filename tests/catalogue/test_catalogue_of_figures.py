@@ -80,9 +80,7 @@ def test_a_study_has_the_tables_that_its_figures_draw(study):
 # Group of figures -> the stages of fits and the further tables that they wait for.
 WAITED_FOR = {
     "fit": (["fit"], set()),
-    "slices": (["fit", "slices"], {"mean_scores", "correlations"}),
-    "ablations": (["fit", "slices", "ablations"], {"not_estimable", "multiplicity", "smooths"}),
-    "attacks": ([], {"cognitive_biases", "asr", "ranks", "votes_by_position", "length_curve"}),
+    "specs": ([*STAGES], {"mean_scores", "correlations", "not_estimable", "multiplicity", "smooths"}),
 }
 
 
@@ -90,7 +88,7 @@ def test_the_figures_of_a_group_wait_for_the_same_stage_and_no_later_one():
     stages = stage_by_spec(CONFIG["specs"])
     for study in ("twin", "comparisons_twin"):
         groups = figures_by_group(CONFIG, study, figures=OF_STUDY[study])
-        assert len(groups) <= (4 if study == "twin" else 2)
+        assert len(groups) == (3 if study == "twin" else 1)
         assert [*groups] == [group for group in groups if groups[group]]
         for group in groups.keys() - {"rest"}:
             reached, tables = WAITED_FOR[group]

@@ -3,10 +3,9 @@
 from pathlib import Path
 
 import duckdb
-from estimands import estimands
 from fit import TABLES, fit
 from leaderboard import rank
-from sensitivity import tabulate
+from robustness import estimands, sensitivity
 
 from conftest import CONFIG, DATA, built, study_files
 from recuse.base.reasons import Reason, because
@@ -53,7 +52,7 @@ def tables_of(study, folder, main=None):
     asked = {"checks": {}, "specs": {}, "power": 0.8, "confidence": 0.9}
     estimands(**arguments, confidence=0.9, asked=asked, outputs=of["estimands"])
     alphas = [f"{DATA}/twin_facts.csv"]
-    tabulate(**arguments, raters=[], alphas=alphas, confidence=0.9, outputs=of["sensitivity"])
+    sensitivity(**arguments, raters=[], alphas=alphas, confidence=0.9, outputs=of["sensitivity"])
     outputs = of["leaderboard"] | {"debiased": f"{folder}/debiased.parquet"}
     tables = {name: paths[name] for name in ("idiosyncrasy", "reliability")}
     rank(**arguments, **LEVEL, estimates=[f"{folder}/main.csv"], **tables, outputs=outputs)

@@ -3,11 +3,10 @@
 import pytest
 from conclusions import conclude, panel
 from describe import describe
-from estimands import estimands
 from figure import draw as draw_figures
 from fit import fit
 from leaderboard import rank
-from sensitivity import tabulate
+from robustness import estimands, sensitivity
 
 from conftest import CONFIG, ROOT
 from rated_tables import study_of_rows, unscored
@@ -65,7 +64,7 @@ def folder(tmp_path_factory):
     describe(study="ours", cells=made.cells_from, confidence=0.9, outputs=outputs)
     asked = conclusions_params(CONFIG)
     estimands(**study, specs=SPECS, settings=INFERENCE, asked=asked, confidence=0.9, outputs=outputs)
-    tabulate(**study, raters=[], alphas=[], specs=SPECS, settings=INFERENCE, confidence=0.9, outputs=outputs)
+    sensitivity(**study, raters=[], alphas=[], specs=SPECS, settings=INFERENCE, confidence=0.9, outputs=outputs)
     rank(
         **study,
         estimates=[estimates["main"], estimates["model_effects"]],

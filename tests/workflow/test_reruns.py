@@ -9,22 +9,21 @@ from workflow_runs import BOTH, OVERLAY, PARTS, planned, snakemake
 
 pytestmark = pytest.mark.workflow
 
-DRAWN = ("figures_fit", "figures_slices", "figures_ablations", "figures_rest")
+DRAWN = ("figures_fit", "figures_specs", "figures_rest")
 # Job -> what reads its files.
 READ_BY = {
     "simulate": ("ratings", "agreement", "recovery"),
     "ratings": (
         "agreement",
         "describe",
-        *(FITTED := ("fit", "slices", "ablations", "estimands", "sensitivity", "leaderboard")),
+        *(FITTED := ("fit", "slices", "ablations", "robustness", "leaderboard")),
     ),
-    "describe": ("figures_slices", "conclusions", "compare_with_paper"),
-    "agreement": ("describe", "sensitivity", "compare_with_paper"),
-    "fit": ("slices", "leaderboard", "conclusions", "compare_with_paper", "figures_fit", "figures_slices", "figures_ablations"),
-    "slices": ("ablations", "conclusions", "figures_slices"),
-    "ablations": ("recovery", "leaderboard", "conclusions", "compare_with_paper", "figures_ablations"),
-    "estimands": ("leaderboard", "conclusions", "figures_rest"),
-    "sensitivity": ("leaderboard", "conclusions", "figures_rest"),
+    "describe": ("figures_specs", "conclusions", "compare_with_paper"),
+    "agreement": ("describe", "robustness", "compare_with_paper"),
+    "fit": ("slices", "leaderboard", "conclusions", "compare_with_paper", "figures_fit", "figures_specs"),
+    "slices": ("ablations", "conclusions", "figures_specs"),
+    "ablations": ("recovery", "leaderboard", "conclusions", "compare_with_paper", "figures_specs"),
+    "robustness": ("leaderboard", "conclusions", "figures_rest"),
     "leaderboard": ("figures_rest",),
     "conclusions": ("figures_rest",),
     "compare_with_paper": ("figures_rest",),
@@ -64,7 +63,7 @@ def test_nothing_to_do_when_all_is_there_or_merely_touched(project):
 @pytest.mark.parametrize(
     ("file", "jobs", "studies"),
     [
-        ("lib/recuse/plot/slices.py", ["figures_slices", "figures_ablations"], BOTH),
+        ("lib/recuse/plot/slices.py", ["figures_specs"], BOTH),
         ("lib/recuse/plot/scorecard.py", ["figures_rest"], ["smoke"]),
         ("scripts/figure.py", DRAWN, BOTH),
     ],
@@ -87,7 +86,7 @@ def test_a_figure_that_a_study_lacks_is_named(project):
         ("data/fetch", {}),
         ("data/ratings", after("ratings", "describe")),
         ("simulate/twin", after("simulate")),
-        ("inference/identifiability", after("describe", "estimands")),
+        ("inference/identifiability", after("describe", "robustness")),
         ("published/scorecard", after("compare_with_paper")),
         # What the rules are made from reruns what it changes of them.
         ("catalogue/figures", {}),
@@ -96,7 +95,7 @@ def test_a_figure_that_a_study_lacks_is_named(project):
             ("simulate/recovery", after("recovery")),
             ("model/estimates", after("fit", "slices", "ablations")),
             ("check/support", after("describe")),
-            ("inference/sensitivity", after("sensitivity")),
+            ("inference/sensitivity", after("robustness")),
             ("inference/leaderboard", after("leaderboard")),
             ("inference/panel", after("conclusions", "figures_rest")),
             ("inference/robustness", after("conclusions")),
@@ -122,16 +121,16 @@ def test_edited_library_module_reruns_what_uses_it(project, edit, module, jobs):
         ("seed: 1\n", after("simulate") | after("fit", "slices", "leaderboard")),
         # The simulated studies do not know it.
         ("models: {Another: {family: GPT}}\n", after("ratings", *DRAWN, of=["mine"])),
-        ("inference: {raters: 5}\n", after("describe", "sensitivity")),
+        ("inference: {raters: 5}\n", after("describe", "robustness")),
         ("inference: {power: {self_bias: 0.05}}\n", after("describe", "leaderboard", "conclusions")),
-        ("specs: {completion_effects: {covariance: CR3}}\n", after("ablations", "estimands")),
+        ("specs: {completion_effects: {covariance: CR3}}\n", after("ablations", "robustness")),
         *also_long(
             ("memory_limit: 1GB\n", {}),
             ("studies: {another: {title: t, files: a.csv, scales: {A: [0, 1]}}}\n", {}),
             ("models: {GPT-4o: {ids: [gpt-4o-2024-08-06]}}\n", after("ratings", *DRAWN, of=BOTH)),
             ("confidence: 0.95\n", after("describe", *FITTED, "conclusions", *DRAWN)),
-            ("inference: {sensitivity: [main, length_control]}\n", after("sensitivity")),
-            ("inference: {identifiability: [main]}\n", after("estimands")),
+            ("inference: {sensitivity: [main, length_control]}\n", after("robustness")),
+            ("inference: {identifiability: [main]}\n", after("robustness")),
             ("inference: {replicates: 100}\n", after("leaderboard")),
             ("inference: {debias: regression}\n", after("leaderboard")),
             ("inference: {panel: {least: 20}}\n", after("conclusions")),

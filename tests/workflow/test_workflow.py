@@ -227,16 +227,6 @@ def test_every_fit_of_a_study_equals_statsmodels(project, study):
     assert all(float(row["largest_difference"]) < limits[row["compared"]] for row in rows)
 
 
-OF_ABLATIONS = {
-    "fig07_length_control",
-    "fig08_ordinal",
-    "fig09_llm_reference",
-    "fig10_weak_models_dropped",
-    "gam",
-    "gam_smooths",
-}
-
-
 def test_own_ablation_is_one_entry_with_a_table_and_a_figure(tmp_path):
     folder = copy_project(tmp_path)
     (folder / "own.yaml").write_text("specs: {without_gpt_4o: {subset: {models_dropped: [GPT-4o]}, slice: dimension}}", "utf-8")
@@ -249,7 +239,8 @@ def test_own_ablation_is_one_entry_with_a_table_and_a_figure(tmp_path):
     assert "GPT-4o" not in {row["term"] for row in rows}
     assert all((folder / path).is_file() for path in paths)
     drawn = {path.stem for path in (folder / "results" / "mine" / "figures").iterdir()}
-    assert drawn == {"ablation_without_gpt_4o", *OF_ABLATIONS}  # which wait for the same stage
+    assert "gam" in drawn  # which waits for the ablations, too
+    assert not {"fig03_self_family_bias", "conclusions"} & drawn
 
 
 def test_own_copy_of_helm_instruct_takes_the_placeholders_place(tmp_path):

@@ -197,65 +197,41 @@ rule crosscheck:
         "../scripts/crosscheck.py"
 
 
-rule estimands:
-    input:
-        **STUDY,
-    output:
-        **tables("idiosyncrasy", "pooled", "residuals", "identifiability", "wordings"),
-    log:
-        "results/{study}/logs/estimands.log",
-    benchmark:
-        "results/{study}/benchmarks/estimands.tsv"
-    group:
-        "tables_{study}"
-    conda:
-        "../../envs/recuse.yaml"
-    resources:
-        **asks_by_rows(mem_mb=1000, runtime=20),
-    params:
-        **inference("idiosyncrasy", "identifiability"),
-        confidence=config["confidence"],
-        contents=contents("estimands.py"),
-        asked=of_study(lambda config, study: studies.conclusions_params(config)),
-    message:
-        "Compare the biases of {wildcards.study} with ordinary preference, and list the cells that identify them."
-    script:
-        "../scripts/estimands.py"
-
-
 # One job: each table takes a pass over the rows, and starting costs as much.
-rule sensitivity:
+rule robustness:
     input:
         **STUDY,
         **HUMANS,
     output:
+        **tables("idiosyncrasy", "pooled", "residuals", "identifiability", "wordings"),
         **tables("reliability", "measurement_error", "reliability_curve", "breakdowns", "sensitivity", "bounds"),
     log:
-        "results/{study}/logs/sensitivity.log",
+        "results/{study}/logs/robustness.log",
     benchmark:
-        "results/{study}/benchmarks/sensitivity.tsv"
+        "results/{study}/benchmarks/robustness.tsv"
     group:
         "tables_{study}"
     conda:
         "../../envs/recuse.yaml"
     resources:
-        **asks_by_rows(mem_mb=1000, runtime=20),
+        **asks_by_rows(mem_mb=1000, runtime=30),
     params:
-        **inference("measurement_error", "sensitivity", "bounds", keys=["raters", "without_human_scores"]),
-        contents=contents("sensitivity.py", HUMANS["alphas"]),
+        contents=contents("robustness.py", HUMANS["alphas"]),
+        preference=of_study(studies.preference_settings),
+        distortion=of_study(studies.distortion_settings),
         confidence=config["confidence"],
     message:
-        "Tabulate what measurement error, omitted variables and missing ratings could do to the biases of {wildcards.study}."
+        "Compare the biases of {wildcards.study} with ordinary preference, and tabulate what could have distorted them."
     script:
-        "../scripts/sensitivity.py"
+        "../scripts/robustness.py"
 
 
 rule leaderboard:
     input:
         **STUDY,
         estimates=estimates_of_specs(studies.specs_of_leaderboard),
-        idiosyncrasy=rules.estimands.output.idiosyncrasy,
-        reliability=rules.sensitivity.output.reliability,
+        idiosyncrasy=rules.robustness.output.idiosyncrasy,
+        reliability=rules.robustness.output.reliability,
     output:
         **tables("leaderboard", "judgments", "ppi", "power"),
         debiased="results/{study}/debiased.parquet",
@@ -310,8 +286,8 @@ rule conclusions:
         not_estimable="results/{study}/tables/not_estimable.csv",
         completeness="results/{study}/tables/completeness.csv",
         correlations=rules.describe.output.correlations,
-        wordings=rules.estimands.output.wordings,
-        reliability=rules.sensitivity.output.reliability,
+        wordings=rules.robustness.output.wordings,
+        reliability=rules.robustness.output.reliability,
     output:
         **tables("conclusions", "verdicts", "panel", "round_robin"),
     log:

@@ -79,8 +79,7 @@ class Figure:
     estimand: what the biases are gaps to, in words. caption: its template in workflow/report, if not the figure's name.
     of_study: the study whose tables and title it shows, if not the one it is made for.
     published: a file of published values, whose path is the argument of that name; beside: which studies it is drawn for.
-    group: of figures that one job draws, by the last stage that they wait for: the main fit (`fit`), `slices`, `ablations`,
-    `attacks` and cognitive biases among comparisons, or anything else (`rest`).
+    group: of figures that one job draws, by what they wait for: the main fit (`fit`), slices and ablations (`specs`), or `rest`.
     """
 
     draw: str
@@ -193,7 +192,7 @@ def by_slice(config: Mapping, title: str, headings: Mapping[str, str], *, words:
             **interval_of(config, next(iter(headings))),
         },
         estimand=measured(config, *headings),
-        group=stage,
+        group="specs",
     )
 
 
@@ -209,7 +208,7 @@ def compared(config: Mapping, title: str, labels: Mapping[str, str]) -> Figure:
         {"estimates": [f"estimates/{spec}" for spec in labels], "not_estimable": "tables/not_estimable"},
         {"variants": variants, "confidence": config["confidence"]},
         estimand=measured(config, *labels),
-        group="ablations",
+        group="specs",
     )
 
 
@@ -221,7 +220,7 @@ def in_log_odds(config: Mapping, title: str, spec: str, *, words: str = "") -> F
         {"estimates": f"estimates/{spec}", "not_estimable": "tables/not_estimable"},
         {"spec": spec, "by": SLICED[config["specs"][spec]["slice"]], "words": words, **interval_of(config, spec)},
         estimand=measured(config, spec),
-        group="ablations",
+        group="specs",
     )
 
 
@@ -341,10 +340,10 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             {},
             {"seed": config["seed"]},
             estimand=measured(config, "main"),
-            group="slices",
+            group="specs",
         ),
         "fig02_mean_scores": of_table(
-            "scores:mean_scores", "Mean score of each model's completions by judge", "mean_scores", group="slices"
+            "scores:mean_scores", "Mean score of each model's completions by judge", "mean_scores", group="specs"
         ),
         "fig03_self_family_bias": by_equation_1(config),
         "fig04_slices": by_slice(
@@ -357,13 +356,13 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             "Correlation of each judge with the humans by dimension",
             "correlations",
             level,
-            group="slices",
+            group="specs",
         ),
         "fig06_mean_scores_by_dimension": of_table(
             "scores:mean_scores_by_dimension",
             "Mean score of each model's completions by judge and dimension",
             "mean_scores",
-            group="slices",
+            group="specs",
         ),
         "fig07_length_control": compared(
             config,
@@ -439,7 +438,7 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             "Expected rating by human score, a curve for each judge",
             "smooths",
             interval_of(config, "gam"),
-            group="ablations",
+            group="specs",
         ),
     }
 
@@ -447,8 +446,8 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
 def figures_of_comparisons(config: Mapping) -> dict[str, Figure]:
     """Figures of comparisons, and the scorecard, of comparisons or of ratings."""
     level = {"confidence": config["confidence"]}
-    verbosity, attacks = {"applies": with_analysis("verbosity")}, {"applies": with_analysis("attacks"), "group": "attacks"}
-    biases, regression = {"applies": with_cognitive_biases, "group": "attacks"}, {"applies": with_analysis("regression")}
+    verbosity, attacks = {"applies": with_analysis("verbosity")}, {"applies": with_analysis("attacks")}
+    biases, regression = {"applies": with_cognitive_biases}, {"applies": with_analysis("regression")}
     return {
         "gold": of_table("gold:gold", "Own right and wrong answers", "gold", level, applies=with_key),
         "strengths": of_table(
@@ -493,7 +492,6 @@ def figures_of_comparisons(config: Mapping) -> dict[str, Figure]:
             "Rank-biased overlap of each judge with the annotators",
             {"table": "tables/rbo", "valid": "tables/valid_rates"},
             applies=from_source("cobbler"),
-            group="attacks",
         ),
         "attack_success": Figure(
             "attacks:attack_success",
@@ -521,7 +519,6 @@ def figures_of_comparisons(config: Mapping) -> dict[str, Figure]:
             level,
             applies=from_source("judgement_bias"),
             subject=subject_of_texts,
-            group="attacks",
         ),
         "scorecard": of_table(
             "scorecard:scorecard",

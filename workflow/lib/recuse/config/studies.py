@@ -561,6 +561,17 @@ def conclusions_params(config: Mapping) -> dict[str, object]:
     }
 
 
+def preference_settings(config: Mapping, study: str) -> dict[str, object]:
+    """What biases beyond ordinary preference, over wordings, and the cells that identify them are computed by."""
+    settings = inference_params(config, ["idiosyncrasy", "identifiability"])
+    return {**settings, "asked": conclusions_params(config)}
+
+
+def distortion_settings(config: Mapping, study: str) -> dict[str, object]:
+    """What corrections for measurement error, omitted variables and missing ratings are computed by."""
+    return inference_params(config, ["measurement_error", "sensitivity", "bounds"], "raters", "without_human_scores")
+
+
 def conclusions_settings(config: Mapping, study: str) -> dict[str, object]:
     """What the conclusions of a study of ratings are drawn by, but for the level of confidence."""
     settings = {key: value for key, value in conclusions_params(config).items() if key != "confidence"}

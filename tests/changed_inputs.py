@@ -21,7 +21,7 @@ TABLES = ("mean_scores", "correlations", "agreement", "imported", "completeness"
 RESULTS = ["results/tiny/raters.parquet", *(f"results/tiny/tables/{name}.csv" for name in TABLES)]
 JUDGED, HUMAN, CONFIG = "judged.csv", "human.csv", "tiny.yaml"
 CODE = [f"workflow/lib/recuse/data/{name}.py" for name in ("describe", "imports/rows")]
-PAST, FUTURE = (1e9, 1.7e9), (1.9e9, 2.1e9)
+PAST = (1e9, 1.7e9)
 SETTINGS = (("confidence", 0.9), ("confidence", 0.8), ("scales", [1, 10]), ("scales", [0, 20]))
 
 
@@ -154,34 +154,23 @@ class Walk:
         return f"{path} edited"
 
     def touch(self) -> str:
-        """Another time of a file of data or of code, or of a result, for which it may be to come."""
-        if self.draw.random() < 0.3:
-            path, time = (
-                self.folder / self.draw.choice([self.files[JUDGED][0], self.files[HUMAN][0], *CODE]),
-                self.draw.choice(PAST),
-            )
-        else:
-            path, time = self.draw.choice(self.results()), self.draw.choice(PAST + FUTURE)
-        os.utime(path, (time, time))
-        return f"{path.relative_to(self.folder)} touched ({time})"
+        """Another time of a file of data or of code."""
+        path, time = self.draw.choice([self.files[JUDGED][0], self.files[HUMAN][0], *CODE]), self.draw.choice(PAST)
+        os.utime(self.folder / path, (time, time))
+        return f"{path} touched ({time})"
+
+    def remove(self) -> str:
+        """A result goes."""
+        path = self.draw.choice([path for path in self.results() if "made" not in path.parts])
+        path.unlink()
+        return f"{path.relative_to(self.folder)} removed"
 
     def results(self) -> list[Path]:
         """The files of the study, logs too."""
         return [path for path in sorted((self.folder / "results" / "tiny").rglob("*")) if path.is_file()]
 
-    def remove(self) -> str:
-        """A result goes."""
-        path = self.draw.choice(self.results())
-        path.unlink()
-        return f"{path.relative_to(self.folder)} removed"
-
     def forget(self) -> str:
-        """The memory of digests goes or is damaged, or a record is damaged."""
-        records = sorted((self.folder / "results/tiny/made").glob("*.json"))
-        if records and self.draw.random() < 0.3:
-            path = self.draw.choice(records)
-            path.write_text(self.draw.choice(["", "{", "[]", "{}"]), "utf-8")
-            return f"{path.name} damaged"
+        """The memory of digests goes or is damaged."""
         memory = self.folder / ".snakemake" / "digests.json"
         if self.draw.random() < 0.5:
             memory.unlink(missing_ok=True)

@@ -18,10 +18,9 @@ import pytest
 import yaml
 from conclusions import conclude
 from describe import describe
-from estimands import estimands
 from fit import fit as fit_specs
 from leaderboard import rank
-from sensitivity import tabulate
+from robustness import estimands, sensitivity
 
 import recuse
 from conftest import CONFIG, ROOT
@@ -74,13 +73,15 @@ def of_workflow(tmp_path_factory):
         level = {"confidence": config["confidence"]}
         paths = [str(folder / f"{spec}.csv") for spec in specs]
         raters = [f"{ratings._folder}/raters.parquet"] if os.path.exists(f"{ratings._folder}/raters.parquet") else []
-        fit_specs(**tables, specs=specs, **level, seed=config["seed"], estimates=paths, outputs=where)
+        fit_specs(
+            **tables, before=[], specs=specs, order=list(specs), **level, seed=config["seed"], estimates=paths, outputs=where
+        )
         describe(study="ratings", cells=tables["cells"], **level, outputs=where)
         params = inference_params(config, ["idiosyncrasy", "identifiability"])
         estimands(**tables, **params, asked=conclusions_params(config), **level, outputs=where)
         keys = ("measurement_error", "sensitivity")
         params = inference_params(config, keys, "raters", "without_human_scores")
-        tabulate(**tables, raters=raters, alphas=[], **params, **level, outputs=where)
+        sensitivity(**tables, raters=raters, alphas=[], **params, **level, outputs=where)
         keys = ("debias", "replicates", "ppi", "power", "without_human_scores")
         params = inference_params(config, ["leaderboard"], *keys, also=["main"])
         params["settings"] = {**params["settings"], "ppi": {"labelled": [10], "draws": 2}}

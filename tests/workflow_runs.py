@@ -71,7 +71,7 @@ def planned(folder, *targets, aside=("page",), **options):
     table = result.stdout.partition("Job stats:")[2].partition("Reasons:")[0]
     jobs = Counter()
     for name, count in dict(re.findall(r"^(\w+) +(\d+)$", table, re.MULTILINE)).items():  # the table is printed twice
-        jobs[re.sub("(figures(_of_fits)?)_of_.*", r"\1", name)] += int(count)
+        jobs[re.sub("(figures_[a-z]+)_of_.*", r"\1", name)] += int(count)
     return {name: count for name, count in jobs.items() if name not in ("total", "all", *BOTH, *aside)}
 
 

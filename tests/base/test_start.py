@@ -1,13 +1,17 @@
 """The workflow started by the command: Snakemake ends its jobs itself, and its exit status is the command's."""
 
+import json
 import os
+import platform
 import signal
 import subprocess
 import sys
 
+import psutil
 import pytest
 
 from conftest import ROOT
+from recuse.base.start import CLOCKS, LOCKS, RUNNING, abandoned
 
 STAND_IN = """
 import os, signal, sys, time
@@ -28,12 +32,55 @@ def test_interrupt_is_left_to_snakemake(tmp_path):
     (tmp_path / "snakemake").mkdir()
     (tmp_path / "snakemake" / "__init__.py").touch()
     (tmp_path / "snakemake" / "__main__.py").write_text(STAND_IN, "utf-8")
-    code = "from recuse.base.start import build; raise SystemExit(build(['ours'], configfile='mine.yaml', cores='3'))"
+    code = (
+        "from recuse.base.start import build; raise SystemExit(build(['ours'], configfile='mine.yaml', cores='3', studies=[]))"
+    )
     paths = os.pathsep.join([str(tmp_path), str(ROOT / "workflow" / "lib")])
-    settings = {"env": {**os.environ, "PYTHONPATH": paths}, "stdout": subprocess.PIPE, "text": True, "start_new_session": True}
+    settings = {
+        "cwd": tmp_path,
+        "env": {**os.environ, "PYTHONPATH": paths},
+        "stdout": subprocess.PIPE,
+        "text": True,
+        "start_new_session": True,
+    }
     with subprocess.Popen([sys.executable, "-P", "-c", code], **settings) as process:
         words = process.stdout.readline()
         os.killpg(process.pid, signal.SIGINT)
         rest, _ = process.communicate(timeout=60)
     assert words == f"ours --snakefile {ROOT}/Snakefile --cores 3 --configfile mine.yaml\n"
     assert (rest, process.returncode) == ("its jobs are ended\n", 5)
+    assert not (tmp_path / RUNNING).exists()
+
+
+@pytest.fixture
+def ended():
+    """The number of a process that has ended, and when it began."""
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        began = psutil.Process(process.pid).create_time()
+        process.communicate(b"\n")
+    return process.pid, began
+
+
+def note(process, began, host=None):
+    RUNNING.parent.mkdir(exist_ok=True)
+    RUNNING.write_text(json.dumps({"host": host or platform.node(), "process": process, "began": began}))
+
+
+def test_a_lock_is_abandoned_if_its_process_ran_here_and_has_ended(tmp_path, monkeypatch, ended):
+    monkeypatch.chdir(tmp_path)
+    assert abandoned() is None
+    note(*ended)
+    assert abandoned() is None  # no lock
+    LOCKS.mkdir()
+    (LOCKS / "0.input.lock").touch()
+    assert abandoned() == ended[0]
+    note(*ended, host="elsewhere")
+    assert abandoned() is None
+    here = psutil.Process()
+    note(here.pid, here.create_time())
+    assert abandoned() is None
+    note(here.pid, here.create_time() - 2 * CLOCKS)  # an earlier process with this number
+    assert abandoned() == here.pid
+    for damaged in ("", "[]", "{", "{}"):
+        RUNNING.write_text(damaged)
+        assert abandoned() is None

@@ -13,6 +13,7 @@ from recuse.catalogue.figures import (
     captions_of,
     drawings,
     figures,
+    figures_by_group,
     figures_of,
     files_of,
     inputs_of,
@@ -21,7 +22,7 @@ from recuse.catalogue.figures import (
 )
 from recuse.catalogue.tables import estimates_of, tables_of
 from recuse.config.read import project_settings
-from recuse.config.studies import config_of, with_placeholders
+from recuse.config.studies import STAGES, config_of, stage_by_spec, with_placeholders
 from recuse.model.spec import A_OF_REFERENCE, A, C
 from recuse.report.html import rendered_caption
 
@@ -69,10 +70,39 @@ def test_a_figure_is_drawn_by_a_function_of_its_tables_and_settings(name):
 def test_a_study_has_the_tables_that_its_figures_draw(study):
     """Except Figure 11, which shows another study."""
     files, figures = {*tables_of(CONFIG, study).values(), *estimates_of(CONFIG, study)}, OF_STUDY[study]
+    files |= {f"results/{study}/{STAGES[stage]}/{name}.csv" for stage in STAGES for name in ("not_estimable", "multiplicity")}
     for name, figure in figures_of(CONFIG, study, figures=figures).items():
         paths = [path for path in inputs_of(drawings(CONFIG, study, name, figures=figures)) if path != figure.published]
         assert set(paths) <= files or name == "fig11_helm_instruct"
         assert captions_of(CONFIG, study, figures=figures)[name]["tables"] == paths
+
+
+# Group of figures -> the stages of fits and the further tables that they wait for.
+WAITED_FOR = {
+    "fit": (["fit"], set()),
+    "specs": ([*STAGES], {"mean_scores", "correlations", "not_estimable", "multiplicity", "smooths"}),
+}
+
+
+def test_the_figures_of_a_group_wait_for_the_same_stage_and_no_later_one():
+    stages = stage_by_spec(CONFIG["specs"])
+    for study in ("twin", "comparisons_twin"):
+        groups = figures_by_group(CONFIG, study, figures=OF_STUDY[study])
+        assert len(groups) == (3 if study == "twin" else 1)
+        assert [*groups] == [group for group in groups if groups[group]]
+        for group in groups.keys() - {"rest"}:
+            reached, tables = WAITED_FOR[group]
+            for figure in groups[group].values():
+                assert {stages[spec] for spec in figure.specs} <= set(reached)
+                assert {*map(str, _tables_of(figure))} <= {f"tables/{name}" for name in tables} | {
+                    f"{STAGES[stage]}/{name}" for stage in reached for name in ("not_estimable", "multiplicity")
+                }
+
+
+def _tables_of(figure):
+    """The tables of a figure that are not estimates."""
+    paths = [path for paths in figure.tables.values() for path in ([paths] if isinstance(paths, str) else paths)]
+    return [path for path in paths if not path.startswith("estimates/")]
 
 
 def test_every_figure_of_biases_names_the_estimand():

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 import yaml
+from describe import check_ratings
 
-from check import check_ratings
 from conftest import CONFIG
 from rated_tables import ASKED, COLUMNS, FIVE, rated, study_of_rows, write_rows
 from recuse.base.errors import ConfigError

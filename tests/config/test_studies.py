@@ -1,5 +1,6 @@
 """Origin, files, shards and models of a study in the configuration, and messages about missing files."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -8,17 +9,20 @@ from conftest import CONFIG, DATA
 from recuse.base.errors import ConfigError
 from recuse.config import studies
 from recuse.config.studies import (
+    SEEN,
+    STAGES,
     check_names,
     conclusions_params,
     config_of,
     families_of,
-    fits_of,
+    fits,
     has_alphas,
     has_raters,
     imported_files,
     inference_params,
     is_of_the_paper,
     kind,
+    ledger_found,
     models_of,
     order_of,
     origin_of,
@@ -42,6 +46,7 @@ from recuse.config.studies import (
     shards_of,
     simulator,
     specs_of_checks,
+    stage_by_spec,
     tables_of_checks,
     verdict_files,
     verdict_reader,
@@ -124,6 +129,24 @@ def test_records_of_the_jobs_that_read_a_users_files():
         "prd_vicuna80": [],
     }
     assert of(records_of_data, "whole")[0] == "results/whole/made/ratings.json"
+
+
+def test_a_ledger_counts_as_found_until_others_change_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    config = {"studies": {"asked": {"collect": {}}}, "comparisons": {}}
+    ledger, seen = Path("asked.ledger.jsonl"), Path(SEEN.format(study="asked"))
+    absent = ledger_found(config, "asked")
+    ledger.write_text("by a job")
+    left = ledger_found(config, "asked")
+    assert left != absent
+    seen.parent.mkdir(parents=True)
+    seen.write_text(json.dumps({"found": absent, "left": left}))
+    assert ledger_found(config, "asked") == absent
+    ledger.write_text("by others")
+    assert ledger_found(config, "asked") not in (absent, left)
+    for damaged in ("", "[]", "{}"):
+        seen.write_text(damaged)
+        assert ledger_found(config, "asked") not in (absent, left)
 
 
 def test_studies_of_the_paper():
@@ -342,6 +365,24 @@ def test_a_study_may_have_specs_and_settings_of_inference_of_its_own():
     dropped = of_study["specs"]["within_response"]["subset"]["models_dropped"]
     assert dropped[:2] == ["GLM 4.7", "Granite 4.0 Micro"]  # names in place of ids
     assert config_of(CONFIGURED, "twin") is CONFIGURED
-    rules = fits_of(CONFIGURED)
-    assert [(name, studies) for name, studies, _ in rules[1:]] == [("fit_multivac", ["multivac"])]
-    assert "multivac" not in rules[0][1]
+    rules = fits(CONFIGURED)
+    assert [fit.rule for fit in rules] == [f"{stage}{study}" for study in ("", "_multivac") for stage in STAGES]
+    assert [fit.studies for fit in rules[3:]] == [["multivac"]] * 3
+    assert "multivac" not in rules[0].studies
+
+
+def test_main_fit_slices_and_ablations_with_the_bootstraps_of_their_models():
+    stages = stage_by_spec(CONFIGURED["specs"] | {"by_dataset_wild": {"slice": "dataset", "wild": 99}})
+    of_stage = {stage: [name for name in stages if stages[name] == stage] for stage in STAGES}
+    assert of_stage["fit"] == ["main", "clustered"]
+    bootstraps = ["clustered_by_dimension", "clustered_by_task_type", "by_dataset_wild"]
+    assert of_stage["slices"] == ["by_dimension", "by_dataset", "by_task_type", "one_model_dropped", *bootstraps]
+    assert {"length_control", "ordinal", "gam", "llm_reference", "model_effects"} <= set(of_stage["ablations"])
+
+
+def test_each_stage_of_fits_has_its_own_specs_after_those_before():
+    of_all = fits(CONFIGURED)[:3]
+    specs = [name for fit in of_all for name in fit.specs]
+    assert sorted(specs) == sorted(CONFIGURED["specs"])
+    assert of_all[0].order == ["main", "clustered"]
+    assert of_all[-1].order == list(CONFIGURED["specs"])

@@ -3,10 +3,9 @@
 from pathlib import Path
 
 import duckdb
-from estimands import estimands
 from fit import TABLES, fit
 from leaderboard import rank
-from sensitivity import tabulate
+from robustness import estimands, sensitivity
 
 from conftest import CONFIG, DATA, built, study_files
 from recuse.base.reasons import Reason, because
@@ -48,12 +47,12 @@ def tables_of(study, folder, main=None):
     paths = {name: f"{folder}/{name}.csv" for names in (*OUTPUTS.values(), TABLES) for name in names}
     of = {job: {name: paths[name] for name in names} for job, names in OUTPUTS.items()}
     arguments = {"study": study.name, "cells": study.cells_from, "ratings": study.ratings, "specs": specs}
-    fit(**arguments, **LEVEL, estimates=[f"{folder}/{spec}.csv" for spec in specs], outputs=paths)
+    fit(**arguments, before=[], order=list(specs), **LEVEL, estimates=[f"{folder}/{spec}.csv" for spec in specs], outputs=paths)
     arguments["settings"] = SETTINGS
     asked = {"checks": {}, "specs": {}, "power": 0.8, "confidence": 0.9}
     estimands(**arguments, confidence=0.9, asked=asked, outputs=of["estimands"])
     alphas = [f"{DATA}/twin_facts.csv"]
-    tabulate(**arguments, raters=[], alphas=alphas, confidence=0.9, outputs=of["sensitivity"])
+    sensitivity(**arguments, raters=[], alphas=alphas, confidence=0.9, outputs=of["sensitivity"])
     outputs = of["leaderboard"] | {"debiased": f"{folder}/debiased.parquet"}
     tables = {name: paths[name] for name in ("idiosyncrasy", "reliability")}
     rank(**arguments, **LEVEL, estimates=[f"{folder}/main.csv"], **tables, outputs=outputs)

@@ -1,14 +1,12 @@
 """Tables, figures and pages of a study without human scores: gaps to the other judges, and reasons for what is absent."""
 
 import pytest
-from conclusions import conclude
+from conclusions import conclude, panel
 from describe import describe
-from estimands import estimands
 from figure import draw as draw_figures
 from fit import fit
 from leaderboard import rank
-from panel import panel
-from sensitivity import tabulate
+from robustness import estimands, sensitivity
 
 from conftest import CONFIG, ROOT
 from rated_tables import study_of_rows, unscored
@@ -17,7 +15,7 @@ from recuse.base.reasons import SENTENCES, Reason
 from recuse.base.tables import CHECK, read_table, write_table
 from recuse.base.words import WORDS_ALONE
 from recuse.catalogue.figures import figures_of_ratings
-from recuse.config.studies import conclusions_params
+from recuse.config.studies import STAGES, conclusions_params
 from recuse.report.answers import NO_TRUTH
 from recuse.report.page import report
 from report_pages import Elements
@@ -57,12 +55,16 @@ def folder(tmp_path_factory):
     outputs["debiased"] = str(folder / "d.parquet")
     for name in ("tables", "estimates", "figures"):
         (folder / name).mkdir()
+    for stage in STAGES.values():  # each of which has the tables of all
+        (folder / stage).parent.mkdir(exist_ok=True)
+        if not (folder / stage).exists():
+            (folder / stage).symlink_to(folder / "tables")
     estimates = {spec: str(folder / f"estimates/{spec}.csv") for spec in SPECS}
-    fit(**study, specs=SPECS, estimates=estimates.values(), outputs=outputs, **LEVEL)
+    fit(**study, before=[], specs=SPECS, order=list(SPECS), estimates=estimates.values(), outputs=outputs, **LEVEL)
     describe(study="ours", cells=made.cells_from, confidence=0.9, outputs=outputs)
     asked = conclusions_params(CONFIG)
     estimands(**study, specs=SPECS, settings=INFERENCE, asked=asked, confidence=0.9, outputs=outputs)
-    tabulate(**study, raters=[], alphas=[], specs=SPECS, settings=INFERENCE, confidence=0.9, outputs=outputs)
+    sensitivity(**study, raters=[], alphas=[], specs=SPECS, settings=INFERENCE, confidence=0.9, outputs=outputs)
     rank(
         **study,
         estimates=[estimates["main"], estimates["model_effects"]],

@@ -1,7 +1,6 @@
 """What is built again, and what is not, when a file or a setting changes."""
 
 import os
-import shutil
 from collections import Counter
 
 import pytest
@@ -10,28 +9,30 @@ from workflow_runs import BOTH, OVERLAY, PARTS, planned, snakemake
 
 pytestmark = pytest.mark.workflow
 
-DRAWN = ("figures_of_fits", "figures")
-# Job -> what reads its files. The figures of a study are two jobs.
+DRAWN = ("figures_fit", "figures_specs", "figures_rest")
+# Job -> what reads its files.
 READ_BY = {
     "simulate": ("ratings", "agreement", "recovery"),
-    "ratings": ("agreement", "cells"),
-    "cells": ("check", "describe", "fit", "estimands", "sensitivity", "leaderboard", "panel"),
-    "describe": ("figures_of_fits", "conclusions", "compare_with_paper"),
-    "agreement": ("check", "sensitivity", "compare_with_paper"),
-    "fit": ("recovery", "leaderboard", "conclusions", "compare_with_paper", *DRAWN),
-    "estimands": ("leaderboard", "conclusions", "figures"),
-    "sensitivity": ("leaderboard", "panel", "conclusions", "figures"),
-    "leaderboard": ("figures",),
-    "panel": ("figures",),
-    "conclusions": ("panel", "figures"),
-    "compare_with_paper": ("figures",),
+    "ratings": (
+        "agreement",
+        "describe",
+        *(FITTED := ("fit", "slices", "ablations", "robustness", "leaderboard")),
+    ),
+    "describe": ("figures_specs", "conclusions", "compare_with_paper"),
+    "agreement": ("describe", "robustness", "compare_with_paper"),
+    "fit": ("slices", "leaderboard", "conclusions", "compare_with_paper", "figures_fit", "figures_specs"),
+    "slices": ("ablations", "conclusions", "figures_specs"),
+    "ablations": ("recovery", "leaderboard", "conclusions", "compare_with_paper", "figures_specs"),
+    "robustness": ("leaderboard", "conclusions", "figures_rest"),
+    "leaderboard": ("figures_rest",),
+    "conclusions": ("figures_rest",),
+    "compare_with_paper": ("figures_rest",),
 }
-FITTED = ("fit", "estimands", "sensitivity", "leaderboard")  # what fits specs to cells or rows
-EVERYWHERE = {"ratings", "cells", "check", "describe", *FITTED, "panel", "conclusions", *DRAWN}
+EVERYWHERE = {"ratings", "describe", *FITTED, "conclusions", *DRAWN}
 STUDIES = {
     "smoke": EVERYWHERE | {"simulate", "agreement", "recovery", "compare_with_paper"},
     "mine": EVERYWHERE,
-    "helm_instruct": {"simulate", "ratings", "cells", "fit"},  # for a figure of smoke
+    "helm_instruct": {"simulate", "ratings", "fit"},  # for a figure of smoke
 }
 
 
@@ -62,8 +63,8 @@ def test_nothing_to_do_when_all_is_there_or_merely_touched(project):
 @pytest.mark.parametrize(
     ("file", "jobs", "studies"),
     [
-        ("lib/recuse/plot/slices.py", ["figures_of_fits"], BOTH),
-        ("lib/recuse/papers/scorecard_figure.py", ["figures"], ["smoke"]),
+        ("lib/recuse/plot/slices.py", ["figures_specs"], BOTH),
+        ("lib/recuse/papers/scorecard_figure.py", ["figures_rest"], ["smoke"]),
         ("scripts/figure.py", DRAWN, BOTH),
     ],
 )
@@ -72,16 +73,8 @@ def test_edited_module_redraws_the_figures_of_studies_that_it_draws(project, edi
     assert planned(project) == after(*jobs, of=studies)
 
 
-def test_one_figure_is_drawn_alone_and_for_its_own_changes(project, tmp_path):
-    folder, target = shutil.copytree(project, tmp_path / "copy"), "results/smoke/figures/fig02_mean_scores.svg"
-    result = snakemake(folder, "--cores", "1", target)
-    assert result.returncode == 0, result.stdout + result.stderr
-    assert planned(folder, target) == {}
-    for module, jobs in (("slices", {}), ("scores", {"figure_fig02_mean_scores": 1})):
-        with (folder / f"workflow/lib/recuse/plot/{module}.py").open("a") as file:
-            file.write("\n# changed\n")
-        assert planned(folder, target) == jobs
-    lacking = snakemake(folder, "-n", "results/mine/figures/scorecard.svg")
+def test_a_figure_that_a_study_lacks_is_named(project):
+    lacking = snakemake(project, "-n", "results/mine/figures/scorecard.png")
     assert lacking.returncode != 0
     assert "figures of mine: 'scorecard' is not one of figures" in lacking.stdout + lacking.stderr
 
@@ -91,20 +84,20 @@ def test_one_figure_is_drawn_alone_and_for_its_own_changes(project, tmp_path):
     [
         ("plot/style", after(*DRAWN, of=BOTH)),
         ("papers/fetch", {}),
-        ("data/ratings", after("ratings", "check")),
+        ("data/ratings", after("ratings", "describe")),
         ("papers/twin", after("simulate")),
-        ("inference/identifiability", after("check", "estimands")),
+        ("inference/identifiability", after("describe", "robustness")),
         ("papers/scorecard", after("compare_with_paper")),
         # What the rules are made from reruns what it changes of them.
         ("catalogue/figures", {}),
         *also_long(
             ("data/raters", after("agreement")),
             ("simulate/recovery", after("recovery")),
-            ("model/estimates", after("fit")),
-            ("check/support", after("check")),
-            ("inference/sensitivity", after("sensitivity")),
+            ("model/estimates", after("fit", "slices", "ablations")),
+            ("check/support", after("describe")),
+            ("inference/sensitivity", after("robustness")),
             ("inference/leaderboard", after("leaderboard")),
-            ("inference/panel", after("panel", *DRAWN)),
+            ("inference/panel", after("conclusions", "figures_rest")),
             ("inference/robustness", after("conclusions")),
             ("validation/compare", {}),
             ("validation/estimators", {}),
@@ -125,22 +118,22 @@ def test_edited_library_module_reruns_what_uses_it(project, edit, module, jobs):
         ("families: {GPT: {colour: '#000000'}}\n", after(*DRAWN, of=BOTH)),
         ("studies: {smoke: {title: renamed}}\n", after("compare_with_paper", *DRAWN, of=["smoke"])),
         # All that draws, of the simulated studies all there is.
-        ("seed: 1\n", after("simulate") | after("fit", "leaderboard", "figures_of_fits")),
+        ("seed: 1\n", after("simulate") | after("fit", "slices", "leaderboard")),
         # The simulated studies do not know it.
         ("models: {Another: {family: GPT}}\n", after("ratings", *DRAWN, of=["mine"])),
-        ("inference: {raters: 5}\n", after("check", "sensitivity")),
-        ("inference: {power: {self_bias: 0.05}}\n", after("check", "leaderboard")),
-        ("specs: {completion_effects: {covariance: CR3}}\n", after("fit", "estimands")),
+        ("inference: {raters: 5}\n", after("describe", "robustness")),
+        ("inference: {power: {self_bias: 0.05}}\n", after("describe", "leaderboard", "conclusions")),
+        ("specs: {completion_effects: {covariance: CR3}}\n", after("ablations", "robustness")),
         *also_long(
             ("memory_limit: 1GB\n", {}),
             ("studies: {another: {title: t, files: a.csv, scales: {A: [0, 1]}}}\n", {}),
             ("models: {GPT-4o: {ids: [gpt-4o-2024-08-06]}}\n", after("ratings", *DRAWN, of=BOTH)),
-            ("confidence: 0.95\n", after("check", "describe", *FITTED, "panel", "conclusions", *DRAWN)),
-            ("inference: {sensitivity: [main, length_control]}\n", after("sensitivity")),
-            ("inference: {identifiability: [main]}\n", after("estimands")),
+            ("confidence: 0.95\n", after("describe", *FITTED, "conclusions", *DRAWN)),
+            ("inference: {sensitivity: [main, length_control]}\n", after("robustness")),
+            ("inference: {identifiability: [main]}\n", after("robustness")),
             ("inference: {replicates: 100}\n", after("leaderboard")),
             ("inference: {debias: regression}\n", after("leaderboard")),
-            ("inference: {panel: {least: 20}}\n", after("panel")),
+            ("inference: {panel: {least: 20}}\n", after("conclusions")),
         ),
     ],
 )
@@ -162,4 +155,4 @@ def test_report_is_written_again_where_it_tells_of_a_setting_or_of_what_is_made_
 
 def test_further_spec_is_fitted_and_drawn(project, overlay):
     overlay("specs: {mine_too: {subset: {models_dropped: [GPT-4o]}}}\n")
-    assert planned(project, "mine", configs=[OVERLAY]) == after("fit", of=["mine"])
+    assert planned(project, "mine", configs=[OVERLAY]) == after("ablations", of=["mine"])

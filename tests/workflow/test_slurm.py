@@ -16,7 +16,8 @@ FIGURES = [f"results/{study}/figures/fig03_self_family_bias.svg" for study in ("
 TABLES = [f"results/{table}.csv" for table in ("smoke/tables/recovery", "smoke/tables/agreement", "mine/tables/correlations")]
 OF_SHARDS = [f"results/smoke/{table}.csv" for table in ("tables/recovery", "tables/agreement", "tables/completeness")]
 # All rules of the job that makes the tables of `mine`; that of `smoke` has enough for it simulates, too.
-TOO_LITTLE_AT_FIRST = [f"{rule}:mem_mb=60 if attempt == 1 else 1000" for rule in ("ratings", "cells", "fit", "describe")]
+TOO_LITTLE_AT_FIRST = [f"{rule}:mem_mb=60 if attempt == 1 else 1000" for rule in ("ratings", "fit", "describe")]
+FIGURE_OF_TWIN = "results/twin/figures/fig03_self_family_bias.svg"
 
 
 @pytest.fixture
@@ -56,10 +57,23 @@ def test_killed_jobs_are_made_again_and_give_the_bytes_of_a_local_run(cluster, p
     assert (short_of_memory.memory, made.memory) == ("120M", "2000M")  # two rules side by side
     assert short_of_memory.state != made.state == "COMPLETED"
     first, second = (job for job in jobs.values() if job.name == "figures_smoke")
-    assert (first.memory, second.memory) == ("600M", "1200M")
+    assert (first.memory, second.memory) == ("1000M", "2000M")
     ours, theirs = products(project), products(folder)
     assert set(FIGURES + TABLES) <= {f"results/{path}" for path in theirs}
     assert [path for path in theirs if theirs[path] != ours[path]] == []
+
+
+def test_the_twin_then_one_figure_and_nothing_is_left_to_do_locally(cluster, tmp_path):
+    folder, before = copy_project(tmp_path), cluster.jobs()
+    run = snakemake(folder, *PROFILE, "twin", **cluster.environment)
+    assert run.returncode == 0, run.stdout + run.stderr
+    names = sorted(job.name for number, job in cluster.jobs().items() if number not in before)
+    assert names == ["figures_twin", "tables_helm", "tables_twin"]
+    assert (folder / "results/twin/report.html").is_file()
+    again = snakemake(folder, *PROFILE, FIGURE_OF_TWIN, **cluster.environment)
+    for local in (again, *(snakemake(folder, "--cores", "1", target) for target in (FIGURE_OF_TWIN, "twin"))):
+        assert local.returncode == 0, local.stdout + local.stderr
+        assert "Nothing to be done" in local.stdout + local.stderr
 
 
 def test_job_that_fails_for_good_is_reported(cluster, tmp_path):
@@ -70,9 +84,8 @@ def test_job_that_fails_for_good_is_reported(cluster, tmp_path):
     run = snakemake(folder, *PROFILE, "results/mine/estimates/main.csv", "--retries", "0", **cluster.environment)
     assert run.returncode == 1
     assert [job.state for number, job in cluster.jobs().items() if number not in before] == ["FAILED"]
-    short = run.stderr.split("Failed: ")[1:]
-    assert len(short) == 1
-    assert short[0].startswith("ratings, log results/mine/logs/ratings.log\n    error: tests/smoke/ratings.csv, line ")
+    assert "results/mine/logs/ratings.log" in run.stderr
+    assert "error: tests/smoke/ratings.csv, line " in (folder / "results/mine/logs/ratings.log").read_text("utf-8")
 
 
 @pytest.mark.long

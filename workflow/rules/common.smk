@@ -5,19 +5,10 @@ from functools import cache, partial
 
 from recuse.base import places
 from recuse.base.errors import ConfigError, RecuseError
-from recuse.base.forks import Forks
 from recuse.base.products import register
-from recuse.base.records import contents_of, decide_by_records
-from recuse.base.rules import (
-    asks,
-    bring_to_now,
-    code_of,
-    failures_in_short,
-    print_last_words,
-    show_in_short,
-    studies_by_figure,
-)
-from recuse.catalogue.figures import drawings, figures
+from recuse.base.records import contents_of
+from recuse.base.rules import asks, code_of
+from recuse.catalogue.figures import drawings, figures, inputs_of
 from recuse.config import studies
 from recuse.config.load import checked, merged
 from recuse.config.read import project_settings
@@ -47,31 +38,33 @@ def of_study(function, *further):
     return lambda wildcards: answer(function, wildcards.study, *(wildcards[name] for name in further))
 
 
-def code_with(script, named):
-    """A function of a study: the code of a script, with that of the function that `named` gives for the study, if any."""
-    return lambda config, study: code_of(script, *filter(None, [named(config, study)]))
-
-
 def setting(name, default=None):
     """A param: this setting of a job's study."""
     return of_study(lambda config, study: studies.settings_of(config, study).get(name, default))
 
 
-def contents_read_by(step):
-    """A param: the contents of the files from outside that a job of a rule reads, and of its code."""
+def contents(script, *outside, named=None):
+    """A param: SHA-256 of a job's code and of the files from outside that it reads.
 
-    def contents(wildcards):
-        code = step.params.code(wildcards) if callable(step.params.code) else step.params.code
-        try:
-            return contents_of([*step.expand_input(wildcards)[0], *code], config, always=config["hash_always"])
-        except RecuseError as error:
-            raise WorkflowError(str(error)) from None
+    outside: paths, or inputs that give them; named: a function of a study that gives the `module:function` that the script
+    imports by name, or "".
+    """
 
-    return contents
+    def digests(wildcards):
+        files = [path for paths in outside for path in (paths(wildcards) if callable(paths) else paths)]
+        function = answer(named, wildcards.study) if named else ""
+        return checked_contents(code_of(script, *filter(None, [function])), files)
+
+    return digests
 
 
-# Of the rules: in place of Snakemake's own.
-script = Forks(lambda: len([*workflow.dag.needrun_jobs()])).script
+def checked_contents(code, files):
+    """The contents of code and files; an error about one of them stops the workflow as one sentence."""
+    try:
+        return contents_of([*code, *files], config, always=config["hash_always"])
+    except RecuseError as error:
+        raise WorkflowError(str(error)) from None
+
 
 WORKFLOW = os.path.relpath(places.WORKFLOW)
 PROJECT = project_settings()  # without a user's additions
@@ -164,9 +157,10 @@ def of_drawings(function, *names):
     return lambda wildcards: function(answer(drawings_of, wildcards.study, *(names or [wildcards.figure])))
 
 
-def code_of_figures(drawings):
-    """The script of figures, and what draws these."""
-    return code_of("figure.py", *{drawing["draw"] for drawing in drawings.values()})
+def contents_of_drawings(drawings):
+    """The contents of the script of figures, of what draws these, and of the published values in them."""
+    functions = {drawing["draw"] for drawing in drawings.values()}
+    return checked_contents(code_of("figure.py", *functions), inputs_of(drawings))
 
 
 wildcard_constraints:

@@ -24,7 +24,7 @@ rule simulate_comparisons:
     resources:
         **asks(mem_mb=1000, runtime=10),
     params:
-        code=of_study(code_with("simulate_comparisons.py", studies.simulator)),
+        contents=contents("simulate_comparisons.py", where(studies.plants_published_attacks, ATTACKS), named=studies.simulator),
         simulator=of_study(studies.simulator),
         settings=setting("simulate"),
         worsening=setting("worsening", list(WORSENING)),
@@ -56,7 +56,7 @@ rule import_verdicts:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        code=code_of("import_verdicts.py"),
+        contents=contents("import_verdicts.py", of_study(studies.imported_files), of_study(studies.reference_files)),
         settings=setting("import"),
         models=of_study(studies.models_of),
         declared=of_study(studies.declared_of),
@@ -86,7 +86,7 @@ rule comparisons:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        code=of_study(code_with("comparisons.py", studies.verdict_reader)),
+        contents=contents("comparisons.py", of_study(studies.verdict_files), named=studies.verdict_reader),
         reader=of_study(studies.verdict_reader),
         both_orders=setting("both_orders", True),
         declared=of_study(studies.declared_of),
@@ -117,7 +117,7 @@ rule verbosity:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         **SAMPLING,
-        code=code_of("verbosity.py"),
+        contents=contents("verbosity.py"),
         pools=setting("pools", {}),
     message:
         "Measure verbosity bias, position and human agreement in {wildcards.study}."
@@ -145,7 +145,7 @@ rule choices:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         **SAMPLING,
-        code=code_of("choices.py"),
+        contents=contents("choices.py"),
         families=of_study(studies.families_of),
         power=config["inference"]["power"]["power"],
     message:
@@ -172,7 +172,7 @@ rule gold:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        code=code_of("gold.py"),
+        contents=contents("gold.py"),
         families=of_study(studies.families_of),
         confidence=config["confidence"],
         power=config["inference"]["power"]["power"],
@@ -201,7 +201,7 @@ rule regression:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         **SAMPLING,
-        code=code_of("regression.py"),
+        contents=contents("regression.py"),
         families=of_study(studies.families_of),
     message:
         "Regress the verdicts of {wildcards.study} on strengths, own answers and places."
@@ -228,7 +228,7 @@ rule cognitive_biases:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         **SAMPLING,
-        code=code_of("cognitive_biases.py"),
+        contents=contents("cognitive_biases.py"),
     message:
         "Count the cognitive biases in {wildcards.study}."
     script:
@@ -255,7 +255,7 @@ rule released_rankings:
         **asks(mem_mb=600, runtime=10),
     params:
         **SAMPLING,
-        code=code_of("cobbler.py"),
+        contents=contents("cobbler.py"),
         folder="results/{study}/raw",
     message:
         "Compare the published rankings of {wildcards.study}."
@@ -282,7 +282,7 @@ rule attacks:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         **SAMPLING,
-        code=code_of("attacks.py"),
+        contents=contents("attacks.py"),
         worsening=setting("worsening", list(WORSENING)),
     message:
         "Count the attacks that succeed in {wildcards.study}."
@@ -309,7 +309,7 @@ rule published_attacks:
         **asks(mem_mb=600, runtime=5),
     params:
         **SAMPLING,
-        code=code_of("published_attacks.py"),
+        contents=contents("published_attacks.py", [ATTACKS]),
         folder="results/{study}/raw",
     message:
         "Measure lengths in the published texts of {wildcards.study}, and rank the published success rates again."
@@ -334,7 +334,7 @@ rule recovery_of_comparisons:
     resources:
         **asks(mem_mb=600, runtime=5),
     params:
-        code=code_of("recovery_of_comparisons.py"),
+        contents=contents("recovery_of_comparisons.py"),
     message:
         "Compare the estimates of {wildcards.study} with what was planted."
     script:

@@ -1,6 +1,6 @@
 # From published files, a simulation or a user's files, imported if necessary, to ratings and cells.
 
-from recuse.collect.inputs import ledgers_of
+from recuse.collect.ledger import SEEN, ledger_found
 from recuse.papers.values import FILES
 
 PUBLISHED = [f"{DATA}/{name}" for name in FILES.values()]
@@ -32,7 +32,7 @@ rule fetch:
     conda:
         "../../envs/recuse.yaml"
     params:
-        code=code_of("fetch.py"),
+        contents=contents("fetch.py"),
         source=of_study(studies.repository_of),
         files=of_study(studies.published_files, "dimension"),
     message:
@@ -55,7 +55,7 @@ for study in studies.with_manifest(config):
         conda:
             "../../envs/recuse.yaml"
         params:
-            code=code_of("fetch.py"),
+            contents=contents("fetch.py"),
             source=answer(studies.repository_of, study),
             files=answer(studies.published_files, study),
         message:
@@ -83,7 +83,7 @@ rule released_ratings:
     resources:
         **asks(mem_mb=1000, runtime=10),
     params:
-        code=code_of("released_ratings.py"),
+        contents=contents("released_ratings.py"),
     message:
         "Read the published ratings of {wildcards.study}."
     script:
@@ -110,7 +110,7 @@ rule simulate:
     resources:
         **asks(mem_mb=1000, runtime=10),
     params:
-        code=of_study(code_with("simulate.py", studies.simulator)),
+        contents=contents("simulate.py", PUBLISHED, named=studies.simulator),
         simulator=of_study(studies.simulator),
         settings=setting("simulate"),
         scales=setting("scales"),
@@ -130,6 +130,7 @@ rule collect:
     output:
         **tables("collected"),
         answered="results/{study}/raw/collected.csv",
+        seen=SEEN,
         made="results/{study}/made/collect.json",
     log:
         "results/{study}/logs/collect.log",
@@ -140,8 +141,8 @@ rule collect:
     conda:
         "../../envs/recuse.yaml"
     params:
-        code=code_of("collect.py"),
-        adds_to=of_study(ledgers_of),
+        contents=contents("collect.py", of_study(studies.asked_about)),
+        ledger=of_study(ledger_found),
         settings=setting("collect"),
         families=setting("families", {}),
         seed=config["seed"],
@@ -172,7 +173,7 @@ rule import_ratings:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        code=code_of("import_ratings.py"),
+        contents=contents("import_ratings.py", of_study(studies.imported_files), of_study(studies.reference_files)),
         settings=setting("import"),
         scales=setting("scales"),
         models=of_study(studies.models_of),
@@ -193,12 +194,15 @@ use rule import_ratings as import_ratings_and_raters with:
         study=rated(studies.import_of, studies.has_raters),
 
 
+# The raters are an input so that the import is done again where a changed setting adds them to its outputs.
 rule ratings:
     input:
         raw=of_study(studies.raw_paths),
+        raters=where(studies.imports_raters, "results/{study}/raw/raters.parquet"),
     output:
         **tables("completeness"),
         ratings="results/{study}/ratings.parquet",
+        cells="results/{study}/cells.parquet",
         made="results/{study}/made/ratings.json",
     log:
         "results/{study}/logs/ratings.log",
@@ -214,39 +218,14 @@ rule ratings:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         **OF_RATINGS,
-        code=code_of("ratings.py"),
+        contents=contents("ratings.py", of_study(studies.raw_paths)),
         dimensions=of_study(studies.raw_dimensions),
         imported=of_study(studies.is_imported),
         declared=of_study(studies.declared_of),
     message:
-        "Check and normalise the ratings of {wildcards.study}."
+        "Check and normalise the ratings of {wildcards.study}, and collapse them into cells."
     script:
         "../scripts/ratings.py"
-
-
-rule cells:
-    input:
-        ratings="results/{study}/ratings.parquet",
-    output:
-        cells="results/{study}/cells.parquet",
-    log:
-        "results/{study}/logs/cells.log",
-    benchmark:
-        "results/{study}/benchmarks/cells.tsv"
-    wildcard_constraints:
-        study=rated(unless(studies.shards_of)),
-    group:
-        "tables_{study}"
-    conda:
-        "../../envs/recuse.yaml"
-    resources:
-        **asks_by_rows(mem_mb=1000, runtime=20),
-    params:
-        code=code_of("cells.py"),
-    message:
-        "Collapse the ratings of {wildcards.study} into cells."
-    script:
-        "../scripts/cells.py"
 
 
 # A study of many rows is scattered over jobs and gathered: its raw files are checked by one job per shard, or per file if there
@@ -278,7 +257,7 @@ rule check_part:
         **asks(mem_mb=1000, runtime=20, megabytes=of_study(studies.raw_megabytes, "part")),
     params:
         **OF_RATINGS,
-        code=code_of("check_part.py"),
+        contents=contents("check_part.py", of_study(studies.raw_paths, "part")),
         dimensions=of_study(studies.raw_dimensions, "part"),
         declared=of_study(studies.declared_of),
     message:
@@ -305,7 +284,7 @@ rule plan_shards:
         **asks(mem_mb=2000, runtime=20),
     params:
         **OF_RATINGS,
-        code=code_of("plan_shards.py"),
+        contents=contents("plan_shards.py"),
         number=setting("shards"),
     message:
         "Plan the shards of {wildcards.study}."
@@ -334,7 +313,7 @@ rule shard:
         **asks(mem_mb=1000, runtime=20, megabytes=of_study(studies.shard_megabytes)),
     params:
         **OF_RATINGS,
-        code=code_of("shard.py"),
+        contents=contents("shard.py", of_study(studies.raw_of_shard, "shard", "shards")),
         dimensions=of_study(studies.raw_dimensions),
     message:
         "Normalise shard {wildcards.shard} of {wildcards.shards} of the ratings of {wildcards.study}."
@@ -342,16 +321,26 @@ rule shard:
         "../scripts/shard.py"
 
 
-use rule cells as gather_cells with:
+rule gather_cells:
     input:
         counts=of_study(partial(studies.shard_files, name="counts.parquet")),
+    output:
+        cells="results/{study}/cells.parquet",
     log:
         "results/{study}/logs/gather_cells.log",
     benchmark:
         "results/{study}/benchmarks/gather_cells.tsv"
     wildcard_constraints:
         study=rated(studies.shards_of),
+    group:
+        "tables_{study}"
+    conda:
+        "../../envs/recuse.yaml"
     resources:
         **asks(mem_mb=1000, runtime=10),
+    params:
+        contents=contents("gather_cells.py"),
     message:
         "Add up the shards of {wildcards.study} as cells."
+    script:
+        "../scripts/gather_cells.py"

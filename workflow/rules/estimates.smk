@@ -1,54 +1,41 @@
 # From cells to tables: what the ratings support, estimates of every spec, and robustness checks.
+from recuse.catalogue.tables import estimates_of
+
+FITTING = {"fit": "Fit the main model to", "slices": "Fit the slices of", "ablations": "Run the ablations of"}
 
 
-rule check:
-    input:
-        **STUDY,
-        **HUMANS,
-        completeness="results/{study}/tables/completeness.csv",
-    output:
-        **tables("check"),
-    log:
-        "results/{study}/logs/check.log",
-    benchmark:
-        "results/{study}/benchmarks/check.tsv"
-    group:
-        "tables_{study}"
-    conda:
-        "../../envs/recuse.yaml"
-    resources:
-        **asks_by_rows(mem_mb=1000, runtime=20),
-    params:
-        code=code_of("check.py"),
-        power={key: config["inference"]["power"][key] for key in ("self_bias", "power")},
-        of_alpha=config["inference"]["raters"],
-        confidence=config["confidence"],
-        imports=of_study(studies.import_of),
-        named=setting("families", {}),
-    message:
-        "Say what the ratings of {wildcards.study} support."
-    script:
-        "../scripts/check.py"
+def tables_of_fits(stage):
+    """Name -> path of the tables on the fits of a stage and of those before."""
+    names = ("remarks", "smooths", "not_estimable", "multiplicity")
+    return {name: f"results/{{study}}/{studies.STAGES[stage]}/{name}.csv" for name in names}
 
 
-# One job for all specs: starting costs more than fitting. A study with specs of its own has a rule of its own.
-for rule_name, fitted_studies, specs in studies.fits_of(config):
+def tables_before(stage):
+    """The tables on the fits of the stage before, if there is one."""
+    stages = [*studies.STAGES]
+    return [*tables_of_fits(stages[stages.index(stage) - 1]).values()] if stage != stages[0] else []
+
+
+# The main fit, the slices and the ablations are a job each: starting one for each spec costs more than fitting. A study with specs
+# of its own has rules of its own.
+for fit in studies.fits(config):
 
     rule:
         name:
-            rule_name
+            fit.rule
         input:
             **STUDY,
+            before=tables_before(fit.stage),
         output:
-            **tables("remarks", "smooths", "not_estimable", "multiplicity"),
-            estimates=estimates(specs),
+            **tables_of_fits(fit.stage),
+            estimates=estimates(fit.specs),
         log:
-            "results/{study}/logs/fit.log",
+            f"results/{{study}}/logs/{fit.stage}.log",
         benchmark:
-            "results/{study}/benchmarks/fit.tsv"
+            f"results/{{study}}/benchmarks/{fit.stage}.tsv"
         wildcard_constraints:
-            study=one_of(fitted_studies),
-        priority: 1  # the longest, and most of the rest waits for it
+            study=one_of(fit.studies),
+        priority: 1  # as most of the rest waits for it
         group:
             "tables_{study}"
         conda:
@@ -56,22 +43,25 @@ for rule_name, fitted_studies, specs in studies.fits_of(config):
         resources:
             **asks_by_rows(mem_mb=2000, runtime=20),
         params:
-            code=code_of("fit.py"),
-            specs=dict(specs),
+            contents=contents("fit.py"),
+            specs=dict(fit.specs),
+            order=fit.order,
             confidence=config["confidence"],
             # Only a bootstrap draws: another seed reruns no other fit.
-            seed=config["seed"] if any({"bootstrap", "wild"} & set(spec) for spec in specs.values()) else None,
+            seed=config["seed"] if any({"bootstrap", "wild"} & set(spec) for spec in fit.specs.values()) else None,
         message:
-            "Fit every spec to {wildcards.study}."
+            f"{FITTING[fit.stage]} {{wildcards.study}}."
         script:
             "../scripts/fit.py"
 
 
 rule describe:
     input:
-        cells="results/{study}/cells.parquet",
+        **STUDY,
+        **HUMANS,
+        completeness="results/{study}/tables/completeness.csv",
     output:
-        **tables("mean_scores", "correlations"),
+        **tables("mean_scores", "correlations", "check"),
     log:
         "results/{study}/logs/describe.log",
     benchmark:
@@ -84,10 +74,14 @@ rule describe:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        code=code_of("describe.py"),
+        contents=contents("describe.py", HUMANS["alphas"]),
+        power={key: config["inference"]["power"][key] for key in ("self_bias", "power")},
+        of_alpha=config["inference"]["raters"],
         confidence=config["confidence"],
+        imports=of_study(studies.import_of),
+        named=setting("families", {}),
     message:
-        "Tabulate mean scores and judge-human correlations of {wildcards.study}."
+        "Say what the ratings of {wildcards.study} support, and tabulate mean scores and judge-human correlations."
     script:
         "../scripts/describe.py"
 
@@ -113,7 +107,7 @@ rule agreement:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        code=code_of("agreement.py"),
+        contents=contents("agreement.py", of_study(studies.raters_of)),
         models=of_study(studies.models_of),
         imported=of_study(studies.is_imported),
         declared=of_study(studies.declared_of),
@@ -141,7 +135,7 @@ rule gold_of_ratings:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        code=code_of("gold_of_ratings.py"),
+        contents=contents("gold_of_ratings.py"),
         pass_mark=of_study(lambda config, study: config["inference"]["pass_mark"]),
         confidence=config["confidence"],
         power=config["inference"]["power"]["power"],
@@ -155,7 +149,7 @@ rule recovery:
     input:
         **STUDY,
         planted="results/{study}/raw/planted.csv",
-        estimates=rules.fit.output.estimates,
+        estimates=of_study(estimates_of),
     output:
         **tables("recovery"),
     log:
@@ -172,7 +166,7 @@ rule recovery:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         **params_of(dict, "specs"),
-        code=code_of("recovery.py"),
+        contents=contents("recovery.py"),
     message:
         "Compare what was planted in {wildcards.study} with what the specs recover."
     script:
@@ -195,7 +189,7 @@ rule crosscheck:
         **asks_by_rows(mem_mb=4000, runtime=60),
     params:
         **params_of(dict, "specs"),
-        code=code_of("crosscheck.py"),
+        contents=contents("crosscheck.py"),
         confidence=config["confidence"],
     message:
         "Refit every spec of {wildcards.study} by statsmodels and pygam on raw rows and compare."
@@ -203,65 +197,41 @@ rule crosscheck:
         "../scripts/crosscheck.py"
 
 
-rule estimands:
-    input:
-        **STUDY,
-    output:
-        **tables("idiosyncrasy", "pooled", "residuals", "identifiability", "wordings"),
-    log:
-        "results/{study}/logs/estimands.log",
-    benchmark:
-        "results/{study}/benchmarks/estimands.tsv"
-    group:
-        "tables_{study}"
-    conda:
-        "../../envs/recuse.yaml"
-    resources:
-        **asks_by_rows(mem_mb=1000, runtime=20),
-    params:
-        **inference("idiosyncrasy", "identifiability"),
-        confidence=config["confidence"],
-        code=code_of("estimands.py"),
-        asked=of_study(lambda config, study: studies.conclusions_params(config)),
-    message:
-        "Compare the biases of {wildcards.study} with ordinary preference, and list the cells that identify them."
-    script:
-        "../scripts/estimands.py"
-
-
 # One job: each table takes a pass over the rows, and starting costs as much.
-rule sensitivity:
+rule robustness:
     input:
         **STUDY,
         **HUMANS,
     output:
+        **tables("idiosyncrasy", "pooled", "residuals", "identifiability", "wordings"),
         **tables("reliability", "measurement_error", "reliability_curve", "breakdowns", "sensitivity"),
     log:
-        "results/{study}/logs/sensitivity.log",
+        "results/{study}/logs/robustness.log",
     benchmark:
-        "results/{study}/benchmarks/sensitivity.tsv"
+        "results/{study}/benchmarks/robustness.tsv"
     group:
         "tables_{study}"
     conda:
         "../../envs/recuse.yaml"
     resources:
-        **asks_by_rows(mem_mb=1000, runtime=20),
+        **asks_by_rows(mem_mb=1000, runtime=30),
     params:
-        **inference("measurement_error", "sensitivity", keys=["raters", "without_human_scores"]),
-        code=code_of("sensitivity.py"),
+        contents=contents("robustness.py", HUMANS["alphas"]),
+        preference=of_study(studies.preference_settings),
+        distortion=of_study(studies.distortion_settings),
         confidence=config["confidence"],
     message:
-        "Tabulate what measurement error and omitted variables could do to the biases of {wildcards.study}."
+        "Compare the biases of {wildcards.study} with ordinary preference, and tabulate what could have distorted them."
     script:
-        "../scripts/sensitivity.py"
+        "../scripts/robustness.py"
 
 
 rule leaderboard:
     input:
         **STUDY,
         estimates=estimates_of_specs(studies.specs_of_leaderboard),
-        idiosyncrasy=rules.estimands.output.idiosyncrasy,
-        reliability=rules.sensitivity.output.reliability,
+        idiosyncrasy=rules.robustness.output.idiosyncrasy,
+        reliability=rules.robustness.output.reliability,
     output:
         **tables("leaderboard", "judgments", "ppi", "power"),
         debiased="results/{study}/debiased.parquet",
@@ -278,38 +248,11 @@ rule leaderboard:
     params:
         **inference("leaderboard", keys=["debias", "replicates", "ppi", "power", "without_human_scores"], also=["main"]),
         **SAMPLING,
-        code=code_of("leaderboard.py"),
+        contents=contents("leaderboard.py"),
     message:
         "Rank the models of {wildcards.study} without the biases, and compute PPI and power."
     script:
         "../scripts/leaderboard.py"
-
-
-rule panel:
-    input:
-        **STUDY,
-        reliability=rules.sensitivity.output.reliability,
-        verdicts="results/{study}/tables/verdicts.csv",
-    output:
-        **tables("panel", "round_robin"),
-    log:
-        "results/{study}/logs/panel.log",
-    benchmark:
-        "results/{study}/benchmarks/panel.tsv"
-    group:
-        "tables_{study}"
-    conda:
-        "../../envs/recuse.yaml"
-    resources:
-        **asks_by_rows(mem_mb=1000, runtime=20),
-    params:
-        code=code_of("panel.py"),
-        settings=of_study(lambda config, study: config["inference"]["panel"]),
-        confidence=config["confidence"],
-    message:
-        "Say which judges of {wildcards.study} to combine."
-    script:
-        "../scripts/panel.py"
 
 
 # Not part of a study's targets: it has a row for each answer. Ask for it by its path.
@@ -327,7 +270,7 @@ rule round_robin_plan:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        code=code_of("round_robin_plan.py"),
+        contents=contents("round_robin_plan.py"),
         seed=config["seed"],
     message:
         "Deal the answers of {wildcards.study} to judges outside their families."
@@ -337,14 +280,16 @@ rule round_robin_plan:
 
 rule conclusions:
     input:
+        **STUDY,
         **tables(*studies.tables_of_checks(config)),
         estimates=estimates_of_specs(studies.specs_of_checks),
-        not_estimable=rules.fit.output.not_estimable,
+        not_estimable="results/{study}/tables/not_estimable.csv",
         completeness="results/{study}/tables/completeness.csv",
         correlations=rules.describe.output.correlations,
-        wordings="results/{study}/tables/wordings.csv",
+        wordings=rules.robustness.output.wordings,
+        reliability=rules.robustness.output.reliability,
     output:
-        **tables("conclusions", "verdicts"),
+        **tables("conclusions", "verdicts", "panel", "round_robin"),
     log:
         "results/{study}/logs/conclusions.log",
     benchmark:
@@ -354,14 +299,13 @@ rule conclusions:
     conda:
         "../../envs/recuse.yaml"
     resources:
-        **asks(mem_mb=600, runtime=5),
+        **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        **params_of(studies.conclusions_params, "checks", "specs", "confidence", "power"),
-        code=code_of("conclusions.py"),
-        instead=of_study(lambda config, study: config["inference"]["without_human_scores"]),
-        order=of_study(studies.order_of),  # as in the figures
-        verdict=of_study(lambda config, study: config["inference"]["verdict"]),
+        contents=contents("conclusions.py"),
+        settings=of_study(studies.conclusions_settings),
+        panels=of_study(lambda config, study: config["inference"]["panel"]),
+        confidence=config["confidence"],
     message:
-        "Say which conclusions of {wildcards.study} hold in the robustness checks, and the verdict on each judge."
+        "Say which conclusions of {wildcards.study} hold in the robustness checks, the verdict on each judge, and which to combine."
     script:
         "../scripts/conclusions.py"

@@ -1,45 +1,31 @@
-# From tables to figures: two jobs draw all of a study; a figure asked for by its path is its own job.
-from recuse.catalogue.figures import captions_of, figures_by_job, inputs_of, pictures_of
+# From tables to figures: one job draws all figures of a study that wait for the same stage, in the formats of the configuration.
+# A figure in another format, asked for by its path, is a job of its own.
+from recuse.catalogue.figures import captions_of, figures_by_group, pictures_of
 from recuse.catalogue.figures import files_of as files_with
-from recuse.catalogue.tables import estimates_of
 from recuse.config.declared.settings import FORMATS
 
 STUDIES = (*config["studies"], *config["comparisons"])
 files_of = with_figures(files_with)  # every file of a study for a reader
-# Studies whose figures are drawn each by its own job.
-SINGLE = STUDIES if IS_MODULE else studies_by_figure(sys.argv, STUDIES)
-# Figures that show these alone are drawn while the rest is computed.
-OF_FITS = {
-    *expand([*rules.fit.output, *rules.describe.output], study=config["studies"]),
-    *(path for study in config["studies"] for path in answer(estimates_of, study)),
-}
-by_job = partial(with_figures(figures_by_job), of_fits=OF_FITS)
-FIGURES = {name: figure for study in STUDIES for name, figure in figures_for(study).items()}
-# (rule, name of its log, studies, figures)
-DRAWN = [
-    *(
-        (f"{job}_of_{study}", job, [study], names)
-        for study in STUDIES
-        if study not in SINGLE
-        for job, names in answer(by_job, study).items()
-    ),
-    *((f"figure_{name}", name, SINGLE, [name]) for name in FIGURES if SINGLE),
-]
-for rule_name, log_name, drawn_studies, names in DRAWN:
+by_group = with_figures(figures_by_group)
+GROUPS = [(study, group, figures) for study in STUDIES for group, figures in answer(by_group, study).items()]
+FIGURES = {name for study, group, figures in GROUPS for name in figures}
+for study, group, figures in GROUPS:
 
     rule:
         name:
-            rule_name
+            f"figures_{group}_of_{study}"
         input:
-            tables=of_drawings(inputs_of, *names),
+            tables=of_drawings(inputs_of, *figures),
         output:
-            pictures=[picture for name in names for picture in drawn(name, FIGURES[name].caption or name, FIGURES[name].title)],
+            pictures=[
+                picture for name, figure in figures.items() for picture in drawn(name, figure.caption or name, figure.title)
+            ],
         log:
-            f"results/{{study}}/logs/{log_name}.log",
+            f"results/{{study}}/logs/figures_{group}.log",
         benchmark:
-            f"results/{{study}}/benchmarks/{log_name}.tsv"
+            f"results/{{study}}/benchmarks/figures_{group}.tsv"
         wildcard_constraints:
-            study=one_of(drawn_studies),
+            study=one_of([study]),
         group:
             "figures_{study}"
         conda:
@@ -47,10 +33,10 @@ for rule_name, log_name, drawn_studies, names in DRAWN:
         resources:
             **asks(mem_mb=1000, runtime=10),
         params:
-            code=of_drawings(code_of_figures, *names),
-            figures=of_drawings(dict, *names),
+            contents=of_drawings(contents_of_drawings, *figures),
+            figures=of_drawings(dict, *figures),
         message:
-            f"Draw {log_name} of {{wildcards.study}}."
+            f"Draw figures of {{wildcards.study}} ({group})."
         script:
             "../scripts/figure.py"
 
@@ -75,7 +61,7 @@ rule figure_in_another_format:
     resources:
         **asks(mem_mb=600, runtime=5),
     params:
-        code=of_drawings(code_of_figures),
+        contents=of_drawings(contents_of_drawings),
         figures=of_drawings(dict),
     message:
         "Draw {wildcards.figure} of {wildcards.study} as {wildcards.format}."

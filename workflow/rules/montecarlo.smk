@@ -29,7 +29,7 @@ rule montecarlo_world:
         **asks(mem_mb=1000, runtime=60),
     params:
         **SAMPLING,
-        code=code_of("montecarlo_world.py"),
+        contents=contents("montecarlo_world.py"),
         dial=lambda wildcards: MONTECARLO["grids"][wildcards.grid]["dial"],
         world=lambda wildcards: dials_of(MONTECARLO, wildcards.grid, wildcards.setting),
         estimators=lambda wildcards: estimators_of(MONTECARLO, wildcards.grid),
@@ -52,7 +52,7 @@ rule montecarlo_tables:
     conda:
         "../../envs/recuse.yaml"
     params:
-        code=code_of("montecarlo_tables.py"),
+        contents=contents("montecarlo_tables.py"),
         titles=world_titles(MONTECARLO),
     message:
         "Tabulate size, power, bias and coverage of the estimators."
@@ -74,7 +74,7 @@ rule montecarlo_figure:
     resources:
         **asks(mem_mb=600, runtime=5),
     params:
-        code=code_of("figure.py", "recuse.validation.figure"),
+        contents=checked_contents(code_of("figure.py", "recuse.validation.figure"), []),
         figures=worlds_figure(MONTECARLO, config["confidence"]),
     message:
         "Draw how often each verdict is given on simulated worlds."

@@ -1,7 +1,20 @@
 # A study compared with the paper, and all of it on one page.
-from recuse.catalogue.tables import pages_of, report_params
+from recuse.catalogue.tables import estimates_of, pages_of, report_params
 
 captions = of_study(with_figures(captions_of))
+# What pages read beside the results.
+CLAIMS = f"{DATA}/play_favorites_claims.csv"
+SCORECARD = f"{WORKFLOW}/report/scorecard.html.j2"
+RELEASED = [f"{DATA}/multivac_family_bias.csv", f"{DATA}/multivac_rankings.csv"]
+COMPARED = f"{DATA}/comparisons_published.csv"
+REPORT = f"{WORKFLOW}/report/report.html.j2"
+PARTS = expand(f"{WORKFLOW}/report/report{{part}}", part=(".css", ".js", "_methods.html.j2", "_tables.html.j2"))
+
+
+def caption_files(wildcards):
+    """The templates of the captions of a job's study."""
+    return [figure["caption"] for figure in captions(wildcards).values()]
+
 
 # Estimates and mean scores of a user's ratings of HELM-Instruct; the placeholder is no evidence, as config declares its biases.
 HELM = [f"results/helm_instruct/{path}.csv" for path in ("estimates/main", "tables/mean_scores")]
@@ -9,14 +22,14 @@ HELM = [f"results/helm_instruct/{path}.csv" for path in ("estimates/main", "tabl
 
 rule compare_with_paper:
     input:
-        estimates=rules.fit.output.estimates,
+        estimates=of_study(estimates_of),
         mean_scores=rules.describe.output.mean_scores,
         correlations=rules.describe.output.correlations,
         agreement=where(studies.has_raters, rules.agreement.output.agreement),
         helm=HELM if studies.kind(config, "helm_instruct") == "user" else [],
         published=PUBLISHED,
-        sentences=f"{DATA}/play_favorites_claims.csv",
-        template=f"{WORKFLOW}/report/scorecard.html.j2",
+        sentences=CLAIMS,
+        template=SCORECARD,
     output:
         **tables("claims", "scorecard"),
         page=page("scorecard"),
@@ -33,7 +46,7 @@ rule compare_with_paper:
     resources:
         **asks(mem_mb=600, runtime=5),
     params:
-        code=code_of("compare_with_paper.py"),
+        contents=contents("compare_with_paper.py", PUBLISHED, [CLAIMS, SCORECARD]),
         label=setting("title"),
         kind=of_study(studies.kind),
     message:
@@ -46,7 +59,7 @@ rule compare_released:
     input:
         estimates=estimates_of_specs(lambda config: ["within_response", "within_response_by_judge"]),
         ratings=STUDY["ratings"],
-        published=[f"{DATA}/multivac_family_bias.csv", f"{DATA}/multivac_rankings.csv"],
+        published=RELEASED,
     output:
         **tables("rankings", "scorecard"),
     log:
@@ -62,7 +75,7 @@ rule compare_released:
     resources:
         **asks(mem_mb=600, runtime=5),
     params:
-        code=code_of("compare_released.py"),
+        contents=contents("compare_released.py", RELEASED),
     message:
         "Compare {wildcards.study} with its published numbers."
     script:
@@ -72,7 +85,7 @@ rule compare_released:
 rule compare_comparisons:
     input:
         unpack(of_study(partial(tables_of, read_by="scorecard"))),
-        published=f"{DATA}/comparisons_published.csv",
+        published=COMPARED,
         attacks=where(from_source("judgement_bias"), ATTACKS),
     output:
         **tables("scorecard"),
@@ -87,7 +100,7 @@ rule compare_comparisons:
     resources:
         **asks(mem_mb=600, runtime=5),
     params:
-        code=code_of("compare_comparisons.py"),
+        contents=contents("compare_comparisons.py", [COMPARED], where(from_source("judgement_bias"), ATTACKS)),
         source=of_study(studies.source_of),
         kind=of_study(studies.kind),
     message:
@@ -103,9 +116,9 @@ rule page:
         estimates=of_study(estimates_of),
         pages=of_study(pages_of),
         made=of_study(studies.records_of_data),
-        template=f"{WORKFLOW}/report/report.html.j2",
-        parts=expand(f"{WORKFLOW}/report/report{{part}}", part=(".css", ".js", "_methods.html.j2", "_tables.html.j2")),
-        captions=lambda wildcards: [figure["caption"] for figure in captions(wildcards).values()],
+        template=REPORT,
+        parts=PARTS,
+        captions=caption_files,
     output:
         page=page("report"),
         summary="results/{study}/summary.json",
@@ -122,7 +135,7 @@ rule page:
     resources:
         **asks(mem_mb=600, runtime=5),
     params:
-        code=code_of("page.py"),
+        contents=contents("page.py", [REPORT, *PARTS], caption_files),
         about=of_study(partial(report_params, project=PROJECT)),
         about_figures=captions,
         formats=config["formats"],

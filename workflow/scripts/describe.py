@@ -1,11 +1,16 @@
-"""Tabulate the mean scores and the judge-human correlations of a study."""
+"""Say before any fit what the ratings of a study support, and tabulate mean scores and judge-human correlations."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from recuse.base.runner import run
-from recuse.base.tables import CORRELATIONS, MEAN_SCORES, write_table
+from recuse.base.tables import CHECK, CORRELATIONS, MEAN_SCORES, write_table
+from recuse.check.check import check_study
+from recuse.check.facts import facts_of
+from recuse.check.page import page_of
 from recuse.data.cells import read_cells
 from recuse.data.describe import correlations, mean_scores
+from recuse.data.study import Study
+from recuse.inference.reliability import reliability_of
 
 
 def describe(*, study: str, cells: str, confidence: float, outputs: Mapping[str, str]) -> None:
@@ -14,5 +19,44 @@ def describe(*, study: str, cells: str, confidence: float, outputs: Mapping[str,
     write_table(outputs["correlations"], CORRELATIONS, correlations(table, confidence=confidence), study=study)
 
 
+def check_ratings(
+    *,
+    study: str,
+    cells: str,
+    ratings: Sequence[str],
+    raters: Sequence[str],
+    alphas: Sequence[str],
+    of_alpha: int,
+    completeness: str,
+    imports: Mapping,
+    named: Mapping,
+    power: Mapping,
+    confidence: float,
+    check: str,
+) -> None:
+    tables = Study(study, cells, ratings)
+    reliability = reliability_of(tables, raters=raters, alphas=alphas, of_alpha=of_alpha)
+    facts = facts_of(tables, completeness, imports=imports, named=named)
+    findings = check_study(facts, reliability, **power, confidence=confidence)
+    write_table(check, CHECK, (finding.row for finding in findings), study=study)
+    print(page_of(study, findings, gold=bool(imports.get("gold"))), end="")  # into the log
+
+
+def tabulate(
+    *,
+    study: str,
+    cells: str,
+    ratings: Sequence[str],
+    raters: Sequence[str],
+    alphas: Sequence[str],
+    completeness: str,
+    params: Mapping,
+    outputs: Mapping[str, str],
+) -> None:
+    describe(study=study, cells=cells, confidence=params["confidence"], outputs=outputs)
+    humans = {"raters": raters, "alphas": alphas, "completeness": completeness}
+    check_ratings(study=study, cells=cells, ratings=ratings, **humans, **params, check=outputs["check"])
+
+
 if __name__ == "__main__":
-    run(describe, snakemake)
+    run(tabulate, snakemake)

@@ -1,9 +1,10 @@
-"""Fit every spec of config to a study."""
+"""Fit the specs of a stage to a study, and add what is said of their fits to the tables of the stages before."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from recuse.base.runner import run
-from recuse.base.tables import ESTIMATES, MULTIPLICITY, NOT_ESTIMABLE, REMARKS, SMOOTHS, write_table
+from recuse.base.tables import ESTIMATES, MULTIPLICITY, NOT_ESTIMABLE, REMARKS, SMOOTHS, read_table, write_table
 from recuse.data.study import Study
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
@@ -17,13 +18,18 @@ def fit(
     study: str,
     cells: str,
     ratings: Sequence[str],
+    before: Sequence[str],
     specs: Mapping,
+    order: Sequence[str],
     confidence: float,
     seed: int | None,
     estimates: Sequence[str],
     outputs: Mapping[str, str],
 ) -> None:
-    tables, rows = Study(study, cells, ratings), {table: [] for table in TABLES}
+    tables = Study(study, cells, ratings)
+    rows = {table: [] for table in TABLES}
+    for path in before:
+        rows[Path(path).stem] += read_table(path)
     for spec, path in zip(Spec.from_config(specs), estimates, strict=True):
         estimated = estimate(spec, tables, confidence=confidence, seed=seed)
         write_table(path, ESTIMATES, estimated.estimates)
@@ -31,7 +37,7 @@ def fit(
         for table in TABLES:
             rows[table] += getattr(estimated, table)
     for table, columns in TABLES.items():
-        write_table(outputs[table], columns, rows[table])
+        write_table(outputs[table], columns, sorted(rows[table], key=lambda row: order.index(row["spec"])))
 
 
 if __name__ == "__main__":

@@ -1,13 +1,15 @@
-"""Check the raw files of a study and write its canonical ratings."""
+"""Check the raw files of a study, write its canonical ratings, and collapse them into cells."""
 
 from collections.abc import Mapping, Sequence
 
 from recuse.base.runner import run
+from recuse.data.cells import build_cells
 from recuse.data.ratings import StudyFiles, normalise
 
 
-def normalise_study(*, study: str, raw: Sequence[str], params: Mapping, ratings: str, completeness: str) -> None:
+def normalise_study(*, study: str, raw: Sequence[str], params: Mapping, ratings: str, cells: str, completeness: str) -> None:
     normalise(study, StudyFiles.from_config(raw, **params), ratings=ratings, completeness=completeness)
+    build_cells(ratings, cells)
 
 
 if __name__ == "__main__":

@@ -305,7 +305,7 @@ def plot(data: "Ratings | Pairs", figure: str = "verdicts") -> "Figure":
     drawing = drawing_of(config, data.study, figure=entry)
     with data._opened():
         specs = {spec for table in _tables_in(entry) if (spec := table.removeprefix("estimates/")) != table}
-        specs |= set(_simultaneous(entry.settings)) if "tables/multiplicity" in _tables_in(entry) else set()
+        specs |= set(_simultaneous(entry.settings)) if "multiplicity" in entry.tables else set()
         paths = {
             argument: data._written(of, specs) if isinstance(of, str) else [data._written(each, specs) for each in of]
             for argument, of in entry.tables.items()

@@ -127,13 +127,17 @@ def run_example(arguments: Namespace) -> None:
 
 def run_workflow(arguments: Namespace) -> int:
     """Build all of the studies that the arguments name, or the default; returns Snakemake's exit status."""
-    return _build(arguments, _studies_of(arguments))
+    from recuse.config.load import load
+
+    studies = _studies_of(arguments)
+    return _build(arguments, studies, studies or load(arguments.config)["build"])
 
 
 def run_report(arguments: Namespace) -> int:
     """Build the reports, whose paths are Snakemake's last words, and open them; returns Snakemake's exit status."""
-    pages = [f"results/{study}/report.html" for study in _studies_of(arguments) or ["twin"]]
-    status = _build(arguments, pages)
+    studies = _studies_of(arguments) or ["twin"]
+    pages = [f"results/{study}/report.html" for study in studies]
+    status = _build(arguments, pages, studies)
     if arguments.open and status == 0:
         import webbrowser
 
@@ -142,10 +146,11 @@ def run_report(arguments: Namespace) -> int:
     return status
 
 
-def _build(arguments: Namespace, targets: Sequence[str]) -> int:
+def _build(arguments: Namespace, targets: Sequence[str], studies: Sequence[str]) -> int:
     from recuse.base.start import build
 
-    return build(targets, configfile=arguments.config, cores=arguments.cores, further=arguments.further)
+    settings = {"configfile": arguments.config, "cores": arguments.cores, "studies": studies}
+    return build(targets, **settings, further=arguments.further)
 
 
 def _studies_of(arguments: Namespace) -> list[str]:

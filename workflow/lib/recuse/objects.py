@@ -302,17 +302,18 @@ class Ratings(Checked):
         }
 
     def _has(self, name: str) -> bool:
-        return name.startswith("estimates/") or name.removeprefix("tables/") in OF_SPECS or super()._has(name)
+        return name.startswith("estimates/") or name.rpartition("/")[2] in OF_SPECS or super()._has(name)
 
     def _written(self, name: str, specs: Iterable[str]) -> str:
-        of_specs, drawn = OF_SPECS.get(name.removeprefix("tables/")), name == "tables/multiplicity"
+        table = name.rpartition("/")[2]
+        of_specs = OF_SPECS.get(table)
         if name.startswith("estimates/"):
             return self._as_in_file(name, ESTIMATES, self._of_config(name.removeprefix("estimates/")).estimates)
         if of_specs is None:
             return super()._written(name, specs)
-        table = name.removeprefix("tables/")
+        drawn = table == "multiplicity"
         rows = [row for spec in sorted(specs) for row in getattr(self._of_config(spec, drawn=drawn), table)]
-        return self._as_in_file(name, of_specs, rows)
+        return self._as_in_file(f"tables/{table}", of_specs, rows)
 
     def _mean_scores(self) -> Rows:
         from recuse.data.describe import mean_scores

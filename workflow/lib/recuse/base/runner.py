@@ -1,5 +1,6 @@
 """A rule's script as a plain function, with the arguments, log and memory that Snakemake passes."""
 
+import gc
 from collections.abc import Callable
 from inspect import Parameter, signature
 from typing import Any
@@ -8,12 +9,14 @@ from recuse.base.database import bounded, bytes_of
 from recuse.base.log import logged
 from recuse.base.records import recorded
 
+NEW_OBJECTS = 10_000  # before Python looks for garbage: a figure has many that stay, and looking takes a tenth of its time
+
 
 def run(function: Callable[..., None], snakemake: Any) -> None:
     """Call `function` with the arguments of a rule, within the rule's log and memory, and record what it was made from.
 
     Each parameter of `function` gets the wildcard, input, output or param of its name; files are a path or a list of paths. The
-    parameters `inputs`, `outputs`, `params` and `config` get all of these, by name, without record, code and contents. A
+    parameters `inputs`, `outputs`, `params` and `config` get all of these, by name, without record and contents. A
     parameter with a default may be missing from the rule. Messages go to the log, as by recuse.base.log.logged. DuckDB is
     limited by config's `memory_limit` and the rule's `mem_mb`, spills next to the log, and opens no files but the rule's.
     Raises TypeError if a parameter is none of the rule's names, or several.
@@ -21,6 +24,7 @@ def run(function: Callable[..., None], snakemake: Any) -> None:
     log, config, of_job = snakemake.log[0], snakemake.config, snakemake.resources.get("mem_mb")
     files, outputs = _flat(_paths(snakemake.input)), _flat(_results(snakemake))
     limits = {"limit": config["memory_limit"], "longest_line": int(bytes_of(config["line_limit"])), "of_job": of_job}
+    gc.set_threshold(NEW_OBJECTS)
     with logged(log), bounded(**limits, folder=f"{log}.spill", files=files, outputs=outputs), recorded(snakemake):
         function(**arguments(function, snakemake))
 
@@ -28,7 +32,7 @@ def run(function: Callable[..., None], snakemake: Any) -> None:
 def arguments(function: Callable, snakemake: Any) -> dict[str, Any]:
     """The arguments that `run` calls `function` with."""
     inputs, outputs, wildcards = _paths(snakemake.input), _results(snakemake), dict(snakemake.wildcards.items())
-    params = {name: value for name, value in snakemake.params.items() if name not in ("code", "contents")}
+    params = {name: value for name, value in snakemake.params.items() if name != "contents"}
     whole = {"inputs": inputs, "outputs": outputs, "params": params, "config": snakemake.config}
     filled = {}
     for name, parameter in signature(function).parameters.items():

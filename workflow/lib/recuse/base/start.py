@@ -1,23 +1,36 @@
 """The workflow started from the command line: Snakemake with the project's own Snakefile, in the folder where one is."""
 
+import json
 import os
+import platform
+import subprocess
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import copyfile
-from subprocess import Popen
 
 from recuse.base.errors import ConfigError
+from recuse.base.outputs import write_text
 from recuse.base.places import PROJECT
+from recuse.base.terminal import answer_lines
 
 EXAMPLE = ("judged.csv", "human.csv", "mine.yaml")
 
 
-def build(targets: Sequence[str], *, configfile: str | None, cores: str, further: Sequence[str] = ()) -> int:
+RUNNING = Path(".snakemake/recuse_run.json")  # of the last `recuse run` here: its host, its process and when that began
+LOCKS = Path(".snakemake/locks")
+CLOCKS = 2.0  # seconds by which the time when a process began may move, as the clock of the machine is set
+
+
+def build(
+    targets: Sequence[str], *, configfile: str | None, cores: str, studies: Sequence[str], further: Sequence[str] = ()
+) -> int:
     """Run Snakemake for these targets, studies or files; return its exit status. ConfigError if it is not installed.
 
-    configfile: a user's configuration, or None. further: arguments of Snakemake.
+    configfile: a user's configuration, or None. studies: those whose answers are the last lines, also where nothing was to be
+    done. further: arguments of Snakemake.
     """
     if find_spec("snakemake") is None:
         raise ConfigError("the workflow needs Snakemake and what draws figures; install them: pip install 'recuse[workflow]'")
@@ -25,12 +38,60 @@ def build(targets: Sequence[str], *, configfile: str | None, cores: str, further
     command = [sys.executable, "-P", "-m", "snakemake", *targets, "--snakefile", str(PROJECT / "Snakefile"), "--cores", cores]
     command += [] if configfile is None else ["--configfile", configfile]
     settings = {key: value for key, value in os.environ.items() if key != "OPENBLAS_NUM_THREADS"}  # set for this process alone
-    with Popen([*command, *further], env=settings) as process:
+    if process := abandoned():
+        print(f"The last run here (process {process}) was killed; lifting its lock.", file=sys.stderr)
+        subprocess.run([*command, "--unlock"], env=settings, check=False, capture_output=True)
+    began = time.time()
+    status = _started([*command, *further], settings)
+    if status == 0 and not further:
+        for summary in (Path("results", study, "summary.json") for study in studies):
+            if summary.exists() and summary.stat().st_mtime < began:  # others are Snakemake's last words
+                print(*answer_lines(summary), sep="\n", file=sys.stderr)
+    return status
+
+
+def _started(command: Sequence[str], settings: Mapping[str, str]) -> int:
+    """Run a command with these variables to its end, and note in RUNNING which process it is."""
+    with subprocess.Popen(command, env=settings) as process:
+        RUNNING.parent.mkdir(exist_ok=True)
+        write_text(RUNNING, json.dumps({"host": platform.node(), "process": process.pid, "began": _beginning(process.pid)}))
         while True:
             try:
-                return process.wait()
+                status = process.wait()
             except KeyboardInterrupt:  # which Snakemake gets, too; it then ends its jobs
                 continue
+            if status >= 0:  # it was not killed
+                RUNNING.unlink(missing_ok=True)
+            return status
+
+
+def abandoned() -> int | None:
+    """The process of a `recuse run` that was killed here and left its lock; None if there is none, or on another host."""
+    try:
+        noted = json.loads(RUNNING.read_text("utf-8"))
+        host, process, began = noted["host"], noted["process"], noted["began"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+    if host != platform.node() or _is_running(process, began):
+        return None
+    return process if any(LOCKS.glob("*.lock")) else None
+
+
+def _is_running(process: int, began: float | None) -> bool:
+    """Whether a process that began then is running; another one may have its number since."""
+    now = _beginning(process)
+    return began is None or (now is not None and abs(now - began) < CLOCKS)
+
+
+def _beginning(process: int) -> float | None:
+    """When a process began; None if it has ended."""
+    import psutil
+
+    try:
+        found = psutil.Process(process)
+        return None if found.status() == psutil.STATUS_ZOMBIE else found.create_time()
+    except psutil.NoSuchProcess:
+        return None
 
 
 def copy_example(folder: str) -> list[str]:

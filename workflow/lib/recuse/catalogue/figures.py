@@ -1,7 +1,7 @@
 """Every figure: what draws it, from which tables and settings, and which studies have it."""
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pkgutil import resolve_name
 
@@ -20,6 +20,7 @@ from recuse.catalogue.tables import (
 )
 from recuse.config.studies import (
     DATA,
+    STAGES,
     conclusions_params,
     config_of,
     every_spec,
@@ -28,6 +29,7 @@ from recuse.config.studies import (
     models_of,
     section_of,
     settings_of,
+    without_errors,
 )
 from recuse.model.covariance import COVARIANCES
 from recuse.model.spec import (
@@ -69,6 +71,7 @@ class Figure:
     estimand: what the biases are gaps to, in words. caption: its template in workflow/report, if not the figure's name.
     of_study: the study whose tables and title it shows, if not the one it is made for.
     published: a file of published values, whose path is the argument of that name; beside: which studies it is drawn for.
+    group: of figures that one job draws, by what they wait for: the main fit (`fit`), slices and ablations (`specs`) or `rest`.
     """
 
     draw: str
@@ -83,6 +86,7 @@ class Figure:
     subject: Callable[[Mapping, str], dict[str, object]] = subject_of
     published: str = ""
     beside: Applies | None = None
+    group: str = "rest"
 
     @property
     def specs(self) -> set[str]:
@@ -128,15 +132,12 @@ def inputs_of(drawings: Mapping[str, Mapping]) -> list[str]:
     return [*dict.fromkeys(each for path in paths for each in ([path] if isinstance(path, str) else path))]
 
 
-def figures_by_job(
-    config: Mapping, study: str, *, figures: Mapping[str, Figure], of_fits: Collection[str]
-) -> dict[str, list[str]]:
-    """Job -> the names of the figures of a study that it draws. of_fits: paths of tables, which the first reads alone."""
-    jobs: dict[str, list[str]] = {"figures_of_fits": [], "figures": []}
-    for name, drawing in drawings(config, study, figures=figures).items():
-        is_of_fits = study in config["studies"] and all(path in of_fits for path in inputs_of({name: drawing}))
-        jobs["figures_of_fits" if is_of_fits else "figures"].append(name)
-    return {job: names for job, names in jobs.items() if names}
+def figures_by_group(config: Mapping, study: str, *, figures: Mapping[str, Figure]) -> dict[str, dict[str, Figure]]:
+    """Group -> name -> figure, of the figures of a study. One job draws a group."""
+    groups: dict[str, dict[str, Figure]] = {}
+    for name, figure in figures_of(config, study, figures=figures).items():
+        groups.setdefault(figure.group, {})[name] = figure
+    return groups
 
 
 def of_table(draw: str, title: str, table: str, settings: Mapping | None = None, **further) -> Figure:
@@ -149,22 +150,30 @@ def by_equation_1(config: Mapping) -> Figure:
     return Figure(
         "recuse.plot.biases:self_family_bias",
         "Self-bias by judge and family-bias by family",
-        {"estimates": "estimates/main", "not_estimable": "tables/not_estimable", "multiplicity": "tables/multiplicity"},
+        {"estimates": "estimates/main", **tables_of_stage("fit", "not_estimable", "multiplicity")},
         {"spec": "main", "simultaneous": simultaneous_of(config, "main"), **interval_of(config, "main")},
         estimand=measured(config, "main"),
+        group="fit",
     )
 
 
-def by_slice(config: Mapping, title: str, headings: Mapping[str, str], *, words: str = "") -> Figure:
-    """Self-bias, a panel for each slice of the specs; `headings`, by spec, are above their panels, `words` at the foot."""
+def tables_of_stage(stage: str, *names: str) -> dict[str, str]:
+    """Argument -> table, for tables on the fits of a stage and of those before."""
+    return {name: f"{STAGES[stage]}/{name}" for name in names}
+
+
+def by_slice(config: Mapping, title: str, headings: Mapping[str, str], *, words: str = "", stage: str = "slices") -> Figure:
+    """Self-bias, a panel for each slice of the specs; `headings`, by spec, are above their panels, `words` at the foot.
+
+    stage: of the specs' fits.
+    """
     return Figure(
         "recuse.plot.slices:slices_of_specs",
         title,
         {
             "estimates": [f"estimates/{spec}" for spec in headings],
             "whole": "estimates/main",
-            "not_estimable": "tables/not_estimable",
-            "multiplicity": "tables/multiplicity",
+            **tables_of_stage(stage, "not_estimable", "multiplicity"),
         },
         {
             "blocks": [
@@ -175,6 +184,7 @@ def by_slice(config: Mapping, title: str, headings: Mapping[str, str], *, words:
             **interval_of(config, next(iter(headings))),
         },
         estimand=measured(config, *headings),
+        group="specs",
     )
 
 
@@ -190,6 +200,7 @@ def compared(config: Mapping, title: str, labels: Mapping[str, str]) -> Figure:
         {"estimates": [f"estimates/{spec}" for spec in labels], "not_estimable": "tables/not_estimable"},
         {"variants": variants, "confidence": config["confidence"]},
         estimand=measured(config, *labels),
+        group="specs",
     )
 
 
@@ -201,6 +212,7 @@ def in_log_odds(config: Mapping, title: str, spec: str, *, words: str = "") -> F
         {"estimates": f"estimates/{spec}", "not_estimable": "tables/not_estimable"},
         {"spec": spec, "by": SLICED[config["specs"][spec]["slice"]], "words": words, **interval_of(config, spec)},
         estimand=measured(config, spec),
+        group="specs",
     )
 
 
@@ -216,7 +228,10 @@ def ablation(config: Mapping, spec: str) -> Figure:
         figure, caption = in_log_odds(config, title, spec, words=f"{title}."), "ablation_fig08_ordinal"
     else:
         heading = f"Self-bias {SLICED[settings['slice']]}"
-        figure, caption = by_slice(config, title, {spec: heading}, words=f"{title}."), "ablation_slices_of_specs"
+        figure, caption = (
+            by_slice(config, title, {spec: heading}, words=f"{title}.", stage="ablations"),
+            "ablation_slices_of_specs",
+        )
     return replace(figure, ablation={"name": spec, "words": words, "caption": caption}, caption=caption)
 
 
@@ -227,13 +242,9 @@ def interval_of(config: Mapping, spec: str) -> dict[str, object]:
 
 def simultaneous_of(config: Mapping, spec: str) -> dict[str, str] | None:
     """The simultaneous intervals of a spec's model: those of the first spec that fits it with a wild bootstrap, if any."""
-    of_errors = {"covariance", "bootstrap", "wild", "tests"}  # may differ between specs of one model
-
-    def model(settings):
-        return {key: value for key, value in settings.items() if key not in of_errors}
-
+    model = without_errors(config["specs"][spec])
     for name, settings in config["specs"].items():
-        if "wild" in settings and model(settings) == model(config["specs"][spec]):
+        if "wild" in settings and without_errors(settings) == model:
             covariance = settings.get("covariance", "HC0")
             return {
                 "spec": name,
@@ -325,9 +336,10 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             {},
             {"seed": config["seed"]},
             estimand=measured(config, "main"),
+            group="specs",
         ),
         "fig02_mean_scores": of_table(
-            "recuse.plot.scores:mean_scores", "Mean score of each model's completions by judge", "mean_scores"
+            "recuse.plot.scores:mean_scores", "Mean score of each model's completions by judge", "mean_scores", group="specs"
         ),
         "fig03_self_family_bias": by_equation_1(config),
         "fig04_slices": by_slice(
@@ -336,12 +348,17 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             {"by_dimension": "Self-bias by dimension", "by_task_type": "by task type"},
         ),
         "fig05_correlations": of_table(
-            "recuse.plot.scores:correlations", "Correlation of each judge with the humans by dimension", "correlations", level
+            "recuse.plot.scores:correlations",
+            "Correlation of each judge with the humans by dimension",
+            "correlations",
+            level,
+            group="specs",
         ),
         "fig06_mean_scores_by_dimension": of_table(
             "recuse.plot.scores:mean_scores_by_dimension",
             "Mean score of each model's completions by judge and dimension",
             "mean_scores",
+            group="specs",
         ),
         "fig07_length_control": compared(
             config,
@@ -417,6 +434,7 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             "Expected rating by human score, a curve for each judge",
             "smooths",
             interval_of(config, "gam"),
+            group="specs",
         ),
     }
 

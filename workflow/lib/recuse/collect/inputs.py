@@ -6,7 +6,6 @@ from io import StringIO
 from pathlib import Path
 
 from recuse.collect.designs import enough
-from recuse.collect.ledger import ledger_of
 from recuse.collect.plan import RATINGS, VERDICTS, Plan
 from recuse.collect.study import Collected
 from recuse.collect.texts import prices_in
@@ -15,11 +14,6 @@ from recuse.config.studies import settings_of
 from recuse.data.registry import COMPARED
 from recuse.imports.inputs import imported
 from recuse.inputs import Inputs, in_folder, inputs_in, tables_of
-
-
-def ledgers_of(config: Mapping, study: str) -> list[str]:
-    """The ledger of a study that asks judges, in a list."""
-    return [ledger_of(study, settings_of(config, study)["collect"])]
 
 
 def plan_of(config: Mapping, study: str) -> Plan:

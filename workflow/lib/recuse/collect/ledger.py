@@ -3,18 +3,21 @@
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Self
 
+from recuse.base.digests import sha256_of
 from recuse.base.errors import REMEDIES, ConfigError, DataError, DiskError
 from recuse.base.log import warn
 from recuse.base.words import counted, enumerated
+from recuse.config.studies import settings_of
 
 VERSION = 1
 START = b'{"recuse": '  # of every line
 NAMED_LINES = 5  # of those that are cut off, in a warning
+SEEN = "results/{study}/raw/ledger.json"  # digests of a ledger as the last job found it and left it
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,19 @@ NAMES = tuple(field.name for field in fields(Entry))
 def ledger_of(study: str, collect: Mapping) -> str:
     """The path of the ledger of a study with these settings."""
     return collect.get("ledger", f"{study}.ledger.jsonl")
+
+
+def ledger_found(config: Mapping, study: str) -> str:
+    """SHA-256 of the ledger of a study that asks judges, as the last job that added to it found it; other changes count.
+
+    So the answers that a job adds are not a reason to do it again, and those that `recuse collect` adds are.
+    """
+    now = sha256_of(ledger_of(study, settings_of(config, study)["collect"]))
+    with suppress(FileNotFoundError, ValueError, LookupError, TypeError):
+        seen = json.loads(Path(SEEN.format(study=study)).read_text("utf-8"))
+        if seen["left"] == now:
+            return str(seen["found"])
+    return now
 
 
 def values_of(record: Entry | Mapping) -> Mapping:

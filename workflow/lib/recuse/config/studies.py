@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from recuse.base.errors import ConfigError, did_you_mean
 from recuse.base.places import WORKFLOW
@@ -101,12 +102,55 @@ def every_spec(config: Mapping) -> dict[str, Mapping]:
     }
 
 
-def fits_of(config: Mapping) -> list[tuple[str, list[str], Mapping]]:
-    """Name of the rule that fits specs, its studies, and their specs: one for all, and one for each study with its own."""
+# Stage of fits -> the folder of a study where its tables of remarks, smooths and tests are. Each stage adds to those of the one
+# before, so that no figure waits for fits that it does not show.
+STAGES = {"fit": "stages/fit", "slices": "stages/slices", "ablations": "tables"}
+SLICES = ("by_dimension", "by_dataset", "by_task_type", "one_model_dropped")
+ERRORS = frozenset({"covariance", "bootstrap", "wild", "tests"})  # may differ between specs of one model
+
+
+class Fit(NamedTuple):
+    """A rule that fits specs: of a stage, to some studies; order: its specs among those of earlier stages, as in config."""
+
+    rule: str
+    stage: str
+    studies: list[str]
+    specs: Mapping[str, Mapping]
+    order: list[str]
+
+
+def fits(config: Mapping) -> list[Fit]:
+    """The rules that fit specs: one a stage for all studies, and for each study with specs of its own."""
     apart = [study for study, settings in config["studies"].items() if "specs" in settings]
     shared = [study for study in config["studies"] if study not in apart]
-    rules = [("fit", shared, config["specs"])]
-    return [*rules, *((f"fit_{study}", [study], config_of(config, study)["specs"]) for study in apart)]
+    of_studies = [("", shared, config["specs"])]
+    of_studies += [(f"_{study}", [study], config_of(config, study)["specs"]) for study in apart]
+    rules = []
+    for suffix, fitted, specs in of_studies:
+        stages, before = stage_by_spec(specs), []
+        for stage in STAGES:
+            of_stage = {name: spec for name, spec in specs.items() if stages[name] == stage}
+            before += of_stage
+            order = [name for name in specs if name in before]
+            rules.append(Fit(f"{stage}{suffix}", stage, fitted, of_stage, order))
+    return rules
+
+
+def stage_by_spec(specs: Mapping[str, Mapping]) -> dict[str, str]:
+    """The stage of each spec: with the main fit and the slices, those that have a wild bootstrap of the same model."""
+    stages = {}
+    for name, spec in specs.items():
+        stages[name] = "ablations"
+        for stage, shown in (("slices", SLICES), ("fit", ["main"])):
+            models = [without_errors(specs[each]) for each in shown if each in specs]
+            if name in shown or ("wild" in spec and without_errors(spec) in models):
+                stages[name] = stage
+    return stages
+
+
+def without_errors(spec: Mapping) -> dict[str, object]:
+    """The settings of a spec's model, without those of its errors and tests."""
+    return {key: value for key, value in spec.items() if key not in ERRORS}
 
 
 def section_of(config: Mapping, study: str) -> str:
@@ -178,6 +222,11 @@ def has_raters(config: Mapping, study: str) -> bool:
     """Whether a study of ratings has the scores of single raters."""
     settings = settings_of(config, study)
     return bool({"simulate", "raters"} & set(settings)) or tells_raters(import_of(config, study))
+
+
+def imports_raters(config: Mapping, study: str) -> bool:
+    """Whether a study imports the scores of single raters."""
+    return tells_raters(import_of(config, study))
 
 
 def has_alphas(config: Mapping, study: str) -> bool:
@@ -504,6 +553,25 @@ def conclusions_params(config: Mapping) -> dict[str, object]:
         "confidence": config["confidence"],
         "power": config["inference"]["power"]["power"],
     }
+
+
+def preference_settings(config: Mapping, study: str) -> dict[str, object]:
+    """What biases beyond ordinary preference, over wordings, and the cells that identify them are computed by."""
+    settings = inference_params(config, ["idiosyncrasy", "identifiability"])
+    return {**settings, "asked": conclusions_params(config)}
+
+
+def distortion_settings(config: Mapping, study: str) -> dict[str, object]:
+    """What corrections for measurement error and omitted variables are computed by."""
+    return inference_params(config, ["measurement_error", "sensitivity"], "raters", "without_human_scores")
+
+
+def conclusions_settings(config: Mapping, study: str) -> dict[str, object]:
+    """What the conclusions of a study of ratings are drawn by, but for the level of confidence."""
+    settings = {key: value for key, value in conclusions_params(config).items() if key != "confidence"}
+    inference = config["inference"]
+    of_study = {"instead": inference["without_human_scores"], "order": order_of(config, study), "verdict": inference["verdict"]}
+    return settings | of_study
 
 
 def specs_of_checks(config: Mapping) -> list[str]:

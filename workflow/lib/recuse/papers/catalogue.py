@@ -34,7 +34,7 @@ def figures(config: Mapping) -> dict[str, Figure]:
     """Name -> figure, in the order of the reports."""
     level = {"confidence": config["confidence"]}
     return {
-        "fig11_helm_instruct": replace(by_equation_1(config), of_study="helm_instruct", applies=is_of_the_paper),
+        "fig11_helm_instruct": replace(by_equation_1(config), of_study="helm_instruct", applies=is_of_the_paper, group="rest"),
         "bias_jitter": of_table(
             "recuse.papers.cobbler_figures:bias_jitter",
             "Share of biased comparisons by cognitive bias and judge",

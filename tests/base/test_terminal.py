@@ -1,0 +1,119 @@
+"""What the terminal shows of a run, through Snakemake's log events: progress by tenths, answers, and what failed."""
+
+import json
+import logging
+from types import SimpleNamespace
+
+import pytest
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from recuse.base.terminal import LINES, answer_lines, failure_lines
+from snakemake_logger_plugin_recuse import LogHandler
+
+ERROR = "error: ratings.csv, line 5, column rating: found '94', which is off the scale of the dimension"
+
+
+@pytest.fixture
+def logger():
+    """Make a logger with the plugin's handler, and such settings."""
+
+    def made(**settings):
+        usual = dict.fromkeys(("dryrun", "verbose", "printshellcmds", "debug_dag", "stdout"), False)
+        logger = logging.Logger("snakemake")
+        logger.addHandler(LogHandler(SimpleNamespace(**usual | settings), None))
+        return logger
+
+    return made
+
+
+def log(logger, event=None, level=logging.INFO, message=None, **fields):
+    logger.log(level, message or str(event), extra={"event": event, **fields} if event else None)
+
+
+def begin(logger, *outputs, jobid=1):
+    log(logger, LogEvent.WORKFLOW_STARTED)
+    log(logger, LogEvent.RUN_INFO)
+    log(logger, LogEvent.JOB_INFO, jobid=jobid, output=[*outputs])
+
+
+def written(path, **fields):
+    summary = {"study": "ours", "data": "simulated", "headline": "Nothing \u202e.", "pooled": "", "report": "report.html"}
+    path.write_text(json.dumps(summary | fields), "utf-8")
+    return str(path)
+
+
+def test_the_answer_of_a_study(tmp_path):
+    path = tmp_path / "summary.json"
+    assert answer_lines(path) == []
+    assert answer_lines(written(path)) == ["ours (simulated): Nothing ⟨U+202E⟩.", f"Report: {tmp_path}/report.html"]
+
+
+def test_rule_path_of_the_log_and_its_last_lines(tmp_path):
+    path = tmp_path / "ratings.log"
+    path.write_text("".join(f"line {i}\n" for i in range(9)) + ERROR, "utf-8")
+    lines = failure_lines("ratings", [str(path)])
+    assert lines == [f"Failed: ratings, log {path}", *(f"    line {i}" for i in range(10 - LINES, 9)), f"    {ERROR}"]
+
+
+def test_a_name_in_a_log_is_no_command_to_the_terminal(tmp_path):
+    (tmp_path / "a.log").write_text("judge a\x1b[2J\x07\n", "utf-8")
+    assert failure_lines("a", [tmp_path / "a.log"])[-1] == "    judge a⟨U+001B⟩[2J⟨U+0007⟩"
+
+
+def test_empty_or_missing_log_is_reported(tmp_path):
+    assert failure_lines("a", [tmp_path / "none.log"]) == [f"Failed: a, log {tmp_path}/none.log", "    (empty)"]
+    assert failure_lines("a", []) == ["Failed: a"]
+
+
+def test_progress_by_tenths_warnings_and_the_answer_of_what_was_made(logger, tmp_path, capsys):
+    quiet, path = logger(), written(tmp_path / "summary.json", headline="H.", data="user")
+    log(quiet, message="Assuming unrestricted shared filesystem usage.")
+    begin(quiet, path)
+    for done in range(1, 31):
+        log(quiet, LogEvent.PROGRESS, message=f"{done} done", done=done, total=30)
+    log(quiet, message="Select jobs to execute...")
+    log(quiet, level=logging.WARNING, message="a warning")
+    log(quiet, LogEvent.JOB_FINISHED, job_id=1)
+    quiet.handlers[0].close()
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [*(f"{done} done" for done in range(3, 31, 3)), "a warning", "ours: H.", f"Report: {tmp_path}/report.html"]
+
+
+def test_a_report_that_was_not_written_says_nothing(logger, tmp_path, capsys):
+    """As after an interrupted run, whose earlier summary is still there."""
+    quiet = logger()
+    begin(quiet, written(tmp_path / "summary.json"))
+    quiet.handlers[0].close()
+    assert capsys.readouterr().err == ""
+
+
+def test_what_failed_in_place_of_answers(logger, tmp_path, capsys):
+    quiet, path = logger(), tmp_path / "fit.log"
+    path.write_text(ERROR, "utf-8")
+    begin(quiet, written(tmp_path / "summary.json"))
+    log(quiet, LogEvent.JOB_FINISHED, job_id=1)
+    log(quiet, LogEvent.JOB_ERROR, logging.ERROR, rule_name="fit", log=[str(path)])
+    log(quiet, LogEvent.GROUP_ERROR, logging.ERROR, job_error_info=[{"rule_name": "slices", "log": []}])
+    quiet.handlers[0].close()
+    assert capsys.readouterr().err == f"Failed: fit, log {path}\n    {ERROR}\nFailed: slices\n"
+
+
+def test_nothing_to_be_done_and_commands_without_a_run(logger, capsys):
+    quiet = logger()
+    log(quiet, LogEvent.WORKFLOW_STARTED)
+    log(quiet, message="Building DAG of jobs...")
+    quiet.handlers[0].close()
+    assert capsys.readouterr().err.startswith("Nothing to be done")
+    other = logger()
+    log(other, message="Unlocking working directory.")
+    other.handlers[0].close()
+    assert capsys.readouterr().err == "Unlocking working directory.\n"
+
+
+@pytest.mark.parametrize("setting", ["dryrun", "verbose", "printshellcmds", "debug_dag"])
+def test_everything_where_it_was_asked_for(logger, capsys, setting):
+    long = logger(**{setting: True})
+    begin(long)
+    log(long, message="Select jobs to execute...")
+    long.handlers[0].close()
+    assert capsys.readouterr().err == "workflow_started\nrun_info\njob_info\nSelect jobs to execute...\n"

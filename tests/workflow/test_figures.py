@@ -1,0 +1,88 @@
+"""Which job draws a figure, and which record it leaves, does not depend on what else is asked for."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from workflow_runs import FIGURES, OF_THE_PAPER, copy_project, planned, snakemake
+
+pytestmark = pytest.mark.workflow
+OF_COMPARISONS = {
+    "verdicts": ("verdicts", "verbosity_bias", "score_curves", "alignment_curves", "position", "strengths"),
+    "world": ("verdicts", "position", "bias_jitter", "bias_profile", "bias_by_size", "attack_success", "votes_by_position"),
+}
+CONFIGS = {"smoke": [], "mine": [], "verdicts": ["tests/smoke/comparisons.yaml"], "world": ["tests/smoke/comparisons.yaml"]}
+# Of each group of figures, one; names of rules among them, and one that shows another study.
+SOME = (
+    "fig02_mean_scores",
+    "fig03_self_family_bias",
+    "fig04_slices",
+    "gam",
+    "leaderboard",
+    "conclusions",
+    "fig11_helm_instruct",
+)
+NEW = [
+    ("mine", "fig03_self_family_bias"),
+    ("mine", "leaderboard"),
+    ("verdicts", "verbosity_bias"),
+]
+ALL = [
+    *(("smoke", name) for name in FIGURES + OF_THE_PAPER),
+    *((study, name) for study, names in OF_COMPARISONS.items() for name in names),
+]
+
+
+def run(folder, *targets, **options):
+    result = snakemake(folder, "--cores", "2", *targets, **options)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def verify(folder, study, *configs):
+    """AssertionError unless all results of a study belong together."""
+    files = [word for path in ("tests/smoke/config.yaml", *configs) for word in ("--config", path)]
+    environment = os.environ | {"PYTHONPATH": str(folder / "workflow" / "lib")}
+    command = [sys.executable, "-P", "-m", "recuse", "verify", study, *files]
+    result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def path_of(study, figure):
+    return f"results/{study}/figures/{figure}.svg"
+
+
+def test_no_figure_is_drawn_again_after_everything(project, long):
+    for name in FIGURES + OF_THE_PAPER if long else SOME:
+        assert planned(project, path_of("smoke", name)) == {}, name
+
+
+def test_another_format_is_drawn_alone_and_leaves_the_other_records(project):
+    made = project / "results" / "smoke" / "made"
+    before = {path.name: path.read_bytes() for path in made.iterdir()}
+    target = "results/smoke/figures/leaderboard.png"
+    assert planned(project, target) == {"figure_in_another_format": 1}
+    run(project, target)
+    for targets in ([target], [path_of("smoke", "leaderboard")], []):
+        assert planned(project, *targets, aside=()) == {}
+    after = {path.name: path.read_bytes() for path in made.iterdir()}
+    assert after.keys() - before.keys() == {"leaderboard.png.json"}
+    assert {name: after[name] for name in before} == before
+    assert json.loads(after["leaderboard.json"])["rule"] == "leaderboard"
+    verify(project, "smoke")
+
+
+@pytest.mark.parametrize(("study", "figure"), [*NEW, *(pytest.param(*each, marks=pytest.mark.long) for each in ALL)])
+def test_a_figure_then_everything_then_nothing(tmp_path, study, figure):
+    folder, configs = copy_project(tmp_path), CONFIGS[study]
+    (folder / "changed.yaml").write_text("confidence: 0.8\n", "utf-8")
+    for changed in ([], ["changed.yaml"]):
+        settings = {"configs": [*changed, *configs]}
+        run(folder, path_of(study, figure), **settings)
+        assert planned(folder, path_of(study, figure), aside=(), **settings) == {}
+        run(folder, study, **settings)
+        for target in (path_of(study, figure), study):
+            assert planned(folder, target, aside=(), **settings) == {}
+    verify(folder, study, *configs, "changed.yaml")

@@ -1,0 +1,96 @@
+"""A logger plugin of Snakemake, `--logger recuse`: the terminal shows progress, warnings, and at the end answers or failures.
+
+It imports the rest of the library only at the end: until the Snakefile is read, another one than its own may be found.
+"""
+
+import sys
+from logging import INFO, LogRecord
+from pathlib import Path
+
+from snakemake_interface_logger_plugins.base import LogHandlerBase
+from snakemake_interface_logger_plugins.common import LogEvent
+
+FAILURES = (LogEvent.JOB_ERROR, LogEvent.GROUP_ERROR)
+TENTHS = 10
+SUMMARY = "summary.json"
+
+
+class LogHandler(LogHandlerBase):
+    """Writes Snakemake's events to the terminal in short; its log in `.snakemake/log` has all of them.
+
+    A dry run, `--verbose`, `--printshellcmds` and `--debug-dag` show everything as Snakemake does.
+    """
+
+    writes_to_stream = True
+    writes_to_file = False
+    has_filter = False  # Snakemake's own are used
+    has_formatter = False
+    needs_rulegraph = False
+
+    def __post_init__(self) -> None:
+        """Begin a run."""
+        settings = self.common_settings
+        self._is_long = settings.dryrun or settings.verbose or settings.printshellcmds or settings.debug_dag
+        self._stream = sys.stdout if settings.stdout else sys.stderr
+        self._has_started = self._has_jobs = self._has_warned = False
+        self._tenths = 0
+        self._before: list[str] = []  # messages before a run, which are the answer of commands such as --unlock
+        self._outputs: dict[int, list[str]] = {}
+        self._summaries: list[str] = []
+        self._failed: dict[str, list[str]] = {}
+
+    def emit(self, record: LogRecord) -> None:
+        """Write a message, keep it for the end, or leave it out."""
+        event = getattr(record, "event", None)
+        self._follow(event, record)
+        if event in FAILURES and not self._is_long:
+            return
+        if self._is_long or record.levelno > INFO or (event == LogEvent.PROGRESS and self._is_new_tenth(record)):
+            self._write(self.format(record))
+        elif event is None and not self._has_started:
+            self._before.append(self.format(record))
+
+    def _follow(self, event: LogEvent | None, record: LogRecord) -> None:
+        """Note what the last lines depend on."""
+        if event is not None:
+            self._has_started = True
+            self._before.clear()
+        if event == LogEvent.RUN_INFO:
+            self._has_jobs = True
+        elif event == LogEvent.JOB_INFO:
+            self._outputs[record.jobid] = [str(path) for path in record.output]
+        elif event == LogEvent.JOB_FINISHED:
+            self._summaries += [path for path in self._outputs.get(record.job_id, ()) if Path(path).name == SUMMARY]
+        elif event == LogEvent.JOB_ERROR:
+            self._failed[record.rule_name] = [str(path) for path in record.log]
+        elif event == LogEvent.GROUP_ERROR:
+            for job in record.job_error_info:
+                self._failed[job["rule_name"]] = [str(path) for path in job["log"]]
+        elif record.levelno > INFO:
+            self._has_warned = True
+
+    def _is_new_tenth(self, record: LogRecord) -> bool:
+        tenths = TENTHS * record.done // record.total
+        is_new = tenths > self._tenths
+        self._tenths = tenths
+        return is_new
+
+    def close(self) -> None:
+        """Write the last lines: what failed, the answers of the reports that were written, or that nothing was to be done."""
+        for line in [] if self._is_long else [*self._before, *self._last_lines()]:
+            self._write(line)
+        self.__post_init__()  # it is closed once more when Python ends
+        super().close()
+
+    def _last_lines(self) -> list[str]:
+        from recuse.base.terminal import answer_lines, failure_lines
+
+        if self._failed:
+            return [line for rule, logs in self._failed.items() for line in failure_lines(rule, logs)]
+        if self._has_started and not self._has_jobs and not self._has_warned:
+            return ["Nothing to be done: all that was asked for is there and up to date."]
+        return [line for path in sorted(self._summaries) for line in answer_lines(path)]
+
+    def _write(self, text: str) -> None:
+        if text:
+            print(text, file=self._stream, flush=True)

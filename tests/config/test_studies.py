@@ -17,7 +17,6 @@ from recuse.config.studies import (
     has_raters,
     imported_files,
     inference_params,
-    is_of_the_paper,
     kind,
     models_of,
     order_of,
@@ -36,6 +35,7 @@ from recuse.config.studies import (
     records_of_data,
     reference_files,
     released_files,
+    replicates_play_favorites,
     repository_of,
     shard_files,
     shard_megabytes,
@@ -127,7 +127,9 @@ def test_records_of_the_jobs_that_read_a_users_files():
 
 
 def test_studies_of_the_paper():
-    of_the_paper = [study for study in (*CONFIGURED["studies"], *CONFIGURED["comparisons"]) if of(is_of_the_paper, study)]
+    of_the_paper = [
+        study for study in (*CONFIGURED["studies"], *CONFIGURED["comparisons"]) if of(replicates_play_favorites, study)
+    ]
     assert of_the_paper == ["twin", "play_favorites", "play_favorites_2d"]
     kinds = {"twin": "simulated", "play_favorites": "published", "whole": "user", "imported": "user", "verdicts": "user"}
     kinds |= {"prd_vicuna80": "published", "comparisons_twin": "simulated", "cobbler": "published"}

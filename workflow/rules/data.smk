@@ -1,6 +1,6 @@
 # From published files, a simulation or a user's files, imported if necessary, to ratings and cells.
 
-from recuse.collect.inputs import ledgers_of
+from recuse.collect.inputs import ledger_paths
 from recuse.papers.values import FILES
 
 PUBLISHED = [f"{DATA}/{name}" for name in FILES.values()]
@@ -141,7 +141,7 @@ rule collect:
         "../../envs/recuse.yaml"
     params:
         code=code_of("collect.py"),
-        adds_to=of_study(ledgers_of),
+        adds_to=of_study(ledger_paths),
         settings=setting("collect"),
         families=setting("families", {}),
         seed=config["seed"],

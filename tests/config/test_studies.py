@@ -20,7 +20,6 @@ from recuse.config.studies import (
     has_raters,
     imported_files,
     inference_params,
-    is_of_the_paper,
     kind,
     ledger_found,
     models_of,
@@ -40,6 +39,7 @@ from recuse.config.studies import (
     records_of_data,
     reference_files,
     released_files,
+    replicates_play_favorites,
     repository_of,
     shard_files,
     shard_megabytes,
@@ -150,7 +150,9 @@ def test_a_ledger_counts_as_found_until_others_change_it(tmp_path, monkeypatch):
 
 
 def test_studies_of_the_paper():
-    of_the_paper = [study for study in (*CONFIGURED["studies"], *CONFIGURED["comparisons"]) if of(is_of_the_paper, study)]
+    of_the_paper = [
+        study for study in (*CONFIGURED["studies"], *CONFIGURED["comparisons"]) if of(replicates_play_favorites, study)
+    ]
     assert of_the_paper == ["twin", "play_favorites", "play_favorites_2d"]
     kinds = {"twin": "simulated", "play_favorites": "published", "whole": "user", "imported": "user", "verdicts": "user"}
     kinds |= {"prd_vicuna80": "published", "comparisons_twin": "simulated", "cobbler": "published"}

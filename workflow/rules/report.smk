@@ -38,7 +38,7 @@ rule compare_with_paper:
     benchmark:
         "results/{study}/benchmarks/compare_with_paper.tsv"
     wildcard_constraints:
-        study=rated(studies.is_of_the_paper),
+        study=rated(studies.replicates_play_favorites),
     group:
         "tables_{study}"
     conda:

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from recuse.base.digests import sha256_of
 from recuse.base.outputs import write_text
 from recuse.base.runner import run
-from recuse.collect.inputs import enough_in, plan_of
+from recuse.collect.inputs import read_plan, stopping_rule
 from recuse.collect.study import Collected, ask
 from recuse.collect.words import of_run
 
 
 def collect_study(*, study: str, ledger: str, answered: str, collected: str, seen: str, config: Mapping) -> None:
-    plan = plan_of(config, study)
-    for part, outcome in ask(plan, enough=enough_in(config, study)):
+    plan = read_plan(config, study)
+    for part, outcome in ask(plan, enough=stopping_rule(config, study)):
         print(of_run(part, outcome), file=sys.stderr)
     left = sha256_of(plan.ledger)
     answers = Collected.in_ledger(plan)

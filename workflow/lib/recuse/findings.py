@@ -51,11 +51,11 @@ def reliability_in(inputs: Inputs, study: "Study", folder: str) -> "dict[str, Re
     """The reliability of the human scores by dimension, where single raters or published numbers tell it."""
     from recuse.base.places import PROJECT
     from recuse.data.raters import check_raters
-    from recuse.data.registry import tells_raters
+    from recuse.data.registry import has_individual_raters
     from recuse.inference.reliability import reliability_of
 
     settings = inputs.settings
-    raw = f"{folder}/{RATERS}" if tells_raters(settings.get("import", {})) else settings.get("raters")
+    raw = f"{folder}/{RATERS}" if has_individual_raters(settings.get("import", {})) else settings.get("raters")
     raters = [f"{folder}/raters.parquet"] if raw is not None else []
     if raters:
         source = inputs.source()

@@ -13,10 +13,10 @@ from recuse.config.studies import (
     has_raters,
     is_imported,
     is_keyed,
-    is_of_the_paper,
     is_simulated,
     kind,
     origin_of,
+    replicates_play_favorites,
     section_of,
     settings_of,
     source_of,
@@ -113,7 +113,7 @@ def estimates_of(config: Mapping, study: str) -> list[str]:
 
 def pages_of(config: Mapping, study: str) -> list[str]:
     """Pages that show a table of ratings in full."""
-    return [f"results/{study}/scorecard.html"] if is_of_the_paper(config, study) else []
+    return [f"results/{study}/scorecard.html"] if replicates_play_favorites(config, study) else []
 
 
 def report_params(config: Mapping, study: str, *, project: Mapping) -> dict[str, object]:

@@ -187,7 +187,7 @@ class Collection:
         self._progress(self.outcome)
 
     def stop(self, reason: str, message: str) -> None:
-        """Ask nobody any more."""
+        """Stop sending requests."""
         self.outcome.stop(reason, message)
         self.stopping.set()
         self.changed.set()

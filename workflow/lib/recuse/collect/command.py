@@ -29,7 +29,7 @@ def add_commands(command: Callable) -> None:
 def run_collect(arguments: Namespace) -> None:
     """Ask what the ledger of a study has no answer to, and say what it then holds; with --dry-run, what that would cost."""
     from recuse.collect.dry_run import page_before
-    from recuse.collect.inputs import enough_in, plan_of
+    from recuse.collect.inputs import read_plan, stopping_rule
     from recuse.collect.study import UNLIMITED, Collected, ask
     from recuse.collect.words import of_counts, of_run
     from recuse.config.load import load
@@ -54,14 +54,14 @@ def run_collect(arguments: Namespace) -> None:
             raise ConfigError(f"--budget: found {budget}; write an amount of money, or {UNLIMITED}") from None
     (inputs,) = inputs_in(config, added, studies[0], compared=True)
     with in_folder(inputs):
-        plan = plan_of(config, inputs.study)
+        plan = read_plan(config, inputs.study)
         if arguments.dry_run:
             settings, level = inputs.settings, config["confidence"]
             humans = "references" in settings["import"]
             of_study = {"families": settings.get("families", {}), "human_scores": humans, "confidence": level}
             write_page(page_before(Collected.in_ledger(plan), **of_study, power=config["inference"]["power"]["power"]))
             return
-        for part, outcome in ask(plan, budget=budget, enough=enough_in(config, inputs.study)):
+        for part, outcome in ask(plan, budget=budget, enough=stopping_rule(config, inputs.study)):
             write_page(f"{of_run(part, outcome)}\n")
         counts = Collected.in_ledger(plan).counts()
         write_page(f"{of_counts(counts)}\n")

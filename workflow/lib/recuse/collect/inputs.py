@@ -16,7 +16,7 @@ from recuse.imports.inputs import imported
 from recuse.inputs import Inputs, in_folder, inputs_in, tables_of
 
 
-def plan_of(config: Mapping, study: str) -> Plan:
+def read_plan(config: Mapping, study: str) -> Plan:
     """What a study asks of judges; ConfigError if it asks nothing, DataError about its tables."""
     settings = settings_of(config, study)
     prices = settings["collect"].get("prices")
@@ -25,7 +25,7 @@ def plan_of(config: Mapping, study: str) -> Plan:
     return Plan.of(study, kind, settings, seed=config["seed"], prices=priced)
 
 
-def enough_in(config: Mapping, study: str) -> Callable[[Collected], bool] | None:
+def stopping_rule(config: Mapping, study: str) -> Callable[[Collected], bool] | None:
     """Whether what was collected gives intervals as narrow as the plan of a study wants; None if it says nothing of that."""
     width = settings_of(config, study)["collect"].get("design", {}).get("width")
     if width is None:
@@ -42,7 +42,7 @@ def enough_in(config: Mapping, study: str) -> Callable[[Collected], bool] | None
 
 def collected(inputs: Inputs, folder: str) -> Inputs:
     """The inputs, with what the workflow would import from the answers in the ledger, now in `folder`."""
-    return _with_answers(inputs, Collected.in_ledger(plan_of(inputs.config, inputs.study)), folder)
+    return _with_answers(inputs, Collected.in_ledger(read_plan(inputs.config, inputs.study)), folder)
 
 
 def _with_answers(inputs: Inputs, answers: Collected, folder: str) -> Inputs:

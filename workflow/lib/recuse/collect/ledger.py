@@ -210,7 +210,7 @@ class Ledger:
             place += len(line)
 
     def sync(self) -> None:
-        """Have the disk keep what was appended, also through a crash of the machine. Raises DiskError."""
+        """fsync what was appended, so that it survives a crash of the machine. Raises DiskError."""
         with self._disk():
             os.fsync(self._file)
 
@@ -297,7 +297,7 @@ def _holder(file: int) -> str | None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Have the disk keep that a file of the folder is new."""
+    """fsync the directory entry."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -243,7 +243,7 @@ class Plan:
         self, asked: Asked, wording: Wording, about: Mapping[str, str], values: Mapping[str, str], replicate: int
     ) -> Iterator[Request]:
         criteria = self.criteria(wording)
-        # By what is asked, not by names: whoever renames a judge does not ask it anew.
+        # Keyed by content, so renaming a judge repeats no request.
         random.Random(f"{self.seed}: {asked.endpoint.model}: {wording.name}: {replicate}: {sorted(values.items())}").shuffle(
             criteria
         )

@@ -207,7 +207,7 @@ class _Run:
                 self.collection.close_desk(desk, entry.reason, problem)
 
     async def _sync(self) -> None:
-        """Have the disk keep what was stored, all that came since the last time at once."""
+        """fsync what was stored since the last time, all at once."""
         while True:
             await self.collection.unsynced.wait()
             self.collection.unsynced.clear()
@@ -233,7 +233,7 @@ class _Run:
             self.collection.stop(BY_USER, "stopped by the user; run again to ask what is missing")
             loop.call_later(GRACE, self._cancel)
 
-        if threading.current_thread() is not threading.main_thread():  # where Python heeds no signals
+        if threading.current_thread() is not threading.main_thread():  # signal handlers need the main thread
             yield
             return
         for number in (signal.SIGINT, signal.SIGTERM):

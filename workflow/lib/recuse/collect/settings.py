@@ -10,7 +10,7 @@ from recuse.collect.rubrics import FIRST_LINE, FREE, LAST_LINE, dimensions, word
 from recuse.config.declared.sections import File, Name, Names, Section, SomeKeys, by_kind, optional, required
 
 Amount = Annotated[float, Field(gt=0)]
-SAID = ("messages", "model", "n", "stream")  # of a request, which `sampling` may not replace
+RESERVED = ("messages", "model", "n", "stream")  # keys of a request that `sampling` may not replace
 
 
 def _name_of_variable(name: str) -> str:
@@ -83,7 +83,7 @@ class Asked(Section):
 
     def _check(self) -> None:
         sampling = self.sampling or {}
-        if taken := [key for key in SAID if key in sampling]:
+        if taken := [key for key in RESERVED if key in sampling]:
             raise ValueError(f"sampling: {taken[0]}: is said by the plan; leave it out")
         for key in LENGTHS:
             most = sampling.get(key, 1)
@@ -201,4 +201,4 @@ class Collect(Section):
         if isinstance(self.writers, list):
             for name in self.writers:
                 if name not in self.judges:
-                    raise ValueError(f"writers: {name}: is no judge; describe it as `{{{name}: {{model: ...}}}}`")
+                    raise ValueError(f"writers: {name}: not a judge of this study; add it as `{{{name}: {{model: ...}}}}`")

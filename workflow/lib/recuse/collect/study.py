@@ -106,7 +106,7 @@ def budget_of(plan: Plan, budget: float | str | None = None) -> float | None:
 def ask(
     plan: Plan, *, budget: float | str | None = None, enough: Callable[[Collected], bool] | None = None
 ) -> Iterator[tuple[str, Outcome]]:
-    """Ask whatever the ledger has no answer to; give each part, writing and the waves of judging, with what came of it.
+    """Send unanswered requests; yield each part, writing and the waves of judging, with its outcome.
 
     CollectError if a part was stopped before all of it was asked. The ledger is whole however this ends. budget: as of
     `budget_of`, which matters only if something is left to ask. enough: whether intervals are narrow enough, for a plan that

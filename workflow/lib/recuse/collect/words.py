@@ -1,4 +1,4 @@
-"""What came of a collection, in words."""
+"""Summary of a collection."""
 
 from collections.abc import Mapping, Sequence
 

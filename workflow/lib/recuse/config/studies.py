@@ -16,7 +16,7 @@ from recuse.base.products import RATINGS, VERDICTS, registered
 from recuse.base.records import is_result
 from recuse.base.rules import megabytes_of
 from recuse.base.tables import read_table
-from recuse.data.registry import Registry, files_in, models_with, named_files, raw_files, tells_raters
+from recuse.data.registry import Registry, files_in, has_individual_raters, models_with, named_files, raw_files
 from recuse.model.spec import in_place
 
 DATA = os.path.relpath(WORKFLOW / "data")  # published numbers, and lists of published files
@@ -175,7 +175,7 @@ def is_simulated(config: Mapping, study: str) -> bool:
     return "simulate" in settings_of(config, study)
 
 
-def is_of_the_paper(config: Mapping, study: str) -> bool:
+def replicates_play_favorites(config: Mapping, study: str) -> bool:
     """Whether a study is compared with the paper's numbers: the ratings of Play Favorites, published or simulated."""
     settings = config["studies"].get(study, {})
     if "source" in settings:
@@ -190,7 +190,7 @@ def is_released(config: Mapping, study: str) -> bool:
 
 def is_compared(config: Mapping, study: str) -> bool:
     """Whether a study of ratings is compared with published numbers."""
-    return is_of_the_paper(config, study) or is_released(config, study)
+    return replicates_play_favorites(config, study) or is_released(config, study)
 
 
 def has_files_of_dimensions(config: Mapping, study: str) -> bool:
@@ -221,7 +221,7 @@ def analyses(config: Mapping, study: str) -> list[str]:
 def has_raters(config: Mapping, study: str) -> bool:
     """Whether a study of ratings has the scores of single raters."""
     settings = settings_of(config, study)
-    return bool({"simulate", "raters"} & set(settings)) or tells_raters(import_of(config, study))
+    return bool({"simulate", "raters"} & set(settings)) or has_individual_raters(import_of(config, study))
 
 
 def imports_raters(config: Mapping, study: str) -> bool:
@@ -231,7 +231,7 @@ def imports_raters(config: Mapping, study: str) -> bool:
 
 def has_alphas(config: Mapping, study: str) -> bool:
     """Whether the raters' agreement is published, and the scores of single raters are not."""
-    return is_of_the_paper(config, study) and not has_raters(config, study)
+    return replicates_play_favorites(config, study) and not has_raters(config, study)
 
 
 def models_of(config: Mapping, study: str) -> dict[str, Mapping]:

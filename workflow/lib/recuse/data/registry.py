@@ -113,7 +113,7 @@ def refused_key(format: str, keys: Collection[str]) -> str | None:
     return None
 
 
-def tells_raters(settings: Mapping) -> bool:
+def has_individual_raters(settings: Mapping) -> bool:
     """True if the human scores of an import are by single raters."""
     columns = settings.get("references", {}).get("columns", {})
     return "rater" in columns or isinstance(columns.get("rating"), list)

@@ -89,11 +89,11 @@ def _guess(paths: Sequence[str], output: str) -> None:
     config = load(None)
     limits = {"files": [path for each in paths for path in files_in(each)], "longest_line": int(bytes_of(config["line_limit"]))}
     with TemporaryDirectory() as place, bounded(config["memory_limit"], f"{place}/work", **limits), redirect_stdout(StringIO()):
-        text = guess(paths)  # what it prints, the check prints again
+        text = guess(paths)  # the check prints the same lines again
     with writing(f"--output: {output}", ELSEWHERE), replacing(output) as part:
         Path(part).write_text(text, "utf-8")
     write_page(f"Written: {output}. Check each line of it that says `guessed`.\n\n{text}\n")
     try:
         run_check(Namespace(files=[output], study=None, config=None, output=None))
-    except DataError as error:  # which, of a table that is not understood, advises to guess
+    except DataError as error:  # it may advise to guess, which was just done
         raise DataError(*(line for line in error.args if "import --guess" not in line)) from error

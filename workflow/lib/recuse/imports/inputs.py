@@ -6,7 +6,7 @@ from contextlib import redirect_stdout
 
 from recuse.base.database import connect, frame_at
 from recuse.data.files import RatingsFile, as_number
-from recuse.data.registry import RATED, files_in, models_with, tells_raters
+from recuse.data.registry import RATED, files_in, has_individual_raters, models_with
 from recuse.imports.ratings import import_ratings
 from recuse.imports.readers import create_imported
 from recuse.imports.verdicts import import_verdicts
@@ -25,7 +25,7 @@ def imported(inputs: Inputs, folder: str, files: Sequence[str] | None = None) ->
     references = [path for named in paths_of(settings.get("references", {})) for path in _files_at(named)]
     shared = {"settings": settings, "outputs": outputs, "declared": inputs.settings.get("verify")}
     shared["models"] = models_with(inputs.settings.get("families", {}), inputs.config["models"])
-    if tells_raters(settings) and not inputs.compared:
+    if has_individual_raters(settings) and not inputs.compared:
         outputs["raters"] = f"{folder}/{RATERS}"
     with redirect_stdout(sys.stderr):  # the standard output is for the command's results
         if inputs.compared:

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 from recuse.catalogue.figures import Figure, by_equation_1, measured, of_table
 from recuse.catalogue.tables import Applies, from_source, with_analysis, with_cognitive_biases
-from recuse.config.studies import DATA, is_compared, is_of_the_paper, is_released, source_of
+from recuse.config.studies import DATA, is_compared, is_released, replicates_play_favorites, source_of
 
 # By the part of the configuration, in the order of a study's report.
 TABLES: dict[str, dict[str, Applies]] = {
-    "studies": {"claims": is_of_the_paper, "scorecard": is_compared, "rankings": is_released},
+    "studies": {"claims": replicates_play_favorites, "scorecard": is_compared, "rankings": is_released},
     "comparisons": {
         **dict.fromkeys(("asr", "ranks", "votes_by_position", "length_curve", "vote_shares"), with_analysis("attacks")),
         **dict.fromkeys(("rbo", "valid_rates"), from_source("cobbler")),
@@ -21,7 +21,7 @@ TABLES: dict[str, dict[str, Applies]] = {
 
 def is_in_a_paper(config: Mapping, study: str) -> bool:
     """Whether a study of either kind is compared with the values of a paper."""
-    return is_of_the_paper(config, study) or bool(source_of(config, study))
+    return replicates_play_favorites(config, study) or bool(source_of(config, study))
 
 
 def subject_of_texts(config: Mapping, study: str) -> dict[str, object]:
@@ -34,7 +34,9 @@ def figures(config: Mapping) -> dict[str, Figure]:
     """Name -> figure, in the order of the reports."""
     level = {"confidence": config["confidence"]}
     return {
-        "fig11_helm_instruct": replace(by_equation_1(config), of_study="helm_instruct", applies=is_of_the_paper, group="rest"),
+        "fig11_helm_instruct": replace(
+            by_equation_1(config), of_study="helm_instruct", applies=replicates_play_favorites, group="rest"
+        ),
         "bias_jitter": of_table(
             "recuse.papers.cobbler_figures:bias_jitter",
             "Share of biased comparisons by cognitive bias and judge",

@@ -163,7 +163,7 @@ def _obtain(
 
 
 def _new_beside(path: Path) -> Path:
-    """A name beside `path` that no other process has; what processes that were killed left under theirs is removed."""
+    """A name beside `path` that no other process has; leftovers of killed processes are removed."""
     # Not tempfile: its files are readable by their owner only, and a cache may be shared, also between machines.
     machine = f".{node()}."
     for part in path.parent.glob(f"{machine}*.part"):

@@ -1,7 +1,7 @@
 """The figures of the regression of verdicts show what their tables hold, and are the same bytes every time."""
 
 import pandas as pd
-from regression import tabulate
+from analyses import regression_tables
 
 from drawings import artists, drawn_twice, is_page_of, on_paper, prose, subject
 from random_comparisons import random_rows, write
@@ -14,7 +14,7 @@ def tabulated(rows, folder):
     outputs = {name: str(folder / f"{name}.csv") for name in ("regression", "strengths")}
     families = {"m": "F", "n": "F", "Careful": "F"}
     path = write(rows, folder / "c.parquet")
-    tabulate(study="s", comparisons=path, families=families, confidence=0.9, seed=1, outputs=outputs)
+    regression_tables(study="s", comparisons=path, families=families, confidence=0.9, seed=1, outputs=outputs)
     return outputs
 
 

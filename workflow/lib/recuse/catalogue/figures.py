@@ -79,7 +79,7 @@ class Figure:
     estimand: what the biases are gaps to, in words. caption: its template in workflow/report, if not the figure's name.
     of_study: the study whose tables and title it shows, if not the one it is made for.
     published: a file of published values, whose path is the argument of that name; beside: which studies it is drawn for.
-    group: of figures that one job draws, by what they wait for: the main fit (`fit`), slices and ablations (`specs`), or `rest`.
+    group: of figures that one job draws, by what they wait for: main fit (`fit`), slices and ablations (`specs`), or `rest`.
     """
 
     draw: str

@@ -572,6 +572,12 @@ def distortion_settings(config: Mapping, study: str) -> dict[str, object]:
     return inference_params(config, ["measurement_error", "sensitivity", "bounds"], "raters", "without_human_scores")
 
 
+def ranking_settings(config: Mapping, study: str) -> dict[str, object]:
+    """What models are ranked by without the biases, and PPI and power are computed by."""
+    keys = ("debias", "replicates", "ppi", "power", "without_human_scores")
+    return inference_params(config, ["leaderboard"], *keys, also=["main"])
+
+
 def conclusions_settings(config: Mapping, study: str) -> dict[str, object]:
     """What the conclusions of a study of ratings are drawn by, but for the level of confidence."""
     settings = {key: value for key, value in conclusions_params(config).items() if key != "confidence"}

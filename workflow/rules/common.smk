@@ -105,6 +105,23 @@ def tables(*names):
     return {name: f"results/{{study}}/tables/{name}.csv" for name in names}
 
 
+def tables_of_fits(stage):
+    """Name -> path of the tables on the fits of a stage and of those before."""
+    names = ("remarks", "smooths", "not_estimable", "multiplicity")
+    return {name: f"results/{{study}}/{studies.STAGES[stage]}/{name}.csv" for name in names}
+
+
+def tables_before(stage):
+    """The tables on the fits of the stage before, if there is one."""
+    stages = [*studies.STAGES]
+    return [*tables_of_fits(stages[stages.index(stage) - 1]).values()] if stage != stages[0] else []
+
+
+def caption_files(captions):
+    """The templates of captions."""
+    return [figure["caption"] for figure in captions.values()]
+
+
 def page(name):
     """A page of a study, also for Snakemake's report."""
     labels = {"figure": f"{name}, page"}

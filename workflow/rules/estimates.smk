@@ -4,18 +4,6 @@ from recuse.catalogue.tables import estimates_of
 FITTING = {"fit": "Fit the main model to", "slices": "Fit the slices of", "ablations": "Run the ablations of"}
 
 
-def tables_of_fits(stage):
-    """Name -> path of the tables on the fits of a stage and of those before."""
-    names = ("remarks", "smooths", "not_estimable", "multiplicity")
-    return {name: f"results/{{study}}/{studies.STAGES[stage]}/{name}.csv" for name in names}
-
-
-def tables_before(stage):
-    """The tables on the fits of the stage before, if there is one."""
-    stages = [*studies.STAGES]
-    return [*tables_of_fits(stages[stages.index(stage) - 1]).values()] if stage != stages[0] else []
-
-
 # The main fit, the slices and the ablations are a job each: starting one for each spec costs more than fitting. A study with specs
 # of its own has rules of its own.
 for fit in studies.fits(config):

@@ -16,10 +16,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import yaml
-from conclusions import conclude
+from conclusions import conclude, rank
 from describe import describe
 from fit import fit as fit_specs
-from leaderboard import rank
 from robustness import estimands, sensitivity
 
 import recuse

@@ -1,6 +1,7 @@
 """The packages of the library: what may import what, in one form that rules follow, and how large each may be."""
 
 import ast
+import re
 from dataclasses import fields
 from pathlib import Path
 from pkgutil import resolve_name
@@ -136,3 +137,22 @@ def test_every_package_is_within_its_budget():
             f"{package} has {nodes:,} AST nodes, {nodes - budgets[package]:,} more than its budget in tests/budgets.yaml. "
             "Take out as much elsewhere in the package, or raise the budget and say in the commit message what went instead."
         )
+
+
+# What Snakemake does not document is read in few places, and replaced in none.
+READ_OF_WORKFLOW = {"basedir", "current_basedir", "modifier", "overwrite_configfiles"}
+
+
+def test_only_verify_the_plugin_and_the_snakefile_know_snakemake():
+    folders = (LIBRARY, LIBRARY.with_name("snakemake_logger_plugin_recuse"))
+    importing = set()
+    for path in (path for folder in folders for path in folder.rglob("*.py")):
+        modules = [alias.name for node in imports(path) if isinstance(node, ast.Import) for alias in node.names]
+        modules += [node.module or "" for node in imports(path) if isinstance(node, ast.ImportFrom)]
+        if any(module.split(".")[0].startswith("snakemake") for module in modules):
+            importing.add(str(path.relative_to(LIBRARY.parent)))
+    assert importing == {"recuse/base/verify.py", "snakemake_logger_plugin_recuse/__init__.py"}
+    rules = [ROOT / "Snakefile", ROOT / "workflow" / "Snakefile", *(ROOT / "workflow" / "rules").glob("*.smk")]
+    text = "\n".join(path.read_text("utf-8") for path in rules)
+    assert set(re.findall(r"(?<![\w/])workflow\.(\w+)", text)) - {"rst"} == READ_OF_WORKFLOW
+    assert not re.search(r"(?<![\w/])(workflow|rules)\.[\w.]+ = ", text)

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import duckdb
+from conclusions import rank
 from fit import TABLES, fit
-from leaderboard import rank
 from robustness import estimands, sensitivity
 
 from conftest import CONFIG, DATA, built, study_files

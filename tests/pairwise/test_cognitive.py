@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from cognitive_biases import tabulate
+from analyses import cognitive_table
 
 from random_comparisons import SETTINGS, compared, write
 from recuse.base.tables import COGNITIVE_BIASES, read_table
@@ -162,7 +162,7 @@ def test_judges_without_answers_of_their_own(tmp_path, capsys):
     path = write(rows, tmp_path / "comparisons.parquet")
     assert judges_without_answers(path) == [("", "gpt-4"), ("e", "x")]
     outputs = {"cognitive_biases": str(tmp_path / "cognitive_biases.csv")}
-    tabulate(study="mine", comparisons=path, outputs=outputs, **SETTINGS)
+    cognitive_table(study="mine", comparisons=path, outputs=outputs, **SETTINGS)
     assert capsys.readouterr().out.splitlines() == [
         "egocentric bias: these judges are not among the models: gpt-4",
         "egocentric bias: these judges are not among the models of experiment 'e': x",

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from attacks import attacks
+from analyses import attack_tables
 from matplotlib.colors import to_hex
 
 from attack_votes import random_votes, write_votes
@@ -41,7 +41,7 @@ def tables(tmp_path_factory):
     folder = tmp_path_factory.mktemp("attacks")
     path = write_votes(folder / "votes.parquet", random_votes(2, judges=("J1", LONG, "J3")))
     outputs = {name: str(folder / f"{name}.csv") for name in TABLES}
-    attacks(study="s", comparisons=path, worsening=["factual_error"], confidence=0.9, seed=1, outputs=outputs)
+    attack_tables(study="s", comparisons=path, worsening=["factual_error"], confidence=0.9, seed=1, outputs=outputs)
     return {"length_confound": confound(), **{name: read(path) for name, path in outputs.items()}}
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from attacks import attacks
+from analyses import attack_tables
 from scipy.stats import binomtest
 
 from attack_votes import preference, random_votes, sample, write_votes
@@ -137,7 +137,7 @@ def test_conditions_of_cognitive_biases_with_a_control_group_are_no_attack(tmp_p
     written = []
     for path in (plain, mixed):
         outputs = {name: f"{path}.{name}.csv" for name in TABLES}
-        attacks(comparisons=path, **settings, outputs=outputs)
+        attack_tables(comparisons=path, **settings, outputs=outputs)
         written.append({name: read_table(output) for name, output in outputs.items()})
     assert written[0] == written[1]
     assert [(row["condition"], row["n"], row["rank"]) for row in written[1]["asr"]] == [("rich_content", "1", "1")]
@@ -189,7 +189,7 @@ def test_the_script_writes_the_five_tables_the_same_every_time(tmp_path):
     runs = []
     for run in ("first", "second"):
         outputs = {name: str(tmp_path / f"{run}_{name}.csv") for name in TABLES}
-        attacks(**settings, outputs=outputs)
+        attack_tables(**settings, outputs=outputs)
         runs.append([(tmp_path / f"{run}_{name}.csv").read_bytes() for name in TABLES])
     assert runs[0] == runs[1]
     for name, columns in TABLES.items():
@@ -201,7 +201,7 @@ def test_the_script_writes_the_five_tables_the_same_every_time(tmp_path):
 def test_a_table_without_a_control_group_gives_no_rows(tmp_path):
     path = write_votes(tmp_path / "votes.parquet", sample("q1", "rich_content", "a b"))
     outputs = {name: str(tmp_path / f"{name}.csv") for name in TABLES}
-    attacks(study="s", comparisons=path, worsening=[], confidence=0.9, seed=5, outputs=outputs)
+    attack_tables(study="s", comparisons=path, worsening=[], confidence=0.9, seed=5, outputs=outputs)
     assert [read_table(output) for output in outputs.values()] == [[]] * 5
 
 

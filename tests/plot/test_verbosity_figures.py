@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from analyses import verbosity_tables
 from matplotlib.colors import to_hex
-from verbosity import tabulate
 
 from conftest import DATA
 from drawings import SUBJECT, VERY_LONG, artists, filled, has_room, is_page_of, on_paper, prose, subject, texts
@@ -49,7 +49,7 @@ def tables(tmp_path_factory):
 def tabulated(rows, folder):
     path = write(rows, folder / "c.parquet")
     outputs = {name: str(folder / f"{name}.csv") for name in (*DRAWN, "agreement")}
-    tabulate(study="s", comparisons=path, pools=POOLS, confidence=0.9, seed=1, outputs=outputs)
+    verbosity_tables(study="s", comparisons=path, pools=POOLS, confidence=0.9, seed=1, outputs=outputs)
     return outputs
 
 

@@ -1,11 +1,10 @@
 """Tables, figures and pages of a study without human scores: gaps to the other judges, and reasons for what is absent."""
 
 import pytest
-from conclusions import conclude, panel
+from conclusions import conclude, panel, rank
 from describe import describe
 from figure import draw as draw_figures
 from fit import fit
-from leaderboard import rank
 from robustness import estimands, sensitivity
 
 from conftest import CONFIG, ROOT

@@ -15,7 +15,7 @@ OF_COMPARISONS = {
     "world": ("verdicts", "position", "bias_jitter", "bias_profile", "bias_by_size", "attack_success", "votes_by_position"),
 }
 CONFIGS = {"smoke": [], "mine": [], "verdicts": ["tests/smoke/comparisons.yaml"], "world": ["tests/smoke/comparisons.yaml"]}
-# Of each group of figures, one; names of rules among them, and one that shows another study.
+# Of each group of figures, some: with the name of a rule among them, and one that shows another study.
 SOME = (
     "fig02_mean_scores",
     "fig03_self_family_bias",
@@ -27,7 +27,7 @@ SOME = (
 )
 NEW = [
     ("mine", "fig03_self_family_bias"),
-    ("mine", "leaderboard"),
+    ("mine", "conclusions"),
     ("verdicts", "verbosity_bias"),
 ]
 ALL = [
@@ -62,15 +62,15 @@ def test_no_figure_is_drawn_again_after_everything(project, long):
 def test_another_format_is_drawn_alone_and_leaves_the_other_records(project):
     made = project / "results" / "smoke" / "made"
     before = {path.name: path.read_bytes() for path in made.iterdir()}
-    target = "results/smoke/figures/leaderboard.png"
+    target = "results/smoke/figures/conclusions.png"
     assert planned(project, target) == {"figure_in_another_format": 1}
     run(project, target)
-    for targets in ([target], [path_of("smoke", "leaderboard")], []):
+    for targets in ([target], [path_of("smoke", "conclusions")], []):
         assert planned(project, *targets, aside=()) == {}
     after = {path.name: path.read_bytes() for path in made.iterdir()}
-    assert after.keys() - before.keys() == {"leaderboard.png.json"}
+    assert after.keys() - before.keys() == {"conclusions.png.json"}
     assert {name: after[name] for name in before} == before
-    assert json.loads(after["leaderboard.json"])["rule"] == "leaderboard"
+    assert json.loads(after["conclusions.json"])["rule"] == "conclusions"
     verify(project, "smoke")
 
 

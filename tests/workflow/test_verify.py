@@ -62,17 +62,17 @@ def test_table_edited_by_hand_absent_and_foreign_files(project, changed):
         "results/mine/cells.parquet: is not there",
         "results/mine/tables/foreign.csv: is written by no rule of this study",
         "results/mine/tables/mean_scores.csv and 2 more: has no record (results/mine/made/describe.json)",
-        "results/mine/tables/power.csv: is not what the rule leaderboard wrote",
+        "results/mine/tables/power.csv: is not what the rule conclusions wrote",
     ]
     assert errors == "error: mine: run the workflow again, and delete files that no rule writes\n"
 
 
 def test_results_made_from_an_edited_table(project, changed):
     record = json.loads((project / "results/mine/made/conclusions.json").read_text())
-    record["inputs"]["results/mine/tables/power.csv"] = "0" * 64
+    record["inputs"]["results/mine/tables/reliability.csv"] = "0" * 64
     changed("results/mine/made/conclusions.json", json.dumps(record).encode())
     assert verified(project, "mine")[1] == [
-        "results/mine/tables/conclusions.csv and 3 more: was made from another results/mine/tables/power.csv"
+        "results/mine/tables/leaderboard.csv and 8 more: was made from another results/mine/tables/reliability.csv"
     ]
 
 
@@ -83,11 +83,10 @@ def test_other_data_code_and_settings(project, changed, edit, overlay):
     status, lines, _ = verified(project, "mine", "--config", OVERLAY)
     assert status == 1
     assert {line.replace("results/mine/", "") for line in lines} == {
-        "tables/conclusions.csv and 3 more: was made by another version of recuse",
+        "tables/leaderboard.csv and 8 more: was made by another version of recuse",
         "tables/mean_scores.csv and 2 more: was made by another version of recuse",
         "report.html and 1 more: was made by another version of recuse",
-        "tables/idiosyncrasy.csv and 4 more: was made with another setting (settings)",
-        "tables/idiosyncrasy.csv and 4 more: was made with another setting (specs)",
+        "tables/idiosyncrasy.csv and 10 more: was made with another setting (preference)",
         "report.html and 1 more: was made with another setting (about)",
         "tables/completeness.csv and 2 more: was made from another tests/smoke/ratings.csv",
     }

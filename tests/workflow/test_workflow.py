@@ -257,7 +257,7 @@ def test_own_copy_of_helm_instruct_takes_the_placeholders_place(tmp_path):
     assert not (folder / "results" / "helm_instruct" / "raw").exists()
     rows = read_table(folder / "results" / "helm_instruct" / "estimates" / "main.csv")
     assert {row["term"] for row in rows if row["quantity"] == "self_bias"} == {models[0], models[2]}
-    left_out = read_table(folder / "results" / "helm_instruct" / "tables" / "not_estimable.csv")
+    left_out = read_table(folder / "results" / "helm_instruct" / "stages" / "fit" / "not_estimable.csv")
     assert ("main", "family_bias", "Claude") in {(row["spec"], row["quantity"], row["term"]) for row in left_out}
 
 

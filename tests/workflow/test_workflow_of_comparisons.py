@@ -17,6 +17,7 @@ OF_VERBOSITY = ("verdicts", "verbosity_bias", "score_curves", "alignment_curves"
 OF_REGRESSION = ("strengths",)
 OF_BIASES = ("bias_jitter", "bias_profile", "bias_by_size")
 OF_ATTACKS = ("attack_success", "votes_by_position", "length_bias_curve")
+ANALYSES = {"analyses_verbosity_regression": 1, "analyses_verbosity_cognitive_biases_attacks": 1}
 ALL_OF_WORLD = (*OF_VERBOSITY, *OF_BIASES, *OF_ATTACKS)
 
 
@@ -60,8 +61,8 @@ def test_nothing_to_do_when_all_is_there_or_merely_touched(compared):
     ("file", "jobs"),
     [
         ("workflow/lib/recuse/plot/verbosity.py", {"figures_rest": 2}),
-        ("workflow/lib/recuse/pairwise/verbosity.py", {"verbosity": 2, "recovery_of_comparisons": 1, "figures_rest": 2}),
-        ("workflow/lib/recuse/papers/attacks.py", {"attacks": 1, "recovery_of_comparisons": 1, "figures_rest": 1}),
+        ("workflow/lib/recuse/pairwise/verbosity.py", {**ANALYSES, "recovery_of_comparisons": 1, "figures_rest": 2}),
+        ("workflow/lib/recuse/papers/attacks.py", {**ANALYSES, "recovery_of_comparisons": 1, "figures_rest": 2}),
     ],
 )
 def test_edited_code_reruns_what_uses_it(compared, file, jobs):

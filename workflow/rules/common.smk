@@ -110,19 +110,26 @@ def estimates_of_specs(function):
     return of_study(lambda config, study: [path.format(study=study) for path in estimates(function(config))])
 
 
-def params_of(function, *names):
-    """Name -> param, of a function that returns a mapping with these names, of the configuration as a study has it."""
-    return {name: of_study(lambda config, study, name=name: function(config)[name]) for name in names}
-
-
-def inference(*tables, keys=(), also=()):
-    """Params `settings` and `specs`: these tables and keys of `inference`, and the specs of the tables and of `also`."""
-    return params_of(lambda config: studies.inference_params(config, tables, *keys, also=also), "settings", "specs")
-
-
 def tables(*names):
     """Name -> path of these tables of a study."""
     return {name: f"results/{{study}}/tables/{name}.csv" for name in names}
+
+
+def tables_of_fits(stage):
+    """Name -> path of the tables on the fits of a stage and of those before."""
+    names = ("remarks", "smooths", "not_estimable", "multiplicity")
+    return {name: f"results/{{study}}/{studies.STAGES[stage]}/{name}.csv" for name in names}
+
+
+def tables_before(stage):
+    """The tables on the fits of the stage before, if there is one."""
+    stages = [*studies.STAGES]
+    return [*tables_of_fits(stages[stages.index(stage) - 1]).values()] if stage != stages[0] else []
+
+
+def caption_files(captions):
+    """The templates of captions."""
+    return [figure["caption"] for figure in captions.values()]
 
 
 def page(name):

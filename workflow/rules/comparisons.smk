@@ -1,5 +1,5 @@
 # From files of verdicts on pairs of answers, imported if necessary, or a simulation, to tables of biases.
-from recuse.catalogue.tables import from_source, tables_of, with_analysis
+from recuse.catalogue.tables import from_source, tables_of, tables_of_analyses
 from recuse.base.tables import WORSENING
 
 ATTACKS = f"{DATA}/judgement_bias_published.csv"  # the tables of Chen et al.
@@ -97,142 +97,40 @@ rule comparisons:
         "../scripts/comparisons.py"
 
 
-# One job for all tables of verdicts and human labels.
-rule verbosity:
-    input:
-        comparisons="results/{study}/comparisons.parquet",
-    output:
-        **tables("verbosity", "position", "agreement", "score_curves", "alignment_curves"),
-    log:
-        "results/{study}/logs/verbosity.log",
-    benchmark:
-        "results/{study}/benchmarks/verbosity.tsv"
-    wildcard_constraints:
-        study=compared(with_analysis("verbosity")),
-    group:
-        "tables_{study}"
-    conda:
-        "../../envs/recuse.yaml"
-    resources:
-        **asks_by_rows(mem_mb=1000, runtime=20),
-    params:
-        **SAMPLING,
-        contents=contents("verbosity.py"),
-        pools=setting("pools", {}),
-    message:
-        "Measure verbosity bias, position and human agreement in {wildcards.study}."
-    script:
-        "../scripts/verbosity.py"
+# One job for all analyses of a study: starting costs as much as most of them. A rule for each set of analyses that a study has.
+for kinds in sorted({tuple(answer(studies.analyses, study)) for study in config["comparisons"]} - {()}):
 
-
-rule choices:
-    input:
-        comparisons="results/{study}/comparisons.parquet",
-        regression=where(with_analysis("regression"), "results/{study}/tables/regression.csv"),
-    output:
-        **tables("choices", "label_noise", "verdicts", "check"),
-    log:
-        "results/{study}/logs/choices.log",
-    benchmark:
-        "results/{study}/benchmarks/choices.tsv"
-    wildcard_constraints:
-        study=compared(with_analysis("verbosity", "regression")),
-    group:
-        "tables_{study}"
-    conda:
-        "../../envs/recuse.yaml"
-    resources:
-        **asks_by_rows(mem_mb=1000, runtime=20),
-    params:
-        **SAMPLING,
-        contents=contents("choices.py"),
-        families=of_study(studies.families_of),
-        power=config["inference"]["power"]["power"],
-    message:
-        "Compare the choices of judges and people in {wildcards.study}."
-    script:
-        "../scripts/choices.py"
-
-
-rule gold:
-    input:
-        comparisons="results/{study}/comparisons.parquet",
-    output:
-        **tables("gold"),
-    log:
-        "results/{study}/logs/gold.log",
-    benchmark:
-        "results/{study}/benchmarks/gold.tsv"
-    wildcard_constraints:
-        study=compared(with_analysis("gold")),
-    group:
-        "tables_{study}"
-    conda:
-        "../../envs/recuse.yaml"
-    resources:
-        **asks_by_rows(mem_mb=1000, runtime=20),
-    params:
-        contents=contents("gold.py"),
-        families=of_study(studies.families_of),
-        confidence=config["confidence"],
-        power=config["inference"]["power"]["power"],
-    message:
-        "Compare preferences for own right and wrong answers in {wildcards.study}."
-    script:
-        "../scripts/gold.py"
-
-
-rule regression:
-    input:
-        comparisons="results/{study}/comparisons.parquet",
-    output:
-        **tables("regression", "strengths"),
-    log:
-        "results/{study}/logs/regression.log",
-    benchmark:
-        "results/{study}/benchmarks/regression.tsv"
-    wildcard_constraints:
-        study=compared(with_analysis("regression")),
-    group:
-        "tables_{study}"
-    conda:
-        "../../envs/recuse.yaml"
-    resources:
-        **asks_by_rows(mem_mb=1000, runtime=20),
-    params:
-        **SAMPLING,
-        contents=contents("regression.py"),
-        families=of_study(studies.families_of),
-    message:
-        "Regress the verdicts of {wildcards.study} on strengths, own answers and places."
-    script:
-        "../scripts/regression.py"
-
-
-rule cognitive_biases:
-    input:
-        comparisons="results/{study}/comparisons.parquet",
-    output:
-        **tables("cognitive_biases"),
-    log:
-        "results/{study}/logs/cognitive_biases.log",
-    benchmark:
-        "results/{study}/benchmarks/cognitive_biases.tsv"
-    wildcard_constraints:
-        study=compared(with_analysis("cognitive_biases")),
-    group:
-        "tables_{study}"
-    conda:
-        "../../envs/recuse.yaml"
-    resources:
-        **asks_by_rows(mem_mb=1000, runtime=20),
-    params:
-        **SAMPLING,
-        contents=contents("cognitive_biases.py"),
-    message:
-        "Count the cognitive biases in {wildcards.study}."
-    script:
-        "../scripts/cognitive_biases.py"
+    rule:
+        name:
+            f"analyses_{'_'.join(kinds)}"
+        input:
+            comparisons="results/{study}/comparisons.parquet",
+        output:
+            **tables(*tables_of_analyses(kinds)),
+        log:
+            "results/{study}/logs/analyses.log",
+        benchmark:
+            "results/{study}/benchmarks/analyses.tsv"
+        wildcard_constraints:
+            study=one_of(study for study in config["comparisons"] if answer(studies.analyses, study) == [*kinds]),
+        group:
+            "tables_{study}"
+        conda:
+            "../../envs/recuse.yaml"
+        resources:
+            **asks_by_rows(mem_mb=1000, runtime=30),
+        params:
+            **SAMPLING,
+            contents=contents("analyses.py"),
+            analyses=[*kinds],
+            families=of_study(studies.families_of),
+            pools=setting("pools", {}),
+            worsening=setting("worsening", list(WORSENING)),
+            power=config["inference"]["power"]["power"],
+        message:
+            f"Tabulate {', '.join(kinds)} of {{wildcards.study}}."
+        script:
+            "../scripts/analyses.py"
 
 
 # CoBBLEr publishes rankings and shares made from verdicts, not the verdicts.
@@ -261,33 +159,6 @@ rule released_rankings:
         "Compare the published rankings of {wildcards.study}."
     script:
         "../scripts/cobbler.py"
-
-
-rule attacks:
-    input:
-        comparisons="results/{study}/comparisons.parquet",
-    output:
-        **tables("asr", "ranks", "votes_by_position", "length_curve", "vote_shares"),
-    log:
-        "results/{study}/logs/attacks.log",
-    benchmark:
-        "results/{study}/benchmarks/attacks.tsv"
-    wildcard_constraints:
-        study=compared(with_analysis("attacks")),
-    group:
-        "tables_{study}"
-    conda:
-        "../../envs/recuse.yaml"
-    resources:
-        **asks_by_rows(mem_mb=1000, runtime=20),
-    params:
-        **SAMPLING,
-        contents=contents("attacks.py"),
-        worsening=setting("worsening", list(WORSENING)),
-    message:
-        "Count the attacks that succeed in {wildcards.study}."
-    script:
-        "../scripts/attacks.py"
 
 
 # The published texts and tables of Chen et al.

@@ -4,18 +4,6 @@ from recuse.catalogue.tables import estimates_of
 FITTING = {"fit": "Fit the main model to", "slices": "Fit the slices of", "ablations": "Run the ablations of"}
 
 
-def tables_of_fits(stage):
-    """Name -> path of the tables on the fits of a stage and of those before."""
-    names = ("remarks", "smooths", "not_estimable", "multiplicity")
-    return {name: f"results/{{study}}/{studies.STAGES[stage]}/{name}.csv" for name in names}
-
-
-def tables_before(stage):
-    """The tables on the fits of the stage before, if there is one."""
-    stages = [*studies.STAGES]
-    return [*tables_of_fits(stages[stages.index(stage) - 1]).values()] if stage != stages[0] else []
-
-
 # The main fit, the slices and the ablations are a job each: starting one for each spec costs more than fitting. A study with specs
 # of its own has rules of its own.
 for fit in studies.fits(config):
@@ -165,7 +153,7 @@ rule recovery:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        **params_of(dict, "specs"),
+        specs=of_study(lambda config, study: config["specs"]),
         contents=contents("recovery.py"),
     message:
         "Compare what was planted in {wildcards.study} with what the specs recover."
@@ -188,7 +176,7 @@ rule crosscheck:
     resources:
         **asks_by_rows(mem_mb=4000, runtime=60),
     params:
-        **params_of(dict, "specs"),
+        specs=of_study(lambda config, study: config["specs"]),
         contents=contents("crosscheck.py"),
         confidence=config["confidence"],
     message:
@@ -226,35 +214,6 @@ rule robustness:
         "../scripts/robustness.py"
 
 
-rule leaderboard:
-    input:
-        **STUDY,
-        estimates=estimates_of_specs(studies.specs_of_leaderboard),
-        idiosyncrasy=rules.robustness.output.idiosyncrasy,
-        reliability=rules.robustness.output.reliability,
-    output:
-        **tables("leaderboard", "judgments", "ppi", "power"),
-        debiased="results/{study}/debiased.parquet",
-    log:
-        "results/{study}/logs/leaderboard.log",
-    benchmark:
-        "results/{study}/benchmarks/leaderboard.tsv"
-    group:
-        "tables_{study}"
-    conda:
-        "../../envs/recuse.yaml"
-    resources:
-        **asks_by_rows(mem_mb=1000, runtime=20),
-    params:
-        **inference("leaderboard", keys=["debias", "replicates", "ppi", "power", "without_human_scores"], also=["main"]),
-        **SAMPLING,
-        contents=contents("leaderboard.py"),
-    message:
-        "Rank the models of {wildcards.study} without the biases, and compute PPI and power."
-    script:
-        "../scripts/leaderboard.py"
-
-
 # Not part of a study's targets: it has a row for each answer. Ask for it by its path.
 rule round_robin_plan:
     input:
@@ -281,15 +240,17 @@ rule round_robin_plan:
 rule conclusions:
     input:
         **STUDY,
-        **tables(*studies.tables_of_checks(config)),
+        **tables(*{*studies.tables_of_checks(config), "idiosyncrasy"}),
         estimates=estimates_of_specs(studies.specs_of_checks),
+        fitted=estimates_of_specs(studies.specs_of_leaderboard),
         not_estimable="results/{study}/tables/not_estimable.csv",
         completeness="results/{study}/tables/completeness.csv",
         correlations=rules.describe.output.correlations,
         wordings=rules.robustness.output.wordings,
         reliability=rules.robustness.output.reliability,
     output:
-        **tables("conclusions", "verdicts", "panel", "round_robin"),
+        **tables("leaderboard", "judgments", "ppi", "power", "conclusions", "verdicts", "panel", "round_robin"),
+        debiased="results/{study}/debiased.parquet",
     log:
         "results/{study}/logs/conclusions.log",
     benchmark:
@@ -301,11 +262,12 @@ rule conclusions:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
+        **SAMPLING,
         contents=contents("conclusions.py"),
+        ranking=of_study(studies.ranking_settings),
         settings=of_study(studies.conclusions_settings),
         panels=of_study(lambda config, study: config["inference"]["panel"]),
-        confidence=config["confidence"],
     message:
-        "Say which conclusions of {wildcards.study} hold in the robustness checks, the verdict on each judge, and which to combine."
+        "Rank the models of {wildcards.study} without the biases, and say what holds of each judge in the robustness checks."
     script:
         "../scripts/conclusions.py"

@@ -10,12 +10,6 @@ COMPARED = f"{DATA}/comparisons_published.csv"
 REPORT = f"{WORKFLOW}/report/report.html.j2"
 PARTS = expand(f"{WORKFLOW}/report/report{{part}}", part=(".css", ".js", "_methods.html.j2", "_tables.html.j2"))
 
-
-def caption_files(wildcards):
-    """The templates of the captions of a job's study."""
-    return [figure["caption"] for figure in captions(wildcards).values()]
-
-
 # Estimates and mean scores of a user's ratings of HELM-Instruct; the placeholder is no evidence, as config declares its biases.
 HELM = [f"results/helm_instruct/{path}.csv" for path in ("estimates/main", "tables/mean_scores")]
 
@@ -118,7 +112,7 @@ rule page:
         made=of_study(studies.records_of_data),
         template=REPORT,
         parts=PARTS,
-        captions=caption_files,
+        captions=lambda wildcards: caption_files(captions(wildcards)),
     output:
         page=page("report"),
         summary="results/{study}/summary.json",
@@ -135,7 +129,7 @@ rule page:
     resources:
         **asks(mem_mb=600, runtime=5),
     params:
-        contents=contents("page.py", [REPORT, *PARTS], caption_files),
+        contents=contents("page.py", [REPORT, *PARTS], lambda wildcards: caption_files(captions(wildcards))),
         about=of_study(partial(report_params, project=PROJECT)),
         about_figures=captions,
         formats=config["formats"],

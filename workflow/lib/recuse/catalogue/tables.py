@@ -1,6 +1,6 @@
 """Every table and which studies have it, with columns by recuse.base.tables; and what else the report of a study reads."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pkgutil import resolve_name
 
 from recuse.base.products import registered
@@ -72,18 +72,34 @@ TABLES: dict[str, Applies] = {
     ),
     **dict.fromkeys(("panel", "round_robin"), of_ratings),
 }
+# Analysis of verdicts -> its tables.
+OF_ANALYSES = {
+    "regression": ("regression", "strengths"),
+    "verbosity": ("verbosity", "position", "agreement", "score_curves", "alignment_curves"),
+    "gold": ("gold",),
+    "cognitive_biases": ("cognitive_biases",),
+    "attacks": ("asr", "ranks", "votes_by_position", "length_curve", "vote_shares"),
+}
+OF_VERDICTS = ("verdicts", "choices", "label_noise", "check")  # with either of these two analyses:
+WITH_VERDICTS = ("verbosity", "regression")
 # Of a study of comparisons.
 TABLES_OF_COMPARISONS: dict[str, Applies] = {
     "completeness": analyses,
     "collected": asks_judges,
     "imported": is_imported,
-    **dict.fromkeys(("verdicts", "choices", "label_noise", "check"), with_analysis("verbosity", "regression")),
-    **dict.fromkeys(("regression", "strengths"), with_analysis("regression")),
-    **dict.fromkeys(("verbosity", "position", "agreement", "score_curves", "alignment_curves"), with_analysis("verbosity")),
-    "gold": with_key,
+    **dict.fromkeys(OF_VERDICTS, with_analysis(*WITH_VERDICTS)),
+    **{table: with_analysis(analysis) for analysis, tables in OF_ANALYSES.items() for table in tables},
     "cognitive_biases": with_cognitive_biases,
     "recovery": is_simulated,
 }
+
+
+def tables_of_analyses(kinds: Sequence[str]) -> list[str]:
+    """The tables of analyses of verdicts."""
+    tables = [*OF_VERDICTS] if {*kinds} & {*WITH_VERDICTS} else []
+    return tables + [table for kind in kinds for table in OF_ANALYSES[kind]]
+
+
 # Tables of comparisons that are compared with planted values, and with a paper's.
 READ_BY = {
     "recovery": ("choices", "gold", "verbosity", "position", "cognitive_biases", "asr"),

@@ -226,7 +226,7 @@ def has_raters(config: Mapping, study: str) -> bool:
 
 def imports_raters(config: Mapping, study: str) -> bool:
     """Whether a study imports the scores of single raters."""
-    return tells_raters(import_of(config, study))
+    return has_individual_raters(import_of(config, study))
 
 
 def has_alphas(config: Mapping, study: str) -> bool:
@@ -564,6 +564,12 @@ def preference_settings(config: Mapping, study: str) -> dict[str, object]:
 def distortion_settings(config: Mapping, study: str) -> dict[str, object]:
     """What corrections for measurement error and omitted variables are computed by."""
     return inference_params(config, ["measurement_error", "sensitivity"], "raters", "without_human_scores")
+
+
+def ranking_settings(config: Mapping, study: str) -> dict[str, object]:
+    """What models are ranked by without the biases, and PPI and power are computed by."""
+    keys = ("debias", "replicates", "ppi", "power", "without_human_scores")
+    return inference_params(config, ["leaderboard"], *keys, also=["main"])
 
 
 def conclusions_settings(config: Mapping, study: str) -> dict[str, object]:

@@ -11,7 +11,6 @@ from recuse.config.studies import DATA, is_compared, is_released, replicates_pla
 TABLES: dict[str, dict[str, Applies]] = {
     "studies": {"claims": replicates_play_favorites, "scorecard": is_compared, "rankings": is_released},
     "comparisons": {
-        **dict.fromkeys(("asr", "ranks", "votes_by_position", "length_curve", "vote_shares"), with_analysis("attacks")),
         **dict.fromkeys(("rbo", "valid_rates"), from_source("cobbler")),
         **dict.fromkeys(("length_confound", "published_ranks"), from_source("judgement_bias")),
         "scorecard": source_of,

@@ -370,3 +370,14 @@ def test_a_judge_without_slope_has_a_row_with_the_reason(twin, monkeypatch):
     assert (last["judge"], last["reason"], "residual" in last) == ("some judge", because(Reason.NO_SLOPE), False)
     (row,) = [row for row in idiosyncrasy_rows(slices, confidence=0.9) if row["term"] == "some judge"]
     assert (row["reason"], row["cells"], "estimate" in row) == (because(Reason.NO_SLOPE), 0, False)
+
+
+def test_the_error_of_a_family_bias_is_that_of_a_prediction_of_its_cells():
+    """The spreads of preferences that are estimated change the prediction, not the mean of the family's own cells."""
+    slices = Idiosyncrasy({}, grid())
+    families = [bias for bias in slices.biases if bias.quantity == "family_bias" and not bias.reason]
+    assert len(families) == 4
+    for bias in families:
+        contrast, own = slices.fit.without_family(bias.among)[None], (bias.among / bias.among.sum())[None]
+        variance, _ = slices.fit.errors(contrast, own).of(np.ones(1))
+        assert bias.std_error == pytest.approx(np.sqrt(variance), rel=1e-9)

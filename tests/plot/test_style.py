@@ -53,14 +53,14 @@ def saved(folder, figure, *forms):
     return {form: path.read_bytes() for form, path in paths.items()}
 
 
-def svg_of(folder, figure):
+def saved_svg(folder, figure):
     return ElementTree.fromstring(saved(folder, figure, "svg")["svg"])
 
 
 @pytest.mark.parametrize("model", ["Claude 2 é שלום", "你好 B"])
 def test_letters_that_the_font_lacks_are_named_where_they_are_boxes(tmp_path, recwarn, model):
     figure = mean_scores(scores(judges=[model], models=[model]), subject(models={model: {"family": "Claude"}}))
-    assert model in {"".join(text.itertext()) for text in svg_of(tmp_path, figure).iter(f"{SVG}text")}
+    assert model in {"".join(text.itertext()) for text in saved_svg(tmp_path, figure).iter(f"{SVG}text")}
     assert not recwarn.list
     saved(tmp_path, figure, "pdf", "png")
     named = {warning.message.args[0].partition(" missing from font")[0] for warning in recwarn}
@@ -68,21 +68,21 @@ def test_letters_that_the_font_lacks_are_named_where_they_are_boxes(tmp_path, re
 
 
 def test_texts_of_an_svg_are_text_in_fonts_of_one_width_and_marks_have_their_values(tmp_path):
-    svg = svg_of(tmp_path, self_and_family_bias(estimates()))
+    svg = saved_svg(tmp_path, self_and_family_bias(estimates()))
     texts = {text.text: text.get("style") for text in svg.iter(f"{SVG}text")}
     assert "font-family: 'DejaVu Sans', 'Bitstream Vera Sans', 'Verdana', sans-serif" in texts["Claude v2"]
     assert [title.text for title in svg.iter(f"{SVG}title")].count("−0.030 [−0.042, −0.018]") == 1
 
 
 def test_names_from_right_to_left_are_isolated_in_an_svg(tmp_path):
-    svg = svg_of(tmp_path, mean_scores(scores(judges=["of שופט טוב (3)"], models=["a"]), subject()))
+    svg = saved_svg(tmp_path, mean_scores(scores(judges=["of שופט טוב (3)"], models=["a"]), subject()))
     (part,) = svg.iter(f"{SVG}tspan")
     assert (part.text, part.tail, part.attrib) == ("שופט טוב", " (3)", {"unicode-bidi": "isolate"})
 
 
 def test_what_looks_like_the_markup_of_a_figure_in_a_name_stays(tmp_path):
     name = """<text style="x"> <g id="mark_0"> </style>"""
-    svg = svg_of(tmp_path, mean_scores(scores(judges=[name], models=[name]), subject()))
+    svg = saved_svg(tmp_path, mean_scores(scores(judges=[name], models=[name]), subject()))
     assert name in {text.text for text in svg.iter(f"{SVG}text")}
 
 

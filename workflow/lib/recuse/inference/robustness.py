@@ -33,7 +33,7 @@ class CheckedTable:
     """What a check may read in a table."""
 
     by: Mapping[str, Decision]  # key of config -> what decides
-    methods: Sequence[str] = ()  # of which a check reads one; none: the table has one row of each bias
+    methods: Sequence[str] = ()  # A check reads one of them. Without any, the table has one row of each bias.
     errors: str = ""  # the kind of standard errors of all its rows; "": that of the spec
 
 

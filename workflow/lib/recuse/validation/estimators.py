@@ -86,7 +86,7 @@ class Estimator:
     estimand: str  # as in the tables of estimates
     words: str
     answers: Callable[[Trial], Answers]
-    tests: Sequence[str] = (ALL,)  # terms of its p-values: ALL, of single judges and families; ALL_JUDGES
+    tests: Sequence[str] = (ALL,)  # terms of its p-values: ALL, of single judges and families, or ALL_JUDGES
     at_once: bool = False  # its p-values are of all self- and family-biases at once: none should be small where none is biased
 
 

@@ -20,7 +20,7 @@ from workflow_runs import copy_project, products
 TABLES = ("mean_scores", "correlations", "agreement", "imported", "completeness")
 RESULTS = ["results/tiny/raters.parquet", *(f"results/tiny/tables/{name}.csv" for name in TABLES)]
 JUDGED, HUMAN, CONFIG = "judged.csv", "human.csv", "tiny.yaml"
-CODE = [f"workflow/lib/recuse/data/{name}.py" for name in ("describe", "imports/rows")]
+CODE = [f"workflow/lib/recuse/{name}.py" for name in ("data/describe", "imports/rows")]
 PAST = (1e9, 1.7e9)
 SETTINGS = (("confidence", 0.9), ("confidence", 0.8), ("scales", [1, 10]), ("scales", [0, 20]))
 

@@ -557,9 +557,7 @@ def test_plots(ratings):
 
 
 def test_functions_keep_their_names_when_packages_of_these_names_are_imported():
-    code = (
-        "import recuse; from recuse.check.check import WIDTH; from recuse.plot.style import PAGE; import recuse.check.check; "
-    )
+    code = "import recuse; from recuse.check.page import WIDTH; from recuse.plot.style import PAGE; import recuse.check.check; "
     assert (
         run_python(code + "print(recuse.check.__name__, recuse.plot.__name__, recuse.api.__name__)")
         == "check plot recuse.api\n"

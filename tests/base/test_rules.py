@@ -50,7 +50,7 @@ def test_code_of_a_script_with_a_module_by_name():
     code = code_of("gather_cells.py", "recuse.plot.scores")
     assert {*code_of("gather_cells.py"), f"{LIBRARY}/plot/scores.py", f"{LIBRARY}/plot/style.py"} <= set(code)
     assert f"{LIBRARY}/plot/slices.py" not in code
-    assert code_of("cells.py", "recuse.plot.scores:mean_scores") == code
+    assert code_of("gather_cells.py", "recuse.plot.scores:mean_scores") == code
 
 
 def test_each_retry_asks_for_as_much_again():

@@ -3,13 +3,14 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from conftest import ROOT
 from recuse.base.errors import ConfigError, DataError, DiskError
 from recuse.base.log import listening
-from recuse.collect.ledger import Entry, Ledger, answers_in, line_of, read, values_of
+from recuse.collect.ledger import SEEN, Entry, Ledger, answers_in, ledger_found, line_of, read, values_of
 
 ASKED = {"model": "m", "messages": [{"role": "user", "content": "Wie viele? \ud83d"}], "body": {}}
 
@@ -166,3 +167,21 @@ def test_a_line_is_whole_after_one_that_had_no_room(path, monkeypatch):
         ledger.append([entry("b")])
         assert ledger.answers()["b"] == entry("b")
     assert [json.loads(line)["key"] for line in path.read_bytes().splitlines()[1:]] == ["b"]
+
+
+def test_a_ledger_counts_as_found_until_others_change_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    config = {"studies": {"asked": {"collect": {}}}, "comparisons": {}}
+    ledger, seen = Path("asked.ledger.jsonl"), Path(SEEN.format(study="asked"))
+    absent = ledger_found(config, "asked")
+    ledger.write_text("by a job")
+    left = ledger_found(config, "asked")
+    assert left != absent
+    seen.parent.mkdir(parents=True)
+    seen.write_text(json.dumps({"found": absent, "left": left}))
+    assert ledger_found(config, "asked") == absent
+    ledger.write_text("by others")
+    assert ledger_found(config, "asked") not in (absent, left)
+    for damaged in ("", "[]", "{}"):
+        seen.write_text(damaged)
+        assert ledger_found(config, "asked") not in (absent, left)

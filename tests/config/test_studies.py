@@ -1,6 +1,5 @@
 """Origin, files, shards and models of a study in the configuration, and messages about missing files."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,6 @@ from conftest import CONFIG, DATA
 from recuse.base.errors import ConfigError
 from recuse.config import studies
 from recuse.config.studies import (
-    SEEN,
     STAGES,
     check_names,
     conclusions_params,
@@ -21,7 +19,6 @@ from recuse.config.studies import (
     imported_files,
     inference_params,
     kind,
-    ledger_found,
     models_of,
     order_of,
     origin_of,
@@ -129,24 +126,6 @@ def test_records_of_the_jobs_that_read_a_users_files():
         "prd_vicuna80": [],
     }
     assert of(records_of_data, "whole")[0] == "results/whole/made/ratings.json"
-
-
-def test_a_ledger_counts_as_found_until_others_change_it(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    config = {"studies": {"asked": {"collect": {}}}, "comparisons": {}}
-    ledger, seen = Path("asked.ledger.jsonl"), Path(SEEN.format(study="asked"))
-    absent = ledger_found(config, "asked")
-    ledger.write_text("by a job")
-    left = ledger_found(config, "asked")
-    assert left != absent
-    seen.parent.mkdir(parents=True)
-    seen.write_text(json.dumps({"found": absent, "left": left}))
-    assert ledger_found(config, "asked") == absent
-    ledger.write_text("by others")
-    assert ledger_found(config, "asked") not in (absent, left)
-    for damaged in ("", "[]", "{}"):
-        seen.write_text(damaged)
-        assert ledger_found(config, "asked") not in (absent, left)
 
 
 def test_studies_of_the_paper():

@@ -86,7 +86,7 @@ def test_other_data_code_and_settings(project, changed, edit, overlay):
         "tables/leaderboard.csv and 8 more: was made by another version of recuse",
         "tables/mean_scores.csv and 2 more: was made by another version of recuse",
         "report.html and 1 more: was made by another version of recuse",
-        "tables/idiosyncrasy.csv and 10 more: was made with another setting (preference)",
+        "tables/idiosyncrasy.csv and 9 more: was made with another setting (preference)",
         "report.html and 1 more: was made with another setting (about)",
         "tables/completeness.csv and 2 more: was made from another tests/smoke/ratings.csv",
     }

@@ -35,11 +35,9 @@ def plan_of(settings, kind=RATINGS):
 
 
 def answered(request, content, finish="stop"):
-    response = {"choices": [{"message": {"content": content}, "finish_reason": finish}]}
     usage = {"prompt_tokens": 100, "completion_tokens": 10}
-    return Entry(
-        request.key, request.endpoint.name, request.identity, request.about, "", 0.1, 1, response, usage=usage, cost=0.5
-    )
+    response = {"choices": [{"message": {"content": content}, "finish_reason": finish}], "usage": usage}
+    return Entry(request.key, request.endpoint.name, request.identity, request.about, "", 0.1, 1, response, cost=0.5)
 
 
 def rows_of(collected, path="rows.csv"):

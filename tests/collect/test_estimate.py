@@ -23,7 +23,7 @@ def request(number, endpoint=JUDGE, *, criteria=CRITERIA, mode=SCHEMA, text="Rat
 
 def entry(asked, *, out=20, into=None, seconds=3.0, money=0.01, **others):
     usage = {"prompt_tokens": into or tokens_in(asked), "completion_tokens": out}
-    about = {"usage": usage, "cost": money, **others}
+    about = {"response": {"choices": [{"message": {}}], "usage": usage}, "cost": money, **others}
     return Entry(asked.key, asked.endpoint.name, asked.identity, asked.about, "2026", seconds, 1, **about)
 
 

@@ -6,12 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from collecting import plan
 from conftest import ROOT
 from recuse.base.errors import ConfigError, DataError, DiskError
 from recuse.base.log import listening
 from recuse.collect.ledger import Entry, Ledger, answers_in, line_of, read, values_of
+from recuse.collect.run import collect
 
-ASKED = {"model": "m", "messages": [{"role": "user", "content": "Wie viele? \ud83d"}], "body": {}}
+ASKED = {"model": "m", "messages": [{"role": "user", "content": "Wie viele? \ud83d"}], "body": {}, "rubric": [], "mode": "text"}
 
 
 def entry(key, *, error=None, cost=0.5, text="four", attempt=1):
@@ -72,7 +74,7 @@ def test_a_line_cut_off_is_ended_and_skipped_and_nothing_else_is_lost(path, kept
         ledger.append([entry("c")])
         assert ledger.answers()["c"] == entry("c")
     assert len(warnings) == (not whole)
-    assert whole or "line 2 is cut off" in warnings[0]
+    assert whole or "line 2 is cut off or damaged" in warnings[0]
     assert path.read_bytes() == content + last[:kept] + b"\n" + line_of(values_of(entry("c")))
     with listening() as warnings:
         assert [each.key for each in read(path)] == ["a", *("b" * whole), "c"]
@@ -152,7 +154,7 @@ def test_a_full_disk_is_said_with_what_is_kept(path):
     with listening() as warnings, Ledger(path) as ledger:
         assert len(ledger.answers()) == kept
         ledger.append([entry("z")])
-    assert f"line {kept + 1} is cut off" in warnings[0]
+    assert f"line {kept + 1} is cut off or damaged" in warnings[0]
     assert len(answers_in(path)) == kept + 1
 
 
@@ -166,3 +168,24 @@ def test_a_line_is_whole_after_one_that_had_no_room(path, monkeypatch):
         ledger.append([entry("b")])
         assert ledger.answers()["b"] == entry("b")
     assert [json.loads(line)["key"] for line in path.read_bytes().splitlines()[1:]] == ["b"]
+
+
+OF_0_2 = ROOT / "tests" / "collect" / "data" / "ledger_of_0_2.jsonl"  # with faults, log probabilities and a batch
+
+
+def test_a_ledger_of_version_0_2_answers_what_it_answered(path):
+    path.parent.mkdir()
+    path.write_bytes(OF_0_2.read_bytes())
+    url = "http://127.0.0.1:18765/v1"
+    requests = [
+        *plan(url, 6),
+        *plan(url, 2, mode="logprobs", body={"logprobs": True, "top_logprobs": 5}),
+        *plan(url, 4, judge="batched", batch=True, body={"temperature": 0.5})[:2],
+    ]
+    with listening() as warnings, Ledger(path) as ledger:
+        outcome = collect(requests, ledger)
+        assert (outcome.before, outcome.asked, outcome.missing) == (10, 0, 0)
+        assert ledger.answers().spent == pytest.approx(0.00042)
+    assert not warnings
+    assert [entry.usage.prompt_tokens for entry in answers_in(path).values()] == [13] * 10
+    assert path.read_bytes() == OF_0_2.read_bytes()

@@ -73,7 +73,7 @@ def test_an_entry_says_what_was_asked_and_what_came(run, mock):
     assert entry.key == request.key
     assert entry.asked == request.identity
     assert entry.about == {"prompt": "p1", "model": "GPT-4o"}
-    assert (entry.status, entry.attempt, entry.model, entry.finish_reason) == (200, 1, "mock-1-2026-01-31", "stop")
+    assert (entry.status, entry.attempt) == (200, 1)
     assert entry.response == mock.completion({"model": "mock-1", "messages": request.messages})
     used = entry.response["usage"]
     assert entry.cost == pytest.approx((used["prompt_tokens"] + 10 * used["completion_tokens"]) / 1e6)
@@ -113,7 +113,8 @@ def test_a_truncated_answer_and_a_refusal_are_answers_that_others_read(run, mock
     mock.finish, mock.refusal = finish, refusal
     assert run(plan(mock.url, 1)).answered == 1
     (entry,) = read(run.path)
-    assert (entry.finish_reason, entry.response["choices"][0]["message"]["refusal"]) == (finish, refusal)
+    choice = entry.response["choices"][0]
+    assert (choice["finish_reason"], choice["message"]["refusal"]) == (finish, refusal)
 
 
 def test_a_request_that_fails_for_good_is_left_to_the_next_run(run, mock):
@@ -285,7 +286,7 @@ def test_a_key_reaches_only_the_server_that_needs_it(run, mock, monkeypatch):
     monkeypatch.setenv("OPENAI_ORG_ID", KEY)
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", f"X-Mine: {KEY}")
     assert run(plan(mock.url, 1)).answered == 1
-    assert mock.keys == {"Bearer none"}
+    assert mock.keys == {None}
     assert not {"openai-organization", "x-mine"} & mock.headers
 
 
@@ -317,7 +318,7 @@ def test_what_is_answered_needs_no_key(run, mock):
 def test_the_client_is_asked_for_where_it_is_needed(run, mock, monkeypatch):
     requests = plan(mock.url, 1)
     run(requests)
-    monkeypatch.setitem(sys.modules, "openai", None)
+    monkeypatch.setitem(sys.modules, "httpx2", None)
     assert run(requests).before == 1
     with pytest.raises(ConfigError, match=r"pip install 'recuse\[collect\]'"):
         run(plan(mock.url, 2))

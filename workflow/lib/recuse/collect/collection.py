@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from recuse.base.errors import ConfigError, DiskError
-from recuse.collect.client import NO_LOGPROBS, NO_QUOTA, NOT_ALLOWED, Client
-from recuse.collect.cost import used, worst_cost
+from recuse.collect.client import NO_QUOTA, NOT_ALLOWED, Client
+from recuse.collect.cost import worst_cost
 from recuse.collect.ledger import Entry, Ledger
 from recuse.collect.pace import Pace
 from recuse.collect.requests import Endpoint, Request
-from recuse.collect.secrets import OPENAI, Secrets
+from recuse.collect.responses import NO_LOGPROBS
+from recuse.collect.secrets import Secrets
 
 # Why a run ended, from the weakest reason to the strongest.
 DONE, BUDGET, ENDPOINT, AUTH, DISK, BY_USER = "done", "budget", "endpoint", "auth", "disk", "interrupted"
@@ -53,8 +54,10 @@ class Outcome:
             self.answered += 1
         else:
             self.failed[entry.reason] += 1
-        tokens = used(entry.usage) or (0, 0)
-        self.tokens_in, self.tokens_out = self.tokens_in + tokens[0], self.tokens_out + tokens[1]
+        usage = entry.usage
+        if usage is not None:
+            self.tokens_in += usage.prompt_tokens
+            self.tokens_out += usage.completion_tokens
         self.money += entry.cost or 0.0
         self.uncounted += entry.cost is None
 
@@ -195,7 +198,7 @@ class Collection:
     def close_desk(self, desk: Desk, reason: str, problem: str) -> None:
         """Ask an endpoint no more; problem: what the server said."""
         endpoint, desk.stopped = desk.endpoint, True
-        where = f"{endpoint.name}: {endpoint.model} at {endpoint.base_url or OPENAI}"
+        where = f"{endpoint.name}: {endpoint.model} at {endpoint.address}"
         variable = f"the key in the environment variable {endpoint.key}"
         if reason == NOT_ALLOWED and endpoint.key is None:
             advice = "write under `key:` the name of the environment variable that holds it"

@@ -50,18 +50,6 @@ def worst_cost(request: Request) -> float | None:
     return cost(price, tokens_in(request, FEWEST_CHARACTERS), out, request.endpoint.batch)
 
 
-def cost_of(price: Price | None, usage: Mapping | None, batch: bool = False) -> float | None:
-    """Money for what a response says it used; None if the price is not known, or the response does not say."""
-    tokens = used(usage)
-    return None if price is None or tokens is None else cost(price, *tokens, batch)
-
-
-def used(usage: Mapping | None) -> tuple[int, int] | None:
-    """(tokens of the prompt, tokens of the answer) by the usage in a response; None if it does not say."""
-    counts = [(usage or {}).get(name) for name in ("prompt_tokens", "completion_tokens")]
-    return tuple(counts) if all(isinstance(count, int) for count in counts) else None
-
-
 def characters_per_token(entries: Iterable[Entry]) -> dict[tuple[str, bool], float]:
     """The ratio for each judge of a ledger, over all its prompts whose tokens the server counted, apart for those that rate.
 
@@ -70,9 +58,9 @@ def characters_per_token(entries: Iterable[Entry]) -> dict[tuple[str, bool], flo
     """
     sums = defaultdict(lambda: [0, 0])  # kind -> characters, tokens
     for entry in entries:
-        tokens = used(entry.usage)
-        if tokens is not None:
+        usage = entry.usage
+        if usage is not None:
             kind = entry.judge, bool(entry.asked["rubric"])
             sums[kind][0] += characters(entry.asked)
-            sums[kind][1] += tokens[0] - PER_MESSAGE * len(entry.asked["messages"])
+            sums[kind][1] += usage.prompt_tokens - PER_MESSAGE * len(entry.asked["messages"])
     return {kind: length / tokens for kind, (length, tokens) in sums.items() if length > 0 and tokens > 0}

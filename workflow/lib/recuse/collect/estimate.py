@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from recuse.base.words import counted, enumerated, visible
-from recuse.collect.cost import CHARACTERS_PER_TOKEN, characters_per_token, cost, most_out, tokens_in, used, worst_cost
+from recuse.collect.cost import CHARACTERS_PER_TOKEN, characters_per_token, cost, most_out, tokens_in, worst_cost
 from recuse.collect.ledger import Entry
 from recuse.collect.requests import LOGPROBS, NUMBER, SCHEMA, Endpoint, Request
-from recuse.collect.secrets import OPENAI, Secrets
+from recuse.collect.secrets import Secrets
 
 # Where the ledger has no answer like it: tokens of an answer, of a rating in each mode, and seconds of a response.
 ANSWER = 400
@@ -74,8 +74,8 @@ class _Past:
             self.answered.add(entry.key)
             if entry.batch is None:
                 self._seconds[kind].append(entry.seconds)
-            if (tokens := used(entry.usage)) is not None:
-                self._out[kind].append(tokens[1])
+            if entry.usage is not None:
+                self._out[kind].append(entry.usage.completion_tokens)
             yield entry
 
     def estimate(self, endpoint: Endpoint, requests: Mapping[str, Request]) -> Estimate:
@@ -218,8 +218,7 @@ def _as_sent(request: Request) -> str:
     endpoint = request.endpoint
     about = ", ".join(f"{name} {value}" for name, value in request.about.items())
     lines = [f"{endpoint.name}: {about}" if about else endpoint.name]
-    lines.append(f"POST {(endpoint.base_url or OPENAI).rstrip('/')}/chat/completions")
+    lines.append(f"POST {endpoint.address}/chat/completions")
     lines += [] if endpoint.key is None else [f"Authorization: Bearer ${endpoint.key}"]
-    sent = {"model": endpoint.model, "messages": [dict(message) for message in request.messages], **request.body}
-    lines.append(json.dumps(sent, indent=2, ensure_ascii=False))
+    lines.append(json.dumps(request.sent, indent=2, ensure_ascii=False))
     return visible("\n".join(lines), but="\n")

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
+from types import UnionType
 from typing import Self
 
 from recuse.base.errors import REMEDIES, ConfigError, DataError, DiskError
 from recuse.base.log import warn
 from recuse.base.words import counted, enumerated
+from recuse.collect.responses import Usage, fault_in, usage_in
 
 VERSION = 1
 START = b'{"recuse": '  # of every line
@@ -32,9 +34,6 @@ class Entry:
     text: str | None = None  # the start of what came, if it is none
     status: int | None = None  # of HTTP
     error: Mapping[str, str] | None = None  # {"reason", "message"}; None: the response is an answer
-    model: str | None = None  # that says it answered
-    finish_reason: str | None = None
-    usage: Mapping | None = None
     cost: float | None = None  # None: the price is not known, or whether anything was charged
     at_most: float | None = None  # what it may have cost, if the cost is not known but the price is
     batch: str | None = None  # id of the batch
@@ -44,8 +43,21 @@ class Entry:
         """Why this is no answer; None if it is one."""
         return None if self.error is None else self.error["reason"]
 
+    @property
+    def usage(self) -> Usage | None:
+        """The tokens that the server counted, if it says so credibly."""
+        return usage_in(self.response)
+
 
 NAMES = tuple(field.name for field in fields(Entry))
+MOST_MONEY = 1e12  # of an attempt; larger sums are not believed
+# The types of what is read of an attempt, of the request in it, and of a step of a batch.
+ATTEMPT = {
+    **{"key": str, "judge": str, "asked": dict, "about": dict, "started": str, "seconds": int | float, "attempt": int},
+    **{"response": dict | None, "status": int | None, "error": dict | None, "batch": str | None},
+}
+ASKED = {"model": str, "messages": list, "body": dict, "rubric": list, "mode": str}
+STEP = {"file": str, "server": str | None, "batch": str | None, "started": str | None, "keys": dict | list | None}
 
 
 def ledger_of(study: str, collect: Mapping) -> str:
@@ -105,9 +117,16 @@ class Answers(Mapping[str, Entry]):
         """Take note of the line that starts at the byte `place`."""
         if "key" not in record:
             return
-        self.spent += next((record[name] for name in ("cost", "at_most") if record.get(name) is not None), 0.0)
-        if record.get("error") is None:
+        cost = credible(record.get("cost"))
+        self.spent += credible(record.get("at_most")) or 0.0 if cost is None else cost
+        if record.get("error") is None and fault_in(record.get("response"), record["asked"]["mode"]) is None:
             self._places[record["key"]] = place
+
+
+def credible(money: object) -> float | None:
+    """A sum of money as a number; None if it is not one, or cannot be true."""
+    is_number = isinstance(money, int | float) and not isinstance(money, bool)
+    return float(money) if is_number and 0 <= money <= MOST_MONEY else None
 
 
 def answers_in(path: str | Path) -> Answers:
@@ -123,8 +142,8 @@ class Ledger:
 
     Lines are only ever added, in one write each, so that a process that is killed leaves at most its last line cut off; that
     is ended when the ledger is opened again. The lock is on the file itself, and ends with the process, however it ends.
-    torn: the number of lines that are cut off. batches: what the steps of each batch say, by the address of its server, which
-    early ledgers do not tell (None), and the id of its input file.
+    torn: the number of lines that are cut off or damaged. batches: what the steps of each batch say, by the address of its
+    server, which early ledgers do not tell (None), and the id of its input file.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -173,7 +192,7 @@ class Ledger:
         """
         keys = batch["keys"] if isinstance(batch["keys"], Mapping) else dict.fromkeys(batch["keys"])  # a list in early ledgers
         came = self._came.get(batch.get("batch"), ())
-        return {key: money for key, money in keys.items() if key not in came}
+        return {key: credible(money) for key, money in keys.items() if key not in came}
 
     def append(self, records: Iterable[Entry | Mapping]) -> None:
         """Add the lines of entries, and of steps of batches, at once: from here on a kill of the process loses none of them.
@@ -238,23 +257,42 @@ def _records(path: str | Path, torn: list[int]) -> Iterator[tuple[int, dict]]:
         for number, line in enumerate(file, 1):
             try:
                 record = json.loads(line) if line.startswith(START) else None
-            except ValueError:
+            except (ValueError, RecursionError):
                 record = None
-            if record is None:
-                torn.append(number)
-            elif record["recuse"] != VERSION:
+            if record is not None and record["recuse"] != VERSION:
                 raise DataError(f"{path}, line {number}: a later version of recuse wrote this ledger; update recuse")
-            else:
+            if record is not None and _is_whole(record):
                 yield place, record
+            else:
+                torn.append(number)
             place += len(line)
     if torn:
         numbers = enumerated([str(number) for number in torn], NAMED_LINES)
         what = f"line {numbers} is" if len(torn) == 1 else f"lines {numbers} are"
-        warn(f"{path}: {what} cut off, as by a kill or a full disk, and skipped; what was asked there counts as not answered")
+        why = "cut off or damaged, as by a kill, a full disk or an edit"
+        warn(f"{path}: {what} {why}, and skipped; what was asked there counts as not answered")
+
+
+def _is_whole(record: Mapping) -> bool:
+    """Whether a line has all that is read of an attempt or of a step of a batch, in the right types."""
+    if "key" not in record:
+        return _has(record, STEP) and ("started" not in record or _has(record, {"judge": str, "keys": dict | list}))
+    if not (_has(record, ATTEMPT) and _has(record["asked"], ASKED)):
+        return False
+    if not all(isinstance(message, dict) for message in record["asked"]["messages"]):
+        return False
+    if record.get("error") is None:
+        return record["response"] is not None
+    return _has(record["error"], {"reason": str, "message": str})
+
+
+def _has(record: Mapping, kinds: Mapping[str, type | UnionType]) -> bool:
+    return all(isinstance(record.get(name), kind) for name, kind in kinds.items())
 
 
 def _entry(record: Mapping) -> Entry:
-    return Entry(**{name: record.get(name) for name in NAMES})
+    values = {name: record.get(name) for name in NAMES}
+    return Entry(**values | {name: credible(values[name]) for name in ("cost", "at_most")})
 
 
 def _lock(file: int, path: Path) -> None:

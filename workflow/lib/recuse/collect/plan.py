@@ -12,8 +12,9 @@ from urllib.parse import urlsplit
 from recuse.base.errors import ConfigError, did_you_mean
 from recuse.collect.designs import assigned, waves
 from recuse.collect.ledger import Entry, ledger_of
-from recuse.collect.parse import repair, text_of
-from recuse.collect.requests import LENGTHS, LOGPROBS, NUMBER, SCHEMA, Criterion, Endpoint, Price, Request
+from recuse.collect.parse import repair
+from recuse.collect.requests import LENGTHS, LOGPROBS, NUMBER, OPENAI, SCHEMA, Criterion, Endpoint, Price, Request
+from recuse.collect.responses import choice_in
 from recuse.collect.rubrics import (
     PLAIN,
     Wording,
@@ -24,7 +25,6 @@ from recuse.collect.rubrics import (
     wording_of,
     words_of,
 )
-from recuse.collect.secrets import OPENAI
 from recuse.collect.texts import Answer, path_of, read_answers, read_prompts
 
 RATINGS, VERDICTS = "ratings", "verdicts"
@@ -176,7 +176,8 @@ class Plan:
         written = []
         for request in self.writing():
             text = absent and f"{absent} {request.key}"  # each its own, as answers of the same words are one request
-            text = text_of(entries[request.key].response) if request.key in entries else text
+            if request.key in entries:
+                text = choice_in(entries[request.key].response).text
             if text is not None:
                 written.append(Answer(request.about["prompt"], request.about["writer"], text))
         return [*self.given, *written]

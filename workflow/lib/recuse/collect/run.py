@@ -17,10 +17,8 @@ from recuse.base.log import duration
 from recuse.base.words import counted
 from recuse.collect.batches import POLL, ask_in_batches
 from recuse.collect.client import (
+    CLOSING,
     INTERRUPTED,
-    NO_LOGPROBS,
-    NO_QUOTA,
-    NOT_ALLOWED,
     OVERLOADED,
     PASSING,
     RATE_LIMIT,
@@ -193,7 +191,7 @@ class _Run:
         if entry.reason == RATE_LIMIT or entry.status in OVERLOADED:
             pause = wait_of(headers, time.time())
             desk.pace.slow_down(sent, pause)
-        if entry.reason in (NOT_ALLOWED, NO_QUOTA, NO_LOGPROBS):
+        if entry.reason in CLOSING:
             self.collection.close_desk(desk, entry.reason, entry.error["message"])
         elif pause is not None and pause > LONGEST_PAUSE:
             self.collection.close_desk(desk, entry.reason, f"the server asks to wait {duration(pause)}")

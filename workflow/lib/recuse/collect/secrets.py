@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping
 from urllib.parse import quote, urlsplit
 
 from recuse.base.errors import ConfigError
-from recuse.collect.requests import Endpoint
+from recuse.collect.requests import OPENAI, Endpoint
 
-OPENAI = "https://api.openai.com/v1"
 SHORTEST = 8  # characters of a key that is taken out of texts; a shorter one, like `none`, is a placeholder and a word
 
 

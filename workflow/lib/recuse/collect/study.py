@@ -16,6 +16,7 @@ from recuse.collect.ledger import Answers, Ledger, answers_in
 from recuse.collect.plan import RATINGS, Plan, is_here
 from recuse.collect.progress import progress
 from recuse.collect.requests import Endpoint, Request
+from recuse.collect.responses import choice_in
 from recuse.collect.run import collect
 from recuse.collect.size import in_words, planned, published, requests_for
 from recuse.collect.table import counts_of, rows_of
@@ -160,7 +161,7 @@ def _is_left(plan: Plan, request: Request, entries: Answers) -> bool:
 def _warn_of_cut(plan: Plan, entries: Answers) -> None:
     """Warn about written answers that end in mid-sentence, which judges see as they are."""
     written = [entries[request.key] for request in plan.writing() if request.key in entries]
-    cut = Counter(entry.asked["model"] for entry in written if entry.finish_reason == "length")
+    cut = Counter(entry.asked["model"] for entry in written if choice_in(entry.response).is_cut_off)
     for model, number in cut.items():
         whole = sum(entry.asked["model"] == model for entry in written)
         warn(

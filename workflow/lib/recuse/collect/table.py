@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from recuse.base.tables import COLLECTED
-from recuse.collect.cost import used
 from recuse.collect.ledger import Entry
 from recuse.collect.parse import NOT_ANSWERED, Score, repair, scores
 from recuse.collect.plan import RATINGS, Plan
@@ -85,8 +84,9 @@ def counts_of(plan: Plan, requests: Sequence[Request], entries: Mapping[str, Ent
         of_judge = {request.key: request for request in requests if request.about["judge"] == judge}
         for key in _answering(plan, of_judge, entries):
             entry = entries[key]
-            tokens = used(entry.usage) or (0, 0)
-            counts.update(tokens_in=tokens[0], tokens_out=tokens[1], money=entry.cost or 0)
+            counts.update(money=entry.cost or 0)
+            if entry.usage is not None:
+                counts.update(tokens_in=entry.usage.prompt_tokens, tokens_out=entry.usage.completion_tokens)
         rows.append({"study": plan.study, "judge": judge, **{key: counts[key] for key in COLLECTED[2:]}})
     return rows
 

@@ -28,7 +28,7 @@ CLOSING = (NOT_ALLOWED, NO_QUOTA, NO_LOGPROBS, REDIRECTED)  # after which a serv
 
 LARGEST = 8 << 20  # bytes of a body
 DEEPEST = 100  # objects and lists within each other in a body
-POOL = 16  # requests at once that share a pool of connections, which looks at each of these for every request
+POOL = 2  # requests at once that share a pool of connections, which looks at each of these for every request
 LONGEST_TEXT = 100_000  # characters that are kept of a body that is not a JSON object
 OVERLOADED = (429, 503, 529)  # statuses that ask for fewer requests
 TEMPORARY = (409, 425, 500, 502, 503, 504, *range(520, 531))  # statuses that another attempt may not meet
@@ -61,21 +61,20 @@ class Client:
     def __init__(self, endpoint: Endpoint, secrets: Secrets) -> None:
         """Connects only when it is used. ConfigError if the package httpx2 is absent, or certificates cannot be read."""
         self.endpoint = endpoint
-        self._httpx = http_client()
-        key = secrets.key_of(endpoint)
-        self._headers = {} if key is None else {"Authorization": f"Bearer {key}"}
-        pools = [self._pool() for _ in range(math.ceil(endpoint.concurrency / POOL))]
-        self._pools, self._turns = pools, cycle(pools)
-
-    def _pool(self) -> object:
+        self._httpx = httpx = http_client()
         try:
-            # The timeout of an attempt is one for all of it; redirects, which may lead to another host, are not followed.
-            return self._httpx.AsyncClient(headers=self._headers, timeout=None, follow_redirects=False)
+            certificates = httpx.create_ssl_context()
         except OSError as error:
             raise ConfigError(
                 f"the certificates for HTTPS cannot be read ({error.strerror or error}); let the environment variables "
                 "SSL_CERT_FILE and SSL_CERT_DIR name existing ones, or unset them"
             ) from error
+        key = secrets.key_of(endpoint)
+        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+        # One timeout holds for all of an attempt. Redirects, which may lead to another host, are not followed.
+        settings = {"verify": certificates, "headers": headers, "timeout": None, "follow_redirects": False}
+        self._pools = [httpx.AsyncClient(**settings) for _ in range(math.ceil(endpoint.concurrency / POOL))]
+        self._turns = cycle(self._pools)
 
     async def send(self, request: Request) -> Reply:
         """Send a request once, and take what comes within the endpoint's timeout, at most `LARGEST` bytes."""

@@ -174,19 +174,20 @@ def _labelled(criterion: Criterion, value: object) -> Score:
 def _unwrapped(text: str, kept: str) -> Iterator[str]:
     """A text, then what is within one wrapping after the other; kept: characters of labels, which are no markup."""
     markup = "".join(set(MARKUP) - set(kept))
-    before = None
-    while text != before:
+    while True:
+        text = text.strip()
         yield text
-        before = text
-        text = text.strip().strip(markup).strip()
-        if text.endswith((".", ",", ";", "!")):
-            text = text[:-1]
-            continue
         boxed = BOXED.fullmatch(text)
-        if boxed:
+        if text != text.strip(markup):
+            text = text.strip(markup)
+        elif text.endswith((".", ",", ";", "!")):
+            text = text[:-1]
+        elif boxed:
             text = boxed[1]
         elif len(text) > 2 and text[0] + text[-1] in WRAPPINGS:
             text = text[1:-1]
+        else:
+            return
 
 
 def _without_scale(criterion: Criterion, text: str) -> str:

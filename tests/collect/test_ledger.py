@@ -10,6 +10,7 @@ from collecting import plan
 from conftest import ROOT
 from recuse.base.errors import ConfigError, DataError, DiskError
 from recuse.base.log import listening
+from recuse.collect.estimate import estimates
 from recuse.collect.ledger import Entry, Ledger, answers_in, line_of, read, values_of
 from recuse.collect.run import collect
 
@@ -79,6 +80,36 @@ def test_a_line_cut_off_is_ended_and_skipped_and_nothing_else_is_lost(path, kept
     with listening() as warnings:
         assert [each.key for each in read(path)] == ["a", *("b" * whole), "c"]
     assert len(warnings) == (not whole)
+
+
+@pytest.mark.parametrize("value", [None, True, [1], "text", -5, 10**400, float("nan")])
+@pytest.mark.parametrize("name", [*Entry.__dataclass_fields__, "messages", "mode", "rubric", "body", "reason"])
+def test_a_line_that_was_edited_is_skipped_or_read_and_never_a_crash(path, name, value):
+    fill(path, entry("a"), entry("b", error="timeout", cost=None))
+    edited = []
+    for line in path.read_text().splitlines():
+        record = json.loads(line)
+        for holder in (record, record["asked"], record["error"] or {}):
+            if name in holder:
+                holder[name] = value
+                if value is None:
+                    del holder[name]
+        edited.append(json.dumps(record))
+    path.write_text("\n".join(edited) + "\n")
+    with listening() as warnings, Ledger(path) as ledger:
+        answers = ledger.answers()
+        assert 0 <= answers.spent <= 1000
+        assert estimates([], answers.values()) == []
+        assert len([*read(path)]) == 2 - ledger.torn
+    assert bool(warnings) == bool(ledger.torn)
+
+
+def test_a_line_that_is_not_whole_is_named(path):
+    content = fill(path, entry("a"))
+    path.write_bytes(content + b'{"recuse": 1, "key": "b"}\n{"recuse": 1}\n' + content)
+    with listening() as warnings:
+        assert len([*read(path)]) == 2
+    assert "lines 2 and 3 are cut off or damaged, as by a kill, a full disk or an edit, and skipped" in warnings[0]
 
 
 def test_a_ledger_cut_in_its_first_line_is_still_one(path):

@@ -1,6 +1,7 @@
 import base64
 import io
 import json
+import re
 import sys
 from collections import Counter
 from contextlib import redirect_stderr
@@ -13,7 +14,8 @@ from mock_server import FAULTS, REASONS, Mock
 from recuse.base.errors import ConfigError
 from recuse.collect import client
 from recuse.collect.collection import GIVEN_UP
-from recuse.collect.ledger import Ledger, read
+from recuse.collect.cost import worst_cost
+from recuse.collect.ledger import Ledger, answers_in, read
 from recuse.collect.progress import line_of, progress
 from recuse.collect.run import collect
 
@@ -237,6 +239,61 @@ def test_a_budget_is_never_passed_and_is_used_to_within_a_request(run, mock):
     assert run(plan(mock.url, 1, judge="another"), budget=0.005).asked == 0  # what the ledger holds of other plans counts, too
     assert "the next request could exceed the budget of 0.005" in outcome.messages[0]
     assert run(requests, budget=1.0).missing == 0
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        *([1], "text", 7, None, {}, {"prompt_tokens": 13}, {"prompt_tokens": "13", "completion_tokens": "1"}),
+        *({"prompt_tokens": 10**400, "completion_tokens": 1}, {"prompt_tokens": 1e300, "completion_tokens": 1e300}),
+        *({"prompt_tokens": -(10**6), "completion_tokens": 1}, {"prompt_tokens": 13, "completion_tokens": -(10**6)}),
+        *({"prompt_tokens": True, "completion_tokens": False}, {"prompt_tokens": 0, "completion_tokens": 0}),
+    ],
+)
+def test_counts_that_cannot_be_true_count_at_the_worst_and_lose_no_answer(run, mock, usage):
+    completion = mock.completion
+    mock.completion = lambda body: completion(body) | {"usage": usage}
+    worst = worst_cost(*plan(mock.url, 1))
+    outcome = run(plan(mock.url, 40), budget=10.5 * worst)
+    assert (outcome.answered, outcome.uncounted, outcome.stopped) == (10, 10, "budget")
+    assert answers_in(run.path).spent == pytest.approx(10 * worst)
+    assert run(plan(mock.url, 228), budget=10.5 * worst).asked == 0
+
+
+def test_a_redirect_is_not_followed_and_stops_its_server(run, mock):
+    with Mock() as other:
+        mock.always, mock.location = "redirect", f"{other.url}/chat/completions"
+        outcome = run(plan(mock.url, 40, key="MOCK_KEY"))
+        assert not other.seen
+    assert (outcome.answered, outcome.stopped) == (0, "endpoint")
+    assert outcome.failed["redirected"] <= 8
+    assert f"the server redirects to {mock.location}" in outcome.messages[0]
+
+
+def test_a_status_that_another_attempt_meets_again_is_not_tried_again(run, mock):
+    mock.always = "not implemented"
+    outcome = run(plan(mock.url, 36, attempts=5, concurrency=8))
+    assert set(mock.seen.values()) == {1}
+    assert outcome.asked == outcome.failed["refused by the server"] < GIVEN_UP + 8
+    assert outcome.stopped == "endpoint"
+
+
+@pytest.mark.parametrize("logprob", [1000, 0.5, float("nan"), float("inf"), "-1", True, None])
+def test_log_probabilities_that_cannot_be_true_are_no_answer_now_or_in_an_old_ledger(run, mock, logprob):
+    completion, body = mock.completion, {"logprobs": True, "top_logprobs": 5}
+
+    def changed(asked):
+        response = completion(asked)
+        response["choices"][0]["logprobs"]["content"][0]["top_logprobs"][0]["logprob"] = logprob
+        return response
+
+    mock.completion = changed
+    outcome = run(plan(mock.url, 1, mode="logprobs", body=body))
+    assert (outcome.asked, outcome.failed) == (1, {"invalid response": 1})
+    content = run.path.read_text()
+    run.path.write_text(re.sub(r'"error": \{[^}]*\}', '"error": null', content))  # what earlier versions stored
+    mock.completion = completion
+    assert run(plan(mock.url, 1, mode="logprobs", body=body)).answered == 1
 
 
 def test_a_budget_needs_a_price_and_a_longest_answer(run, mock):

@@ -282,7 +282,7 @@ def _is_whole(record: Mapping) -> bool:
     if not all(isinstance(message, dict) for message in record["asked"]["messages"]):
         return False
     if record.get("error") is None:
-        return record["response"] is not None
+        return record.get("response") is not None
     return _has(record["error"], {"reason": str, "message": str})
 
 

@@ -5,9 +5,9 @@ import math
 import pytest
 
 from recuse.collect.parse import OFF_SCALE, REFUSAL, TRUNCATED, UNREADABLE, Score, repair, scores
-from recuse.collect.requests import LOGPROBS, NUMBER, SCHEMA, Criterion, Endpoint, Request
+from recuse.collect.requests import FIRST_LINE, LAST_LINE, LOGPROBS, NUMBER, SCHEMA, Criterion, Endpoint, Request
 from recuse.collect.responses import choice_in
-from recuse.collect.rubrics import FIRST_LINE, LAST_LINE, criterion_of, verdict_of, wording_of
+from recuse.collect.rubrics import criterion_of, verdict_of, wording_of
 
 ENDPOINT = Endpoint("judge", "m")
 PLAIN = wording_of("ratings", "plain", {})
@@ -16,8 +16,8 @@ ONE = (criterion_of("Helpfulness", PLAIN, {}),)
 TWO = (*ONE, criterion_of("Logical correctness", PLAIN, {}))
 
 
-def request(criteria=ONE, mode=SCHEMA):
-    return Request(ENDPOINT, ({"role": "user", "content": "?"},), {}, criteria, mode)
+def request(criteria=ONE, mode=SCHEMA, reads="reply"):
+    return Request(ENDPOINT, ({"role": "user", "content": "?"},), {}, criteria, mode, reads)
 
 
 def response(content, finish="stop", **message):
@@ -25,7 +25,7 @@ def response(content, finish="stop", **message):
 
 
 def read(content, criteria=ONE, mode=SCHEMA, finish="stop", reads="reply", **message):
-    return [*scores(request(criteria, mode), response(content, finish, **message), reads=reads).values()]
+    return [*scores(request(criteria, mode, reads), response(content, finish, **message)).values()]
 
 
 @pytest.mark.parametrize(

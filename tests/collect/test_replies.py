@@ -22,9 +22,9 @@ SCALES = {
 
 def read(reply, labels, *, dimensions=(NAME,), mode=NUMBER, reads="reply", finish="stop", low=1):
     criteria = tuple(Criterion(each, "?", tuple(labels), low) for each in dimensions)
-    request = Request(Endpoint("judge", "m"), ({"role": "user", "content": "?"},), {}, criteria, mode)
+    request = Request(Endpoint("judge", "m"), ({"role": "user", "content": "?"},), {}, criteria, mode, reads)
     response = {"choices": [{"message": {"content": reply}, "finish_reason": finish}]}
-    return {name: score.reason or score.value for name, score in scores(request, response, reads=reads).items()}
+    return {name: score.reason or score.value for name, score in scores(request, response).items()}
 
 
 # Every form in which a person reads the label without guessing; {0}: the label, {1}: the last label.

@@ -79,7 +79,6 @@ def test_an_entry_says_what_was_asked_and_what_came(run, mock):
     assert entry.response == mock.completion({"model": "mock-1", "messages": request.messages})
     used = entry.response["usage"]
     assert entry.cost == pytest.approx((used["prompt_tokens"] + 10 * used["completion_tokens"]) / 1e6)
-    assert (outcome.tokens_in, outcome.tokens_out) == (used["prompt_tokens"], used["completion_tokens"])
     assert outcome.money == entry.cost
 
 
@@ -90,7 +89,7 @@ def test_each_fault_is_tried_again_and_counted_by_its_reason(run, mock, fault):
     assert outcome.missing == 0
     assert mock.done[fault] > 3
     assert outcome.failed == {REASONS[fault]: mock.done[fault]}
-    assert outcome.retried == outcome.asked - 8 == mock.done[fault]
+    assert outcome.asked - 8 == mock.done[fault]
     assert [entry.reason for entry in read(run.path)].count(REASONS[fault]) == mock.done[fault]
 
 
@@ -325,7 +324,8 @@ def test_no_key_is_in_ledger_messages_or_standard_error(run, mock):
     outcomes = []
     for fault in ("server error", "bad JSON", "bad request", "unauthorized", "quota", None):
         mock.always = fault
-        with redirect_stderr(shown), progress(iter(range(0, 10_000, 60)).__next__) as show:
+        with redirect_stderr(shown):
+            show = progress(iter(range(0, 10_000, 60)).__next__)
             outcomes.append(run(plan(mock.url, 2, key="MOCK_KEY", attempts=2), progress=show))
     assert mock.keys == {f"Bearer {KEY}"}
     assert outcomes[-1].answered == 2
@@ -352,9 +352,6 @@ def test_a_key_reaches_only_the_server_that_needs_it(run, mock, monkeypatch):
     [
         ({"key": "MOCK_KEY"}, {}, "MOCK_KEY is not set"),
         ({"key": "MOCK_KEY"}, {"MOCK_KEY": f"{KEY}\n"}, "set it to the key alone"),
-        ({"url": f"http://user:{KEY}@127.0.0.1/v1"}, {}, "base_url has a password"),
-        ({"url": f"http://127.0.0.1/v1?key={KEY}"}, {}, "or a query"),
-        ({"url": "localhost:8000/v1"}, {}, "write it as in http://localhost:8000/v1"),
         ({"url": "http://localhost:port/v1"}, {}, "write it as in http://localhost:8000/v1"),
     ],
 )
@@ -364,6 +361,13 @@ def test_an_endpoint_that_cannot_be_asked_is_said_before_anything_is(run, mock, 
     assert words in str(caught.value)
     assert KEY not in str(caught.value)
     assert not mock.done
+
+
+@pytest.mark.parametrize("path", ["/nowhere", "/etc/passwd"])
+def test_certificates_that_cannot_be_read_are_named_by_their_variable(run, mock, monkeypatch, path):
+    monkeypatch.setenv("SSL_CERT_FILE", path)
+    with pytest.raises(ConfigError, match=r"certificates for HTTPS cannot be read .*variables SSL_CERT_FILE"):
+        run(plan(mock.url, 1))
 
 
 def test_what_is_answered_needs_no_key(run, mock):
@@ -395,4 +399,4 @@ def test_progress_says_money_and_the_time_left(run, mock):
     run(plan(mock.url, 4), progress=lambda outcome: outcomes.append(replace(outcome)))
     assert [outcome.answered for outcome in outcomes] == [1, 2, 3, 4, 4]
     line = line_of(replace(outcomes[1], seconds=2.0, money=0.25))
-    assert line == "collect: 2 of 4 answers, 0.25 spent, 1 answers/s, about 2 s left"
+    assert line == "collect: 2 of 4 answers, 0.25 units spent, 1 answers/s, about 2 s left"

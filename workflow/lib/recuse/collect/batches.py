@@ -142,7 +142,7 @@ def _under_way(collection: Collection, desk: Desk) -> list[_Batch]:
     for (server, file), record in ledger.batches.items():
         money = ledger.open_in(record)
         requests = {key: queued.pop(key) for key in money if key in queued}
-        if not requests and (not money or "ended" in record or (server, record["judge"]) != ours):
+        if not requests and (not money or "ended" in record or (server, record.get("judge")) != ours):
             continue
         for key, request in requests.items():
             if money[key] is None:

@@ -69,6 +69,11 @@ class Client:
                 f"the certificates for HTTPS cannot be read ({error.strerror or error}); let the environment variables "
                 "SSL_CERT_FILE and SSL_CERT_DIR name existing ones, or unset them"
             ) from error
+        try:
+            httpx.URL(endpoint.address)
+        except httpx.InvalidURL as error:
+            where = f"collect: {endpoint.name}: base_url"
+            raise ConfigError(f"{where} is '{endpoint.address}'; write it as in http://localhost:8000/v1") from error
         key = secrets.key_of(endpoint)
         headers = {} if key is None else {"Authorization": f"Bearer {key}"}
         # One timeout holds for all of an attempt. Redirects, which may lead to another host, are not followed.

@@ -31,10 +31,7 @@ class Outcome:
     before: int = 0  # of these, answered in earlier runs
     answered: int = 0  # in this run
     asked: int = 0  # attempts
-    retried: int = 0  # attempts after a request's first
     failed: Counter[str] = field(default_factory=Counter)  # attempts by reason
-    tokens_in: int = 0  # as the servers counted them
-    tokens_out: int = 0
     money: float = 0.0  # for the attempts whose cost is known
     uncounted: int = 0  # attempts that may have been charged, but not how much
     seconds: float = 0.0
@@ -49,15 +46,10 @@ class Outcome:
     def add(self, entry: Entry) -> None:
         """Count an attempt."""
         self.asked += 1
-        self.retried += entry.attempt > 1
         if entry.reason is None:
             self.answered += 1
         else:
             self.failed[entry.reason] += 1
-        usage = entry.usage
-        if usage is not None:
-            self.tokens_in += usage.prompt_tokens
-            self.tokens_out += usage.completion_tokens
         self.money += entry.cost or 0.0
         self.uncounted += entry.cost is None
 
@@ -115,7 +107,7 @@ class Collection:
     ) -> None:
         """Find what is missing. ConfigError if it cannot be asked: no key, no client, or no price for a budget."""
         self.ledger, self.follow = ledger, follow
-        self.outcome, self.purse = Outcome(), Purse(budget, ledger.answers().spent)  # for this plan or another
+        self.outcome, self.purse = Outcome(), Purse(budget, ledger.spent)  # for this plan or another
         self.desks: list[Desk] = []
         self.stopping, self.changed, self.unsynced = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self._progress = progress or (lambda outcome: None)
@@ -137,11 +129,11 @@ class Collection:
             self.outcome.total += 1
             self.worst(request)  # an error if it is needed and not known, before anything is asked
             desk = self._desk(request.endpoint)
-            if request.key not in self.ledger.answers():
+            if request.key not in self.ledger:
                 desk.queue.insert(0 if first else len(desk.queue), request)
                 return
             self.outcome.before += 1
-            request = self.follow(request, self.ledger.answers()[request.key].response)
+            request = self.follow(request, self.ledger[request.key].response)
 
     def _desk(self, endpoint: Endpoint) -> Desk:
         for desk in self.desks:
@@ -198,17 +190,15 @@ class Collection:
     def close_desk(self, desk: Desk, reason: str, problem: str) -> None:
         """Ask an endpoint no more; problem: what the server said."""
         endpoint, desk.stopped = desk.endpoint, True
+        key = f"the key in the environment variable {endpoint.key}"
+        sentences = {
+            NOT_ALLOWED: f"the server does not accept {key}; set it to a valid key, and run again",
+            NO_QUOTA: f"no quota is left for {key}; add some, and run again ({problem})",
+            NO_LOGPROBS: "the server gives no log probabilities; choose another mode for this judge, or another server",
+        }
+        if endpoint.key is None:
+            named = "write under `key:` the name of the environment variable that holds it"
+            sentences[NOT_ALLOWED] = f"the server requires a key; {named} ({problem})"
+        sentence = sentences.get(reason, problem)
         where = f"{endpoint.name}: {endpoint.model} at {endpoint.address}"
-        variable = f"the key in the environment variable {endpoint.key}"
-        if reason == NOT_ALLOWED and endpoint.key is None:
-            advice = "write under `key:` the name of the environment variable that holds it"
-            self.outcome.stop(AUTH, f"{where}: the server requires a key; {advice} ({problem})")
-        elif reason == NOT_ALLOWED:
-            self.outcome.stop(AUTH, f"{where}: the server does not accept {variable}; set it to a valid key, and run again")
-        elif reason == NO_QUOTA:
-            self.outcome.stop(AUTH, f"{where}: no quota is left for {variable}; add some, and run again ({problem})")
-        elif reason == NO_LOGPROBS:
-            advice = "choose another mode for this judge, `schema` or `text`, or another server"
-            self.outcome.stop(ENDPOINT, f"{where}: the server gives no log probabilities; {advice}")
-        else:
-            self.outcome.stop(ENDPOINT, f"{where}: {problem}")
+        self.outcome.stop(AUTH if reason in (NOT_ALLOWED, NO_QUOTA) else ENDPOINT, f"{where}: {sentence}")

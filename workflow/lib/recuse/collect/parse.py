@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from recuse.collect.requests import LOGPROBS, Criterion, Request
+from recuse.collect.requests import FIRST_LINE, FREE, LAST_LINE, LOGPROBS, Criterion, Request
 from recuse.collect.responses import Choice, choice_in, fault_in, likeliest
-from recuse.collect.rubrics import FIRST_LINE, FREE, LAST_LINE, words_of
+from recuse.collect.rubrics import words_of
 
 REFUSAL, TRUNCATED, OFF_SCALE, UNREADABLE, NOT_ANSWERED = (
     "refusal",
@@ -49,11 +49,11 @@ class Score(NamedTuple):
     reason: str = ""
 
 
-def scores(request: Request, response: Mapping, *, reads: str = FREE) -> dict[str, Score]:
+def scores(request: Request, response: Mapping) -> dict[str, Score]:
     """The score of each criterion of a request, by dimension.
 
-    response: of chat completions, whole. reads: the part of the reply that a wording has its label in, of `rubrics`. In mode
-    `logprobs` a score is the expected rating sum(p v) / sum(p) over the labels among the likeliest tokens.
+    response: of chat completions, whole. In mode `logprobs` a score is the expected rating sum(p v) / sum(p) over the labels
+    among the likeliest tokens.
     """
     choice = choice_in(response) if fault_in(response, request.mode) is None else None
     reason = _reason_without_score(choice, request.mode)
@@ -62,7 +62,7 @@ def scores(request: Request, response: Mapping, *, reads: str = FREE) -> dict[st
     if request.mode == LOGPROBS:
         return {each.dimension: _expected(each, choice) for each in request.criteria}
 
-    reply = _readable_part(choice.text, reads)
+    reply = _readable_part(choice.text, request.reads)
     read = _stated(request.criteria, reply)
     if REFUSING.match(choice.text) and all(score.reason == UNREADABLE for score in read.values()):
         return {dimension: Score(None, REFUSAL) for dimension in read}
@@ -219,17 +219,15 @@ def _expected(criterion: Criterion, choice: Choice) -> Score:
     return Score(sum(rating * weight for rating, weight in weights.items()) / seen)
 
 
-def repair(request: Request, response: Mapping, *, reads: str = FREE) -> Request | None:
+def repair(request: Request, response: Mapping) -> Request | None:
     """The one further request to a judge whose reply could not be read: the same, its reply, and how to reply; else None."""
     if not request.criteria or request.repairs or request.mode == LOGPROBS:
         return None
-    reasons = {score.reason for score in scores(request, response, reads=reads).values()}
+    reasons = {score.reason for score in scores(request, response).values()}
     choice = choice_in(response)
     if choice is None or choice.text is None or not reasons & {*REPAIRED}:
         return None
-    how = words_of(request.criteria, request.mode)["reply"]
-    if reads in (FIRST_LINE, LAST_LINE):
-        how = f"Reply with {', '.join(request.criteria[0].labels[:-1])} or {request.criteria[0].labels[-1]}, and nothing else."
+    how = words_of(request.criteria, request.mode if request.reads == FREE else LOGPROBS)["reply"]
     asked = {"role": "user", "content": f"Your reply could not be read. {how}"}
     messages = (*request.messages, {"role": "assistant", "content": choice.text}, asked)
     return replace(request, messages=messages, repairs=request.key)

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from recuse.base.errors import ConfigError, did_you_mean
+from recuse.base.errors import ConfigError, check_known
 from recuse.collect.designs import assigned, waves
 from recuse.collect.ledger import Entry, ledger_of
 from recuse.collect.parse import repair
@@ -91,8 +91,7 @@ class Plan:
         named = list(collect.get("rubrics", [*dimensions()] if "criteria" not in collect else [*collect["criteria"]]))
         models = [*dict.fromkeys([*(answer.model for answer in answers), *writers])]
         against = collect.get("against")
-        if against is not None and against not in models:
-            raise ConfigError(f"collect: against: there are no answers of '{against}'{did_you_mean(against, models)}")
+        check_known("collect: against", [against] if against else [], models, "the models with answers")
         if kind == VERDICTS and len(models) < 2:
             raise ConfigError(f"collect: found answers of {', '.join(models)} alone; a comparison needs those of two models")
         if kind == VERDICTS and {"judges_per_answer", "width"} & collect.get("design", {}).keys():
@@ -105,12 +104,7 @@ class Plan:
             )
         _check_used(collect, kind, named)
         for family, members in settings.get("families", {}).items():
-            for name in members:
-                if name not in (*models, *judges):
-                    raise ConfigError(
-                        f"families: {family}: '{name}' is neither a judge nor a model with answers"
-                        f"{did_you_mean(name, [*models, *judges])}"
-                    )
+            check_known(f"families: {family}", members, {*models, *judges}, "the judges and the models with answers")
         plan = cls(study, kind, collect, prompts, datasets, answers, judges, writers, wordings, named, hidden, seed)
         plan._check_modes()
         return plan
@@ -125,33 +119,27 @@ class Plan:
         """The models whose answers are judged, in the order of the file, then the writers."""
         return [*dict.fromkeys([*(answer.model for answer in self.given), *self.writers])]
 
-    @cached_property
-    def own_criteria(self) -> Mapping[str, Mapping]:
-        """The criteria in the user's words."""
-        return self.settings.get("criteria", {})
-
     def _check_modes(self) -> None:
         for judge, asked in self.judges.items():
-            if asked.mode == LOGPROBS and self.kind == VERDICTS:
-                raise ConfigError(
-                    f"collect: judges: {judge}: mode: {LOGPROBS}: a verdict has no expected value; choose {SCHEMA} or {NUMBER}"
-                )
+            if asked.mode != LOGPROBS:
+                continue
+            where = f"collect: judges: {judge}: mode: {LOGPROBS}"
+            if self.kind == VERDICTS:
+                raise ConfigError(f"{where}: a verdict has no expected value; choose {SCHEMA} or {NUMBER}")
             for wording in self.wordings:
-                criteria = self.criteria(wording)
-                of_judge = f"collect: judges: {judge}: mode: {LOGPROBS}"
-                if asked.mode == LOGPROBS and wording.says_how:
+                if wording.says_how:
                     raise ConfigError(
-                        f"{of_judge}: the wording {wording.name} asks for more than a label; choose another of the two"
+                        f"{where}: the wording {wording.name} asks for more than a label; choose another of the two"
                     )
-                long = [label for each in criteria for label in each.labels if len(label) > 1]
-                if asked.mode == LOGPROBS and long:
-                    raise ConfigError(f"{of_judge}: the label {long[0]} is more than one token; use labels of one character")
+                for label in (label for each in self.criteria(wording) for label in each.labels):
+                    if len(label) > 1:
+                        raise ConfigError(f"{where}: the label {label} is more than one token; use labels of one character")
 
     def criteria(self, wording: Wording) -> list[Criterion]:
         """What a judge rates in this wording."""
         if self.kind == VERDICTS:
             return [verdict_of(wording)]
-        return [criterion_of(dimension, wording, self.own_criteria) for dimension in self.dimensions]
+        return [criterion_of(dimension, wording, self.settings.get("criteria", {})) for dimension in self.dimensions]
 
     def writing(self) -> list[Request]:
         """A request for each answer that is to be written."""
@@ -257,7 +245,7 @@ class Plan:
             elif mode == LOGPROBS:
                 body = {"logprobs": True, "top_logprobs": TOP_LOGPROBS, **body}
             messages = wording.messages({**values, **words_of(together, mode)})
-            yield Request(asked.endpoint, tuple(messages), body, tuple(together), mode, replicate, about)
+            yield Request(asked.endpoint, tuple(messages), body, tuple(together), mode, wording.reads, replicate, about)
 
     @cached_property
     def _names(self) -> re.Pattern | None:
@@ -270,13 +258,13 @@ class Plan:
 
     def follow(self, request: Request, response: Mapping) -> Request | None:
         """The request that repairs a reply which cannot be read, if there is to be one."""
-        if not request.criteria or not self.settings.get("repair", True):
-            return None
-        return repair(request, response, reads=self.reads(request))
+        return repair(request, response) if self.settings.get("repair", True) else None
 
-    def reads(self, request: Request) -> str:
-        """Where the label of a reply to this request is read."""
-        return next(wording.reads for wording in self.wordings if wording.name == request.about["wording"])
+    def asked_for(self, request: Request, entries: Mapping[str, Entry]) -> list[tuple[Request, Entry | None]]:
+        """A request and the one that repairs its reply, if there is to be one, each with its answer, if there is one."""
+        entry = entries.get(request.key)
+        second = None if entry is None else self.follow(request, entry.response)
+        return [(request, entry)] if second is None else [(request, entry), (second, entries.get(second.key))]
 
 
 def is_here(endpoint: Endpoint) -> bool:

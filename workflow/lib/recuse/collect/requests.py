@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 OPENAI = "https://api.openai.com/v1"
 SCHEMA, NUMBER, LOGPROBS = "schema", "text", "logprobs"  # how a judge states its ratings
+FREE, FIRST_LINE, LAST_LINE = "reply", "first line", "last line"  # where a label is read
 LENGTHS = ("max_completion_tokens", "max_tokens")  # what the most tokens of a reply are called
 MODES = (SCHEMA, NUMBER, LOGPROBS)
 
@@ -69,6 +70,7 @@ class Request:
     body: Mapping[str, object]  # all else that is sent but for the model: sampling, response_format, logprobs
     criteria: Sequence[Criterion] = ()  # in the order of the prompt
     mode: str = SCHEMA  # how ratings are read
+    reads: str = FREE  # where in a reply
     replicate: int = 1
     # What the answer is about, which the model is not told: prompt, model or model_a and model_b, order, wording, ...
     about: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

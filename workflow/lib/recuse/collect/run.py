@@ -118,7 +118,7 @@ class _Run:
 
     def _of_disk(self) -> str:
         ledger = self.collection.ledger
-        kept = counted(len(ledger.answers()), "answer")
+        kept = counted(len(ledger), "answer")
         return f"{ledger.path}: the disk is nearly full, and {kept} are kept; make room there, and run again"
 
     def _send(self, desk: Desk) -> float:

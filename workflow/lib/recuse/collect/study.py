@@ -116,8 +116,11 @@ def page_before(collected: Collected, *, families: Mapping, human_scores: bool, 
     plan, entries = collected.plan, collected.entries
     answers = plan.answers(entries, absent="word " * ABSENT)
     requests = [request for wave in plan.waves(answers) for request in wave]
-    known = [entries[request.key] for request in (*plan.writing(), *requests) if request.key in entries]
-    pages = [page(estimates([*plan.writing(), *requests], known), requests, spent=entries.spent)]
+    if not requests:
+        return "The plan asks for nothing.\n"
+    every = [*plan.writing(), *requests]
+    known = [entries[request.key] for request in every if request.key in entries]
+    notes = merged_in_words(plan, requests, answers)
     if plan.kind == RATINGS:
         ratings = {(each.about["judge"], each.about["prompt"], each.about["model"]) for each in requests}
         of_models = {model: family for family, models in families.items() for model in models}
@@ -126,8 +129,22 @@ def page_before(collected: Collected, *, families: Mapping, human_scores: bool, 
         sought = {"self_bias": plan.settings.get("self_bias", SELF_BIAS), "power": power, "confidence": confidence}
         per_prompt = len(requests) / len(plan.prompts)
         rows = requests_for(size, per_prompt=per_prompt, human_scores=human_scores, **sought) if size else []
-        pages.append(in_words(rows, size, **sought))
-    return "\n\n".join(pages) + "\n"
+        notes += in_words(rows, size, **sought)
+    return page(estimates(every, known), requests[0], spent=entries.spent, notes=notes)
+
+
+def merged_in_words(plan: Plan, requests: Sequence[Request], answers: Sequence[Answer]) -> list[str]:
+    """A line about requests that stand for several answers of the same words, and about names that were taken out of these."""
+    merged = len(requests) - len({request.key for request in requests})
+    if not merged:
+        return []
+    texts = {answer.text for answer in answers}
+    blinded = {plan.blinded(text) for text in texts}
+    what = f"{counted(len(requests), 'judgment')} are {counted(len(requests) - merged, 'request')}"
+    same = f"{what}: answers of the same words are asked about once, and share the reply"
+    if len(blinded) < len(texts):
+        same += f"; taking names out made {len(blinded):,} of {counted(len(texts), 'different answer')} (see `blind`)"
+    return [f"{same}."]
 
 
 def ask(
@@ -142,20 +159,14 @@ def ask(
     with Ledger(plan.ledger) as ledger:
         if plan.writers:
             yield "answers", _asked(plan, plan.writing(), ledger, budget)
-            _warn_of_cut(plan, ledger.answers())
-        collected = Collected(plan, ledger.answers())
+            _warn_of_cut(plan, ledger)
+        collected = Collected(plan, ledger)
+        for line in merged_in_words(plan, [each for wave in collected.waves for each in wave], collected.answers):
+            warn(f"{plan.study}: {line}")
         for place, wave in enumerate(collected.waves, start=1):
             yield plan.kind, _asked(plan, wave, ledger, budget)
-            if place < len(collected.waves) and enough is not None and enough(Collected(plan, ledger.answers())):
+            if place < len(collected.waves) and enough is not None and enough(Collected(plan, ledger)):
                 return
-
-
-def _is_left(plan: Plan, request: Request, entries: Answers) -> bool:
-    """Whether a request, or the one that repairs its reply, has no answer."""
-    if request.key not in entries:
-        return True
-    second = plan.follow(request, entries[request.key].response)
-    return second is not None and second.key not in entries
 
 
 def _warn_of_cut(plan: Plan, entries: Answers) -> None:
@@ -171,9 +182,9 @@ def _warn_of_cut(plan: Plan, entries: Answers) -> None:
 
 
 def _asked(plan: Plan, requests: Sequence[Request], ledger: Ledger, budget: float | str | None) -> Outcome:
-    limit = budget_of(plan, budget) if any(_is_left(plan, request, ledger.answers()) for request in requests) else None
-    with progress() as show:
-        outcome = collect(requests, ledger, progress=show, follow=plan.follow, budget=limit)
+    answered = (entry for request in requests for _, entry in plan.asked_for(request, ledger))
+    limit = budget_of(plan, budget) if any(entry is None for entry in answered) else None
+    outcome = collect(requests, ledger, progress=progress(), follow=plan.follow, budget=limit)
     if outcome.stopped == DONE:
         return outcome
     answers = counted(outcome.before + outcome.answered, "answer")

@@ -11,7 +11,7 @@ def of_run(part: str, outcome: Outcome) -> str:
     """What a run did: `asked` new requests, and attempts that failed by reason."""
     asked = f"{part}: {outcome.before:,} of {counted(outcome.total, 'request')} answered before, {outcome.answered:,} now"
     failed = ", ".join(f"{reason} {count:,}" for reason, count in sorted(outcome.failed.items()))
-    money = f"; {outcome.money:.4g} spent" if outcome.money else ""
+    money = f"; {outcome.money:.4g} units spent" if outcome.money else ""
     unknown = (
         f"; {counted(outcome.uncounted, 'attempt')} may have cost something that the server did not report"
         if outcome.uncounted

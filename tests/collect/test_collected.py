@@ -109,8 +109,8 @@ def test_answers_that_blinding_makes_the_same_are_said(settings):
     plan = plan_of(settings)
     collected = Collected(plan, answers_in(plan.ledger))
     (line,) = merged_in_words(plan, collected.waves[0], collected.answers)
-    assert line.startswith("36 judgments are 12 requests: answers of the same words are asked about once, and share the reply")
-    assert "; taking names out made 1 of 3 different answers (see `blind`)." in line
+    assert line.startswith("36 judgments are 12 requests: of answers of the same words, one is asked about")
+    assert "; of 3 answers of different words, 2 are no longer so without names (`blind`)." in line
     page = page_before(collected, families={}, human_scores=True, power=0.8, confidence=0.9)
     assert line in page
     assert len(page.splitlines()) <= 25
@@ -187,5 +187,4 @@ def test_no_server_that_may_charge_is_asked_without_a_budget(settings):
     with pytest.raises(ConfigError, match="budget: missing, and asking gpt may cost money"):
         budget_of(plan_of(settings))
     assert budget_of(plan_of(settings), "unlimited") is None
-    with pytest.raises(ConfigError, match="prices: none for gpt-x"):
-        budget_of(plan_of({**settings, "budget": 3}))
+    assert budget_of(plan_of({**settings, "budget": 3})) == 3

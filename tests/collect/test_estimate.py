@@ -119,9 +119,8 @@ def test_the_page_shows_a_request_and_no_secret(monkeypatch):
     assert secret not in text
     assert json.dumps(secret)[1:-1] not in text
     assert "\u202e" not in text
-    assert text.splitlines()[-3:] == [
-        "The first request, to one (prompt p0, model m):",
-        "POST http://host:80/v1/chat/completions, key $KEY_OF_ONE, {'max_tokens': 100, 'temperature': 0}",
+    assert text.splitlines()[-2:] == [
+        "The first request, to model-1 at http://host:80/v1, about prompt p0, model m:",
         "user: Rate ⟨U+202E⟩ this; [KEY_OF_ONE]    0",
     ]
 

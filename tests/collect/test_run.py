@@ -296,7 +296,7 @@ def test_log_probabilities_that_cannot_be_true_are_no_answer_now_or_in_an_old_le
 
 
 def test_a_budget_needs_a_price_and_a_longest_answer(run, mock):
-    with pytest.raises(ConfigError, match="`price`"):
+    with pytest.raises(ConfigError, match="a budget needs a price for mock-1"):
         run(plan(mock.url, 1, price=None), budget=1.0)
     with pytest.raises(ConfigError, match="`max_tokens`"):
         run(plan(mock.url, 1, body={"max_tokens": None}), budget=1.0)

@@ -127,7 +127,7 @@ def _parser() -> ArgumentParser:
         "--budget", help="most money for all of it, in that of the price file, or `unlimited`; default: the plan's"
     )
     collect.add_argument(
-        "--dry-run", action="store_true", help="say what it would ask and cost, print three requests, and ask nothing"
+        "--dry-run", action="store_true", help="say what it would ask and cost, print the first request, and ask nothing"
     )
     words = "Build everything of the studies in a YAML file, or the simulated twin of the published ratings, in results/."
     run = command("run", run_workflow, "build all tables, figures and the report", words, "recuse run mine.yaml --cores 4")

@@ -211,7 +211,7 @@ def enough_in(config: Mapping, study: str) -> "Callable[[Collected], bool] | Non
         return None
 
     def enough_collected(collected: "Collected") -> bool:
-        from recuse.collect.designs import enough
+        from recuse.inference.prompts_needed import enough
 
         inputs = _inputs_in(config, study)
         with redirect_stderr(StringIO()), in_folder(inputs) as folder:  # `check` says what it has to say of these ratings

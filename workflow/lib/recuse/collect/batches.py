@@ -287,18 +287,16 @@ def _replies(content: bytes) -> tuple[dict[str, Reply], bool]:
     for line in lines:
         with contextlib.suppress(ValueError):
             record = _Line.model_validate(object_in(line))
-            replies[record.custom_id] = _reply(record)
+            response, error = record.response, record.error or _Error()
+            reason = EXPIRED if error.code == "batch_expired" else SERVER_ERROR
+            reply = Reply(problem=(reason, str(error.message)))
+            if response is not None:
+                reply = Reply(response.status_code, json.dumps(response.body).encode())
+            replies[record.custom_id] = reply
             whole += 1
     if lines and not replies:
         raise ValueError("no line is that of a request")
     return replies, whole == len(lines)
-
-
-def _reply(record: _Line) -> Reply:
-    if record.response is not None:
-        return Reply(record.response.status_code, json.dumps(record.response.body).encode())
-    error = record.error or _Error()
-    return Reply(problem=(EXPIRED if error.code == "batch_expired" else SERVER_ERROR, str(error.message)))
 
 
 async def _call(

@@ -169,19 +169,12 @@ def object_in(body: bytes) -> dict | None:
     return value if isinstance(value, dict) and not _is_too_deep(value) else None
 
 
-def _is_too_deep(value: object) -> bool:
-    level = [value]
-    for _ in range(DEEPEST):
-        inner = []
-        for each in level:
-            if isinstance(each, dict):
-                inner.extend(each.values())
-            elif isinstance(each, list):
-                inner.extend(each)
-        if not inner:
-            return False
-        level = inner
-    return True
+def _is_too_deep(value: object, left: int = DEEPEST) -> bool:
+    """Whether more than so many objects and lists are within each other."""
+    if not isinstance(value, dict | list):
+        return False
+    inner = value.values() if isinstance(value, dict) else value
+    return left == 0 or any(_is_too_deep(each, left - 1) for each in inner)
 
 
 def failure_of(reply: Reply, response: Mapping | None) -> tuple[str, str] | None:

@@ -148,7 +148,10 @@ class Collection:
             return 0.0
         worst = worst_cost(request)
         if worst is None:
-            what = "the longest answer (`max_tokens`)" if request.endpoint.price else "the `price` of its tokens"
+            model = request.endpoint.model
+            what = f"a price for {model} (under `prices:`, a YAML file with `{model}: {{input: 2, output: 8}}` or the like)"
+            if request.endpoint.price is not None:
+                what = "the longest answer (`max_tokens`)"
             raise ConfigError(f"collect: {request.endpoint.name}: a budget needs {what}; write it, or leave the budget out")
         return worst
 

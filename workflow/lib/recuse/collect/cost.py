@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from recuse.collect.ledger import Entry
@@ -56,11 +56,10 @@ def characters_per_token(entries: Iterable[Entry]) -> dict[tuple[str, bool], flo
     It is that of `tokens_in`: characters / (tokens − eight a message). Short prompts, as for answers, have relatively more of
     the marks that servers add.
     """
-    sums = defaultdict(lambda: [0, 0])  # kind -> characters, tokens
+    lengths, tokens = Counter(), Counter()
     for entry in entries:
-        usage = entry.usage
-        if usage is not None:
+        if entry.usage is not None:
             kind = entry.judge, bool(entry.asked["rubric"])
-            sums[kind][0] += characters(entry.asked)
-            sums[kind][1] += usage.prompt_tokens - PER_MESSAGE * len(entry.asked["messages"])
-    return {kind: length / tokens for kind, (length, tokens) in sums.items() if length > 0 and tokens > 0}
+            lengths[kind] += characters(entry.asked)
+            tokens[kind] += entry.usage.prompt_tokens - PER_MESSAGE * len(entry.asked["messages"])
+    return {kind: lengths[kind] / tokens[kind] for kind in lengths if lengths[kind] > 0 and tokens[kind] > 0}

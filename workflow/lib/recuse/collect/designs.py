@@ -11,9 +11,6 @@ from types import MappingProxyType
 import numpy as np
 
 from recuse.base.errors import ConfigError
-from recuse.data.study import Study
-from recuse.model.estimates import estimate
-from recuse.model.spec import EQUATION_1, Spec
 
 WHERE = "config: collect: design"
 
@@ -57,6 +54,8 @@ def assigned(
     judge an answer where that would be its own model's.
     """
     models, judges = sorted(set(models)), sorted(set(judges))
+    if number == len(judges):
+        return set(product(judges, prompts, models))
     if not 1 <= number <= len(judges):
         raise ConfigError(f"{WHERE}: found {number} judges of each answer of {len(judges)} judges; write 1 to {len(judges)}")
     own = [model for model in models if model in judges]
@@ -65,9 +64,6 @@ def assigned(
             f"{WHERE}: judges_per_answer: 1 leaves the answers of a model that judges to itself alone, where a self-bias and a "
             "good answer look the same; write 2 or more"
         )
-    if number == len(judges):
-        return set(product(judges, prompts, models))
-
     luck_of_prompt = np.random.default_rng(seed)
     of_model, together = Counter(), Counter()  # ratings by judge and model; answers by two judges that rate them
     ratings = set()
@@ -117,26 +113,3 @@ def waves(
     while ends[-1] < most:
         ends.append(min(most, max(ends[-1] + 1, math.ceil(ends[-1] * growth))))
     return [ordered[start:end] for start, end in pairwise(ends)]
-
-
-def half_widths(study: Study, *, confidence: float) -> dict[str, float]:
-    """Half the width of the interval of each judge's self-bias, on the unit scale; infinite without one.
-
-    Under A, clustered by prompt; without human scores under B, with effects of models.
-    """
-    terms = EQUATION_1 if study.has_human_scores else ("judge", "self", "same_family", "dimension", "model")
-    factors = study.cells().factors
-    widths = dict.fromkeys(sorted(map(str, np.intersect1d(factors["judge"], factors["model"]))), math.inf)
-    for row in estimate(Spec.of("precision", terms=terms, covariance="CR1"), study, confidence=confidence).estimates:
-        if row["quantity"] == "self_bias" and "ci_low" in row:
-            widths[row["term"]] = (row["ci_high"] - row["ci_low"]) / 2
-    return widths
-
-
-def enough(study: Study, width: float, *, confidence: float) -> bool:
-    """Whether the interval of every judge's self-bias is at most `width` to either side, so that no further wave is asked.
-
-    The rule looks at widths alone: where it stops, intervals of 90 % exclude a true value in 10 to 11 % of simulated studies
-    (benchmarks/stopping.py). A rule that stops when an interval excludes 0 stops at the best of several chances: in 20 %.
-    """
-    return max(half_widths(study, confidence=confidence).values(), default=math.inf) <= width

@@ -163,18 +163,12 @@ def _money(value: float) -> str:
 
 
 def _as_sent(request: Request) -> list[str]:
-    """The lines of a request as it would be sent, with the name of the variable in place of its key."""
+    """The lines of a request, with the name of the variable in place of its key, should a prompt quote that."""
     endpoint = request.endpoint
     about = ", ".join(f"{name} {value}" for name, value in request.about.items())
-    settings = {name: value for name, value in request.body.items() if name != "response_format"}
-    key = "no key" if endpoint.key is None else f"key ${endpoint.key}"
-    lines = [
-        f"The first request, to {endpoint.name} ({about}):",
-        f"POST {endpoint.address}/chat/completions, {key}, {settings}",
-    ]
+    lines = [f"The first request, to {endpoint.model} at {endpoint.address}, about {about}:"]
     for message in request.messages:
         lines += f"{message['role']}: {message['content']}".splitlines()
-    is_set = endpoint.key is not None and endpoint.key in os.environ
-    secrets = Secrets([endpoint] if is_set else [], os.environ)  # should a prompt quote one
+    secrets = Secrets([endpoint] if (endpoint.key or "") in os.environ else [], os.environ)
     lines = [visible(secrets.removed(line)) for line in lines]
     return [line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…" for line in lines]

@@ -294,16 +294,11 @@ def _records(path: str | Path) -> Iterator[tuple[int, dict]]:
         file.seek(0)
         place = 0
         for number, line in enumerate(file, 1):
-            try:
-                record = json.loads(line) if line.startswith(START) else None
-            except (ValueError, RecursionError):
-                record = None
-            if record is not None and record["recuse"] != VERSION:
-                raise DataError(f"{path}, line {number}: a later version of recuse wrote this ledger; update recuse")
-            try:
-                (_Attempt if "key" in (record or ()) else _Step).model_validate(record)
-            except ValueError:
+            record = _record_in(line)
+            if record is None:
                 torn.append(number)
+            elif record["recuse"] != VERSION:
+                raise DataError(f"{path}, line {number}: a later version of recuse wrote this ledger; update recuse")
             else:
                 yield place, record
             place += len(line)
@@ -312,6 +307,17 @@ def _records(path: str | Path) -> Iterator[tuple[int, dict]]:
         what = f"line {numbers} is" if len(torn) == 1 else f"lines {numbers} are"
         why = "cut off or damaged, as by a kill, a full disk or an edit"
         warn(f"{path}: {what} {why}, and skipped; what was asked there counts as not answered")
+
+
+def _record_in(line: bytes) -> dict | None:
+    """What a line says; None if it is cut off or damaged. Lines of later versions are not looked into."""
+    try:
+        record = json.loads(line)
+        if line.startswith(START) and record["recuse"] == VERSION:
+            (_Attempt if "key" in record else _Step).model_validate(record)
+    except (ValueError, RecursionError):
+        return None
+    return record if line.startswith(START) else None
 
 
 def _entry(record: Mapping) -> Entry:

@@ -12,7 +12,7 @@ BURST = 6.0  # seconds of a minute's allowance that may be used at once
 
 
 class Bucket:
-    """An allowance per minute, of which what is not used is kept for `BURST` seconds."""
+    """An allowance per minute, of which what is not used is kept for `BURST` seconds; it may be infinite."""
 
     def __init__(self, per_minute: float, clock: Callable[[], float]) -> None:
         """Start full."""
@@ -22,6 +22,8 @@ class Bucket:
 
     def wait(self, amount: float) -> float:
         """Seconds until `amount` may be taken; more than the bucket holds, when it is full."""
+        if math.isinf(self._rate):
+            return 0.0
         now = self._clock()
         self._level, self._since = min(self._most, self._level + (now - self._since) * self._rate), now
         return max(0.0, (min(amount, self._most) - self._level) / self._rate)
@@ -47,22 +49,20 @@ class Pace:
         self._answers = 0  # since the limit was last changed
         self._cut_at = -math.inf
         self._resume_at = -math.inf
-        minute = (endpoint.requests_per_minute, endpoint.tokens_per_minute)
-        self._buckets = [Bucket(rate, clock) if rate else None for rate in minute]
+        self._requests = Bucket(endpoint.requests_per_minute or math.inf, clock)
+        self._tokens = Bucket(endpoint.tokens_per_minute or math.inf, clock)
 
     def wait(self, tokens: float) -> float:
         """Seconds until a request of so many tokens may be sent: 0 if now, infinity if one under way must end first."""
         if self.under_way >= self.limit:
             return math.inf
-        waits = [bucket.wait(amount) for bucket, amount in zip(self._buckets, (1, tokens), strict=True) if bucket]
-        return max(0.0, self._resume_at - self._clock(), *waits)
+        return max(0.0, self._resume_at - self._clock(), self._requests.wait(1), self._tokens.wait(tokens))
 
     def start(self, tokens: float) -> float:
         """Count a request as sent; its time, for `slow_down`."""
         self.under_way += 1
-        for bucket, amount in zip(self._buckets, (1, tokens), strict=True):
-            if bucket:
-                bucket.take(amount)
+        self._requests.take(1)
+        self._tokens.take(tokens)
         return self._clock()
 
     def end(self) -> None:

@@ -74,6 +74,8 @@ def wording_of(kind: str, name: str, declared: Mapping[str, Mapping]) -> Wording
     check_known("collect: wordings", [name], entries, f"the wordings for {kind}")
     wording = Wording(name, **entries[name])
     needed = OF_RATINGS if kind == "ratings" else OF_VERDICTS
+    if name in declared and kind == "ratings" and not wording.single:
+        needed = (*needed, "reply")
     places = PLACE.findall(wording.template)
     known = (*needed, *OF_OWN) if name in declared else (*needed, *OF_OWN, *OF_PAPER)
     check_known(f"wordings: {name}: the template", places, known, "what may be in braces")
@@ -82,10 +84,6 @@ def wording_of(kind: str, name: str, declared: Mapping[str, Mapping]) -> Wording
         raise ConfigError(
             f"collect: templates: {name}: labels: missing; write what a judge may answer for the first answer, for neither and "
             "for the second, such as [A, tie, B]"
-        )
-    if "{reply}" not in wording.template and wording.name in declared and not wording.single and kind == "ratings":
-        raise ConfigError(
-            f"collect: wordings: {name}: the template lacks {{reply}}, where a judge is told how to reply; add it"
         )
     return wording
 

@@ -108,18 +108,9 @@ class _Run:
                 await asyncio.wait_for(changed.wait(), None if math.isinf(pause) else pause)
         left = any(desk.queue or desk.later for desk in self.collection.desks if not desk.stopped)
         if left and not self.collection.stopping.is_set():
-            self.collection.outcome.stop(BUDGET, self._of_budget())
-
-    def _of_budget(self) -> str:
-        purse, missing = self.collection.purse, self.collection.outcome.missing
-        left = f"{counted(missing, 'request')} {'is' if missing == 1 else 'are'} left"
-        spent = f"spent: {purse.spent:.4g}; {left}"
-        return f"the next request could exceed the budget of {purse.budget:g} ({spent}); allow a larger one to go on"
-
-    def _of_disk(self) -> str:
-        ledger = self.collection.ledger
-        kept = counted(len(ledger), "answer")
-        return f"{ledger.path}: the disk is nearly full, and {kept} are kept; make room there, and run again"
+            purse, missing = self.collection.purse, counted(self.collection.outcome.missing, "request")
+            message = f"the next request could exceed the budget of {purse.budget:g} ({purse.spent:.4g} spent, {missing} left)"
+            self.collection.outcome.stop(BUDGET, f"{message}; allow a larger one to go on")
 
     def _send(self, desk: Desk) -> float:
         """Send all that may be sent now; seconds until more may be, infinity if something must end first or nothing is left."""
@@ -138,7 +129,8 @@ class _Run:
                 return math.inf
             under_way = sum(each.pace.under_way for each in collection.desks)
             if collection.ledger.room() < ROOM * (under_way + 1):
-                collection.stop(DISK, self._of_disk())
+                kept = f"the disk is nearly full, and {counted(len(collection.ledger), 'answer')} are kept"
+                collection.stop(DISK, f"{collection.ledger.path}: {kept}; make room there, and run again")
                 return math.inf
             if again:
                 heapq.heappop(desk.later)

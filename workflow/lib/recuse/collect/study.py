@@ -15,12 +15,12 @@ from recuse.collect.estimate import estimates, page
 from recuse.collect.ledger import Answers, Ledger, answers_in
 from recuse.collect.plan import RATINGS, Plan, is_here
 from recuse.collect.progress import progress
-from recuse.collect.requests import Endpoint, Request
+from recuse.collect.requests import Request
 from recuse.collect.responses import choice_in
 from recuse.collect.run import collect
-from recuse.collect.size import in_words, planned, published, requests_for
 from recuse.collect.table import counts_of, rows_of
 from recuse.collect.texts import Answer
+from recuse.inference.prompts_needed import in_words, planned, published, requests_for
 
 UNLIMITED = "unlimited"
 ABSENT = 200  # words of an answer that is not written yet, for the estimate
@@ -77,11 +77,6 @@ class Collected:
         write_table(path, COLLECTED, self.counts())
 
 
-def endpoints_of(plan: Plan) -> list[Endpoint]:
-    """The models that a plan asks, each once."""
-    return [*dict.fromkeys(asked.endpoint for asked in (*plan.judges.values(), *plan.writers.values()))]
-
-
 def budget_of(plan: Plan, budget: float | str | None = None) -> float | None:
     """The most money that may be spent, None if unlimited; ConfigError if a server that may charge is to be asked without one.
 
@@ -92,24 +87,18 @@ def budget_of(plan: Plan, budget: float | str | None = None) -> float | None:
         return None
     if budget is not None and not 0 <= float(budget) < math.inf:
         raise ConfigError(f"--budget: found {budget}; write an amount of money from 0, or {UNLIMITED}")
-    charging = [endpoint for endpoint in endpoints_of(plan) if not is_here(endpoint)]
+    charging = [asked.endpoint.name for asked in (*plan.judges.values(), *plan.writers.values()) if not is_here(asked.endpoint)]
     if budget is None and charging:
         raise ConfigError(
-            f"collect: budget: missing, and asking {charging[0].name} may cost money; look at the estimate (`recuse collect "
+            f"collect: budget: missing, and asking {charging[0]} may cost money; look at the estimate (`recuse collect "
             "--dry-run`), then write `budget:` in the plan, or pass --budget to `recuse collect`: an amount in the money of "
             "the price file, or `unlimited`"
         )
-    for endpoint in charging:
-        if budget is not None and endpoint.price is None:
-            raise ConfigError(
-                f"collect: prices: none for {endpoint.model}, so that no budget can be kept; name a YAML file under `prices:` "
-                f"with `{endpoint.model}: {{input: <money per million tokens>, output: <the same>}}`"
-            )
     return None if budget is None else float(budget)
 
 
 def page_before(collected: Collected, *, families: Mapping, human_scores: bool, power: float, confidence: float) -> str:
-    """What a plan would ask and cost, three requests in full and, of ratings, how many prompts would show a self-bias.
+    """What a plan would ask and cost, the first request and, of ratings, how many prompts would show a self-bias.
 
     Answers that are not written yet stand as texts of usual length. families: family -> models.
     """
@@ -135,16 +124,16 @@ def page_before(collected: Collected, *, families: Mapping, human_scores: bool, 
 
 def merged_in_words(plan: Plan, requests: Sequence[Request], answers: Sequence[Answer]) -> list[str]:
     """A line about requests that stand for several answers of the same words, and about names that were taken out of these."""
-    merged = len(requests) - len({request.key for request in requests})
-    if not merged:
+    different = len({request.key for request in requests})
+    if different == len(requests):
         return []
     texts = {answer.text for answer in answers}
     blinded = {plan.blinded(text) for text in texts}
-    what = f"{counted(len(requests), 'judgment')} are {counted(len(requests) - merged, 'request')}"
-    same = f"{what}: answers of the same words are asked about once, and share the reply"
-    if len(blinded) < len(texts):
-        same += f"; taking names out made {len(blinded):,} of {counted(len(texts), 'different answer')} (see `blind`)"
-    return [f"{same}."]
+    shared = f"{len(requests):,} judgments are {different:,} requests: of answers of the same words, one is asked about"
+    names = (
+        f"of {len(texts):,} answers of different words, {len(texts) - len(blinded):,} are no longer so without names (`blind`)"
+    )
+    return [f"{shared}; {names}."]
 
 
 def ask(
@@ -171,13 +160,12 @@ def ask(
 
 def _warn_of_cut(plan: Plan, entries: Answers) -> None:
     """Warn about written answers that end in mid-sentence, which judges see as they are."""
-    written = [entries[request.key] for request in plan.writing() if request.key in entries]
-    cut = Counter(entry.asked["model"] for entry in written if choice_in(entry.response).is_cut_off)
-    for model, number in cut.items():
-        whole = sum(entry.asked["model"] == model for entry in written)
+    written = (entries[request.key] for request in plan.writing() if request.key in entries)
+    cut = Counter(entry.judge for entry in written if choice_in(entry.response).is_cut_off)
+    for writer, number in cut.items():
         warn(
-            f"{plan.ledger}: {number:,} of {counted(whole, 'answer')} by {model} were cut off at the limit of tokens, and are "
-            "judged as they are; to have them whole, write a larger `max_tokens` under the writer's `sampling`, which asks anew"
+            f"{plan.ledger}: {counted(number, 'answer')} by {writer}: cut off at the limit of tokens, and judged as they are; "
+            "to have them whole, write a larger `max_tokens` under the writer's `sampling`, which asks anew"
         )
 
 

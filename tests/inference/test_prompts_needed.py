@@ -1,4 +1,4 @@
-"""The size of a plan is that of the table of power, turned round."""
+"""The size of a plan is that of the table of power, turned round; it has enough when intervals are narrow."""
 
 import math
 from dataclasses import replace
@@ -8,11 +8,22 @@ import pytest
 from scipy.stats import nct, norm, t
 
 from conftest import CONFIG, built, study_files
+from rated_tables import FIVE, rated, study_of_rows
 from recuse.base.database import write_parquet
 from recuse.collect.designs import assigned
-from recuse.collect.size import NO_SELF, NOT_ESTIMABLE, in_words, planned, published, requests_for
 from recuse.data.files import RatingsFile
 from recuse.inference.power import expected, over_dimensions, power_rows, study_like
+from recuse.inference.prompts_needed import (
+    NO_SELF,
+    NOT_ESTIMABLE,
+    enough,
+    half_widths,
+    in_words,
+    planned,
+    published,
+    requests_for,
+)
+from recuse.model.estimates import estimate
 from recuse.model.spec import A, C, Spec
 from recuse.simulate.ratings import simulate
 
@@ -147,3 +158,32 @@ def test_published_components_are_those_of_the_twin(world, tmp_path):
         assert getattr(components, name) == pytest.approx(getattr(plan, name), rel=1e-5), name
     for name in ("spread", "ratios", "tau", "effects"):
         assert getattr(components.preferences, name) == pytest.approx(getattr(plan.preferences, name), rel=1e-5), name
+
+
+def test_it_is_enough_if_the_widest_interval_is_narrow(tmp_path):
+    study = study_of_rows(tmp_path, rated(prompts=60))
+    rows = estimate(Spec.of("A", covariance="CR1"), study, confidence=0.9).estimates
+    expected = {row["term"]: (row["ci_high"] - row["ci_low"]) / 2 for row in rows if row["quantity"] == "self_bias"}
+    widths = half_widths(study, confidence=0.9)
+    assert widths == pytest.approx(expected)
+    assert len(widths) == 5
+    assert enough(study, max(widths.values()), confidence=0.9)
+    assert not enough(study, 0.999 * max(widths.values()), confidence=0.9)
+    assert not enough(study, max(widths.values()), confidence=0.95)
+
+
+def test_a_judge_without_an_interval_is_not_enough(tmp_path):
+    """GPT-4o has rated no answer of its own; judges that are no models count for nothing."""
+    rows = [row for row in rated(models=FIVE[:4], prompts=60) if not row["judge"] == row["model"] == "GPT-4o"]
+    study = study_of_rows(tmp_path, rows)
+    widths = half_widths(study, confidence=0.9)
+    assert widths.keys() == {*FIVE[:4]}
+    assert widths["GPT-4o"] == float("inf")
+    assert not enough(study, 10.0, confidence=0.9)
+
+
+def test_without_human_scores_it_is_the_gap_to_other_judges_that_is_narrow(tmp_path):
+    study = study_of_rows(tmp_path, [{**row, "gt": ""} for row in rated(prompts=60)])
+    widths = half_widths(study, confidence=0.9)
+    assert widths.keys() == {*FIVE}
+    assert 0 < max(widths.values()) < 0.2

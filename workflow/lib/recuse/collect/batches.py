@@ -313,8 +313,9 @@ async def _call(
     read: raises ValueError about a body that is not as it has to be. gone: what it gives if the server says that it has no such
     thing; None: that closes the desk, too. content: as of `Client.call`.
     """
+    address = f"{desk.endpoint.address}/{path}"
     for attempt in range(1, desk.endpoint.attempts + 1):
-        reply = await desk.client.call(method, path, TRANSFER, **content)
+        reply = await desk.client.call(method, address, TRANSFER, **content)
         if reply.status in NOT_THERE and gone is not None:
             return gone
         refusal = object_in(reply.body) if (reply.status or 0) >= 400 else None

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,7 +27,6 @@ CLOSING = (NOT_ALLOWED, NO_QUOTA, NO_LOGPROBS, REDIRECTED)  # after which a serv
 
 LARGEST = 8 << 20  # bytes of a body
 DEEPEST = 100  # objects and lists within each other in a body
-POOL = 2  # requests at once that share a pool of connections, which looks at each of these for every request
 LONGEST_TEXT = 100_000  # characters that are kept of a body that is not a JSON object
 OVERLOADED = (429, 503, 529)  # statuses that ask for fewer requests
 TEMPORARY = (409, 425, 500, 502, 503, 504, *range(520, 531))  # statuses that another attempt may not meet
@@ -62,35 +60,34 @@ class Client:
         """Connects only when it is used. ConfigError if the package httpx2 is absent, or certificates cannot be read."""
         self.endpoint = endpoint
         self._httpx = httpx = http_client()
+        key = secrets.key_of(endpoint)
+        # One timeout holds for all of an attempt. Redirects, which may lead to another host, are not followed.
+        settings = {"timeout": None, "follow_redirects": False}
+        settings["headers"] = {} if key is None else {"Authorization": f"Bearer {key}"}
         try:
-            certificates = httpx.create_ssl_context()
+            settings["verify"] = httpx.create_ssl_context()
+            self._completions = httpx.URL(f"{endpoint.address}/chat/completions")
+            # One for each request at once: a shared pool of connections looks at all of these for every request.
+            self._clients = [httpx.AsyncClient(**settings) for _ in range(endpoint.concurrency)]
         except OSError as error:
             raise ConfigError(
                 f"the certificates for HTTPS cannot be read ({error.strerror or error}); let the environment variables "
                 "SSL_CERT_FILE and SSL_CERT_DIR name existing ones, or unset them"
             ) from error
-        try:
-            httpx.URL(endpoint.address)
         except httpx.InvalidURL as error:
             where = f"collect: {endpoint.name}: base_url"
             raise ConfigError(f"{where} is '{endpoint.address}'; write it as in http://localhost:8000/v1") from error
-        key = secrets.key_of(endpoint)
-        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
-        # One timeout holds for all of an attempt. Redirects, which may lead to another host, are not followed.
-        settings = {"verify": certificates, "headers": headers, "timeout": None, "follow_redirects": False}
-        self._pools = [httpx.AsyncClient(**settings) for _ in range(math.ceil(endpoint.concurrency / POOL))]
-        self._turns = cycle(self._pools)
+        self._turns = cycle(self._clients)
 
     async def send(self, request: Request) -> Reply:
         """Send a request once, and take what comes within the endpoint's timeout, at most `LARGEST` bytes."""
         body = json.dumps(request.sent).encode()
         headers = {"Content-Type": "application/json"}
-        return await self.call("POST", "chat/completions", self.endpoint.timeout, content=body, headers=headers)
+        return await self.call("POST", self._completions, self.endpoint.timeout, content=body, headers=headers)
 
-    async def call(self, method: str, path: str, seconds: float, largest: int = 0, **content: object) -> Reply:
-        """Call an address of the server; largest: bytes of the body that are taken, if not LARGEST; content: as of httpx2."""
+    async def call(self, method: str, address: object, seconds: float, largest: int = 0, **content: object) -> Reply:
+        """Call an address; largest: bytes of the body that are taken, if not LARGEST; content: as of httpx2."""
         httpx, largest, body = self._httpx, largest or LARGEST, bytearray()
-        address = f"{self.endpoint.address}/{path}"
         try:
             async with asyncio.timeout(seconds), next(self._turns).stream(method, address, **content) as response:
                 async for chunk in response.aiter_bytes():
@@ -107,8 +104,8 @@ class Client:
 
     async def close(self) -> None:
         """Close the connections."""
-        for pool in self._pools:
-            await pool.aclose()
+        for client in self._clients:
+            await client.aclose()
 
 
 def now() -> str:

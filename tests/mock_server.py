@@ -57,7 +57,7 @@ class Mock:
         self.latency, self.plan, self.share, self.seed, self.port = latency, plan, share, seed, port
         self.at_once, self.retry_after, self.logprobs = at_once, retry_after, logprobs
         self.always = None  # a fault of every request
-        self.location = ""  # to which a redirect leads
+        self.redirect, self.location = 307, ""  # status of a redirect, and where it leads
         self.raw = None  # function of the request's body: the bytes of the response to it
         self.huge = 9 << 20  # bytes
         self.finish = "stop"
@@ -167,7 +167,7 @@ class Mock:
             )
             return await self._reply(writer, {"error": error}, statuses[fault], extra)
         if fault in ("redirect", "not implemented"):
-            status = 307 if fault == "redirect" else 501
+            status = self.redirect if fault == "redirect" else 501
             return await self._reply(writer, {"error": error}, status, {"Location": self.location})
         if fault == "error in 200":
             return await self._reply(writer, {"error": error | {"code": 502}})

@@ -259,8 +259,10 @@ def test_counts_that_cannot_be_true_count_at_the_worst_and_lose_no_answer(run, m
     assert run(plan(mock.url, 228), budget=10.5 * worst).asked == 0
 
 
-def test_a_redirect_is_not_followed_and_stops_its_server(run, mock):
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_redirect_is_not_followed_and_stops_its_server(run, mock, status):
     with Mock() as other:
+        mock.redirect = status
         mock.always, mock.location = "redirect", f"{other.url}/chat/completions"
         outcome = run(plan(mock.url, 40, key="MOCK_KEY"))
         assert not other.seen

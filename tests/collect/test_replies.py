@@ -1,6 +1,7 @@
 """Replies of whole classes against what docs/collect.md says of them: wrapped, negated, in fractions, quoted, cut off."""
 
 import json
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -241,6 +242,16 @@ def test_any_reply_means_what_the_page_says(pieces, dimensions, reads):
     if reply.strip():
         found = read(reply, SCALES["1-5"], dimensions=dimensions, reads=reads)
         assert found == meaning(reply, SCALES["1-5"], [*dimensions], reads=reads), reply
+
+
+@pytest.mark.parametrize(
+    "piece", ["!", " ", "()", "(", "1", "4 of ", "answer: ", "answer ", "{", '{"a":', ", ", "\n", "<think>", "`", "[", "*_"]
+)
+def test_a_reply_of_any_length_is_read_at_once(piece):
+    for reply in (piece * 200_000 + "x", "x" + piece * 200_000, f"a{piece * 200_000}b"):
+        started = time.process_time()
+        assert isinstance(read(reply, SCALES["1-5"])[NAME], str)
+        assert time.process_time() - started < 2
 
 
 @pytest.mark.parametrize("labels", [["A", "A*"], ["C", "C#", "C++"], ["_", "__"], ["1", "2"], ["(a)", "(b)"], ["ja.", "nein."]])

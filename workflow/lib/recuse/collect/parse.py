@@ -7,18 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from recuse.collect.requests import FIRST_LINE, FREE, LAST_LINE, LOGPROBS, Criterion, Request
+from recuse.collect.requests import FIRST_LINE, FREE, LOGPROBS, Criterion, Request
 from recuse.collect.responses import Choice, choice_in, fault_in, likeliest
 from recuse.collect.rubrics import words_of
 
-REFUSAL, TRUNCATED, OFF_SCALE, UNREADABLE, NOT_ANSWERED = (
+# Why a rating is missing.
+REASONS = REFUSAL, TRUNCATED, OFF_SCALE, UNREADABLE, NOT_ANSWERED = (
     "refusal",
     "truncated",
     "off the scale",
     "unreadable",
     "not answered",
 )
-REASONS = (REFUSAL, TRUNCATED, OFF_SCALE, UNREADABLE, NOT_ANSWERED)  # why a rating is missing
 REPAIRED = (OFF_SCALE, UNREADABLE)  # reasons for which a judge is asked once more
 # The first words of a reply without any rating that refuses. Only replies in which nothing was read are looked at.
 REFUSING = re.compile(
@@ -35,6 +35,7 @@ START = r"((?:^[ \t*_#•.)\d-]*|[.,;][ \t]+[*_]*)(?:(?:final|overall|my)[ \t]+)
 BOXED = re.compile(r"\$*\\boxed\{([^{}]*)\}\$*\.?")
 WRAPPINGS = ('""', "''", "“”", "()", "[]", "<>", "{}", "$$")
 MARKUP = "*_`"
+LONGEST_VALUE = 2_000  # characters; what is longer is not a label in some wrapping, and would take long to unwrap
 FRACTION = re.compile(r"(.+?)\s*(?:/|out of|of)\s*(\d+)", re.I)
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 WHOLE = re.compile(r"(\d+)\.0+")  # as in 4.0
@@ -85,7 +86,7 @@ def _reason_without_score(choice: Choice | None, mode: str) -> str | None:
 def _readable_part(text: str, reads: str) -> str:
     """A reply without its thoughts and fences, or one line of it; empty if the thoughts do not end."""
     text = FENCE.sub("", THOUGHTS.sub("", text)).strip()
-    if reads in (FIRST_LINE, LAST_LINE):
+    if reads != FREE:
         lines = text.splitlines() or [""]
         return lines[0 if reads == FIRST_LINE else -1].strip()
     return text
@@ -162,7 +163,7 @@ def _in_text(text: str, names: Mapping[str, str]) -> list[tuple[str | None, obje
 
 def _labelled(criterion: Criterion, value: object) -> Score:
     """The rating of a value that is a label as a whole, in quotes, brackets and the like or not, or as in 4/5."""
-    if not isinstance(value, str):
+    if not isinstance(value, str) or len(value) > LONGEST_VALUE:
         return Score(None, UNREADABLE)
     for text in _unwrapped(value, "".join(criterion.labels)):
         rating = criterion.value_of(_without_scale(criterion, text))

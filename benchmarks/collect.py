@@ -155,7 +155,7 @@ def main() -> None:
     given = parser.parse_args()
     table, usual = {"speed": (speed, 10_000), "faults": (faults, 1_000), "kills": (kills, 500)}[given.what]
     given.requests = given.requests or usual
-    print_machine(("openai",))
+    print_machine(("httpx2",))
     table(given)
 
 

@@ -57,6 +57,8 @@ class Mock:
         self.latency, self.plan, self.share, self.seed, self.port = latency, plan, share, seed, port
         self.at_once, self.retry_after, self.logprobs = at_once, retry_after, logprobs
         self.always = None  # a fault of every request
+        self.redirect, self.location = 307, ""  # status of a redirect, and where it leads
+        self.raw = None  # function of the request's body: the bytes of the response to it
         self.huge = 9 << 20  # bytes
         self.finish = "stop"
         self.refusal = None
@@ -149,7 +151,8 @@ class Mock:
         return seed.choice(self.plan) if seed.random() < self.share else None
 
     async def _answer(self, writer, text, body):
-        lives = await self._reply(writer, self.completion(body))
+        raw = self.raw and self.raw(body)
+        lives = await (self._reply(writer, self.completion(body)) if raw is None else self._send(writer, 200, raw))
         self.answered[text] += 1
         return lives
 
@@ -163,6 +166,9 @@ class Mock:
                 {"Retry-After": self.retry_after} if fault in ("rate limit", "overloaded") else {"x-ratelimit-reset": "3600"}
             )
             return await self._reply(writer, {"error": error}, statuses[fault], extra)
+        if fault in ("redirect", "not implemented"):
+            status = self.redirect if fault == "redirect" else 501
+            return await self._reply(writer, {"error": error}, status, {"Location": self.location})
         if fault == "error in 200":
             return await self._reply(writer, {"error": error | {"code": 502}})
         if fault == "bad JSON":

@@ -8,7 +8,7 @@ from mock_server import Mock
 from recuse.base.log import listening
 from recuse.collect import batches
 from recuse.collect.collection import Collection
-from recuse.collect.cost import cost_of, worst_cost
+from recuse.collect.cost import cost, worst_cost
 from recuse.collect.ledger import Ledger, answers_in, read
 from recuse.collect.run import collect
 
@@ -178,7 +178,8 @@ def test_a_batch_of_another_plan_counts_in_the_budget_and_its_answers_are_kept(m
     outcome = run(path, after, budget=budget)
     usages = [mock.completion(json.loads(line)["body"])["usage"] for line in sent(mock)]
     assert outcome.answered > 0
-    assert sum(cost_of(before[0].endpoint.price, usage, batch=True) for usage in usages) <= budget
+    tokens = [(usage["prompt_tokens"], usage["completion_tokens"]) for usage in usages]
+    assert sum(cost(before[0].endpoint.price, *each, batch=True) for each in tokens) <= budget
     assert len(answers_in(path)) == outcome.answered
     number = len(mock.batches)
     assert run(path, before).answered == 5

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from recuse.base.errors import CollectError, ConfigError
+from recuse.collect.dry_run import page_before
 from recuse.collect.imported import collected_file, with_imports
-from recuse.collect.ledger import Entry, Ledger
+from recuse.collect.ledger import Entry, Ledger, answers_in
 from recuse.collect.parse import REASONS, repair
 from recuse.collect.plan import RATINGS, VERDICTS, Plan
-from recuse.collect.study import Collected, budget_of
+from recuse.collect.study import Collected, budget_of, merged_in_words
 from recuse.config.load import load
 from recuse.inputs import imported, in_folder, inputs_in
 
@@ -35,11 +36,9 @@ def plan_of(settings, kind=RATINGS):
 
 
 def answered(request, content, finish="stop"):
-    response = {"choices": [{"message": {"content": content}, "finish_reason": finish}]}
     usage = {"prompt_tokens": 100, "completion_tokens": 10}
-    return Entry(
-        request.key, request.endpoint.name, request.identity, request.about, "", 0.1, 1, response, usage=usage, cost=0.5
-    )
+    response = {"choices": [{"message": {"content": content}, "finish_reason": finish}], "usage": usage}
+    return Entry(request.key, request.endpoint.name, request.identity, request.about, "", 0.1, 1, response, cost=0.5)
 
 
 def rows_of(collected, path="rows.csv"):
@@ -105,6 +104,21 @@ def test_a_plan_that_stopped_early_asks_for_no_more_than_it_asked(settings):
     assert len(rows_of(Collected(plan, entries))) == 30 * 4 * 2
 
 
+def test_answers_that_blinding_makes_the_same_are_said(settings):
+    answers = "".join(f"p{n},{model},I am {model}.\n" for n in range(6) for model in ("gpt", "claude", "llama"))
+    Path("answers.csv").write_text("prompt,model,text\n" + answers)
+    plan = plan_of(settings)
+    collected = Collected(plan, answers_in(plan.ledger))
+    (line,) = merged_in_words(plan, collected.waves[0], collected.answers)
+    assert line.startswith("36 judgments are 12 requests: of answers of the same words, one is asked about")
+    assert "; of 3 answers of different words, 2 are no longer so without names (`blind`)." in line
+    page = page_before(collected, families={}, human_scores=True, power=0.8, confidence=0.9)
+    assert line in page
+    assert len(page.splitlines()) <= 25
+    assert " units" in page.splitlines()[0]
+    assert merged_in_words(plan_of({**settings, "blind": False}), [], []) == []
+
+
 def test_a_later_part_with_a_request_of_an_earlier_one_has_not_begun(settings):
     Path("prompts.csv").write_text("prompt,text\n" + "".join(f"p{n},The same?\n" for n in range(60)))
     Path("answers.csv").write_text(
@@ -149,6 +163,13 @@ def test_a_study_that_asks_judges_is_an_import_of_what_its_ledger_holds(settings
     assert not Path("results").exists()
 
 
+@pytest.mark.parametrize("address", ["http://user:secret@host/v1", "http://host/v1?key=secret", "localhost:8000/v1"])
+def test_an_address_with_a_password_or_a_query_is_refused_with_the_settings(settings, address):
+    settings["judges"] = {"gpt": {"model": "gpt-x", "base_url": address}}
+    with pytest.raises(ConfigError, match="judges: gpt: base_url"):
+        with_imports({"studies": {"ours": {"title": "t", "collect": settings}}})
+
+
 def test_scales_follow_from_wordings_which_must_agree(settings):
     def scales(**change):
         return with_imports({"studies": {"ours": {"collect": {**settings, **change}}}})["studies"]["ours"]["scales"]
@@ -167,5 +188,4 @@ def test_no_server_that_may_charge_is_asked_without_a_budget(settings):
     with pytest.raises(ConfigError, match="budget: missing, and asking gpt may cost money"):
         budget_of(plan_of(settings))
     assert budget_of(plan_of(settings), "unlimited") is None
-    with pytest.raises(ConfigError, match="prices: none for gpt-x"):
-        budget_of(plan_of({**settings, "budget": 3}))
+    assert budget_of(plan_of({**settings, "budget": 3})) == 3

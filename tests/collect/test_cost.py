@@ -1,6 +1,6 @@
 import pytest
 
-from recuse.collect.cost import characters_per_token, cost, cost_of, most_out, tokens_in, used, worst_cost
+from recuse.collect.cost import characters_per_token, cost, most_out, tokens_in, worst_cost
 from recuse.collect.ledger import Entry
 from recuse.collect.requests import Endpoint, Price, Request
 
@@ -33,19 +33,10 @@ def test_money_is_by_price_and_half_in_a_batch():
     assert worst_cost(request(price=None, max_tokens=30)) is None
 
 
-def test_usage_that_does_not_say_costs_an_unknown_sum():
-    usage = {"prompt_tokens": 7, "completion_tokens": 0}
-    assert used(usage) == (7, 0)
-    assert cost_of(PRICE, usage) == pytest.approx(14e-6)
-    assert (
-        cost_of(PRICE, {"prompt_tokens": 7, "completion_tokens": None}) is cost_of(PRICE, None) is cost_of(None, usage) is None
-    )
-
-
 def test_the_ratio_that_a_ledger_shows_gives_its_tokens_back():
     asked = request()
     usages = [{"prompt_tokens": 56, "completion_tokens": 1}, {"prompt_tokens": 96, "completion_tokens": 1}]
-    entries = [Entry(asked.key, "a", asked.identity, {}, "", 0.1, 1, usage=usage) for usage in usages]
+    entries = [Entry(asked.key, "a", asked.identity, {}, "", 0.1, 1, {"usage": usage}) for usage in usages]
     entries.append(Entry(asked.key, "b", asked.identity, {}, "", 0.1, 1))
     ratios = characters_per_token(entries)
     assert ratios == {("a", False): pytest.approx(400 / 120)}

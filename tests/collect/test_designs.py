@@ -1,4 +1,4 @@
-"""Designs are balanced, hang on names and seed alone, and stop by widths."""
+"""Designs are balanced, and hang on names and seed alone."""
 
 import random
 from collections import Counter
@@ -6,11 +6,9 @@ from itertools import product
 
 import pytest
 
-from rated_tables import FIVE, rated, study_of_rows
+from rated_tables import FIVE
 from recuse.base.errors import ConfigError
-from recuse.collect.designs import assigned, enough, half_widths, in_order, waves
-from recuse.model.estimates import estimate
-from recuse.model.spec import Spec
+from recuse.collect.designs import assigned, in_order, waves
 
 PROMPTS = [f"p{number}" for number in range(30)]
 STRATA = {prompt: "short" if number < 9 else "long" for number, prompt in enumerate(PROMPTS)}
@@ -99,38 +97,3 @@ def test_waves_are_parts_of_one_order_each_with_the_shares_of_the_strata():
         assert abs(sum(STRATA[prompt] == "short" for prompt in asked[:size]) - 0.3 * size) < 1
     assert [len(part) for part in waves(PROMPTS, first=1, growth=1.01, most=4, seed=5)] == [1, 1, 1, 1]
     assert [len(part) for part in waves(PROMPTS, first=30, growth=2, most=30, seed=5)] == [30]
-
-
-@pytest.mark.parametrize("change", [{"first": 0}, {"growth": 1}, {"most": 31}, {"first": 29}])
-def test_waves_that_are_no_plan_are_refused(change):
-    with pytest.raises(ConfigError, match="write first no larger than most"):
-        waves(PROMPTS, **{"first": 10, "growth": 2, "most": 28, "seed": 1} | change)
-
-
-def test_it_is_enough_if_the_widest_interval_is_narrow(tmp_path):
-    study = study_of_rows(tmp_path, rated(prompts=60))
-    rows = estimate(Spec.of("A", covariance="CR1"), study, confidence=0.9).estimates
-    expected = {row["term"]: (row["ci_high"] - row["ci_low"]) / 2 for row in rows if row["quantity"] == "self_bias"}
-    widths = half_widths(study, confidence=0.9)
-    assert widths == pytest.approx(expected)
-    assert len(widths) == 5
-    assert enough(study, max(widths.values()), confidence=0.9)
-    assert not enough(study, 0.999 * max(widths.values()), confidence=0.9)
-    assert not enough(study, max(widths.values()), confidence=0.95)
-
-
-def test_a_judge_without_an_interval_is_not_enough(tmp_path):
-    """GPT-4o has rated no answer of its own; judges that are no models count for nothing."""
-    rows = [row for row in rated(models=FIVE[:4], prompts=60) if not row["judge"] == row["model"] == "GPT-4o"]
-    study = study_of_rows(tmp_path, rows)
-    widths = half_widths(study, confidence=0.9)
-    assert widths.keys() == {*FIVE[:4]}
-    assert widths["GPT-4o"] == float("inf")
-    assert not enough(study, 10.0, confidence=0.9)
-
-
-def test_without_human_scores_it_is_the_gap_to_other_judges_that_is_narrow(tmp_path):
-    study = study_of_rows(tmp_path, [{**row, "gt": ""} for row in rated(prompts=60)])
-    widths = half_widths(study, confidence=0.9)
-    assert widths.keys() == {*FIVE}
-    assert 0 < max(widths.values()) < 0.2

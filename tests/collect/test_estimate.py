@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from recuse.collect.cost import tokens_in, worst_cost
-from recuse.collect.estimate import ANSWER, RATING, SECONDS, TOKENS_PER_SECOND, estimates, examples, page, total
+from recuse.collect.estimate import ANSWER, RATING, SECONDS, TOKENS_PER_SECOND, estimates, page, total
 from recuse.collect.ledger import Entry
 from recuse.collect.requests import LOGPROBS, NUMBER, SCHEMA, Criterion, Endpoint, Price, Request
 
@@ -23,7 +23,7 @@ def request(number, endpoint=JUDGE, *, criteria=CRITERIA, mode=SCHEMA, text="Rat
 
 def entry(asked, *, out=20, into=None, seconds=3.0, money=0.01, **others):
     usage = {"prompt_tokens": into or tokens_in(asked), "completion_tokens": out}
-    about = {"usage": usage, "cost": money, **others}
+    about = {"response": {"choices": [{"message": {}}], "usage": usage}, "cost": money, **others}
     return Entry(asked.key, asked.endpoint.name, asked.identity, asked.about, "2026", seconds, 1, **about)
 
 
@@ -96,66 +96,53 @@ def test_all_judges_answer_at_once_and_what_is_unknown_of_one_is_unknown_of_all(
     unpriced = replace(other, name="three", price=None)
     whole = total(estimates([*PLAN, request(0, unpriced)], []))
     assert (whole.money, whole.most) == (None, None)
-    assert "an unknown sum" in page(estimates([*PLAN, request(0, unpriced)], []), PLAN)
+    assert "an unknown sum" in page(estimates([*PLAN, request(0, unpriced)], []), PLAN[0])
 
 
-def plan_of_judges(*counts):
-    return [
-        request(number, replace(JUDGE, name=f"judge {judge}", model=f"m{judge}"))
-        for judge, count in enumerate(counts)
-        for number in range(count)
-    ]
+@pytest.mark.parametrize(("judges", "rows"), [(1, 1), (3, 4), (8, 9), (40, 9)])
+def test_the_page_has_25_lines_whatever_the_plan(judges, rows):
+    endpoints = [replace(JUDGE, name=f"judge {number}", model=f"m{number}") for number in range(judges)]
+    plan = [request(0, endpoint, text="line\n" * 50) for endpoint in endpoints]
+    lines = page(estimates(plan, []), plan[0], spent=1.0, notes=["note"] * 6).splitlines()
+    assert len(lines) == 25
+    assert lines[-1].endswith(" lines more")
+    assert lines[3 + rows] == ""
+    assert judges == 1 or lines[2 + rows].split()[:2] == ["all", str(judges)]
+    assert judges < 40 or lines[1 + rows].split()[:3] == ["33", "more", "33"]
 
 
-@pytest.mark.parametrize(
-    ("counts", "expected"),
-    [
-        ([3, 3, 3], [(0, 0), (1, 1), (2, 2)]),
-        ([9, 1, 1], [(0, 0), (1, 0), (2, 0)]),
-        ([5], [(0, 0), (0, 2), (0, 4)]),
-        ([1, 1], [(0, 0), (1, 0)]),
-    ],
-)
-def test_examples_are_the_first_a_middle_and_the_last_of_different_judges(counts, expected):
-    shown = [(int(each.endpoint.name[-1]), int(each.about["prompt"][1:])) for each in examples(plan_of_judges(*counts))]
-    assert shown == expected
-
-
-def test_the_page_shows_whole_requests_and_no_secret(monkeypatch):
+def test_the_page_shows_a_request_and_no_secret(monkeypatch):
     secret = 'sk-"e"-1234567890'
     monkeypatch.setenv("KEY_OF_ONE", secret)
-    plan = [request(number, text=f"Rate \u202e this; {secret}") for number in range(3)]
-    text = page(estimates(plan, []), plan)
+    asked = request(0, text=f"Rate \u202e this; {secret}")
+    text = page(estimates([asked], []), asked)
     assert secret not in text
     assert json.dumps(secret)[1:-1] not in text
     assert "\u202e" not in text
-    assert text.count("POST http://host:80/v1/chat/completions\nAuthorization: Bearer $KEY_OF_ONE\n{") == 3
-    assert "one: prompt p0, model m\n" in text
-    sent = json.loads(text[text.index("{\n") : text.index("\n}") + 2])
-    content = "Rate ⟨U+202E⟩ this; [KEY_OF_ONE]    0"
-    assert sent == {"model": "model-1", "messages": [{"role": "user", "content": content}], "max_tokens": 100, "temperature": 0}
+    assert text.splitlines()[-2:] == [
+        "The first request, to model-1 at http://host:80/v1, about prompt p0, model m:",
+        "user: Rate ⟨U+202E⟩ this; [KEY_OF_ONE]    0",
+    ]
 
 
 def test_the_page_says_what_is_left_and_on_what_it_rests():
-    lines = page(estimates(PLAN, []), PLAN).splitlines()
+    lines = page(estimates(PLAN, []), PLAN[0]).splitlines()
     assert lines[0].startswith("10 requests to ask, about 0.00")
-    assert lines[0].endswith(", about a minute.")
-    assert " ".join(lines[2].split()) == "judge requests answered left tokens in tokens out money at most minutes"
+    assert lines[0].endswith(" units, about 4 s.")
+    assert " ".join(lines[2].split()) == "requests answered left tokens in tokens out money most minutes"
     assert lines[3].split()[:4] == ["one", "10", "0", "10"]
-    assert any(line.startswith("No answers like these yet from one. Assumed: 4 characters") for line in lines)
-    learnt = page(estimates(PLAN, [entry(PLAN[0])]), PLAN, spent=0.01)
-    assert "Assumed" not in learnt
-    assert "Spent so far, by the ledger: 0.0100." in learnt
-    done = page(estimates(PLAN, map(entry, PLAN)), PLAN)
+    assert any(line.startswith("Tokens of one are guesses") for line in lines)
+    learnt = page(estimates(PLAN, [entry(PLAN[0])]), PLAN[0], spent=0.01)
+    assert "guesses" not in learnt
+    assert "Spent so far, by the ledger: 0.0100 units." in learnt
+    done = page(estimates(PLAN, map(entry, PLAN)), PLAN[0])
     assert done.startswith("Nothing is left to ask: 10 requests, all answered.\n")
-    assert page([], []) == "The plan asks for nothing."
 
 
-def test_the_page_names_judges_without_price_or_limit():
+def test_the_page_has_a_dash_without_price_or_limit():
     unlimited = Request(JUDGE, [{"role": "user", "content": "?"}], {})
-    text = page(estimates([unlimited], []), [unlimited])
-    assert "No `max_tokens` limits the answers of one." in text
+    assert page(estimates([unlimited], []), unlimited).splitlines()[3].split()[-2] == "–"
     unpriced = request(0, replace(JUDGE, price=None, batch=True, key=None))
-    text = page(estimates([unpriced], []), [unpriced])
+    text = page(estimates([unpriced], []), unpriced)
     assert text.startswith("1 request to ask, an unknown sum, up to a day for batches.")
-    assert "No price is stated for one." in text
+    assert text.splitlines()[3].split()[-3:] == ["–", "–", "–"]

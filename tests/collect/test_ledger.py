@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from collecting import plan
 from conftest import ROOT
 from recuse.base.errors import ConfigError, DataError, DiskError
 from recuse.base.log import listening
-from recuse.collect.ledger import SEEN, Entry, Ledger, answers_in, ledger_found, line_of, read, values_of
+from recuse.collect.estimate import estimates
+from recuse.collect.ledger import SEEN, Entry, Ledger, answers_in, ledger_found, line_of, read
+from recuse.collect.run import collect
 
-ASKED = {"model": "m", "messages": [{"role": "user", "content": "Wie viele? \ud83d"}], "body": {}}
+ASKED = {"model": "m", "messages": [{"role": "user", "content": "Wie viele? \ud83d"}], "body": {}, "rubric": [], "mode": "text"}
 
 
 def entry(key, *, error=None, cost=0.5, text="four", attempt=1):
@@ -43,7 +46,7 @@ def test_what_is_appended_is_read_back_equal(path):
 def test_the_last_usable_response_is_the_answer_to_a_request(path):
     fill(path, entry("a", text="old"), entry("b", error="timeout"))
     with Ledger(path) as ledger:
-        answers = ledger.answers()
+        answers = ledger
         assert [*answers] == ["a"]
         ledger.append([entry("a", text="new"), entry("b", attempt=2), entry("a", error="server error")])
         assert answers["a"] == entry("a", text="new")
@@ -56,35 +59,64 @@ def test_money_is_summed_and_an_unknown_cost_counts_at_the_most_that_it_may_be(p
     unknown = replace(entry("b", error="timeout", cost=None), at_most=0.125)
     fill(path, entry("a", error="another model"), entry("a", cost=0.25), unknown, entry("c", cost=None))
     with Ledger(path) as ledger:
-        assert ledger.answers().spent == 0.875
+        assert ledger.spent == 0.875
         ledger.append([entry("d")])
-        assert ledger.answers().spent == 1.375
+        assert ledger.spent == 1.375
 
 
 @pytest.mark.parametrize("kept", [1, 12, 100, -1])
 def test_a_line_cut_off_is_ended_and_skipped_and_nothing_else_is_lost(path, kept):
     content = fill(path, entry("a"))
-    last = line_of(values_of(entry("b")))
+    last = line_of(entry("b"))
     path.write_bytes(content + last[:kept])
     whole = kept == -1  # only the line's end is missing
     with listening() as warnings, Ledger(path) as ledger:
-        assert ledger.torn == (not whole)
-        assert ("b" in ledger.answers()) == whole
+        assert ("b" in ledger) == whole
         ledger.append([entry("c")])
-        assert ledger.answers()["c"] == entry("c")
+        assert ledger["c"] == entry("c")
     assert len(warnings) == (not whole)
-    assert whole or "line 2 is cut off" in warnings[0]
-    assert path.read_bytes() == content + last[:kept] + b"\n" + line_of(values_of(entry("c")))
+    assert whole or "line 2 is cut off or damaged" in warnings[0]
+    assert path.read_bytes() == content + last[:kept] + b"\n" + line_of(entry("c"))
     with listening() as warnings:
         assert [each.key for each in read(path)] == ["a", *("b" * whole), "c"]
     assert len(warnings) == (not whole)
+
+
+@pytest.mark.parametrize("value", [None, True, [1], "text", -5, 10**400, float("nan")])
+@pytest.mark.parametrize("name", [*Entry.__dataclass_fields__, "messages", "mode", "rubric", "body", "reason"])
+def test_a_line_that_was_edited_is_skipped_or_read_and_never_a_crash(path, name, value):
+    fill(path, entry("a"), entry("b", error="timeout", cost=None))
+    edited = []
+    for line in path.read_text().splitlines():
+        record = json.loads(line)
+        for holder in (record, record["asked"], record["error"] or {}):
+            if name in holder:
+                holder[name] = value
+                if value is None:
+                    del holder[name]
+        edited.append(json.dumps(record))
+    path.write_text("\n".join(edited) + "\n")
+    with listening() as warnings, Ledger(path) as ledger:
+        answers = ledger
+        assert 0 <= answers.spent <= 1000
+        assert estimates([], answers.values()) == []
+    kept = len([*read(path)])
+    assert bool(warnings) == (kept < 2)
+
+
+def test_a_line_that_is_not_whole_is_named(path):
+    content = fill(path, entry("a"))
+    path.write_bytes(content + b'{"recuse": 1, "key": "b"}\n{"recuse": 1}\n' + content)
+    with listening() as warnings:
+        assert len([*read(path)]) == 2
+    assert "lines 2 and 3 are cut off or damaged, as by a kill, a full disk or an edit, and skipped" in warnings[0]
 
 
 def test_a_ledger_cut_in_its_first_line_is_still_one(path):
     content = fill(path, entry("a"))
     path.write_bytes(content[:5])
     with listening(), Ledger(path) as ledger:
-        assert len(ledger.answers()) == 0
+        assert len(ledger) == 0
 
 
 def test_another_file_is_never_written_to(path):
@@ -122,7 +154,7 @@ with Ledger(sys.argv[1]) as ledger:
             ledger.append([entry(str(number))])
     except DiskError as error:
         print(error)
-    print(len(ledger.answers()))
+    print(len(ledger))
 """
 
 
@@ -151,9 +183,9 @@ def test_a_full_disk_is_said_with_what_is_kept(path):
     assert printed[0].startswith(f"{path}: file too large; {kept} answers are kept in it; ")
     assert path.stat().st_size == 2500
     with listening() as warnings, Ledger(path) as ledger:
-        assert len(ledger.answers()) == kept
+        assert len(ledger) == kept
         ledger.append([entry("z")])
-    assert f"line {kept + 1} is cut off" in warnings[0]
+    assert f"line {kept + 1} is cut off or damaged" in warnings[0]
     assert len(answers_in(path)) == kept + 1
 
 
@@ -165,7 +197,7 @@ def test_a_line_is_whole_after_one_that_had_no_room(path, monkeypatch):
             ledger.append([entry("a")])
         monkeypatch.undo()
         ledger.append([entry("b")])
-        assert ledger.answers()["b"] == entry("b")
+        assert ledger["b"] == entry("b")
     assert [json.loads(line)["key"] for line in path.read_bytes().splitlines()[1:]] == ["b"]
 
 
@@ -185,3 +217,24 @@ def test_a_ledger_counts_as_found_until_others_change_it(tmp_path, monkeypatch):
     for damaged in ("", "[]", "{}"):
         seen.write_text(damaged)
         assert ledger_found(config, "asked") not in (absent, left)
+
+
+OF_0_2 = ROOT / "tests" / "collect" / "data" / "ledger_of_0_2.jsonl"  # with faults, log probabilities and a batch
+
+
+def test_a_ledger_of_version_0_2_answers_what_it_answered(path):
+    path.parent.mkdir()
+    path.write_bytes(OF_0_2.read_bytes())
+    url = "http://127.0.0.1:18765/v1"
+    requests = [
+        *plan(url, 6),
+        *plan(url, 2, mode="logprobs", body={"logprobs": True, "top_logprobs": 5}),
+        *plan(url, 4, judge="batched", batch=True, body={"temperature": 0.5})[:2],
+    ]
+    with listening() as warnings, Ledger(path) as ledger:
+        outcome = collect(requests, ledger)
+        assert (outcome.before, outcome.asked, outcome.missing) == (10, 0, 0)
+        assert ledger.spent == pytest.approx(0.00042)
+    assert not warnings
+    assert [entry.usage.prompt_tokens for entry in answers_in(path).values()] == [13] * 10
+    assert path.read_bytes() == OF_0_2.read_bytes()

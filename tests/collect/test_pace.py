@@ -106,20 +106,7 @@ def test_no_more_is_sent_in_a_minute_than_is_allowed(clock, settings, tokens, mi
         ({"retry-after": format_datetime(datetime.fromtimestamp(NOW + 20, UTC), usegmt=True)}, 20.0),
         ({"retry-after": format_datetime(datetime.fromtimestamp(NOW - 20, UTC), usegmt=True)}, 0.0),
         ({"retry-after": "soon"}, None),
-        ({"x-ratelimit-reset-requests": "1m0s", "x-ratelimit-remaining-requests": "0"}, 60.0),
-        ({"x-ratelimit-reset-requests": "1m0s", "x-ratelimit-remaining-requests": "7"}, None),
-        (
-            {
-                "x-ratelimit-reset-requests": "20ms",
-                "x-ratelimit-remaining-requests": "0",
-                "x-ratelimit-reset-tokens": "1h1.5s",
-                "x-ratelimit-remaining-tokens": "0",
-            },
-            3601.5,
-        ),
-        ({"x-ratelimit-reset": str(int(NOW + 40))}, 40.0),
-        ({"x-ratelimit-reset": str(int((NOW + 40) * 1000))}, 40.0),
-        ({"x-ratelimit-reset": "12"}, 12.0),
+        *(({"retry-after": text}, None) for text in ("-1", "NaN", "1e9", "9" * 400, "1,5", "²")),
     ],
 )
 def test_the_wait_that_a_server_asks_for_is_read_in_each_of_its_forms(headers, seconds):

@@ -4,9 +4,10 @@ import math
 
 import pytest
 
-from recuse.collect.parse import OFF_SCALE, REFUSAL, TRUNCATED, UNREADABLE, Score, repair, scores, text_of
-from recuse.collect.requests import LOGPROBS, NUMBER, SCHEMA, Criterion, Endpoint, Request
-from recuse.collect.rubrics import FIRST_LINE, LAST_LINE, criterion_of, verdict_of, wording_of
+from recuse.collect.parse import OFF_SCALE, REFUSAL, TRUNCATED, UNREADABLE, Score, repair, scores
+from recuse.collect.requests import FIRST_LINE, LAST_LINE, LOGPROBS, NUMBER, SCHEMA, Criterion, Endpoint, Request
+from recuse.collect.responses import choice_in
+from recuse.collect.rubrics import criterion_of, verdict_of, wording_of
 
 ENDPOINT = Endpoint("judge", "m")
 PLAIN = wording_of("ratings", "plain", {})
@@ -15,8 +16,8 @@ ONE = (criterion_of("Helpfulness", PLAIN, {}),)
 TWO = (*ONE, criterion_of("Logical correctness", PLAIN, {}))
 
 
-def request(criteria=ONE, mode=SCHEMA):
-    return Request(ENDPOINT, ({"role": "user", "content": "?"},), {}, criteria, mode)
+def request(criteria=ONE, mode=SCHEMA, reads="reply"):
+    return Request(ENDPOINT, ({"role": "user", "content": "?"},), {}, criteria, mode, reads)
 
 
 def response(content, finish="stop", **message):
@@ -24,7 +25,7 @@ def response(content, finish="stop", **message):
 
 
 def read(content, criteria=ONE, mode=SCHEMA, finish="stop", reads="reply", **message):
-    return [*scores(request(criteria, mode), response(content, finish, **message), reads=reads).values()]
+    return [*scores(request(criteria, mode, reads), response(content, finish, **message)).values()]
 
 
 @pytest.mark.parametrize(
@@ -40,7 +41,7 @@ def read(content, criteria=ONE, mode=SCHEMA, finish="stop", reads="reply", **mes
         ('{"Helpfulness": true}', Score(None, UNREADABLE)),
         ('{"Helpfulness": null}', Score(None, UNREADABLE)),
         ('{"helpful": 4}', Score(None, UNREADABLE)),
-        ("4", Score(None, UNREADABLE)),
+        ("4", Score(4)),
         ("[" * 100_000, Score(None, UNREADABLE)),
         ("I'm sorry, but I cannot rate this.", Score(None, REFUSAL)),
         ("", Score(None, UNREADABLE)),
@@ -56,11 +57,11 @@ def test_json_is_read_or_missing_with_its_reason(content, score):
         ("Answer: 4", Score(4)),
         ("**Answer:** 4.", Score(4)),
         ("3", Score(3)),
-        ("First I thought Answer: 2\nbut then\nAnswer: 5", Score(5)),
+        ("First I thought Answer: 2\nbut then\nAnswer: 5", Score(None, UNREADABLE)),
         ("Answer: 4.0", Score(4)),
         ("Answer: 4.5", Score(None, OFF_SCALE)),
         ("Answer: 9", Score(None, OFF_SCALE)),
-        ("Answer: 4/5", Score(None, UNREADABLE)),
+        ("Answer: 4/5", Score(4)),
         ("The answer is clearly 4", Score(None, UNREADABLE)),
         ("I can't judge that.", Score(None, REFUSAL)),
     ],
@@ -83,10 +84,10 @@ def test_a_line_is_of_the_criterion_that_it_starts_with():
 
 
 def test_a_text_that_was_filtered_is_none_and_half_a_surrogate_can_be_sent():
-    assert text_of(response("It is", finish="content_filter")) is None
-    assert text_of(response("It is", finish="length")) == "It is"
-    assert text_of(response(" a \ud800 b")) == "a ? b"
-    assert text_of({"choices": [{"message": "no mapping"}]}) is None
+    assert choice_in(response("It is", finish="content_filter")).text is None
+    assert choice_in(response("It is", finish="length")).text == "It is"
+    assert choice_in(response(" a \ud800 b")).text == "a ? b"
+    assert choice_in({"choices": [{"message": "no mapping"}]}) is None
 
 
 def test_labels_of_the_paper_are_numbers_of_its_data():

@@ -159,17 +159,20 @@ def test_each_answer_has_as_many_judges_as_the_design_says(plan):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"prompts": "prompt,text\np1,a\np1,b\n"}, "line 3: found the prompt 'p1' twice"),
+        ({"prompts": "prompt,text\np1,a\np1,b\n"}, "line 3: found a second text of p1; keep one"),
         ({"prompts": "prompt,text\np1,\n"}, "line 2, column text: empty"),
         ({"answers": "prompt,model,text\np9,gpt,x\n"}, "the prompt 'p9' is not in the table of prompts; known: p1"),
-        ({"answers": "prompt,model,text\np1,gpt,x\np1,gpt,y\n"}, "line 3: found a second answer of gpt"),
+        ({"answers": "prompt,model,text\np1,gpt,x\np1,gpt,y\n"}, "line 3: found a second text of gpt of p1; keep one"),
         ({"answers": "prompt,who,text\np1,gpt,x\n"}, "column model: missing"),
-        ({"wordings": ["plane"]}, "there is no wording 'plane' for ratings; did you mean 'plain'"),
-        ({"rubrics": ["helpfulnes"]}, "there is no criterion 'helpfulnes'"),
-        ({"templates": {"mine": {"template": "{prompt}"}}, "wordings": ["mine"]}, "lacks {answer}"),
+        ({"wordings": ["plane"]}, "'plane' is not one of the wordings for ratings; did you mean 'plain'"),
+        ({"rubrics": ["helpfulnes"]}, "'helpfulnes' is not one of the criteria; did you mean 'Helpfulness'"),
+        (
+            {"templates": {"mine": {"template": "{prompt}"}}, "wordings": ["mine"]},
+            "mine: 'answer' is not one of the texts in braces in the template",
+        ),
         (
             {"templates": {"mine": {"template": "{prompt} {answer} {x}"}}, "wordings": ["mine"]},
-            "unknown placeholder {x}; use {prompt}, {answer}, {criteria}, {reply}, {labels}",
+            "mine: the template: 'x' is not one of what may be in braces; known: answer, criteria, labels, prompt, reply",
         ),
         (
             {
@@ -186,17 +189,26 @@ def test_each_answer_has_as_many_judges_as_the_design_says(plan):
         ({"kind": VERDICTS, "judges": {"gpt": {**JUDGES["gpt"], "mode": LOGPROBS}}}, "a verdict has no expected value"),
         (
             {"templates": {"mine": {"template": "{prompt} {answer} {definition}"}}, "wordings": ["mine"]},
-            "unknown placeholder {definition}",
+            "'definition' is not one of what may be in braces",
         ),
         (
             {"kind": VERDICTS, "templates": {"mine": {"template": "{prompt} {answer_1} {answer_2}"}}, "wordings": ["mine"]},
             "mine: labels: missing; write what a judge may answer",
         ),
-        ({"templates": {"mine": {"template": "{prompt} {answer} {reply}"}}}, "templates: mine: nothing asks this; add it to"),
-        ({"rubrics": ["Helpfulness"], "criteria": {"wit": {"question": "?"}}}, "criteria: wit: nothing asks this"),
+        (
+            {"templates": {"mine": {"template": "{prompt} {answer} {reply}"}}},
+            "'mine' is not one of the `wordings` to ask in",
+        ),
+        (
+            {"rubrics": ["Helpfulness"], "criteria": {"wit": {"question": "?"}}},
+            "'wit' is not one of the `rubrics`",
+        ),
         ({"orders": "random"}, "orders: has no meaning for ratings"),
         ({"kind": VERDICTS, "rubrics": ["Helpfulness"]}, "rubrics: has no meaning for verdicts"),
-        ({"families": {"A": ["gpd"]}}, "families: A: 'gpd' is neither a judge nor a model with answers; did you mean 'gpt'"),
+        (
+            {"families": {"A": ["gpd"]}},
+            "families: A: 'gpd' is not one of the judges and the models with answers",
+        ),
         ({"hidden": ["A"]}, "hidden: A: would be taken out of every sentence"),
         ({"design": {"strata": "dataset"}}, "prompts.csv has no column dataset"),
     ],

@@ -91,7 +91,7 @@ def test_answers_that_are_cut_off_are_said(tmp_path):
     assert done.returncode == 1
     assert "ours.ledger.jsonl: no reply could be read; look at them" in done.stderr
     assert "answers: 0 of 8 requests answered before, 8 now" in done.stdout
-    assert "ours.ledger.jsonl: 8 of 8 answers by mock-1 were cut off at the limit of tokens" in done.stderr
+    assert "ours.ledger.jsonl: 8 answers by four: cut off at the limit of tokens" in done.stderr
     assert "one: 0 of 32 read; missing: truncated 32" in done.stdout
 
 

@@ -2,10 +2,13 @@
 
 import difflib
 import re
+import signal
 import tempfile
+import threading
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
 from recuse.base.words import visible
 
@@ -80,14 +83,38 @@ REMEDIES = {  # what the system says, also within a message of DuckDB -> what to
 def in_one_sentence(*folders: str | Path) -> Iterator[None]:
     """Turn every error that is none of this project's into one: DiskError, if it is the system's, else UnexpectedError.
 
-    An error of the system that names no file names these `folders`.
+    An error of the system that names no file names these `folders`. After Ctrl-C it is KeyboardInterrupt: DuckDB takes that for
+    itself, and raises an error of its own.
     """
+    with _noted_interrupts() as interrupts:
+        try:
+            yield
+        except RecuseError:
+            raise
+        except Exception as error:  # also of DuckDB, which is not imported for it
+            if interrupts:
+                raise KeyboardInterrupt from error
+            raise _of_system(error, folders) or _unexpected(error) from error
+
+
+@contextmanager
+def _noted_interrupts() -> Iterator[list[int]]:
+    """The signals of Ctrl-C that came meanwhile; none outside the main thread, or where the program handles them."""
+    noted: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        noted.append(number)
+        signal.default_int_handler(number, frame)
+
+    is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if not is_default or threading.current_thread() is not threading.main_thread():
+        yield noted
+        return
+    signal.signal(signal.SIGINT, note)
     try:
-        yield
-    except RecuseError:
-        raise
-    except Exception as error:  # also of DuckDB, which is not imported for it
-        raise _of_system(error, folders) or _unexpected(error) from error
+        yield noted
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _of_system(error: Exception, folders: Iterable[str | Path]) -> DiskError | None:

@@ -5,32 +5,80 @@ import contextlib
 import json
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import TypeVar
+from typing import Annotated, TypeVar
+from urllib.parse import quote
+
+from pydantic import Field
 
 from recuse.base.log import warn
 from recuse.base.words import counted
-from recuse.collect.client import EXPIRED, FREE, NOT_JSON, PASSING, SERVER_ERROR, Reply, entry_of, failure_of, now
+from recuse.collect.client import (
+    EXPIRED,
+    FREE,
+    NOT_JSON,
+    PASSING,
+    SERVER_ERROR,
+    Reply,
+    entry_of,
+    failure_of,
+    now,
+    object_in,
+)
 from recuse.collect.collection import ENDPOINT, Collection, Desk
 from recuse.collect.cost import worst_cost
-from recuse.collect.requests import Request
-from recuse.collect.secrets import OPENAI
+from recuse.collect.requests import OPENAI, Request
+from recuse.collect.responses import Part
 
 MOST = 5_000  # requests of a batch
 LARGEST = 90 << 20  # bytes of its file
+LARGEST_RESULT = 1 << 30  # bytes of a file of the server
 POLL = 30.0  # seconds between two looks at a batch
 TRANSFER = 600.0  # seconds for sending or fetching a file
-CLOCKS = 86_400.0  # seconds by which the clocks of server and process may differ
 FIRST_WAIT = 1.0  # seconds before a second attempt of a call, doubled for each further one
 PATH = "/v1/chat/completions"
+PAGES = 1_000  # of the list of batches that are looked at
 GONE = "gone"  # status of a batch that the server no longer has
 OVER = ("completed", "expired", "cancelled", "failed", GONE)  # statuses of a batch that changes no more
 LOST = "lost"  # why a request has no answer of which the server should have something; it may have been charged
 NOT_THERE = (404, 410)  # statuses of HTTP for what a server does not have, or no longer
-UNEXPECTED = (ValueError, TypeError, AttributeError, LookupError, RecursionError)  # if what came is not what it should be
 Result = TypeVar("Result")
+Id = Annotated[str, Field(min_length=1)]
+
+
+class _File(Part):
+    id: Id
+
+
+class _State(Part):
+    id: Id
+    status: str
+    input_file_id: str
+    output_file_id: Id | None = None
+    error_file_id: Id | None = None
+    errors: object = None
+
+
+class _Page(Part):
+    data: list[_State]
+    has_more: bool = False
+
+
+class _Error(Part):
+    code: object = None
+    message: object = None
+
+
+class _Response(Part):
+    status_code: Annotated[int, Field(ge=100, le=599)]
+    body: object
+
+
+class _Line(Part):
+    custom_id: str
+    response: _Response | None = None
+    error: _Error | None = None
 
 
 @dataclass
@@ -94,7 +142,7 @@ def _under_way(collection: Collection, desk: Desk) -> list[_Batch]:
     for (server, file), record in ledger.batches.items():
         money = ledger.open_in(record)
         requests = {key: queued.pop(key) for key in money if key in queued}
-        if not requests and (not money or "ended" in record or (server, record["judge"]) != ours):
+        if not requests and (not money or "ended" in record or (server, record.get("judge")) != ours):
             continue
         for key, request in requests.items():
             if money[key] is None:
@@ -111,8 +159,8 @@ def _server(desk: Desk) -> str:
 
 
 def _line(request: Request) -> bytes:
-    body = {"model": request.endpoint.model, "messages": [dict(each) for each in request.messages], **request.body}
-    return json.dumps({"custom_id": request.key, "method": "POST", "url": PATH, "body": body}).encode() + b"\n"
+    line = {"custom_id": request.key, "method": "POST", "url": PATH, "body": request.sent}
+    return json.dumps(line).encode() + b"\n"
 
 
 def _choose(collection: Collection, desk: Desk) -> list[Request]:
@@ -131,17 +179,14 @@ def _choose(collection: Collection, desk: Desk) -> list[Request]:
 async def _upload(collection: Collection, desk: Desk, chosen: list[Request]) -> list[_Batch]:
     """Send the file of a batch, and say so in the ledger; nothing if that fails."""
     content = b"".join(map(_line, chosen))
-
-    async def sent() -> str:
-        files = desk.client.server.files
-        return _string((await files.create(file=("requests.jsonl", content), purpose="batch")).id)
-
-    file = await _call(collection, desk, sent)
-    requests = {request.key: request for request in chosen}
-    money = {key: worst_cost(request) for key, request in requests.items()}  # also without a budget: the next run may have one
-    batch = file and _Batch(_server(desk), file, requests, money)
-    if batch and collection.store([batch.step(judge=desk.endpoint.name, keys=money, started=batch.started)]):
-        return [batch]
+    form = {"files": {"file": ("requests.jsonl", content)}, "data": {"purpose": "batch"}}
+    file = await _call(collection, desk, "POST", "files", _File.model_validate_json, **form)
+    if file is not None:
+        # The most that each may cost, also without a budget: the next run may have one.
+        money = {request.key: worst_cost(request) for request in chosen}
+        batch = _Batch(_server(desk), file.id, {request.key: request for request in chosen}, money)
+        if collection.store([batch.step(judge=desk.endpoint.name, keys=money, started=batch.started)]):
+            return [batch]
     collection.purse.reserved -= sum(map(collection.worst, chosen))
     desk.queue.extendleft(reversed(chosen))
     return []
@@ -149,28 +194,34 @@ async def _upload(collection: Collection, desk: Desk, chosen: list[Request]) -> 
 
 async def _create(collection: Collection, desk: Desk, batch: _Batch) -> bool:
     """Create the batch of a file, or find it if it is there, and say so in the ledger."""
-    batches = desk.client.server.batches
-
-    async def found_or_created() -> str:
-        if batch.tried:
-            page = await batches.list(limit=100)  # the newest first
-            _ = len(page.data)  # an error if there is none
-            async for each in page:
-                if each.input_file_id == batch.file:
-                    return _string(each.id)
-                if each.created_at < datetime.fromisoformat(batch.started).timestamp() - CLOCKS:
-                    break
-        batch.tried = True
-        return _string((await batches.create(input_file_id=batch.file, endpoint=PATH, completion_window="24h")).id)
-
-    batch.id = await _call(collection, desk, found_or_created)
+    if batch.tried:
+        found = await _find(collection, desk, batch)
+        if found is None:
+            return False
+        batch.id = found or None
+    batch.tried = True
+    if batch.id is None:
+        settings = {"input_file_id": batch.file, "endpoint": PATH, "completion_window": "24h"}
+        created = await _call(collection, desk, "POST", "batches", _State.model_validate_json, json=settings)
+        batch.id = created and created.id
     return batch.id is not None and collection.store([batch.step(batch=batch.id)])
 
 
-def _string(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError("no string")
-    return value
+async def _find(collection: Collection, desk: Desk, batch: _Batch) -> str | None:
+    """The id of the batch that was created of a file, empty if there is none; None if that cannot be told."""
+    after: dict[str, str] = {}
+    for _ in range(PAGES):
+        parameters = {"limit": "100", **after}
+        page = await _call(collection, desk, "GET", "batches", _Page.model_validate_json, params=parameters)
+        if page is None:
+            return None
+        for each in page.data:
+            if each.input_file_id == batch.file:
+                return each.id
+        if not (page.has_more and page.data):
+            break
+        after = {"after": page.data[-1].id}
+    return ""
 
 
 async def _fetch(collection: Collection, desk: Desk, batch: _Batch) -> bool:
@@ -207,51 +258,41 @@ async def _fetch(collection: Collection, desk: Desk, batch: _Batch) -> bool:
 
 
 async def _result(collection: Collection, desk: Desk, batch: _Batch) -> tuple[str, dict[str, Reply]] | None:
-    """(status, what came by key) of a batch that is over; None if it is not, or nothing can be told."""
-    server = desk.client.server
-
-    async def look() -> tuple[str, list[str], str]:
-        state = await server.batches.retrieve(batch.id)
-        errors = (state.errors and state.errors.data) or ()
-        files = filter(None, (state.output_file_id, state.error_file_id))
-        return _string(state.status), [*files], "; ".join(str(error.message) for error in errors)
-
-    async def content_of(file: str) -> tuple[dict[str, Reply], bool]:
-        return _replies((await server.files.content(file)).content)
-
-    state = await _call(collection, desk, look, (GONE, [], "") if batch.earlier else None)
-    if state is None or state[0] not in OVER:
+    """(status, what came by key) of a batch that is over; None if it is not, or if that cannot be told."""
+    gone = batch.earlier  # whether the server may no longer have it
+    name = quote(batch.id, safe="")
+    lost = _State(id=batch.id, status=GONE, input_file_id=batch.file) if gone else None
+    state = await _call(collection, desk, "GET", f"batches/{name}", _State.model_validate_json, lost)
+    if state is None or state.status not in OVER:
         return None
-    status, files, reasons = state
-    replies, whole = {}, status != GONE
-    for file in files:
-        part = await _call(collection, desk, lambda file=file: content_of(file), ({}, False) if batch.earlier else None)
+    replies, whole = {}, state.status != GONE
+    for file in filter(None, (state.output_file_id, state.error_file_id)):
+        path = f"files/{quote(file, safe='')}/content"
+        part = await _call(collection, desk, "GET", path, _replies, ({}, False) if gone else None, largest=LARGEST_RESULT)
         if part is None:
             return None
         replies, whole = replies | part[0], whole and part[1]
-    if status == "failed":
-        reasons = collection.secrets.removed(reasons)
+    if state.status == "failed":
+        reasons = collection.secrets.removed(json.dumps(state.errors))
         collection.outcome.stop(ENDPOINT, f"{desk.endpoint.name}: the server refused the batch {batch.id}: {reasons}")
     if not whole:
         lost = Reply(problem=(LOST, f"the server has nothing of it in the batch {batch.id}"))
         replies = dict.fromkeys(batch.money, lost) | replies
-    return status, replies
+    return state.status, replies
 
 
 def _replies(content: bytes) -> tuple[dict[str, Reply], bool]:
     """(what came by the key of the request, whether all lines are whole) of a file of the server; ValueError if none is."""
     replies, lines, whole = {}, [line for line in content.splitlines() if line.strip()], 0
     for line in lines:
-        with contextlib.suppress(*UNEXPECTED):
-            record = json.loads(line)
-            response, error = record.get("response"), record.get("error")
-            if response:
-                reply = Reply(int(response["status_code"]), json.dumps(response["body"]).encode())
-            else:
-                error = error if isinstance(error, Mapping) else {}
-                reason = EXPIRED if error.get("code") == "batch_expired" else SERVER_ERROR
-                reply = Reply(problem=(reason, str(error.get("message"))))
-            replies[_string(record["custom_id"])] = reply
+        with contextlib.suppress(ValueError):
+            record = _Line.model_validate(object_in(line))
+            response, error = record.response, record.error or _Error()
+            reason = EXPIRED if error.code == "batch_expired" else SERVER_ERROR
+            reply = Reply(problem=(reason, str(error.message)))
+            if response is not None:
+                reply = Reply(response.status_code, json.dumps(response.body).encode())
+            replies[record.custom_id] = reply
             whole += 1
     if lines and not replies:
         raise ValueError("no line is that of a request")
@@ -259,26 +300,32 @@ def _replies(content: bytes) -> tuple[dict[str, Reply], bool]:
 
 
 async def _call(
-    collection: Collection, desk: Desk, call: Callable[[], Awaitable[Result]], gone: Result | None = None
+    collection: Collection,
+    desk: Desk,
+    method: str,
+    path: str,
+    read: Callable[[bytes], Result],
+    gone: Result | None = None,
+    **content: object,
 ) -> Result | None:
-    """What a call of the server gives, tried again if what fails may pass; None, and the desk closed, if it gives nothing.
+    """What `read` makes of a call's body, tried again if what fails may pass; None, and the desk closed, if it fails for good.
 
-    gone: what it gives if the server says that it has no such thing; None: that closes the desk, too.
+    read: raises ValueError about a body that is not as it has to be. gone: what it gives if the server says that it has no such
+    thing; None: that closes the desk, too. content: as of `Client.call`.
     """
-
-    async def checked() -> Result | Reply:
-        try:
-            return await call()
-        except UNEXPECTED:
-            return Reply(problem=(NOT_JSON, "the server's endpoints of files and batches gave no usable response"))
-
+    address = f"{desk.endpoint.address}/{path}"
     for attempt in range(1, desk.endpoint.attempts + 1):
-        result = await desk.client.tried(checked(), TRANSFER)
-        if not isinstance(result, Reply):
-            return result
-        if result.status in NOT_THERE and gone is not None:
+        reply = await desk.client.call(method, address, TRANSFER, **content)
+        if reply.status in NOT_THERE and gone is not None:
             return gone
-        reason, message = failure_of(result)
+        refusal = object_in(reply.body) if (reply.status or 0) >= 400 else None
+        problem = failure_of(reply, refusal)
+        if problem is None:
+            try:
+                return read(reply.body)
+            except ValueError:
+                problem = NOT_JSON, "the server's endpoints of files and batches gave no usable response"
+        reason, message = problem
         if reason not in PASSING or attempt == desk.endpoint.attempts:
             break
         with contextlib.suppress(TimeoutError):

@@ -2,38 +2,34 @@
 
 import asyncio
 import json
-import math
 import re
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import cycle
 from types import ModuleType
-from typing import TYPE_CHECKING, TypeVar
 
 from recuse.base.errors import LONGEST, ConfigError
-from recuse.collect.cost import cost_of, worst_cost
+from recuse.collect.cost import cost, worst_cost
 from recuse.collect.ledger import Entry
-from recuse.collect.parse import choice_of, likeliest
-from recuse.collect.requests import LOGPROBS, Endpoint, Request
-from recuse.collect.secrets import OPENAI, Secrets
+from recuse.collect.requests import Endpoint, Request
+from recuse.collect.responses import NO_LOGPROBS, fault_in, usage_in
+from recuse.collect.secrets import Secrets
 
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
-
-Result = TypeVar("Result")
-# Why an attempt brought no answer.
+# Why an attempt brought no answer, apart from what `fault_in` finds.
 RATE_LIMIT, SERVER_ERROR, TIMEOUT, CONNECTION = "rate limit", "server error", "timeout", "connection"
 NOT_JSON, ANOTHER_MODEL, TOO_LARGE = "not JSON", "another model", "too large"
-REFUSED, NOT_ALLOWED, NO_QUOTA, NO_LOGPROBS = "refused by the server", "not allowed", "no quota", "no logprobs"
+REFUSED, REDIRECTED, NOT_ALLOWED, NO_QUOTA = "refused by the server", "redirected", "not allowed", "no quota"
 INTERRUPTED, EXPIRED = "interrupted", "expired"
 PASSING = (RATE_LIMIT, SERVER_ERROR, TIMEOUT, CONNECTION, NOT_JSON, ANOTHER_MODEL, TOO_LARGE)
-FREE = (RATE_LIMIT, SERVER_ERROR, REFUSED, NOT_ALLOWED, NO_QUOTA, EXPIRED)  # for which no server charges
+FREE = (RATE_LIMIT, SERVER_ERROR, REFUSED, REDIRECTED, NOT_ALLOWED, NO_QUOTA, EXPIRED)  # for which no server charges
+CLOSING = (NOT_ALLOWED, NO_QUOTA, NO_LOGPROBS, REDIRECTED)  # after which a server is asked no more
 
 LARGEST = 8 << 20  # bytes of a body
-POOL = 16  # requests at once that share a pool of connections, which looks at each of these for every request
-LONGEST_TEXT = 100_000  # characters that are kept of a body that is no JSON
+DEEPEST = 100  # objects and lists within each other in a body
+LONGEST_TEXT = 100_000  # characters that are kept of a body that is not a JSON object
 OVERLOADED = (429, 503, 529)  # statuses that ask for fewer requests
+TEMPORARY = (409, 425, 500, 502, 503, 504, *range(520, 531))  # statuses that another attempt may not meet
 SNAPSHOT = r"[-@:](v?\d{3,}[\d-]*|latest)"  # what a server may add to the name of a model: date or version
 
 
@@ -48,100 +44,68 @@ class Reply:
     sent: bool = True  # False: nothing reached the server
 
 
-class NotOk(Exception):
-    """A status other than 2xx, with the start of the body."""
-
-    def __init__(self, reply: Reply) -> None:
-        """Keep what came."""
-        super().__init__(reply.status)
-        self.reply = reply
-
-
-def openai_client() -> ModuleType:
-    """The package openai, which is imported only to ask; ConfigError if it is absent."""
+def http_client() -> ModuleType:
+    """The package httpx2, which is imported only to ask; ConfigError if it is absent."""
     try:
-        import openai
+        import httpx2
     except ImportError as error:
-        raise ConfigError("collecting needs the client of OpenAI-compatible servers: pip install 'recuse[collect]'") from error
-    return openai
+        raise ConfigError("collecting needs a client of HTTP: pip install 'recuse[collect]'") from error
+    return httpx2
 
 
 class Client:
     """A client of the server of one endpoint, which leaves it to others to try again."""
 
     def __init__(self, endpoint: Endpoint, secrets: Secrets) -> None:
-        """Connects only in `send`. ConfigError if the package openai is absent."""
+        """Connects only when it is used. ConfigError if the package httpx2 is absent, or certificates cannot be read."""
         self.endpoint = endpoint
-        self._servers = [_connection(endpoint, secrets) for _ in range(math.ceil(endpoint.concurrency / POOL))]
-        self._turns = cycle(self._servers)
-        self.server = self._servers[0]
+        self._httpx = httpx = http_client()
+        key = secrets.key_of(endpoint)
+        # One timeout holds for all of an attempt. Redirects, which may lead to another host, are not followed.
+        settings = {"timeout": None, "follow_redirects": False}
+        settings["headers"] = {} if key is None else {"Authorization": f"Bearer {key}"}
+        try:
+            settings["verify"] = httpx.create_ssl_context()
+            self._completions = httpx.URL(f"{endpoint.address}/chat/completions")
+            # One for each request at once: a shared pool of connections looks at all of these for every request.
+            self._clients = [httpx.AsyncClient(**settings) for _ in range(endpoint.concurrency)]
+        except OSError as error:
+            raise ConfigError(
+                f"the certificates for HTTPS cannot be read ({error.strerror or error}); let the environment variables "
+                "SSL_CERT_FILE and SSL_CERT_DIR name existing ones, or unset them"
+            ) from error
+        except httpx.InvalidURL as error:
+            where = f"collect: {endpoint.name}: base_url"
+            raise ConfigError(f"{where} is '{endpoint.address}'; write it as in http://localhost:8000/v1") from error
+        self._turns = cycle(self._clients)
 
     async def send(self, request: Request) -> Reply:
         """Send a request once, and take what comes within the endpoint's timeout, at most `LARGEST` bytes."""
-        return await self.tried(self._exchange(request), self.endpoint.timeout)
+        body = json.dumps(request.sent).encode()
+        headers = {"Content-Type": "application/json"}
+        return await self.call("POST", self._completions, self.endpoint.timeout, content=body, headers=headers)
 
-    async def _exchange(self, request: Request) -> Reply:
-        completions = next(self._turns).chat.completions.with_streaming_response
-        # Messages go with the body, as they are: the client would compare each with its types, in a fifth of the whole time.
-        body = {"messages": list(request.messages), **request.body}
-        async with completions.create(model=self.endpoint.model, messages=[], extra_body=body) as response:
-            content, whole = await _limited(response.iter_bytes(), LARGEST)
-            problem = None if whole else (TOO_LARGE, f"more than {LARGEST:,} bytes")
-            return Reply(response.status_code, content, response.headers, problem)
-
-    async def tried(self, work: Awaitable[Result], seconds: float) -> Result | Reply:
-        """What `work` gives, or a reply that says why it gave nothing in so many seconds."""
-        import httpx2
-
-        openai = openai_client()
+    async def call(self, method: str, address: object, seconds: float, largest: int = 0, **content: object) -> Reply:
+        """Call an address; largest: bytes of the body that are taken, if not LARGEST; content: as of httpx2."""
+        httpx, largest, body = self._httpx, largest or LARGEST, bytearray()
         try:
-            async with asyncio.timeout(seconds):
-                return await work
-        except NotOk as error:
-            return error.reply
-        except (TimeoutError, openai.APITimeoutError, httpx2.TimeoutException):
+            async with asyncio.timeout(seconds), next(self._turns).stream(method, address, **content) as response:
+                async for chunk in response.aiter_bytes():
+                    body += chunk
+                    if len(body) > largest:
+                        problem = TOO_LARGE, f"more than {largest:,} bytes"
+                        return Reply(response.status_code, bytes(body[:largest]), response.headers, problem)
+                return Reply(response.status_code, bytes(body), response.headers)
+        except (TimeoutError, httpx.TimeoutException):
             return Reply(problem=(TIMEOUT, f"no whole response in {seconds:g} s"))
-        except (openai.APIConnectionError, httpx2.HTTPError) as error:
-            cause = error.__cause__ or error
-            message = f"{type(cause).__name__}: {cause}"
-            return Reply(problem=(CONNECTION, message), sent=not isinstance(cause, httpx2.ConnectError))
+        except httpx.HTTPError as error:
+            message = f"{type(error).__name__}: {error}"
+            return Reply(problem=(CONNECTION, message), sent=not isinstance(error, httpx.ConnectError))
 
     async def close(self) -> None:
         """Close the connections."""
-        for server in self._servers:
-            await server.close()
-
-
-def _connection(endpoint: Endpoint, secrets: Secrets) -> "AsyncOpenAI":
-    openai = openai_client()
-    server = openai.AsyncOpenAI(
-        api_key=secrets.key_of(endpoint) or "none",  # else the client would send OPENAI_API_KEY to any server
-        base_url=endpoint.base_url or OPENAI,  # else OPENAI_BASE_URL, which is not in a request's identity
-        max_retries=0,
-        timeout=endpoint.timeout,
-        http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [_raise_for_status]}),
-    )
-    if endpoint.base_url:  # what the environment has for OpenAI is for no other server
-        server.organization = server.project = None
-        server._custom_headers = {}
-    return server
-
-
-async def _raise_for_status(response: object) -> None:
-    """Take at most `LARGEST` bytes of the body of an error, of which the client would read all."""
-    if response.status_code >= 400:
-        body, _ = await _limited(response.aiter_bytes(), LARGEST)
-        raise NotOk(Reply(response.status_code, body, response.headers))
-
-
-async def _limited(chunks: AsyncIterator[bytes], largest: int) -> tuple[bytes, bool]:
-    """(the bytes up to `largest`, whether these are all)."""
-    body = bytearray()
-    async for chunk in chunks:
-        body += chunk
-        if len(body) > largest:
-            return bytes(body[:largest]), False
-    return bytes(body), True
+        for client in self._clients:
+            await client.aclose()
 
 
 def now() -> str:
@@ -159,14 +123,22 @@ def entry_of(
     seconds: float,
     batch: str | None = None,
 ) -> Entry:
-    """What a reply to a request is worth: an answer, or the reason why it is none. No key of a server is in it."""
-    response = None if reply.problem else _object_in(reply.body, secrets)
+    """What a reply to a request is worth: an answer, or the reason why it is none. No key of a server is in it.
+
+    The response is in it as it came; its money is by what passed the schema.
+    """
+    response = None if reply.problem else object_in(reply.body)
     problem = _problem(request, reply, response)
-    choice, usage = choice_of(response or {}), (response or {}).get("usage")
-    price = request.endpoint.price
-    money = cost_of(price, usage, batch is not None)
-    if price is not None and money is None and problem is not None and (problem[0] in FREE or not reply.sent):
+    response = secrets.removed(response)
+    usage, price = usage_in(response), request.endpoint.price
+    money = None
+    if price is not None and usage is not None:
+        money = cost(price, usage.prompt_tokens, usage.completion_tokens, batch is not None)
+    elif price is not None and problem is not None and (problem[0] in FREE or not reply.sent):
         money = 0.0
+    text = None
+    if response is None and reply.body:  # cut only when the key is out: of one that the cut divides, the start would be left
+        text = secrets.removed(reply.body.decode("utf-8", "replace"))[:LONGEST_TEXT]
     return Entry(
         key=request.key,
         judge=request.endpoint.name,
@@ -176,74 +148,81 @@ def entry_of(
         seconds=round(seconds, 3),
         attempt=attempt,
         response=response,
-        # Cut only then: of a key that the cut divides, the start would be left.
-        text=secrets.removed(reply.body.decode("utf-8", "replace"))[:LONGEST_TEXT] if response is None and reply.body else None,
+        text=text,
         status=reply.status,
         error=problem and {"reason": problem[0], "message": secrets.removed(problem[1])[:LONGEST]},
-        model=(response or {}).get("model"),
-        finish_reason=choice.get("finish_reason"),
-        usage=usage if isinstance(usage, Mapping) else None,
         cost=money,
         at_most=worst_cost(request) if money is None else None,
         batch=batch,
     )
 
 
-def _object_in(body: bytes, secrets: Secrets | None = None) -> dict | None:
-    """The JSON object that a body is, without keys of servers; None if it is none, or is nested too deep."""
+def object_in(body: bytes) -> dict | None:
+    """The JSON object that a body is; None if it is none, or is nested too deep."""
     try:
         value = json.loads(body)
-        value = secrets.removed(value) if secrets else value
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) else None
+    return value if isinstance(value, dict) and not _is_too_deep(value) else None
 
 
-def failure_of(reply: Reply) -> tuple[str, str] | None:
-    """The reason why nothing came, or a status other than 2xx, and a message; None if something came."""
+def _is_too_deep(value: object, left: int = DEEPEST) -> bool:
+    """Whether more than so many objects and lists are within each other."""
+    if not isinstance(value, dict | list):
+        return False
+    inner = value.values() if isinstance(value, dict) else value
+    return left == 0 or any(_is_too_deep(each, left - 1) for each in inner)
+
+
+def failure_of(reply: Reply, response: Mapping | None) -> tuple[str, str] | None:
+    """The reason why nothing came, or a status other than 2xx, and a message; None if something came.
+
+    response: the JSON object in the reply. Some servers say 200 and state an error in it.
+    """
     if reply.problem is not None:
         return reply.problem
-    response = _object_in(reply.body)
-    error = (response or {}).get("error")
+    response = response or {}
+    error, status = response.get("error"), reply.status
     error = error if isinstance(error, Mapping) else {"message": error}
-    status = reply.status
-    if status < 300 and not choice_of(response or {}) and error.get("code"):
-        status = error["code"]  # some servers say 200 and mean this
-    if isinstance(status, int) and status < 300:
+    if status < 300 and not response.get("choices") and error.get("code"):
+        status = error["code"] if error["code"] in range(300, 600) else 500
+    if status < 300:
         return None
+    if status < 400:
+        where = reply.headers.get("location", "another address")
+        return REDIRECTED, f"the server redirects to {where}; if that is where to ask, write its address under `base_url`"
     message = str(error.get("message") or reply.body.decode("utf-8", "replace"))
     return _reason_of(status, error), f"status {status}: {message}"
 
 
 def _problem(request: Request, reply: Reply, response: Mapping | None) -> tuple[str, str] | None:
     """The reason why a reply is no answer, and a message; None if it is one."""
-    failure = failure_of(reply)
+    failure = failure_of(reply, response)
     if failure is not None:
         return failure
     if response is None:
         return NOT_JSON, f"{len(reply.body):,} bytes that are no JSON object"
-    choice, model = choice_of(response), response.get("model")
-    if not choice:
-        return SERVER_ERROR, "the response has no choice"
-    if model and not _is_asked(str(model), request.endpoint):
+    fault = fault_in(response, request.mode)
+    if fault is not None:
+        return fault
+    model = response.get("model")
+    if model and not _is_asked(model, request.endpoint):
         asked = f"asked for {request.endpoint.model}, answered by {model}"
         return ANOTHER_MODEL, f"{asked}; if that is a name of the same model, add it to `returned`"
-    if request.mode == LOGPROBS and not likeliest(choice):
-        return NO_LOGPROBS, "the response has no log probabilities"
     return None
 
 
-def _reason_of(status: object, error: Mapping) -> str:
-    """The reason by a status of HTTP and by what the server says of it."""
+def _reason_of(status: int, error: Mapping) -> str:
+    """The reason by a status of HTTP from 400 and by what the server says of it."""
     if status == 402 or "insufficient_quota" in (error.get("code"), error.get("type")):
         return NO_QUOTA
     if status in (401, 403):
         return NOT_ALLOWED
     if status == 408:
         return TIMEOUT
-    if isinstance(status, int) and 400 <= status < 500 and status not in (409, 425, 429):
-        return REFUSED
-    return RATE_LIMIT if status == 429 else SERVER_ERROR
+    if status == 429:
+        return RATE_LIMIT
+    return SERVER_ERROR if status in TEMPORARY else REFUSED
 
 
 def _is_asked(model: str, endpoint: Endpoint) -> bool:

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from recuse.base.errors import ConfigError, DiskError
-from recuse.collect.client import NO_LOGPROBS, NO_QUOTA, NOT_ALLOWED, Client
-from recuse.collect.cost import used, worst_cost
+from recuse.collect.client import NO_QUOTA, NOT_ALLOWED, Client
+from recuse.collect.cost import worst_cost
 from recuse.collect.ledger import Entry, Ledger
 from recuse.collect.pace import Pace
 from recuse.collect.requests import Endpoint, Request
-from recuse.collect.secrets import OPENAI, Secrets
+from recuse.collect.responses import NO_LOGPROBS
+from recuse.collect.secrets import Secrets
 
 # Why a run ended, from the weakest reason to the strongest.
 DONE, BUDGET, ENDPOINT, AUTH, DISK, BY_USER = "done", "budget", "endpoint", "auth", "disk", "interrupted"
@@ -30,10 +31,7 @@ class Outcome:
     before: int = 0  # of these, answered in earlier runs
     answered: int = 0  # in this run
     asked: int = 0  # attempts
-    retried: int = 0  # attempts after a request's first
     failed: Counter[str] = field(default_factory=Counter)  # attempts by reason
-    tokens_in: int = 0  # as the servers counted them
-    tokens_out: int = 0
     money: float = 0.0  # for the attempts whose cost is known
     uncounted: int = 0  # attempts that may have been charged, but not how much
     seconds: float = 0.0
@@ -48,13 +46,10 @@ class Outcome:
     def add(self, entry: Entry) -> None:
         """Count an attempt."""
         self.asked += 1
-        self.retried += entry.attempt > 1
         if entry.reason is None:
             self.answered += 1
         else:
             self.failed[entry.reason] += 1
-        tokens = used(entry.usage) or (0, 0)
-        self.tokens_in, self.tokens_out = self.tokens_in + tokens[0], self.tokens_out + tokens[1]
         self.money += entry.cost or 0.0
         self.uncounted += entry.cost is None
 
@@ -112,7 +107,7 @@ class Collection:
     ) -> None:
         """Find what is missing. ConfigError if it cannot be asked: no key, no client, or no price for a budget."""
         self.ledger, self.follow = ledger, follow
-        self.outcome, self.purse = Outcome(), Purse(budget, ledger.answers().spent)  # for this plan or another
+        self.outcome, self.purse = Outcome(), Purse(budget, ledger.spent)  # for this plan or another
         self.desks: list[Desk] = []
         self.stopping, self.changed, self.unsynced = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self._progress = progress or (lambda outcome: None)
@@ -134,11 +129,11 @@ class Collection:
             self.outcome.total += 1
             self.worst(request)  # an error if it is needed and not known, before anything is asked
             desk = self._desk(request.endpoint)
-            if request.key not in self.ledger.answers():
+            if request.key not in self.ledger:
                 desk.queue.insert(0 if first else len(desk.queue), request)
                 return
             self.outcome.before += 1
-            request = self.follow(request, self.ledger.answers()[request.key].response)
+            request = self.follow(request, self.ledger[request.key].response)
 
     def _desk(self, endpoint: Endpoint) -> Desk:
         for desk in self.desks:
@@ -153,7 +148,10 @@ class Collection:
             return 0.0
         worst = worst_cost(request)
         if worst is None:
-            what = "the longest answer (`max_tokens`)" if request.endpoint.price else "the `price` of its tokens"
+            model = request.endpoint.model
+            what = f"a price for {model} (under `prices:`, a YAML file with `{model}: {{input: 2, output: 8}}` or the like)"
+            if request.endpoint.price is not None:
+                what = "the longest answer (`max_tokens`)"
             raise ConfigError(f"collect: {request.endpoint.name}: a budget needs {what}; write it, or leave the budget out")
         return worst
 
@@ -195,17 +193,15 @@ class Collection:
     def close_desk(self, desk: Desk, reason: str, problem: str) -> None:
         """Ask an endpoint no more; problem: what the server said."""
         endpoint, desk.stopped = desk.endpoint, True
-        where = f"{endpoint.name}: {endpoint.model} at {endpoint.base_url or OPENAI}"
-        variable = f"the key in the environment variable {endpoint.key}"
-        if reason == NOT_ALLOWED and endpoint.key is None:
-            advice = "write under `key:` the name of the environment variable that holds it"
-            self.outcome.stop(AUTH, f"{where}: the server requires a key; {advice} ({problem})")
-        elif reason == NOT_ALLOWED:
-            self.outcome.stop(AUTH, f"{where}: the server does not accept {variable}; set it to a valid key, and run again")
-        elif reason == NO_QUOTA:
-            self.outcome.stop(AUTH, f"{where}: no quota is left for {variable}; add some, and run again ({problem})")
-        elif reason == NO_LOGPROBS:
-            advice = "choose another mode for this judge, `schema` or `text`, or another server"
-            self.outcome.stop(ENDPOINT, f"{where}: the server gives no log probabilities; {advice}")
-        else:
-            self.outcome.stop(ENDPOINT, f"{where}: {problem}")
+        key = f"the key in the environment variable {endpoint.key}"
+        sentences = {
+            NOT_ALLOWED: f"the server does not accept {key}; set it to a valid key, and run again",
+            NO_QUOTA: f"no quota is left for {key}; add some, and run again ({problem})",
+            NO_LOGPROBS: "the server gives no log probabilities; choose another mode for this judge, or another server",
+        }
+        if endpoint.key is None:
+            named = "write under `key:` the name of the environment variable that holds it"
+            sentences[NOT_ALLOWED] = f"the server requires a key; {named} ({problem})"
+        sentence = sentences.get(reason, problem)
+        where = f"{endpoint.name}: {endpoint.model} at {endpoint.address}"
+        self.outcome.stop(AUTH if reason in (NOT_ALLOWED, NO_QUOTA) else ENDPOINT, f"{where}: {sentence}")

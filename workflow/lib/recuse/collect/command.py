@@ -22,7 +22,7 @@ def add_commands(command: Callable) -> None:
         "--budget", help="most money for all of it, in that of the price file, or `unlimited`; default: the plan's"
     )
     collect.add_argument(
-        "--dry-run", action="store_true", help="say what it would ask and cost, print three requests, and ask nothing"
+        "--dry-run", action="store_true", help="say what it would ask and cost, print the first request, and ask nothing"
     )
 
 

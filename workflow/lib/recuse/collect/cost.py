@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from recuse.collect.ledger import Entry
@@ -50,29 +50,16 @@ def worst_cost(request: Request) -> float | None:
     return cost(price, tokens_in(request, FEWEST_CHARACTERS), out, request.endpoint.batch)
 
 
-def cost_of(price: Price | None, usage: Mapping | None, batch: bool = False) -> float | None:
-    """Money for what a response says it used; None if the price is not known, or the response does not say."""
-    tokens = used(usage)
-    return None if price is None or tokens is None else cost(price, *tokens, batch)
-
-
-def used(usage: Mapping | None) -> tuple[int, int] | None:
-    """(tokens of the prompt, tokens of the answer) by the usage in a response; None if it does not say."""
-    counts = [(usage or {}).get(name) for name in ("prompt_tokens", "completion_tokens")]
-    return tuple(counts) if all(isinstance(count, int) for count in counts) else None
-
-
 def characters_per_token(entries: Iterable[Entry]) -> dict[tuple[str, bool], float]:
     """The ratio for each judge of a ledger, over all its prompts whose tokens the server counted, apart for those that rate.
 
     It is that of `tokens_in`: characters / (tokens − eight a message). Short prompts, as for answers, have relatively more of
     the marks that servers add.
     """
-    sums = defaultdict(lambda: [0, 0])  # kind -> characters, tokens
+    lengths, tokens = Counter(), Counter()
     for entry in entries:
-        tokens = used(entry.usage)
-        if tokens is not None:
+        if entry.usage is not None:
             kind = entry.judge, bool(entry.asked["rubric"])
-            sums[kind][0] += characters(entry.asked)
-            sums[kind][1] += tokens[0] - PER_MESSAGE * len(entry.asked["messages"])
-    return {kind: length / tokens for kind, (length, tokens) in sums.items() if length > 0 and tokens > 0}
+            lengths[kind] += characters(entry.asked)
+            tokens[kind] += entry.usage.prompt_tokens - PER_MESSAGE * len(entry.asked["messages"])
+    return {kind: lengths[kind] / tokens[kind] for kind in lengths if lengths[kind] > 0 and tokens[kind] > 0}

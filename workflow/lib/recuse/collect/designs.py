@@ -3,6 +3,7 @@
 import hashlib
 import math
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise, product
 from types import MappingProxyType
@@ -10,9 +11,6 @@ from types import MappingProxyType
 import numpy as np
 
 from recuse.base.errors import ConfigError
-from recuse.data.study import Study
-from recuse.model.estimates import estimate
-from recuse.model.spec import EQUATION_1, Spec
 
 WHERE = "config: collect: design"
 
@@ -56,60 +54,45 @@ def assigned(
     judge an answer where that would be its own model's.
     """
     models, judges = sorted(set(models)), sorted(set(judges))
-    _check(number, models, judges)
     if number == len(judges):
         return set(product(judges, prompts, models))
-    deal = _Deal(models, judges, number, seed)
-    ordered = in_order(prompts, seed, strata)
-    for stratum in sorted({strata.get(prompt, "") for prompt in ordered}):
-        deal.add([prompt for prompt in ordered if strata.get(prompt, "") == stratum])
-    return {(judges[judge], prompt, models[model]) for (prompt, model), raters in deal.raters.items() for judge in raters}
-
-
-def _check(number: int, models: Sequence[str], judges: Sequence[str]) -> None:
     if not 1 <= number <= len(judges):
         raise ConfigError(f"{WHERE}: found {number} judges of each answer of {len(judges)} judges; write 1 to {len(judges)}")
-    if number == 1 and set(models) & set(judges):
+    own = [model for model in models if model in judges]
+    if number == 1 and own:
         raise ConfigError(
             f"{WHERE}: judges_per_answer: 1 leaves the answers of a model that judges to itself alone, where a self-bias and a "
             "good answer look the same; write 2 or more"
         )
-
-
-class _Deal:
-    """Deals answers to judges, stratum by stratum."""
-
-    def __init__(self, models: Sequence[str], judges: Sequence[str], number: int, seed: int) -> None:
-        """number: of judges of each answer."""
-        self._number, self._random = number, np.random.default_rng(seed)
-        self._own = [judges.index(model) if model in judges else None for model in models]
-        self._of_model = np.zeros((len(judges), len(models)), dtype=int)
-        self._together = np.zeros((len(judges), len(judges)), dtype=int)
-        self.raters: dict[tuple[str, int], list[int]] = {}  # (prompt, place of the model) -> places of judges
-
-    def add(self, prompts: Sequence[str]) -> None:
-        """Deal the answers to all prompts of a stratum."""
-        load = np.zeros(len(self._of_model), dtype=int)
-        for turn, prompt in enumerate(prompts):
-            luck = self._random.permutation(len(load))
-            self_rated = [own for own in self._own if own is not None]
-            load[self_rated] += 1
-            ahead = np.zeros_like(load)  # on the last prompt, answers that a judge is sure to rate, and cannot be dealt
-            ahead[self_rated] = turn == len(prompts) - 1
-            for step in range(len(self._own)):
-                model = (turn + step) % len(self._own)
-                own = self._own[model]
-                raters = [] if own is None else [own]
-                ahead[raters] = 0
-                while len(raters) < self._number:
-                    shared = self._together[:, raters].sum(axis=1)
-                    order = np.lexsort((luck, shared, self._of_model[:, model], -ahead, load))
-                    judge = next(int(place) for place in order if place not in raters)
+    luck_of_prompt = np.random.default_rng(seed)
+    of_model, together = Counter(), Counter()  # ratings by judge and model; answers by two judges that rate them
+    ratings = set()
+    ordered = in_order(prompts, seed, strata)
+    for name in sorted({strata.get(prompt, "") for prompt in ordered}):
+        load = Counter()  # ratings of each judge in the stratum, with those of its own answers to this prompt
+        stratum = [prompt for prompt in ordered if strata.get(prompt, "") == name]
+        for turn, prompt in enumerate(stratum):
+            luck = dict(zip(judges, luck_of_prompt.permutation(len(judges)), strict=True))
+            load.update(own)
+            ahead = set(own) if turn == len(stratum) - 1 else set()  # own answers to the last prompt that are still to come
+            for step in range(len(models)):
+                model = models[(turn + step) % len(models)]
+                raters = [model] if model in own else []
+                ahead -= set(raters)
+                while len(raters) < number:
+                    ranked = []
+                    for judge in judges:
+                        if judge not in raters:
+                            shared = sum(together[judge, rater] for rater in raters)
+                            rank = load[judge], judge not in ahead, of_model[judge, model], shared, luck[judge]
+                            ranked.append((rank, judge))
+                    _, judge = min(ranked)
                     load[judge] += 1
                     raters.append(judge)
-                self.raters[prompt, model] = raters
-                self._of_model[raters, model] += 1
-                self._together[np.ix_(raters, raters)] += 1
+                of_model.update((judge, model) for judge in raters)
+                together.update(product(raters, raters))
+                ratings.update((judge, prompt, model) for judge in raters)
+    return ratings
 
 
 def waves(
@@ -123,38 +106,10 @@ def waves(
 ) -> list[list[str]]:
     """Prompts in the waves in which a design that may stop early asks them: `first`, then enough for `growth` times as many.
 
-    The waves end with `most` prompts, which is fixed beforehand. Raises ConfigError about sizes that are no such plan.
+    The waves end with `most` prompts, which is fixed beforehand; 1 <= first <= most, and growth is above 1.
     """
     ordered = in_order(prompts, seed, strata)
-    if not (1 <= first <= most <= len(ordered) and growth > 1):
-        raise ConfigError(
-            f"{WHERE}: found first: {first}, growth: {growth:g} and most: {most} with {len(ordered)} prompts; write first no "
-            "larger than most, most no larger than the number of prompts, and growth above 1"
-        )
     ends = [0, first]
     while ends[-1] < most:
         ends.append(min(most, max(ends[-1] + 1, math.ceil(ends[-1] * growth))))
     return [ordered[start:end] for start, end in pairwise(ends)]
-
-
-def half_widths(study: Study, *, confidence: float) -> dict[str, float]:
-    """Half the width of the interval of each judge's self-bias, on the unit scale; infinite without one.
-
-    Under A, clustered by prompt; without human scores under B, with effects of models.
-    """
-    terms = EQUATION_1 if study.has_human_scores else ("judge", "self", "same_family", "dimension", "model")
-    factors = study.cells().factors
-    widths = dict.fromkeys(sorted(map(str, np.intersect1d(factors["judge"], factors["model"]))), math.inf)
-    for row in estimate(Spec.of("precision", terms=terms, covariance="CR1"), study, confidence=confidence).estimates:
-        if row["quantity"] == "self_bias" and "ci_low" in row:
-            widths[row["term"]] = (row["ci_high"] - row["ci_low"]) / 2
-    return widths
-
-
-def enough(study: Study, width: float, *, confidence: float) -> bool:
-    """Whether the interval of every judge's self-bias is at most `width` to either side, so that no further wave is asked.
-
-    The rule looks at widths alone: where it stops, intervals of 90 % exclude a true value in 10 to 11 % of simulated studies
-    (benchmarks/stopping.py). A rule that stops when an interval excludes 0 stops at the best of several chances: in 20 %.
-    """
-    return max(half_widths(study, confidence=confidence).values(), default=math.inf) <= width

@@ -2,25 +2,28 @@
 
 from collections.abc import Mapping
 
+from recuse.check.prompts_needed import in_words, planned, published, requests_for
 from recuse.collect.estimate import estimates, page
 from recuse.collect.plan import RATINGS
-from recuse.collect.size import in_words, planned, published, requests_for
-from recuse.collect.study import Collected
+from recuse.collect.study import Collected, merged_in_words
 
 ABSENT = 200  # words of an answer that is not written yet, for the estimate
 SELF_BIAS = 0.03  # of the scale
 
 
 def page_before(collected: Collected, *, families: Mapping, human_scores: bool, power: float, confidence: float) -> str:
-    """What a plan would ask and cost, three requests in full and, of ratings, how many prompts would show a self-bias.
+    """What a plan would ask and cost, the first request and, of ratings, how many prompts would show a self-bias.
 
     Answers that are not written yet stand as texts of usual length. families: family -> models.
     """
     plan, entries = collected.plan, collected.entries
     answers = plan.answers(entries, absent="word " * ABSENT)
     requests = [request for wave in plan.waves(answers) for request in wave]
-    known = [entries[request.key] for request in (*plan.writing(), *requests) if request.key in entries]
-    pages = [page(estimates([*plan.writing(), *requests], known), requests, spent=entries.spent)]
+    if not requests:
+        return "The plan asks for nothing.\n"
+    every = [*plan.writing(), *requests]
+    known = [entries[request.key] for request in every if request.key in entries]
+    notes = merged_in_words(plan, requests, answers)
     if plan.kind == RATINGS:
         ratings = {(each.about["judge"], each.about["prompt"], each.about["model"]) for each in requests}
         of_models = {model: family for family, models in families.items() for model in models}
@@ -29,5 +32,5 @@ def page_before(collected: Collected, *, families: Mapping, human_scores: bool, 
         sought = {"self_bias": plan.settings.get("self_bias", SELF_BIAS), "power": power, "confidence": confidence}
         per_prompt = len(requests) / len(plan.prompts)
         rows = requests_for(size, per_prompt=per_prompt, human_scores=human_scores, **sought) if size else []
-        pages.append(in_words(rows, size, **sought))
-    return "\n\n".join(pages) + "\n"
+        notes += in_words(rows, size, **sought)
+    return page(estimates(every, known), requests[0], spent=entries.spent, notes=notes)

@@ -1,23 +1,25 @@
 """What a collection will take, before anything is paid: requests, tokens, money and time, from the plan and its ledger."""
 
-import json
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
 
+from recuse.base.log import duration
 from recuse.base.words import counted, enumerated, visible
-from recuse.collect.cost import CHARACTERS_PER_TOKEN, characters_per_token, cost, most_out, tokens_in, used, worst_cost
+from recuse.collect.cost import CHARACTERS_PER_TOKEN, characters_per_token, cost, most_out, tokens_in, worst_cost
 from recuse.collect.ledger import Entry
 from recuse.collect.requests import LOGPROBS, NUMBER, SCHEMA, Endpoint, Request
-from recuse.collect.secrets import OPENAI, Secrets
+from recuse.collect.secrets import Secrets
 
 # Where the ledger has no answer like it: tokens of an answer, of a rating in each mode, and seconds of a response.
 ANSWER = 400
 RATING = {SCHEMA: 15, NUMBER: 5, LOGPROBS: 1}
 SECONDS, TOKENS_PER_SECOND = 1.0, 50.0
-
-Kind = tuple[str, str, int]  # judge, mode, number of criteria
+LINES, WIDTH = 25, 110  # of the page, and characters of a request's line
+ROWS = 8  # judges in the table
+NAMED = 3  # judges in a sentence
 
 
 @dataclass(frozen=True)
@@ -40,9 +42,6 @@ class Estimate:
         return self.requests - self.answered
 
 
-ADDED = [field.name for field in fields(Estimate) if field.name not in ("judge", "money", "most", "minutes", "learnt")]
-
-
 def estimates(requests: Iterable[Request], answers: Iterable[Entry]) -> list[Estimate]:
     """Estimate what each judge will take, in the order of the plan; answers: those to requests of it in the ledger.
 
@@ -53,143 +52,108 @@ def estimates(requests: Iterable[Request], answers: Iterable[Entry]) -> list[Est
     """
     by_endpoint: dict[Endpoint, dict[str, Request]] = defaultdict(dict)  # a writer and a judge may have one name
     for request in requests:
-        by_endpoint[request.endpoint].setdefault(request.key, request)
-    past = _Past(answers)
-    return [past.estimate(endpoint, asked) for endpoint, asked in by_endpoint.items()]
+        by_endpoint[request.endpoint][request.key] = request
 
+    answers = list(answers)
+    ratio = characters_per_token(answers)
+    tokens, seconds = defaultdict(list), defaultdict(list)  # by judge, mode and number of criteria
+    for entry in answers:
+        kind = entry.judge, entry.asked["mode"], len(entry.asked["rubric"])
+        if entry.usage is not None:
+            tokens[kind].append(entry.usage.completion_tokens)
+        if entry.batch is None:
+            seconds[kind].append(entry.seconds)
 
-class _Past:
-    """What the answers of a ledger show of its judges."""
-
-    def __init__(self, answers: Iterable[Entry]) -> None:
-        """Read the answers once."""
-        self.answered: set[str] = set()
-        self._out: dict[Kind, list[int]] = defaultdict(list)
-        self._seconds: dict[Kind, list[float]] = defaultdict(list)
-        self._ratio = characters_per_token(self._read(answers))
-
-    def _read(self, answers: Iterable[Entry]) -> Iterable[Entry]:
-        for entry in answers:
-            kind = entry.judge, str(entry.asked["mode"]), len(entry.asked["rubric"])
-            self.answered.add(entry.key)
-            if entry.batch is None:
-                self._seconds[kind].append(entry.seconds)
-            if (tokens := used(entry.usage)) is not None:
-                self._out[kind].append(tokens[1])
-            yield entry
-
-    def estimate(self, endpoint: Endpoint, requests: Mapping[str, Request]) -> Estimate:
-        """Estimate what some requests to one judge, by key, will take."""
-        judge = endpoint.name
-        left = [request for key, request in requests.items() if key not in self.answered]
-        kinds = [(judge, request.mode, len(request.criteria)) for request in left]
-        into = [tokens_in(request, self._ratio.get((judge, bool(request.criteria)), CHARACTERS_PER_TOKEN)) for request in left]
-        out = [self._tokens_out(request, kind) for request, kind in zip(left, kinds, strict=True)]
+    keys = {entry.key for entry in answers}
+    found = []
+    for endpoint, asked in by_endpoint.items():
+        left = [request for key, request in asked.items() if key not in keys]
+        into = out = wait = 0.0
+        for request in left:
+            kind = endpoint.name, request.mode, len(request.criteria)
+            into += tokens_in(request, ratio.get((endpoint.name, bool(request.criteria)), CHARACTERS_PER_TOKEN))
+            usual = RATING[request.mode] * len(request.criteria) or ANSWER
+            written = min(fmean(tokens[kind] or [usual]), most_out(request) or usual)
+            out += written
+            wait += fmean(seconds[kind] or [SECONDS + written / TOKENS_PER_SECOND])
         worst = [worst_cost(request) for request in left]
-        seconds = sum(self._wait(kind, tokens) for kind, tokens in zip(kinds, out, strict=True))
-        return Estimate(
-            judge=judge,
-            requests=len(requests),
-            answered=len(requests) - len(left),
-            tokens_in=sum(into),
-            tokens_out=sum(out),
-            money=None if endpoint.price is None else cost(endpoint.price, sum(into), sum(out), endpoint.batch),
-            most=None if None in worst else sum(worst),
-            minutes=_minutes(endpoint, len(left), sum(into) + sum(out), seconds),
-            learnt=all((judge, bool(request.criteria)) in self._ratio for request in left)
-            and all(kind in self._out for kind in kinds),
+        found.append(
+            Estimate(
+                judge=endpoint.name,
+                requests=len(asked),
+                answered=len(asked) - len(left),
+                tokens_in=into,
+                tokens_out=out,
+                money=None if endpoint.price is None else cost(endpoint.price, into, out, endpoint.batch),
+                most=None if None in worst else sum(worst),
+                minutes=_minutes(endpoint, len(left), into + out, wait),
+                learnt=all(tokens[endpoint.name, request.mode, len(request.criteria)] for request in left),
+            )
         )
-
-    def _tokens_out(self, request: Request, kind: Kind) -> float:
-        usual = RATING[request.mode] * len(request.criteria) or ANSWER
-        expected = _mean(self._out[kind]) if kind in self._out else usual
-        most = most_out(request)
-        return expected if most is None else min(expected, most)
-
-    def _wait(self, kind: Kind, tokens_out: float) -> float:
-        return _mean(self._seconds[kind]) if kind in self._seconds else SECONDS + tokens_out / TOKENS_PER_SECOND
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
+    return found
 
 
 def _minutes(endpoint: Endpoint, requests: int, tokens: float, seconds: float) -> float | None:
     """Minutes by the limits of an endpoint; seconds: of all responses, one after the other."""
     if endpoint.batch and requests:
         return None
-    by_limits = [seconds / 60 / endpoint.concurrency]
-    by_limits += [requests / endpoint.requests_per_minute] if endpoint.requests_per_minute else []
-    by_limits += [tokens / endpoint.tokens_per_minute] if endpoint.tokens_per_minute else []
-    return max(by_limits)
+    by_requests = requests / (endpoint.requests_per_minute or float("inf"))
+    by_tokens = tokens / (endpoint.tokens_per_minute or float("inf"))
+    return max(seconds / 60 / endpoint.concurrency, by_requests, by_tokens)
 
 
-def total(of_judges: Sequence[Estimate]) -> Estimate:
-    """The estimate of all judges, which answer at the same time."""
-    sums = {name: sum(getattr(each, name) for each in of_judges) for name in ADDED}
-    unknown = {name for name in ("money", "most", "minutes") for each in of_judges if getattr(each, name) is None}
-    for name, over in (("money", sum), ("most", sum), ("minutes", max)):
-        sums[name] = None if name in unknown else over([getattr(each, name) for each in of_judges])
-    return Estimate("all", **sums, learnt=all(each.learnt for each in of_judges))
+def total(of_judges: Sequence[Estimate], name: str = "all") -> Estimate:
+    """The estimate of several judges, which answer at the same time."""
+    sums = {}
+    for field in ("requests", "answered", "tokens_in", "tokens_out", "money", "most", "minutes"):
+        values = [getattr(each, field) for each in of_judges]
+        combined = max if field == "minutes" else sum
+        sums[field] = None if None in values else combined(values)
+    return Estimate(name, **sums, learnt=all(each.learnt for each in of_judges))
 
 
-HEADINGS = ("judge", "requests", "answered", "left", "tokens in", "tokens out", "money", "at most", "minutes")
+def page(of_judges: Sequence[Estimate], request: Request, *, spent: float = 0.0, notes: Iterable[str] = ()) -> str:
+    """What the collection will take, in LINES lines.
 
-
-def page(of_judges: Sequence[Estimate], requests: Sequence[Request], *, spent: float = 0.0) -> str:
-    """What the collection will take, in words and numbers, and three requests as they would be sent.
-
-    spent: money for all attempts in the ledger so far.
+    request: one that is shown, as far as there is room. spent: money for all attempts in the ledger so far. notes: lines that
+    follow the table.
     """
-    if not of_judges:
-        return "The plan asks for nothing."
-    whole = total(of_judges)
-    rows = [HEADINGS, *map(_cells, of_judges), *([_cells(whole)] if len(of_judges) > 1 else [])]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        "  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))])
-        for row in rows
-    ]
-    parts = ["\n".join([_headline(whole), "", *map(visible, lines), "", *_notes(of_judges, whole, spent)])]
-    parts += map(_as_sent, examples(requests))
-    with_keys = [request.endpoint for request in requests if request.endpoint.key and request.endpoint.key in os.environ]
-    return Secrets(with_keys, os.environ).removed("\n\n".join(parts)) + "\n"  # should a prompt quote one
+    whole, rest = total(of_judges), of_judges[ROWS - 1 :]
+    rows = [*of_judges[: ROWS - 1], total(rest, f"{len(rest)} more")] if len(rest) > 1 else [*of_judges]
+    lines = [_headline(whole), "", *_table([*rows, whole] if len(rows) > 1 else rows), ""]
+    lines.append("Money is in units of the price file (–: not known); `most`: one attempt of each, with the longest answer.")
+    if spent:
+        lines.append(f"Spent so far, by the ledger: {_money(spent)} units.")
+    guessed = [visible(each.judge) for each in of_judges if each.left and not each.learnt]
+    if guessed:
+        judges = enumerated(guessed, NAMED)
+        lines.append(f"Tokens of {judges} are guesses, too low for models that think; try `design: {{prompts: 3}}` first.")
+    lines += [*notes, ""]
+    shown = _as_sent(request)
+    room = max(2, LINES - len(lines))
+    if len(shown) > room:
+        shown = [*shown[: room - 1], f"... and {counted(len(shown) - room + 1, 'line')} more"]
+    return "\n".join([*lines, *shown]) + "\n"
 
 
 def _headline(whole: Estimate) -> str:
     if not whole.left:
         return f"Nothing is left to ask: {counted(whole.requests, 'request')}, all answered."
-    money = "an unknown sum" if whole.money is None else f"about {_money(whole.money)}"
-    time = "up to a day for batches" if whole.minutes is None else f"about {_duration(whole.minutes)}"
+    money = "an unknown sum" if whole.money is None else f"about {_money(whole.money)} units"
+    time = "up to a day for batches" if whole.minutes is None else f"about {duration(60 * whole.minutes)}"
     return f"{counted(whole.left, 'request')} to ask, {money}, {time}."
 
 
-def _notes(of_judges: Sequence[Estimate], whole: Estimate, spent: float) -> list[str]:
-    notes = [
-        "Money is in the unit of the prices. `at most` is one attempt of each request with the longest answer allowed; repairs "
-        "and further attempts come on top, and `--budget` holds them too."
-    ]
-    if spent:
-        notes.append(f"Spent so far, by the ledger: {_money(spent)}.")
-    if unpriced := [each.judge for each in of_judges if each.money is None]:
-        notes.append(f"No price is stated for {enumerated(list(map(visible, unpriced)), 5)}.")
-    if unlimited := [each.judge for each in of_judges if each.most is None and each.money is not None]:
-        notes.append(f"No `max_tokens` limits the answers of {enumerated(list(map(visible, unlimited)), 5)}.")
-    if guessed := [each.judge for each in of_judges if each.left and not each.learnt]:
-        ratings = enumerated([f"{tokens} ({mode})" for mode, tokens in RATING.items()])
-        notes.append(
-            f"No answers like these yet from {enumerated(list(map(visible, guessed)), 5)}. Assumed: "
-            f"{CHARACTERS_PER_TOKEN:g} characters a token, {ratings} tokens for each rating, {ANSWER} for an answer. A model "
-            "that thinks before it answers takes many more: ask about a few prompts first, with `design: {prompts: 3}`, and "
-            "estimate again."
-        )
-    return notes
+def _table(rows: Sequence[Estimate]) -> list[str]:
+    """The rows, in columns of equal width."""
+    import pandas as pd
 
-
-def _cells(each: Estimate) -> tuple[str, ...]:
-    counts = [f"{value:,.0f}" for value in (each.requests, each.answered, each.left, each.tokens_in, each.tokens_out)]
-    money = ["–" if value is None else _money(value) for value in (each.money, each.most)]
-    return each.judge, *counts, *money, "–" if each.minutes is None else f"{each.minutes:,.1f}"
+    table = pd.DataFrame(map(vars, rows)).set_index("judge").drop(columns="learnt").rename(index=visible).astype(float)
+    table.insert(2, "left", table["requests"] - table["answered"])
+    table.columns = table.columns.str.replace("_", " ")
+    formatters = dict.fromkeys(table.columns, "{:,.0f}".format)
+    formatters |= {"money": _money, "most": _money, "minutes": "{:,.1f}".format}
+    return table.to_string(formatters=formatters, index_names=False, na_rep="–").splitlines()
 
 
 def _money(value: float) -> str:
@@ -198,28 +162,13 @@ def _money(value: float) -> str:
     return f"{value:,.2f}" if value >= 1 or not value else f"{value:.4f}"
 
 
-def _duration(minutes: float) -> str:
-    return f"{minutes:.0f} minutes" if 1.5 <= minutes < 120 else "a minute" if minutes < 1.5 else f"{minutes / 60:.1f} hours"
-
-
-def examples(requests: Sequence[Request]) -> list[Request]:
-    """The first request, one of the middle and the last, of different judges as far as the plan has them."""
-    chosen: list[int] = []
-    for place in (0, len(requests) // 2, len(requests) - 1)[: len(requests)]:
-        judges = {requests[other].endpoint.name for other in chosen}
-        left = [other for other in range(len(requests)) if other not in chosen]
-        new = [other for other in left if requests[other].endpoint.name not in judges]
-        chosen.append(min(new or left, key=lambda other, place=place: abs(other - place)))
-    return [requests[place] for place in chosen]
-
-
-def _as_sent(request: Request) -> str:
-    """A request as it would be sent, with the name of the variable in place of its key."""
+def _as_sent(request: Request) -> list[str]:
+    """The lines of a request, with the name of the variable in place of its key, should a prompt quote that."""
     endpoint = request.endpoint
     about = ", ".join(f"{name} {value}" for name, value in request.about.items())
-    lines = [f"{endpoint.name}: {about}" if about else endpoint.name]
-    lines.append(f"POST {(endpoint.base_url or OPENAI).rstrip('/')}/chat/completions")
-    lines += [] if endpoint.key is None else [f"Authorization: Bearer ${endpoint.key}"]
-    sent = {"model": endpoint.model, "messages": [dict(message) for message in request.messages], **request.body}
-    lines.append(json.dumps(sent, indent=2, ensure_ascii=False))
-    return visible("\n".join(lines), but="\n")
+    lines = [f"The first request, to {endpoint.model} at {endpoint.address}, about {about}:"]
+    for message in request.messages:
+        lines += f"{message['role']}: {message['content']}".splitlines()
+    secrets = Secrets([endpoint] if (endpoint.key or "") in os.environ else [], os.environ)
+    lines = [visible(secrets.removed(line)) for line in lines]
+    return [line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…" for line in lines]

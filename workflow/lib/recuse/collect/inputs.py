@@ -5,7 +5,7 @@ from contextlib import redirect_stderr
 from io import StringIO
 from pathlib import Path
 
-from recuse.collect.designs import enough
+from recuse.check.prompts_needed import enough
 from recuse.collect.plan import RATINGS, VERDICTS, Plan
 from recuse.collect.study import Collected
 from recuse.collect.texts import prices_in

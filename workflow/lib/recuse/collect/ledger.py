@@ -4,14 +4,17 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
+
+from pydantic import Field, InstanceOf, model_validator
 
 from recuse.base.digests import sha256_of
 from recuse.base.errors import REMEDIES, ConfigError, DataError, DiskError
 from recuse.base.log import warn
 from recuse.base.words import counted, enumerated
+from recuse.collect.responses import Part, Text, Usage, fault_in, usage_in
 from recuse.config.studies import settings_of
 
 VERSION = 1
@@ -35,9 +38,6 @@ class Entry:
     text: str | None = None  # the start of what came, if it is none
     status: int | None = None  # of HTTP
     error: Mapping[str, str] | None = None  # {"reason", "message"}; None: the response is an answer
-    model: str | None = None  # that says it answered
-    finish_reason: str | None = None
-    usage: Mapping | None = None
     cost: float | None = None  # None: the price is not known, or whether anything was charged
     at_most: float | None = None  # what it may have cost, if the cost is not known but the price is
     batch: str | None = None  # id of the batch
@@ -47,8 +47,61 @@ class Entry:
         """Why this is no answer; None if it is one."""
         return None if self.error is None else self.error["reason"]
 
+    @property
+    def usage(self) -> Usage | None:
+        """The tokens that the server counted, if it says so credibly."""
+        return usage_in(self.response)
 
-NAMES = tuple(field.name for field in fields(Entry))
+
+MOST_MONEY = 1e12  # of an attempt; larger sums are not believed
+
+
+class _Asked(Part):
+    """What is read of the request in an attempt."""
+
+    model: Text
+    messages: list[InstanceOf[dict]]
+    body: InstanceOf[dict]
+    rubric: list
+    mode: Text
+
+
+class _Failure(Part):
+    reason: Text
+    message: Text
+
+
+class _Attempt(Part):
+    """What a line about an attempt must have."""
+
+    key: Text
+    judge: Text
+    asked: _Asked
+    about: InstanceOf[dict]
+    started: Text
+    seconds: float
+    attempt: int
+    response: InstanceOf[dict] | None = None
+    status: int | None = None
+    error: _Failure | None = None
+    batch: Text | None = None
+
+    @model_validator(mode="after")
+    def _check_outcome(self) -> Self:
+        if self.response is None and self.error is None:
+            raise ValueError("neither a response nor an error")
+        return self
+
+
+class _Step(Part):
+    """What a line about a step of a batch must have; the first step has a judge, a time and keys."""
+
+    file: Text
+    server: Text | None = None
+    batch: Text | None = None
+    judge: Text = ""
+    started: Text = ""
+    keys: InstanceOf[dict] | list[Text] = Field(default_factory=dict)
 
 
 def ledger_of(study: str, collect: Mapping) -> str:
@@ -69,13 +122,9 @@ def ledger_found(config: Mapping, study: str) -> str:
     return now
 
 
-def values_of(record: Entry | Mapping) -> Mapping:
-    """The fields of an entry, or of a step of a batch."""
-    return {name: getattr(record, name) for name in NAMES} if isinstance(record, Entry) else record
-
-
-def line_of(values: Mapping) -> bytes:
-    """The line of a record. It is ASCII, as a text that a model wrote need not be valid UTF-8."""
+def line_of(record: Entry | Mapping) -> bytes:
+    """The line of an entry, or of a step of a batch. It is ASCII, as a text that a model wrote need not be valid UTF-8."""
+    values = vars(record) if isinstance(record, Entry) else record
     return (json.dumps({"recuse": VERSION, **values}, default=dict) + "\n").encode()
 
 
@@ -84,7 +133,7 @@ def read(path: str | Path) -> Iterator[Entry]:
 
     Needs no lock: a process may be writing. Raises ConfigError if the file is no ledger, DataError if a later version wrote it.
     """
-    return (_entry(record) for _, record in _records(path, []) if "key" in record)
+    return (_entry(record) for _, record in _records(path) if "key" in record)
 
 
 class Answers(Mapping[str, Entry]):
@@ -96,12 +145,12 @@ class Answers(Mapping[str, Entry]):
     def __init__(self, path: str | Path) -> None:
         """Start without answers; `note` adds them."""
         self.spent = 0.0
-        self._path = Path(path)
+        self.path = Path(path)
         self._places: dict[str, int] = {}  # key -> byte at which the line starts
 
     def __getitem__(self, key: str) -> Entry:
         """Read the answer from the file."""
-        with self._path.open("rb") as file:
+        with self.path.open("rb") as file:
             file.seek(self._places[key])
             return _entry(json.loads(file.readline()))
 
@@ -121,35 +170,40 @@ class Answers(Mapping[str, Entry]):
         """Take note of the line that starts at the byte `place`."""
         if "key" not in record:
             return
-        self.spent += next((record[name] for name in ("cost", "at_most") if record.get(name) is not None), 0.0)
-        if record.get("error") is None:
+        cost = credible(record.get("cost"))
+        self.spent += credible(record.get("at_most")) or 0.0 if cost is None else cost
+        if record.get("error") is None and fault_in(record.get("response"), record["asked"]["mode"]) is None:
             self._places[record["key"]] = place
+
+
+def credible(money: object) -> float | None:
+    """A sum of money as a number; None if it is not one, or cannot be true."""
+    is_number = isinstance(money, int | float) and not isinstance(money, bool)
+    return float(money) if is_number and 0 <= money <= MOST_MONEY else None
 
 
 def answers_in(path: str | Path) -> Answers:
     """The answers of a ledger that another process may be writing; none if there is no such file."""
     answers = Answers(path)
-    for place, record in _records(path, []) if Path(path).exists() else ():
+    for place, record in _records(path) if Path(path).exists() else ():
         answers.note(record, place)
     return answers
 
 
-class Ledger:
-    """A ledger that this process alone writes: `with Ledger(path) as ledger`.
+class Ledger(Answers):
+    """A ledger that this process alone writes: `with Ledger(path) as ledger`. It is also the answers that it holds.
 
     Lines are only ever added, in one write each, so that a process that is killed leaves at most its last line cut off; that
     is ended when the ledger is opened again. The lock is on the file itself, and ends with the process, however it ends.
-    torn: the number of lines that are cut off. batches: what the steps of each batch say, by the address of its server, which
-    early ledgers do not tell (None), and the id of its input file.
+    batches: what the steps of each batch say, by the address of its
+    server, which early ledgers do not tell (None), and the id of its input file.
     """
 
     def __init__(self, path: str | Path) -> None:
         """Name the file, which `with` opens."""
-        self.path = Path(path)
-        self.torn = 0
+        super().__init__(path)
         self.batches: dict[tuple[str | None, str], dict] = {}
         self._came: dict[str, set[str]] = {}  # id of a batch -> keys of its requests of which something came
-        self._answers = Answers(self.path)
         self._cut = False  # whether a line was written in part only
 
     def __enter__(self) -> Self:
@@ -161,10 +215,8 @@ class Ledger:
             _lock(self._file, self.path)
             if is_new:
                 _sync_folder(self.path.parent)
-            torn: list[int] = []
-            for place, record in _records(self.path, torn):
-                self._note(record, place)
-            self.torn = len(torn)
+            for place, record in _records(self.path):
+                self.note(record, place)
             self._size = os.fstat(self._file).st_size
             self._cut = self._size > 0 and os.pread(self._file, 1, self._size - 1) != b"\n"
             if self._cut:
@@ -178,36 +230,37 @@ class Ledger:
         """Close the file, which also ends the lock."""
         os.close(self._file)
 
-    def answers(self) -> Answers:
-        """The last answer to each request, with those that are appended from now on."""
-        return self._answers
-
     def open_in(self, batch: Mapping) -> dict[str, float | None]:
         """Key -> money, or the most that it may be, of the requests of a batch of which nothing is recorded; None: not known.
 
         A batch that has ended has none, but for those that the plan did not have then.
         """
-        keys = batch["keys"] if isinstance(batch["keys"], Mapping) else dict.fromkeys(batch["keys"])  # a list in early ledgers
+        keys = batch.get("keys", {})
+        keys = keys if isinstance(keys, Mapping) else dict.fromkeys(keys)  # a list in early ledgers
         came = self._came.get(batch.get("batch"), ())
-        return {key: money for key, money in keys.items() if key not in came}
+        return {key: credible(money) for key, money in keys.items() if key not in came}
 
     def append(self, records: Iterable[Entry | Mapping]) -> None:
         """Add the lines of entries, and of steps of batches, at once: from here on a kill of the process loses none of them.
 
         A crash of the machine may, until `sync`. Raises DiskError, with the number of answers that are kept.
         """
-        records = [values_of(record) for record in records]
-        lines = [b"\n" if self._cut else b"", *map(line_of, records)]
+        place = self._size + self._cut
+        rest = b"\n" * self._cut
+        noted = []
+        for record in records:
+            line = line_of(record)
+            noted.append((vars(record) if isinstance(record, Entry) else record, place))
+            place += len(line)
+            rest += line
         with self._disk():
-            rest, self._cut = b"".join(lines), True
+            self._cut = True
             while rest:
                 written = os.write(self._file, rest)
                 self._size, rest = self._size + written, rest[written:]
             self._cut = False
-        place = self._size - sum(map(len, lines[1:]))
-        for record, line in zip(records, lines[1:], strict=True):
-            self._note(record, place)
-            place += len(line)
+        for record, place in noted:
+            self.note(record, place)
 
     def sync(self) -> None:
         """fsync what was appended, so that it survives a crash of the machine. Raises DiskError."""
@@ -227,11 +280,12 @@ class Ledger:
         except OSError as error:
             problem = error.strerror or str(error)
             remedy = REMEDIES.get(problem, "see whether this file can be written{}").format("")
-            kept = f"{counted(len(self._answers), 'answer')} {'is' if len(self._answers) == 1 else 'are'} kept in it"
+            kept = f"{counted(len(self), 'answer')} {'is' if len(self) == 1 else 'are'} kept in it"
             raise DiskError(f"{self.path}: {problem[:1].lower()}{problem[1:]}; {kept}; {remedy}") from error
 
-    def _note(self, record: Mapping, place: int) -> None:
-        self._answers.note(record, place)
+    def note(self, record: Mapping, place: int) -> None:
+        """Take note of the line that starts at the byte `place`."""
+        super().note(record, place)
         if "key" in record:
             if record.get("batch") is not None:
                 self._came.setdefault(record["batch"], set()).add(record["key"])
@@ -239,23 +293,24 @@ class Ledger:
         name = record.get("server"), record["file"]
         if "started" in record:  # also if a server gives an id again
             self.batches[name] = {}
-        elif "ended" not in record:
+        elif "ended" in record:
+            record = {"keys": {}, **record}
+        else:
             self._came.pop(record.get("batch"), None)
-        self.batches.setdefault(name, {"keys": {}}).update({"keys": {}} | record if "ended" in record else record)
+        if name in self.batches:
+            self.batches[name].update(record)
 
 
-def _records(path: str | Path, torn: list[int]) -> Iterator[tuple[int, dict]]:
-    """(byte at which it starts, what it says) of each line; the numbers of those cut off go to `torn` and into a warning."""
+def _records(path: str | Path) -> Iterator[tuple[int, dict]]:
+    """(byte at which it starts, what it says) of each line, and a warning about those that are cut off or damaged."""
+    torn = []
     with open(path, "rb") as file:
         if not START.startswith(file.read(len(START))):
             raise ConfigError(f"{path}: this is no ledger, whose lines start with `{START.decode()}`; name another file")
         file.seek(0)
         place = 0
         for number, line in enumerate(file, 1):
-            try:
-                record = json.loads(line) if line.startswith(START) else None
-            except ValueError:
-                record = None
+            record = _record_in(line)
             if record is None:
                 torn.append(number)
             elif record["recuse"] != VERSION:
@@ -266,11 +321,24 @@ def _records(path: str | Path, torn: list[int]) -> Iterator[tuple[int, dict]]:
     if torn:
         numbers = enumerated([str(number) for number in torn], NAMED_LINES)
         what = f"line {numbers} is" if len(torn) == 1 else f"lines {numbers} are"
-        warn(f"{path}: {what} cut off, as by a kill or a full disk, and skipped; what was asked there counts as not answered")
+        why = "cut off or damaged, as by a kill, a full disk or an edit"
+        warn(f"{path}: {what} {why}, and skipped; what was asked there counts as not answered")
+
+
+def _record_in(line: bytes) -> dict | None:
+    """What a line says; None if it is cut off or damaged. Lines of later versions are not looked into."""
+    try:
+        record = json.loads(line)
+        if line.startswith(START) and record["recuse"] == VERSION:
+            (_Attempt if "key" in record else _Step).model_validate(record)
+    except (ValueError, RecursionError):
+        return None
+    return record if line.startswith(START) else None
 
 
 def _entry(record: Mapping) -> Entry:
-    return Entry(**{name: record.get(name) for name in NAMES})
+    values = {name: record.get(name) for name in Entry.__dataclass_fields__}
+    return Entry(**values | {name: credible(values[name]) for name in ("cost", "at_most")})
 
 
 def _lock(file: int, path: Path) -> None:

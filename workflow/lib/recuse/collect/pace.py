@@ -9,12 +9,10 @@ from email.utils import parsedate_to_datetime
 from recuse.collect.requests import Endpoint
 
 BURST = 6.0  # seconds of a minute's allowance that may be used at once
-UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-LIMITS = ("requests", "tokens")
 
 
 class Bucket:
-    """An allowance per minute, of which what is not used is kept for `BURST` seconds."""
+    """An allowance per minute, of which what is not used is kept for `BURST` seconds; it may be infinite."""
 
     def __init__(self, per_minute: float, clock: Callable[[], float]) -> None:
         """Start full."""
@@ -24,6 +22,8 @@ class Bucket:
 
     def wait(self, amount: float) -> float:
         """Seconds until `amount` may be taken; more than the bucket holds, when it is full."""
+        if math.isinf(self._rate):
+            return 0.0
         now = self._clock()
         self._level, self._since = min(self._most, self._level + (now - self._since) * self._rate), now
         return max(0.0, (min(amount, self._most) - self._level) / self._rate)
@@ -49,22 +49,20 @@ class Pace:
         self._answers = 0  # since the limit was last changed
         self._cut_at = -math.inf
         self._resume_at = -math.inf
-        minute = (endpoint.requests_per_minute, endpoint.tokens_per_minute)
-        self._buckets = [Bucket(rate, clock) if rate else None for rate in minute]
+        self._requests = Bucket(endpoint.requests_per_minute or math.inf, clock)
+        self._tokens = Bucket(endpoint.tokens_per_minute or math.inf, clock)
 
     def wait(self, tokens: float) -> float:
         """Seconds until a request of so many tokens may be sent: 0 if now, infinity if one under way must end first."""
         if self.under_way >= self.limit:
             return math.inf
-        waits = [bucket.wait(amount) for bucket, amount in zip(self._buckets, (1, tokens), strict=True) if bucket]
-        return max(0.0, self._resume_at - self._clock(), *waits)
+        return max(0.0, self._resume_at - self._clock(), self._requests.wait(1), self._tokens.wait(tokens))
 
     def start(self, tokens: float) -> float:
         """Count a request as sent; its time, for `slow_down`."""
         self.under_way += 1
-        for bucket, amount in zip(self._buckets, (1, tokens), strict=True):
-            if bucket:
-                bucket.take(amount)
+        self._requests.take(1)
+        self._tokens.take(tokens)
         return self._clock()
 
     def end(self) -> None:
@@ -87,32 +85,16 @@ class Pace:
 
 
 def wait_of(headers: Mapping[str, str], now: float) -> float | None:
-    """Seconds that a server asks to wait; None if it does not say. now: seconds since 1970.
+    """Seconds that a server asks to wait, by `retry-after-ms` or `retry-after`, a number or a date; None if it does not say.
 
-    Read from `retry-after-ms`, `retry-after` (seconds or a date), and else `x-ratelimit-reset-requests` and `-tokens` of the
-    limits with nothing remaining, and `x-ratelimit-reset` (a duration as in `1m30s`, or seconds or milliseconds since 1970).
+    now: seconds since 1970.
     """
-    waits = [_seconds(headers.get("retry-after-ms"), now, 0.001), _seconds(headers.get("retry-after"), now)]
-    for wait in waits:
-        if wait is not None:
-            return wait
-    spent = [limit for limit in LIMITS if headers.get(f"x-ratelimit-remaining-{limit}") == "0"]
-    names = [*(f"x-ratelimit-reset-{limit}" for limit in spent), "x-ratelimit-reset"]
-    resets = [_seconds(headers.get(name), now) for name in names]
-    return max((reset for reset in resets if reset is not None), default=None)
-
-
-def _seconds(text: str | None, now: float, unit: float = 1.0) -> float | None:
-    """Seconds from now, by a number, a duration or a date; None if it is none of them."""
-    text = (text or "").strip()
-    if re.fullmatch(r"[0-9]+(\.[0-9]*)?", text):
-        number = float(text) * unit
-        if number > 1e11:  # milliseconds since 1970
-            number /= 1000
-        return max(0.0, number - now) if number > 1e9 else number
-    if re.fullmatch(r"([0-9.]+(ms|[smhd]))+", text):
-        return sum(float(number) * UNITS[unit] for number, unit in re.findall(r"([0-9]+(?:\.[0-9]+)?)(ms|[smhd])", text))
+    text = ""
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        text = headers.get(name, "").strip()
+        if re.fullmatch(r"[0-9]{1,9}(\.[0-9]*)?", text):
+            return float(text) * unit
     try:
         return max(0.0, parsedate_to_datetime(text).timestamp() - now)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None

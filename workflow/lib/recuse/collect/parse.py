@@ -1,35 +1,46 @@
-"""From a model's raw response to its ratings, or to why there are none: never a guess, never the lowest rating."""
+"""From a model's response to its ratings, or to why there are none: never a guess, never the lowest rating."""
 
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from recuse.collect.requests import LOGPROBS, SCHEMA, Criterion, Request
-from recuse.collect.rubrics import FIRST_LINE, FREE, LAST_LINE, words_of
+from recuse.collect.requests import FIRST_LINE, FREE, LOGPROBS, Criterion, Request
+from recuse.collect.responses import Choice, choice_in, fault_in, likeliest
+from recuse.collect.rubrics import words_of
 
-REFUSAL, TRUNCATED, OFF_SCALE, UNREADABLE, NOT_ANSWERED = (
+# Why a rating is missing.
+REASONS = REFUSAL, TRUNCATED, OFF_SCALE, UNREADABLE, NOT_ANSWERED = (
     "refusal",
     "truncated",
     "off the scale",
     "unreadable",
     "not answered",
 )
-REASONS = (REFUSAL, TRUNCATED, OFF_SCALE, UNREADABLE, NOT_ANSWERED)  # why a rating is missing
 REPAIRED = (OFF_SCALE, UNREADABLE)  # reasons for which a judge is asked once more
 # The first words of a reply without any rating that refuses. Only replies in which nothing was read are looked at.
 REFUSING = re.compile(
     r"\W*(i['’]?m sorry|i am sorry|sorry|i can(not|['’]t)|i['’]?m (unable|not able)|i am (unable|not able)|i won['’]t)", re.I
 )
-FENCE = re.compile(r"\A```(?:json)?\s*(.*?)\s*```\Z", re.S)
 UNSEEN = 0.05  # most of the labels' probability that may be on labels which are not among the likeliest tokens
-DIGITS = re.compile(r"-?\d+(?:\.\d+)?")
-ANSWER = r"(?:\b|_)answer"  # anywhere in a reply
-LISTED = r"^[\s*_#>•.)\d-]*{}"  # at the start of a line, in a list or not
-WHOLE = re.compile(r"(?<=\d)\.0+\Z")  # as in 4.0
-QUOTES = " \t*_`\"'[]()<>.!"  # around a label
+
+GENERAL = ("answer", "rating", "score", "grade", "verdict", "vote")  # names for the only criterion of a request
+THOUGHTS = re.compile(r"\A\s*<think>.*?(</think>|\Z)", re.S | re.I)
+FENCE = re.compile(r"^[ \t]*```\w*[ \t]*$", re.M)
+TRAILING_COMMA = re.compile(r",(\s*[}\]])")
+# Where a statement starts in a text: at the start of a line, in a list or not, or after the end of a clause.
+START = r"((?:^[ \t*_#•.)\d-]*|[.,;][ \t]+[*_]*)(?:(?:final|overall|my)[ \t]+)*)?"
+BOXED = re.compile(r"\$*\\boxed\{([^{}]*)\}\$*\.?")
+WRAPPINGS = ('""', "''", "“”", "()", "[]", "<>", "{}", "$$")
+MARKUP = "*_`"
+LONGEST_VALUE = 2_000  # characters; what is longer is not a label in some wrapping, and would take long to unwrap
+FRACTION = re.compile(r"(.+?)\s*(?:/|out of|of)\s*(\d+)", re.I)
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+WHOLE = re.compile(r"(\d+)\.0+")  # as in 4.0
+
+Pairs = tuple[tuple[str, object], ...]  # the keys and values of a JSON object, as often as they occur
 
 
 class Score(NamedTuple):
@@ -39,102 +50,158 @@ class Score(NamedTuple):
     reason: str = ""
 
 
-def scores(request: Request, response: Mapping, *, reads: str = FREE) -> dict[str, Score]:
+def scores(request: Request, response: Mapping) -> dict[str, Score]:
     """The score of each criterion of a request, by dimension.
 
-    response: of chat completions, whole. reads: where a wording has its label, of `rubrics`. In mode `logprobs` a score is the
-    expected rating sum(p v) / sum(p) over the labels among the likeliest tokens.
+    response: of chat completions, whole. In mode `logprobs` a score is the expected rating sum(p v) / sum(p) over the labels
+    among the likeliest tokens.
     """
-    choice = choice_of(response)
-    message, content = _message(choice), text_of(response)
-    reason = None
-    if message.get("refusal") or choice.get("finish_reason") == "content_filter":
-        reason = REFUSAL
-    elif request.mode == LOGPROBS:
-        return {each.dimension: _expected(each, choice) for each in request.criteria}
-    elif choice.get("finish_reason") == "length":
-        reason = TRUNCATED
-    elif content is None:
-        reason = UNREADABLE
+    choice = choice_in(response) if fault_in(response, request.mode) is None else None
+    reason = _reason_without_score(choice, request.mode)
     if reason is not None:
         return {each.dimension: Score(None, reason) for each in request.criteria}
-    read = _of_json(request.criteria, content) if request.mode == SCHEMA else _of_text(request.criteria, content, reads)
-    if REFUSING.match(content) and all(score.reason == UNREADABLE for score in read.values()):
+    if request.mode == LOGPROBS:
+        return {each.dimension: _expected(each, choice) for each in request.criteria}
+
+    reply = _readable_part(choice.text, request.reads)
+    read = _stated(request.criteria, reply)
+    if REFUSING.match(choice.text) and all(score.reason == UNREADABLE for score in read.values()):
         return {dimension: Score(None, REFUSAL) for dimension in read}
     return read
 
 
-def choice_of(response: Mapping) -> Mapping:
-    """The first choice of a response, of any server; empty if it has none."""
-    choices = response.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else {}
-    return first if isinstance(first, Mapping) else {}
-
-
-def text_of(response: Mapping) -> str | None:
-    """The text of a response, also one that was cut off by a limit of tokens; None if it has none, or was filtered."""
-    choice = choice_of(response)
-    content = _message(choice).get("content")
-    if not isinstance(content, str) or not content.strip() or choice.get("finish_reason") == "content_filter":
+def _reason_without_score(choice: Choice | None, mode: str) -> str | None:
+    """Why a choice has no score whatever its text is; None if it may have one."""
+    if choice is None:
+        return UNREADABLE
+    if choice.message.refusal or choice.is_filtered:
+        return REFUSAL
+    if mode == LOGPROBS:
         return None
-    return content.encode("utf-8", "replace").decode().strip()  # half a pair of surrogates cannot be sent again
+    if choice.is_cut_off:
+        return TRUNCATED
+    return UNREADABLE if choice.text is None else None
 
 
-def _message(choice: Mapping) -> Mapping:
-    message = choice.get("message")
-    return message if isinstance(message, Mapping) else {}
-
-
-def _of_json(criteria: Sequence[Criterion], content: str) -> dict[str, Score]:
-    fenced = FENCE.match(content.strip())
-    try:
-        value = json.loads(fenced[1] if fenced else content)
-    except (ValueError, RecursionError):
-        value = None
-    if not isinstance(value, Mapping):
-        return {each.dimension: Score(None, UNREADABLE) for each in criteria}
-    return {each.dimension: _of_value(each, value.get(each.dimension)) for each in criteria}
-
-
-def _of_value(criterion: Criterion, value: object) -> Score:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return Score(None, UNREADABLE)
-    label = str(value).strip()
-    for written in (label, WHOLE.sub("", label)):
-        if (rating := criterion.value_of(written)) is not None:
-            return Score(rating)
-    return Score(None, OFF_SCALE if DIGITS.fullmatch(label) else UNREADABLE)
-
-
-def _of_text(criteria: Sequence[Criterion], content: str, reads: str) -> dict[str, Score]:
-    """The scores in a text: of one criterion by `Answer: <label>`, the last one, or a label alone; else a line for each."""
+def _readable_part(text: str, reads: str) -> str:
+    """A reply without its thoughts and fences, or one line of it; empty if the thoughts do not end."""
+    text = FENCE.sub("", THOUGHTS.sub("", text)).strip()
     if reads != FREE:
-        lines = [line for line in content.splitlines() if line.strip()]
-        line = lines[0 if reads == FIRST_LINE else -1]
-        return {each.dimension: _named_in(each, line) for each in criteria}
-    if len(criteria) > 1:
-        return {each.dimension: _after(each, content, LISTED.format(re.escape(each.dimension)), one=True) for each in criteria}
-    (criterion,) = criteria
-    alone = criterion.value_of(content.strip(QUOTES + "\n"))
-    return {criterion.dimension: _after(criterion, content, ANSWER, one=False) if alone is None else Score(alone)}
+        lines = text.splitlines() or [""]
+        return lines[0 if reads == FIRST_LINE else -1].strip()
+    return text
 
 
-def _after(criterion: Criterion, content: str, mark: str, *, one: bool) -> Score:
-    """The label after each `mark:`, on the rest of its line; one: there must be one value, else the last counts."""
-    rests = re.findall(rf"{mark}[*_ \t]*[:=][ \t]*([^\n]*)", content, re.I | re.M)
-    read = [_of_value(criterion, rest.strip(QUOTES + ",;")) for rest in rests if rest.strip()]
-    if not read or (one and len({*read}) > 1):
+def _stated(criteria: Sequence[Criterion], reply: str) -> dict[str, Score]:
+    """The one label that a reply states for each criterion.
+
+    A reply states a label by `name: label` in a JSON object or in its text. The name is that of the criterion or, if there is
+    no other, one of GENERAL; a reply about one criterion may also be the label alone.
+    """
+    names = {each.dimension.lower(): each.dimension for each in criteria}
+    general = dict.fromkeys(GENERAL, criteria[0].dimension) if len(criteria) == 1 else {}
+    pairs, text = _split(reply)
+    stated = _in_json(pairs, names, general) + _in_text(text, general | names)
+    if general and not stated and not pairs:
+        stated = [(criteria[0].dimension, reply)]
+
+    read = {}
+    for each in criteria:
+        found = {_labelled(each, value) for dimension, value in stated if dimension == each.dimension}
+        read[each.dimension] = found.pop() if len(found) == 1 else Score(None, UNREADABLE)
+    return read
+
+
+def _split(reply: str) -> tuple[Pairs, str]:
+    """The JSON object from the first to the last brace of a reply, and the text around it.
+
+    Without such an object, the whole reply is text, but for one that starts with a brace: it may be cut off, and has neither.
+    """
+    start, end = reply.find("{"), reply.rfind("}") + 1
+    for candidate in (reply[start:end], TRAILING_COMMA.sub(r"\1", reply[start:end])):
+        try:
+            # Numbers stay as they are written, and keys that occur twice stay twice.
+            pairs = json.loads(candidate, object_pairs_hook=tuple, parse_int=str, parse_float=str, parse_constant=str)
+        except (ValueError, RecursionError):
+            continue
+        return pairs, f"{reply[:start]}\n{reply[end:]}"
+    return (), "" if start == 0 else reply
+
+
+def _in_json(pairs: Pairs, names: Mapping[str, str], general: Mapping[str, str]) -> list[tuple[str, object]]:
+    """(dimension, value) for each name of a criterion at any depth, and for each general name whose criterion is clear."""
+    stated = []
+    left = [(pairs, general)]
+    while left:
+        pairs, general = left.pop()
+        for key, value in pairs:
+            name = key.strip().replace("_", " ").lower()
+            dimension = names.get(name) or general.get(name)
+            if isinstance(value, tuple):
+                left.append((value, dict.fromkeys(GENERAL, dimension) if dimension else {}))
+            elif dimension:
+                stated.append((dimension, value))
+    return stated
+
+
+def _in_text(text: str, names: Mapping[str, str]) -> list[tuple[str | None, object]]:
+    """(dimension, what follows `name:` or `name =` up to the end of the line or the next name); also for a boxed last line.
+
+    Within a clause, as in `the text says Answer: 5`, nothing is stated for certain: its value is None.
+    """
+    listed = "|".join(map(re.escape, names))
+    marks = [*re.finditer(rf"{START}(?<![^\W_])({listed})[*_ \t]*[:=]", text, re.I | re.M)] if text.strip() else []
+    ends = [*(mark.start() for mark in marks), len(text)][1:]
+    stated = []
+    for mark, end in zip(marks, ends, strict=True):
+        start, name = mark.groups()
+        value = None if start is None else text[mark.end() : end].partition("\n")[0]
+        stated.append((names.get(name.lower()), value))
+    boxed = BOXED.fullmatch(text.rpartition("\n")[2].strip())
+    return [*stated, (names.get(GENERAL[0]), boxed[1])] if boxed else stated
+
+
+def _labelled(criterion: Criterion, value: object) -> Score:
+    """The rating of a value that is a label as a whole, in quotes, brackets and the like or not, or as in 4/5."""
+    if not isinstance(value, str) or len(value) > LONGEST_VALUE:
         return Score(None, UNREADABLE)
-    return read[-1]
+    for text in _unwrapped(value, "".join(criterion.labels)):
+        rating = criterion.value_of(_without_scale(criterion, text))
+        if rating is not None:
+            return Score(rating)
+    return Score(None, OFF_SCALE if NUMBER.fullmatch(text) else UNREADABLE)
 
 
-def _named_in(criterion: Criterion, line: str) -> Score:
-    """The one label that a line names."""
-    named = [label for label in criterion.labels if re.search(rf"(?<!\w){re.escape(label)}(?!\w)", line, re.I)]
-    return Score(criterion.value_of(named[0])) if len(named) == 1 else Score(None, UNREADABLE)
+def _unwrapped(text: str, kept: str) -> Iterator[str]:
+    """A text, then what is within one wrapping after the other; kept: characters of labels, which are no markup."""
+    markup = "".join(set(MARKUP) - set(kept))
+    while True:
+        text = text.strip()
+        yield text
+        boxed = BOXED.fullmatch(text)
+        if text != text.strip(markup):
+            text = text.strip(markup)
+        elif text.endswith((".", ",", ";", "!")):
+            text = text[:-1]
+        elif boxed:
+            text = boxed[1]
+        elif len(text) > 2 and text[0] + text[-1] in WRAPPINGS:
+            text = text[1:-1]
+        else:
+            return
 
 
-def _expected(criterion: Criterion, choice: Mapping) -> Score:
+def _without_scale(criterion: Criterion, text: str) -> str:
+    """A label without the end of its scale, as in 4/5 or `4 out of 5`, and without zeros, as in 4.0."""
+    labels = criterion.labels
+    fraction = FRACTION.fullmatch(text)
+    if fraction and fraction[2] == labels[-1] and len(labels) > 2 and all(label.isdecimal() for label in labels):
+        text = fraction[1]
+    whole = WHOLE.fullmatch(text)
+    return whole[1] if whole else text
+
+
+def _expected(criterion: Criterion, choice: Choice) -> Score:
     """The expected rating by the probabilities of the first token.
 
     Missing if no label is among the likeliest tokens, or if labels that are not could have more than UNSEEN of all labels'
@@ -143,36 +210,25 @@ def _expected(criterion: Criterion, choice: Mapping) -> Score:
     weights: dict[int, float] = {}
     tokens = likeliest(choice)
     for token in tokens:
-        rating = criterion.value_of(token["token"].strip())
+        rating = criterion.value_of(token.token.strip())
         if rating is not None:
-            weights[rating] = weights.get(rating, 0.0) + math.exp(token["logprob"])
+            weights[rating] = weights.get(rating, 0.0) + math.exp(token.logprob)
     seen = sum(weights.values())
-    unseen = (len(criterion.labels) - len(weights)) * min((math.exp(token["logprob"]) for token in tokens), default=1.0)
+    unseen = (len(criterion.labels) - len(weights)) * min(math.exp(token.logprob) for token in tokens)
     if not seen or unseen > UNSEEN * (seen + unseen):
         return Score(None, OFF_SCALE)
     return Score(sum(rating * weight for rating, weight in weights.items()) / seen)
 
 
-def likeliest(choice: Mapping) -> Sequence[Mapping]:
-    """The likeliest first tokens of a choice, with their log probabilities; empty if the server gives none."""
-    try:
-        tokens = choice["logprobs"]["content"][0]["top_logprobs"]
-        return [token for token in tokens if isinstance(token["token"], str) and isinstance(token["logprob"], int | float)]
-    except (TypeError, KeyError, IndexError):
-        return []
-
-
-def repair(request: Request, response: Mapping, *, reads: str = FREE) -> Request | None:
+def repair(request: Request, response: Mapping) -> Request | None:
     """The one further request to a judge whose reply could not be read: the same, its reply, and how to reply; else None."""
     if not request.criteria or request.repairs or request.mode == LOGPROBS:
         return None
-    reasons = {score.reason for score in scores(request, response, reads=reads).values()}
-    content = text_of(response)
-    if content is None or not reasons & {*REPAIRED}:
+    reasons = {score.reason for score in scores(request, response).values()}
+    choice = choice_in(response)
+    if choice is None or choice.text is None or not reasons & {*REPAIRED}:
         return None
-    how = words_of(request.criteria, request.mode)["reply"]
-    if reads in (FIRST_LINE, LAST_LINE):
-        how = f"Reply with {', '.join(request.criteria[0].labels[:-1])} or {request.criteria[0].labels[-1]}, and nothing else."
+    how = words_of(request.criteria, request.mode if request.reads == FREE else LOGPROBS)["reply"]
     asked = {"role": "user", "content": f"Your reply could not be read. {how}"}
-    messages = (*request.messages, {"role": "assistant", "content": content}, asked)
+    messages = (*request.messages, {"role": "assistant", "content": choice.text}, asked)
     return replace(request, messages=messages, repairs=request.key)

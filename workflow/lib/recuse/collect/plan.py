@@ -2,18 +2,19 @@
 
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from recuse.base.errors import ConfigError, did_you_mean
+from recuse.base.errors import ConfigError, check_known
 from recuse.collect.designs import assigned, waves
 from recuse.collect.ledger import Entry, ledger_of
-from recuse.collect.parse import repair, text_of
-from recuse.collect.requests import LENGTHS, LOGPROBS, NUMBER, SCHEMA, Criterion, Endpoint, Price, Request
+from recuse.collect.parse import repair
+from recuse.collect.requests import LENGTHS, LOGPROBS, NUMBER, OPENAI, SCHEMA, Criterion, Endpoint, Price, Request
+from recuse.collect.responses import choice_in
 from recuse.collect.rubrics import (
     PLAIN,
     Wording,
@@ -24,7 +25,6 @@ from recuse.collect.rubrics import (
     wording_of,
     words_of,
 )
-from recuse.collect.secrets import OPENAI
 from recuse.collect.texts import Answer, path_of, read_answers, read_prompts
 
 RATINGS, VERDICTS = "ratings", "verdicts"
@@ -88,29 +88,23 @@ class Plan:
                     f"collect: writers: {answer.model}: has answers in {path_of(collect['answers'])}; leave it out here"
                 )
         wordings = [wording_of(kind, name, collect.get("templates", {})) for name in collect.get("wordings", [PLAIN])]
-        named = list(collect.get("rubrics", [*dimensions()] if "criteria" not in collect else [*collect["criteria"]]))
-        models = [*dict.fromkeys([*(answer.model for answer in answers), *writers])]
-        against = collect.get("against")
-        if against is not None and against not in models:
-            raise ConfigError(f"collect: against: there are no answers of '{against}'{did_you_mean(against, models)}")
+        named = collect.get("rubrics") or [*(collect.get("criteria") or dimensions())]
+        models = _in_order(answers, writers)
+        check_known("collect: against", [collect["against"]] if "against" in collect else [], models, "the models with answers")
         if kind == VERDICTS and len(models) < 2:
             raise ConfigError(f"collect: found answers of {', '.join(models)} alone; a comparison needs those of two models")
         if kind == VERDICTS and {"judges_per_answer", "width"} & collect.get("design", {}).keys():
             raise ConfigError("collect: design: of verdicts, only `prompts` and `strata` can be chosen; leave out the others")
-        names = [*models, *judges, *(each.endpoint.model for each in (*judges.values(), *writers.values()))]
-        hidden = _hidden(names, collect, settings.get("families", {})) if collect.get("blind", True) else ()
+        at_servers = [asked.endpoint.model for asked in (*judges.values(), *writers.values())]
+        names = {*models, *judges, *at_servers, *settings.get("families", ()), *collect.get("hidden", ())}
+        hidden = [name for name in names if len(name) > 1] if collect.get("blind", True) else []
         if "strata" in collect.get("design", {}) and not datasets:
             raise ConfigError(
                 f"collect: design: strata: {path_of(collect['prompts'])} has no column dataset; leave `strata` out"
             )
         _check_used(collect, kind, named)
         for family, members in settings.get("families", {}).items():
-            for name in members:
-                if name not in (*models, *judges):
-                    raise ConfigError(
-                        f"families: {family}: '{name}' is neither a judge nor a model with answers"
-                        f"{did_you_mean(name, [*models, *judges])}"
-                    )
+            check_known(f"families: {family}", members, {*models, *judges}, "the judges and the models with answers")
         plan = cls(study, kind, collect, prompts, datasets, answers, judges, writers, wordings, named, hidden, seed)
         plan._check_modes()
         return plan
@@ -123,35 +117,29 @@ class Plan:
     @property
     def models(self) -> list[str]:
         """The models whose answers are judged, in the order of the file, then the writers."""
-        return [*dict.fromkeys([*(answer.model for answer in self.given), *self.writers])]
-
-    @cached_property
-    def own_criteria(self) -> Mapping[str, Mapping]:
-        """The criteria in the user's words."""
-        return self.settings.get("criteria", {})
+        return _in_order(self.given, self.writers)
 
     def _check_modes(self) -> None:
         for judge, asked in self.judges.items():
-            if asked.mode == LOGPROBS and self.kind == VERDICTS:
-                raise ConfigError(
-                    f"collect: judges: {judge}: mode: {LOGPROBS}: a verdict has no expected value; choose {SCHEMA} or {NUMBER}"
-                )
+            if asked.mode != LOGPROBS:
+                continue
+            where = f"collect: judges: {judge}: mode: {LOGPROBS}"
+            if self.kind == VERDICTS:
+                raise ConfigError(f"{where}: a verdict has no expected value; choose {SCHEMA} or {NUMBER}")
             for wording in self.wordings:
-                criteria = self.criteria(wording)
-                of_judge = f"collect: judges: {judge}: mode: {LOGPROBS}"
-                if asked.mode == LOGPROBS and wording.says_how:
+                if wording.says_how:
                     raise ConfigError(
-                        f"{of_judge}: the wording {wording.name} asks for more than a label; choose another of the two"
+                        f"{where}: the wording {wording.name} asks for more than a label; choose another of the two"
                     )
-                long = [label for each in criteria for label in each.labels if len(label) > 1]
-                if asked.mode == LOGPROBS and long:
-                    raise ConfigError(f"{of_judge}: the label {long[0]} is more than one token; use labels of one character")
+                for label in (label for each in self.criteria(wording) for label in each.labels):
+                    if len(label) > 1:
+                        raise ConfigError(f"{where}: the label {label} is more than one token; use labels of one character")
 
     def criteria(self, wording: Wording) -> list[Criterion]:
         """What a judge rates in this wording."""
         if self.kind == VERDICTS:
             return [verdict_of(wording)]
-        return [criterion_of(dimension, wording, self.own_criteria) for dimension in self.dimensions]
+        return [criterion_of(dimension, wording, self.settings.get("criteria", {})) for dimension in self.dimensions]
 
     def writing(self) -> list[Request]:
         """A request for each answer that is to be written."""
@@ -176,7 +164,8 @@ class Plan:
         written = []
         for request in self.writing():
             text = absent and f"{absent} {request.key}"  # each its own, as answers of the same words are one request
-            text = text_of(entries[request.key].response) if request.key in entries else text
+            if request.key in entries:
+                text = choice_in(entries[request.key].response).text
             if text is not None:
                 written.append(Answer(request.about["prompt"], request.about["writer"], text))
         return [*self.given, *written]
@@ -193,29 +182,25 @@ class Plan:
         strata = self.datasets if "strata" in design else {}
         most = min(design.get("prompts", len(self.prompts)), len(self.prompts))
         first = min(FIRST, most) if "width" in design else most
-        among = None
-        if "judges_per_answer" in design:
-            number = design["judges_per_answer"]
-            among = assigned([*self.prompts], self.models, [*self.judges], number, self.seed, strata)
+        number = design.get("judges_per_answer", len(self.judges))
+        among = assigned([*self.prompts], self.models, [*self.judges], number, self.seed, strata)
         parts = waves([*self.prompts], first=first, growth=GROWTH, most=most, seed=self.seed, strata=strata)
         return [[request for prompt in part for request in self._of_prompt(prompt, by_prompt[prompt], among)] for part in parts]
 
-    def _of_prompt(self, prompt: str, texts: Mapping[str, str], among: set | None) -> list[Request]:
-        """The requests about a prompt in random order; among: (judge, prompt, model) of those to be made; None: all."""
-        requests = [*self._in_turn(prompt, texts, among)]
-        random.Random(f"{self.seed}: {prompt}").shuffle(requests)
-        return requests
-
-    def _in_turn(self, prompt: str, texts: Mapping[str, str], among: set | None) -> Iterator[Request]:
+    def _of_prompt(self, prompt: str, texts: Mapping[str, str], among: set) -> list[Request]:
+        """The requests about a prompt in random order; among: (judge, prompt, model) of the ratings to be made."""
+        requests = []
         shown = [*self._shown(prompt, texts)]
         for name, asked in self.judges.items():
             for about, values in shown:
-                if among is not None and (name, prompt, about["model"]) not in among:
+                if self.kind == RATINGS and (name, prompt, about["model"]) not in among:
                     continue
                 for wording in self.wordings:
                     for replicate in range(1, self.settings.get("replicates", 1) + 1):
                         facts = {"judge": name, "prompt": prompt, **about, "wording": wording.name}
-                        yield from self._requests(asked, wording, facts, values, replicate)
+                        requests += self._requests(asked, wording, facts, values, replicate)
+        random.Random(f"{self.seed}: {prompt}").shuffle(requests)
+        return requests
 
     def _shown(self, prompt: str, texts: Mapping[str, str]) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
         """What each request about a prompt is about, and the texts that a judge is shown."""
@@ -256,11 +241,11 @@ class Plan:
             elif mode == LOGPROBS:
                 body = {"logprobs": True, "top_logprobs": TOP_LOGPROBS, **body}
             messages = wording.messages({**values, **words_of(together, mode)})
-            yield Request(asked.endpoint, tuple(messages), body, tuple(together), mode, replicate, about)
+            yield Request(asked.endpoint, tuple(messages), body, tuple(together), mode, wording.reads, replicate, about)
 
     @cached_property
     def _names(self) -> re.Pattern | None:
-        names = sorted(self.hidden, key=len, reverse=True)
+        names = sorted(self.hidden, key=len, reverse=True)  # a name before one that it starts with
         return re.compile(rf"(?<!\w)({'|'.join(map(re.escape, names))})(?!\w)", re.I) if names else None
 
     def blinded(self, text: str) -> str:
@@ -269,13 +254,13 @@ class Plan:
 
     def follow(self, request: Request, response: Mapping) -> Request | None:
         """The request that repairs a reply which cannot be read, if there is to be one."""
-        if not request.criteria or not self.settings.get("repair", True):
-            return None
-        return repair(request, response, reads=self.reads(request))
+        return repair(request, response) if self.settings.get("repair", True) else None
 
-    def reads(self, request: Request) -> str:
-        """Where the label of a reply to this request is read."""
-        return next(wording.reads for wording in self.wordings if wording.name == request.about["wording"])
+    def asked_for(self, request: Request, entries: Mapping[str, Entry]) -> list[tuple[Request, Entry | None]]:
+        """A request and the one that repairs its reply, if there is to be one, each with its answer, if there is one."""
+        entry = entries.get(request.key)
+        second = None if entry is None else self.follow(request, entry.response)
+        return [(request, entry)] if second is None else [(request, entry), (second, entries.get(second.key))]
 
 
 def is_here(endpoint: Endpoint) -> bool:
@@ -285,7 +270,8 @@ def is_here(endpoint: Endpoint) -> bool:
 
 def _asked(name: str, entry: Mapping, prices: Mapping[str, Price]) -> Asked:
     base_url = entry.get("base_url")
-    base_url = None if base_url is not None and base_url.rstrip("/") == OPENAI else base_url  # one name for the same requests
+    if (base_url or OPENAI).rstrip("/") == OPENAI:
+        base_url = None  # one name for the same requests
     endpoint = Endpoint(
         name,
         entry["model"],
@@ -296,25 +282,22 @@ def _asked(name: str, entry: Mapping, prices: Mapping[str, Price]) -> Asked:
         **{key: entry[key] for key in LIMITS if key in entry},
     )
     if endpoint.price is None and is_here(endpoint):
-        endpoint = Endpoint(**{**vars(endpoint), "price": Price()})
+        endpoint = replace(endpoint, price=Price())
     return Asked(endpoint, entry.get("sampling", {}), entry.get("mode", SCHEMA))
+
+
+def _in_order(answers: Iterable[Answer], writers: Iterable[str]) -> list[str]:
+    """The models that wrote answers, or are to, each once."""
+    return [*dict.fromkeys([*(answer.model for answer in answers), *writers])]
 
 
 def _check_used(collect: Mapping, kind: str, named: Sequence[str]) -> None:
     """Raise ConfigError about a key that this kind of plan does not read, and about the user's words that nothing asks in."""
-    of_others = {RATINGS: ("orders", "against"), VERDICTS: ("rubrics", "criteria", "together", "self_bias")}[kind]
-    if ignored := [key for key in of_others if key in collect]:
-        raise ConfigError(f"collect: {ignored[0]}: has no meaning for {kind}; leave it out")
-    for key, chosen, asked in (("templates", "wordings", collect.get("wordings", ())), ("criteria", "rubrics", named)):
-        for name in collect.get(key, ()):
-            if name not in asked:
-                raise ConfigError(f"collect: {key}: {name}: nothing asks this; add it to `{chosen}`, or leave it out")
+    for key in {RATINGS: ("orders", "against"), VERDICTS: ("rubrics", "criteria", "together", "self_bias")}[kind]:
+        if key in collect:
+            raise ConfigError(f"collect: {key}: has no meaning for {kind}; leave it out")
+    check_known("collect: templates", collect.get("templates", ()), collect.get("wordings", ()), "the `wordings` to ask in")
+    check_known("collect: criteria", collect.get("criteria", ()), named, "the `rubrics` to ask by")
     for name in collect.get("hidden", ()):
         if len(name) == 1:
             raise ConfigError(f"collect: hidden: {name}: would be taken out of every sentence with this letter; leave it out")
-
-
-def _hidden(models: Sequence[str], collect: Mapping, families: Mapping) -> list[str]:
-    """The names of models, as in the study and at servers, of families, and what the user adds; of one letter, none."""
-    names = [*models, *families, *collect.get("hidden", ())]
-    return [*dict.fromkeys(name for name in names if len(name) > 1)]

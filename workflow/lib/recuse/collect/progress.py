@@ -1,50 +1,36 @@
-"""How far a collection is: a bar on a terminal, lines elsewhere, with money and the time left."""
+"""How far a collection is: one line that is renewed on a terminal, lines elsewhere, with money and the time left."""
 
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from recuse.base.log import duration
 from recuse.collect.collection import Outcome
 
-EVERY = 30.0  # seconds between two lines
+EVERY = 30.0  # seconds between two lines, and, on a terminal, 1
+WIDTH = 100  # characters of a line that replaces another
 
 
-@contextmanager
-def progress(clock: Callable[[], float] = time.monotonic) -> Iterator[Callable[[Outcome], None]]:
-    """A function for `collect` that shows each outcome on the standard error. clock: seconds."""
-    if sys.stderr.isatty():
-        from tqdm import tqdm
-
-        with tqdm(desc="collect", unit=" answers", leave=False, file=sys.stderr) as bar:
-
-            def show(outcome: Outcome) -> None:
-                bar.total, bar.initial = outcome.total, outcome.before
-                bar.set_postfix_str(_sums(outcome), refresh=False)
-                bar.update(outcome.before + outcome.answered - bar.n)
-
-            yield show
-        return
+def progress(clock: Callable[[], float] = time.monotonic) -> Callable[[Outcome], None]:
+    """A function for `collect` that shows an outcome on the standard error, if it is time to. clock: seconds."""
+    on_terminal = sys.stderr.isatty()
+    every, end = (1.0, "\r") if on_terminal else (EVERY, "\n")
     printed = clock()
 
-    def say(outcome: Outcome) -> None:
+    def show(outcome: Outcome) -> None:
         nonlocal printed
-        if (now := clock()) - printed >= EVERY:
-            printed = now
-            print(line_of(outcome), file=sys.stderr, flush=True)
+        if clock() - printed >= every:
+            printed = clock()
+            line = line_of(outcome)
+            print(line.ljust(WIDTH) if on_terminal else line, file=sys.stderr, end=end, flush=True)
 
-    yield say
+    return show
 
 
 def line_of(outcome: Outcome) -> str:
-    """As in `collect: 40 of 100 answers, 0.12 spent, 3.1 answers/s, about 19 s left`."""
+    """As in `collect: 40 of 100 answers, 0.12 units spent, 3.1 answers/s, about 19 s left`."""
     rate = outcome.answered / outcome.seconds if outcome.seconds else 0.0
-    left = f", {rate:.2g} answers/s, about {duration(outcome.missing / rate)} left" if rate else ""
-    return f"collect: {outcome.before + outcome.answered:,} of {outcome.total:,} answers, {_sums(outcome)}{left}"
-
-
-def _sums(outcome: Outcome) -> str:
-    """Money and failed attempts."""
-    failed = f", {sum(outcome.failed.values()):,} attempts failed" if outcome.failed else ""
-    return f"{outcome.money:.4g} spent{failed}"
+    line = f"collect: {outcome.before + outcome.answered:,} of {outcome.total:,} answers, {outcome.money:.4g} units spent"
+    if outcome.failed:
+        line += f", {sum(outcome.failed.values()):,} attempts failed"
+    return line + (f", {rate:.2g} answers/s, about {duration(outcome.missing / rate)} left" if rate else "")

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 
+OPENAI = "https://api.openai.com/v1"
 SCHEMA, NUMBER, LOGPROBS = "schema", "text", "logprobs"  # how a judge states its ratings
+FREE, FIRST_LINE, LAST_LINE = "reply", "first line", "last line"  # where a label is read
 LENGTHS = ("max_completion_tokens", "max_tokens")  # what the most tokens of a reply are called
 MODES = (SCHEMA, NUMBER, LOGPROBS)
 
@@ -38,6 +40,11 @@ class Endpoint:
     attempts: int = 5  # of a request that fails in a way that may pass
     batch: bool = False  # use the batch endpoint
 
+    @property
+    def address(self) -> str:
+        """The address of the server, without a slash at its end."""
+        return (self.base_url or OPENAI).rstrip("/")
+
 
 @dataclass(frozen=True)
 class Criterion:
@@ -63,10 +70,16 @@ class Request:
     body: Mapping[str, object]  # all else that is sent but for the model: sampling, response_format, logprobs
     criteria: Sequence[Criterion] = ()  # in the order of the prompt
     mode: str = SCHEMA  # how ratings are read
+    reads: str = FREE  # where in a reply
     replicate: int = 1
     # What the answer is about, which the model is not told: prompt, model or model_a and model_b, order, wording, ...
     about: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     repairs: str | None = None  # key of the request whose answer could not be read
+
+    @property
+    def sent(self) -> dict:
+        """The body of the request, as it is sent."""
+        return {"model": self.endpoint.model, "messages": [dict(each) for each in self.messages], **self.body}
 
     @property
     def identity(self) -> dict:

@@ -7,15 +7,14 @@ from functools import cache
 
 import yaml
 
-from recuse.base.errors import ConfigError, did_you_mean
+from recuse.base.errors import ConfigError, check_known
 from recuse.base.places import WORKFLOW
-from recuse.collect.requests import LOGPROBS, SCHEMA, Criterion
+from recuse.collect.requests import FREE, LOGPROBS, SCHEMA, Criterion
 
 FILE = WORKFLOW / "data" / "rubrics.yaml"
 PAPER = "play_favorites"  # the wording whose labels and scales are those of the paper
 PLAIN = "plain"
 VERDICT = "verdict"  # the criterion of a request for a verdict
-FREE, FIRST_LINE, LAST_LINE = "reply", "first line", "last line"  # where a label is read
 PLACE = re.compile(r"\{([a-z_0-9]+)\}")
 OF_RATINGS, OF_VERDICTS = ("prompt", "answer"), ("prompt", "answer_1", "answer_2")
 OF_OWN = ("criteria", "reply", "labels")  # what else a template may have in braces
@@ -72,29 +71,19 @@ def wording_of(kind: str, name: str, declared: Mapping[str, Mapping]) -> Wording
     Also if its template lacks a text that it must have, or names an unknown one.
     """
     entries = {**_published()[kind], **declared}
-    if name not in entries:
-        raise ConfigError(f"collect: wordings: there is no wording '{name}' for {kind}{did_you_mean(name, [*entries])}")
+    check_known("collect: wordings", [name], entries, f"the wordings for {kind}")
     wording = Wording(name, **entries[name])
     needed = OF_RATINGS if kind == "ratings" else OF_VERDICTS
+    if name in declared and kind == "ratings" and not wording.single:
+        needed = (*needed, "reply")
     places = PLACE.findall(wording.template)
-    absent = [place for place in needed if place not in places]
-    known = OF_OWN if name in declared else (*OF_OWN, *OF_PAPER)
-    unknown = [place for place in places if place not in (*needed, *known)]
-    if absent or unknown:
-        fault = (
-            f"lacks {{{absent[0]}}}; add it"
-            if absent
-            else f"has an unknown placeholder {{{unknown[0]}}}; use {', '.join(f'{{{place}}}' for place in (*needed, *known))}"
-        )
-        raise ConfigError(f"collect: wordings: {name}: the template {fault}")
+    known = (*needed, *OF_OWN) if name in declared else (*needed, *OF_OWN, *OF_PAPER)
+    check_known(f"wordings: {name}: the template", places, known, "what may be in braces")
+    check_known(f"wordings: {name}", needed, places, "the texts in braces in the template, which it needs")
     if kind == "verdicts" and not wording.labels:
         raise ConfigError(
             f"collect: templates: {name}: labels: missing; write what a judge may answer for the first answer, for neither and "
             "for the second, such as [A, tie, B]"
-        )
-    if "{reply}" not in wording.template and wording.name in declared and not wording.single and kind == "ratings":
-        raise ConfigError(
-            f"collect: wordings: {name}: the template lacks {{reply}}, where a judge is told how to reply; add it"
         )
     return wording
 
@@ -113,10 +102,7 @@ def criterion_of(dimension: str, wording: Wording, declared: Mapping[str, Mappin
             )
         labels = tuple(entry.get("labels", ONE_TO_FIVE))
         return Criterion(dimension, entry["question"], labels, entry.get("low", 1))
-    if dimension not in _published()["criteria"]:
-        raise ConfigError(
-            f"collect: rubrics: there is no criterion '{dimension}'{did_you_mean(dimension, [*dimensions(), *declared])}"
-        )
+    check_known("collect: rubrics", [dimension], [*dimensions(), *declared], "the criteria")
     entry = _published()["criteria"][dimension]
     if wording.single:
         return Criterion(dimension, entry["question"], tuple(entry[PAPER]["labels"]), entry[PAPER]["low"])

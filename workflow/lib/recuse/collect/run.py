@@ -17,10 +17,8 @@ from recuse.base.log import duration
 from recuse.base.words import counted
 from recuse.collect.batches import POLL, ask_in_batches
 from recuse.collect.client import (
+    CLOSING,
     INTERRUPTED,
-    NO_LOGPROBS,
-    NO_QUOTA,
-    NOT_ALLOWED,
     OVERLOADED,
     PASSING,
     RATE_LIMIT,
@@ -110,18 +108,9 @@ class _Run:
                 await asyncio.wait_for(changed.wait(), None if math.isinf(pause) else pause)
         left = any(desk.queue or desk.later for desk in self.collection.desks if not desk.stopped)
         if left and not self.collection.stopping.is_set():
-            self.collection.outcome.stop(BUDGET, self._of_budget())
-
-    def _of_budget(self) -> str:
-        purse, missing = self.collection.purse, self.collection.outcome.missing
-        left = f"{counted(missing, 'request')} {'is' if missing == 1 else 'are'} left"
-        spent = f"spent: {purse.spent:.4g}; {left}"
-        return f"the next request could exceed the budget of {purse.budget:g} ({spent}); allow a larger one to go on"
-
-    def _of_disk(self) -> str:
-        ledger = self.collection.ledger
-        kept = counted(len(ledger.answers()), "answer")
-        return f"{ledger.path}: the disk is nearly full, and {kept} are kept; make room there, and run again"
+            purse, missing = self.collection.purse, counted(self.collection.outcome.missing, "request")
+            message = f"the next request could exceed the budget of {purse.budget:g} ({purse.spent:.4g} spent, {missing} left)"
+            self.collection.outcome.stop(BUDGET, f"{message}; allow a larger one to go on")
 
     def _send(self, desk: Desk) -> float:
         """Send all that may be sent now; seconds until more may be, infinity if something must end first or nothing is left."""
@@ -140,7 +129,8 @@ class _Run:
                 return math.inf
             under_way = sum(each.pace.under_way for each in collection.desks)
             if collection.ledger.room() < ROOM * (under_way + 1):
-                collection.stop(DISK, self._of_disk())
+                kept = f"the disk is nearly full, and {counted(len(collection.ledger), 'answer')} are kept"
+                collection.stop(DISK, f"{collection.ledger.path}: {kept}; make room there, and run again")
                 return math.inf
             if again:
                 heapq.heappop(desk.later)
@@ -193,7 +183,7 @@ class _Run:
         if entry.reason == RATE_LIMIT or entry.status in OVERLOADED:
             pause = wait_of(headers, time.time())
             desk.pace.slow_down(sent, pause)
-        if entry.reason in (NOT_ALLOWED, NO_QUOTA, NO_LOGPROBS):
+        if entry.reason in CLOSING:
             self.collection.close_desk(desk, entry.reason, entry.error["message"])
         elif pause is not None and pause > LONGEST_PAUSE:
             self.collection.close_desk(desk, entry.reason, f"the server asks to wait {duration(pause)}")
@@ -236,10 +226,12 @@ class _Run:
         if threading.current_thread() is not threading.main_thread():  # signal handlers need the main thread
             yield
             return
-        for number in (signal.SIGINT, signal.SIGTERM):
+        before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        for number in before:
             loop.add_signal_handler(number, heed)
         try:
             yield
         finally:
-            for number in (signal.SIGINT, signal.SIGTERM):
+            for number, handler in before.items():
                 loop.remove_signal_handler(number)
+                signal.signal(number, handler)

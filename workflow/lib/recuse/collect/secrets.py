@@ -3,12 +3,11 @@
 import base64
 import json
 from collections.abc import Iterable, Mapping
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from recuse.base.errors import ConfigError
 from recuse.collect.requests import Endpoint
 
-OPENAI = "https://api.openai.com/v1"
 SHORTEST = 8  # characters of a key that is taken out of texts; a shorter one, like `none`, is a placeholder and a word
 
 
@@ -19,7 +18,6 @@ class Secrets:
         """Read the keys; ConfigError, which names the variable but not its value, if one is absent or cannot be sent."""
         self._keys: dict[str, str] = {}
         for endpoint in endpoints:
-            _check_address(endpoint)
             if endpoint.key is not None:
                 self._keys[endpoint.key] = _key_in(endpoint, environment)
         self._forms = {
@@ -56,20 +54,3 @@ def _key_in(endpoint: Endpoint, environment: Mapping[str, str]) -> str:
     if not key.isascii() or not key.isprintable() or " " in key:
         raise ConfigError(f"{where} has a space, a line break or another character that no key has; set it to the key alone")
     return key
-
-
-def _check_address(endpoint: Endpoint) -> None:
-    """Raise ConfigError if the address, which is stored with each answer, has a password or a query, or is none of the web."""
-    where = f"collect: {endpoint.name}: base_url"
-    address = endpoint.base_url or OPENAI
-    if set("@?#") & {*address}:
-        raise ConfigError(
-            f"{where} has a password or a query; write the address without it, and put the key into an environment variable"
-        )
-    try:
-        parts = urlsplit(address)
-        is_one = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        is_one = False
-    if not is_one:
-        raise ConfigError(f"{where} is '{address}'; write it as in http://localhost:8000/v1")

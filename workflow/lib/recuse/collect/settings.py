@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from recuse.collect.requests import LENGTHS, MODES
-from recuse.collect.rubrics import FIRST_LINE, FREE, LAST_LINE, dimensions, wordings_of
+from recuse.collect.requests import FIRST_LINE, FREE, LAST_LINE, LENGTHS, MODES
+from recuse.collect.rubrics import dimensions, wordings_of
 from recuse.config.declared.sections import File, Name, Names, Section, SomeKeys, by_kind, optional, required
 
 Amount = Annotated[float, Field(gt=0)]

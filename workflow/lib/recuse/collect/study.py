@@ -14,7 +14,8 @@ from recuse.collect.collection import DONE, Outcome
 from recuse.collect.ledger import Answers, Ledger, answers_in
 from recuse.collect.plan import RATINGS, Plan, is_here
 from recuse.collect.progress import progress
-from recuse.collect.requests import Endpoint, Request
+from recuse.collect.requests import Request
+from recuse.collect.responses import choice_in
 from recuse.collect.run import collect
 from recuse.collect.table import counts_of, rows_of
 from recuse.collect.texts import Answer
@@ -72,11 +73,6 @@ class Collected:
         write_table(path, COLLECTED, self.counts())
 
 
-def endpoints_of(plan: Plan) -> list[Endpoint]:
-    """The models that a plan asks, each once."""
-    return [*dict.fromkeys(asked.endpoint for asked in (*plan.judges.values(), *plan.writers.values()))]
-
-
 def budget_of(plan: Plan, budget: float | str | None = None) -> float | None:
     """The most money that may be spent, None if unlimited; ConfigError if a server that may charge is to be asked without one.
 
@@ -87,20 +83,28 @@ def budget_of(plan: Plan, budget: float | str | None = None) -> float | None:
         return None
     if budget is not None and not 0 <= float(budget) < math.inf:
         raise ConfigError(f"--budget: found {budget}; write an amount of money from 0, or {UNLIMITED}")
-    charging = [endpoint for endpoint in endpoints_of(plan) if not is_here(endpoint)]
+    charging = [asked.endpoint.name for asked in (*plan.judges.values(), *plan.writers.values()) if not is_here(asked.endpoint)]
     if budget is None and charging:
         raise ConfigError(
-            f"collect: budget: missing, and asking {charging[0].name} may cost money; look at the estimate (`recuse collect "
+            f"collect: budget: missing, and asking {charging[0]} may cost money; look at the estimate (`recuse collect "
             "--dry-run`), then write `budget:` in the plan, or pass --budget to `recuse collect`: an amount in the money of "
             "the price file, or `unlimited`"
         )
-    for endpoint in charging:
-        if budget is not None and endpoint.price is None:
-            raise ConfigError(
-                f"collect: prices: none for {endpoint.model}, so that no budget can be kept; name a YAML file under `prices:` "
-                f"with `{endpoint.model}: {{input: <money per million tokens>, output: <the same>}}`"
-            )
     return None if budget is None else float(budget)
+
+
+def merged_in_words(plan: Plan, requests: Sequence[Request], answers: Sequence[Answer]) -> list[str]:
+    """A line about requests that stand for several answers of the same words, and about names that were taken out of these."""
+    different = len({request.key for request in requests})
+    if different == len(requests):
+        return []
+    texts = {answer.text for answer in answers}
+    blinded = {plan.blinded(text) for text in texts}
+    shared = f"{len(requests):,} judgments are {different:,} requests: of answers of the same words, one is asked about"
+    names = (
+        f"of {len(texts):,} answers of different words, {len(texts) - len(blinded):,} are no longer so without names (`blind`)"
+    )
+    return [f"{shared}; {names}."]
 
 
 def ask(
@@ -115,38 +119,31 @@ def ask(
     with Ledger(plan.ledger) as ledger:
         if plan.writers:
             yield "answers", _asked(plan, plan.writing(), ledger, budget)
-            _warn_of_cut(plan, ledger.answers())
-        collected = Collected(plan, ledger.answers())
+            _warn_of_cut(plan, ledger)
+        collected = Collected(plan, ledger)
+        for line in merged_in_words(plan, [each for wave in collected.waves for each in wave], collected.answers):
+            warn(f"{plan.study}: {line}")
         for place, wave in enumerate(collected.waves, start=1):
             yield plan.kind, _asked(plan, wave, ledger, budget)
-            if place < len(collected.waves) and enough is not None and enough(Collected(plan, ledger.answers())):
+            if place < len(collected.waves) and enough is not None and enough(Collected(plan, ledger)):
                 return
-
-
-def _is_left(plan: Plan, request: Request, entries: Answers) -> bool:
-    """Whether a request, or the one that repairs its reply, has no answer."""
-    if request.key not in entries:
-        return True
-    second = plan.follow(request, entries[request.key].response)
-    return second is not None and second.key not in entries
 
 
 def _warn_of_cut(plan: Plan, entries: Answers) -> None:
     """Warn about written answers that end in mid-sentence, which judges see as they are."""
-    written = [entries[request.key] for request in plan.writing() if request.key in entries]
-    cut = Counter(entry.asked["model"] for entry in written if entry.finish_reason == "length")
-    for model, number in cut.items():
-        whole = sum(entry.asked["model"] == model for entry in written)
+    written = (entries[request.key] for request in plan.writing() if request.key in entries)
+    cut = Counter(entry.judge for entry in written if choice_in(entry.response).is_cut_off)
+    for writer, number in cut.items():
         warn(
-            f"{plan.ledger}: {number:,} of {counted(whole, 'answer')} by {model} were cut off at the limit of tokens, and are "
-            "judged as they are; to have them whole, write a larger `max_tokens` under the writer's `sampling`, which asks anew"
+            f"{plan.ledger}: {counted(number, 'answer')} by {writer}: cut off at the limit of tokens, and judged as they are; "
+            "to have them whole, write a larger `max_tokens` under the writer's `sampling`, which asks anew"
         )
 
 
 def _asked(plan: Plan, requests: Sequence[Request], ledger: Ledger, budget: float | str | None) -> Outcome:
-    limit = budget_of(plan, budget) if any(_is_left(plan, request, ledger.answers()) for request in requests) else None
-    with progress() as show:
-        outcome = collect(requests, ledger, progress=show, follow=plan.follow, budget=limit)
+    answered = (entry for request in requests for _, entry in plan.asked_for(request, ledger))
+    limit = budget_of(plan, budget) if any(entry is None for entry in answered) else None
+    outcome = collect(requests, ledger, progress=progress(), follow=plan.follow, budget=limit)
     if outcome.stopped == DONE:
         return outcome
     answers = counted(outcome.before + outcome.answered, "answer")

@@ -4,9 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from recuse.base.tables import COLLECTED
-from recuse.collect.cost import used
 from recuse.collect.ledger import Entry
-from recuse.collect.parse import NOT_ANSWERED, Score, repair, scores
+from recuse.collect.parse import NOT_ANSWERED, Score, scores
 from recuse.collect.plan import RATINGS, Plan
 from recuse.collect.requests import Request
 from recuse.collect.rubrics import VERDICT
@@ -16,24 +15,18 @@ from recuse.imports.rows import ALL
 OUTCOMES = {"ab": ("a", "tie", "b"), "ba": ("b", "tie", "a")}
 
 
-def read_scores(plan: Plan, request: Request, entries: Mapping[str, Entry]) -> tuple[dict[str, Score], bool]:
-    """The scores of a request, and whether they come from its repair.
+def read_scores(asked: Sequence[tuple[Request, Entry | None]]) -> dict[str, Score]:
+    """The scores of a request and its repair, by dimension; asked: as of Plan.asked_for.
 
     A criterion that neither could be read of is missing for the reason that the first reply gave.
     """
-    reads = plan.reads(request)
-    if request.key not in entries:
-        return {each.dimension: Score(None, NOT_ANSWERED) for each in request.criteria}, False
-    response = entries[request.key].response
-    first = scores(request, response, reads=reads)
-    second = repair(request, response, reads=reads) if plan.settings.get("repair", True) else None
-    if second is None or second.key not in entries:
-        return first, False
-    mended = scores(second, entries[second.key].response, reads=reads)
-    best = {
-        name: mended[name] if score.value is None and mended[name].value is not None else score for name, score in first.items()
-    }
-    return best, True
+    best: dict[str, Score] = {}
+    for request, entry in asked:
+        if entry is not None:
+            for name, score in scores(request, entry.response).items():
+                if name not in best or (best[name].value is None and score.value is not None):
+                    best[name] = score
+    return best or {each.dimension: Score(None, NOT_ANSWERED) for each in asked[0][0].criteria}
 
 
 def rows_of(plan: Plan, requests: Sequence[Request], answers: Sequence[Answer], entries: Mapping[str, Entry]) -> Iterator[dict]:
@@ -43,28 +36,21 @@ def rows_of(plan: Plan, requests: Sequence[Request], answers: Sequence[Answer], 
     """
     lengths = {(answer.prompt, answer.model): len(answer.text.split()) for answer in answers}
     for request in requests:
-        read, _ = read_scores(plan, request, entries)
-        about = request.about
-        shared = {"judge": about["judge"], "dataset": plan.datasets.get(about["prompt"], ALL), "wording": about["wording"]}
+        read = read_scores(plan.asked_for(request, entries))
+        about = dict(request.about)
+        prompt, order = about.pop("prompt"), about.get("order")
+        shared = {**about, "dataset": plan.datasets.get(prompt, ALL)}
         if plan.kind == RATINGS:
-            order = " | ".join(each.dimension for each in request.criteria)
-            answer = {"model": about["model"], "prompt": about["prompt"], "length": lengths[about["prompt"], about["model"]]}
+            shared |= {"prompt": prompt, "length": lengths[prompt, about["model"]], "replicate": request.replicate}
+            shared["criteria"] = " | ".join(each.dimension for each in request.criteria)
             for dimension, score in read.items():
                 rating = score.reason if score.value is None else f"{score.value:.12g}"
-                yield {
-                    **shared,
-                    **answer,
-                    "dimension": dimension,
-                    "rating": rating,
-                    "replicate": request.replicate,
-                    "criteria": order,
-                }
-            continue
-        score = read[VERDICT]
-        outcome = "error" if score.value is None else OUTCOMES[about["order"]][int(score.value)]
-        pair = {f"length_{side}": lengths[about["prompt"], about[f"model_{side}"]] for side in ("a", "b")}
-        pair |= {key: about[key] for key in ("model_a", "model_b", "order")}
-        yield {**shared, **pair, "item": about["prompt"], "outcome": outcome, "vote": request.replicate, "reason": score.reason}
+                yield {**shared, "dimension": dimension, "rating": rating}
+        else:
+            score = read[VERDICT]
+            outcome = "error" if score.value is None else OUTCOMES[order][int(score.value)]
+            pair = {f"length_{side}": lengths[prompt, about[f"model_{side}"]] for side in ("a", "b")}
+            yield {**shared, **pair, "item": prompt, "outcome": outcome, "vote": request.replicate, "reason": score.reason}
 
 
 def counts_of(plan: Plan, requests: Sequence[Request], entries: Mapping[str, Entry]) -> list[dict]:
@@ -73,29 +59,21 @@ def counts_of(plan: Plan, requests: Sequence[Request], entries: Mapping[str, Ent
     Also tokens and money of these answers, as far as servers said them. A request that stands for two answers of the same words
     counts twice, but its tokens once.
     """
+    counts = {judge: Counter() for judge in plan.judges}
+    counted: set[str] = set()
+    for request in requests:
+        of_judge = counts[request.about["judge"]]
+        asked = plan.asked_for(request, entries)
+        repaired = any(entry is not None for _, entry in asked[1:])
+        of_judge.update(requests=1, answered=asked[0][1] is not None, repaired=repaired)
+        of_judge.update((score.reason or "ratings").replace(" ", "_") for score in read_scores(asked).values())
+        for each, entry in asked:
+            if entry is not None and each.key not in counted:
+                counted.add(each.key)
+                of_judge.update(money=entry.cost or 0)
+                if entry.usage is not None:
+                    of_judge.update(tokens_in=entry.usage.prompt_tokens, tokens_out=entry.usage.completion_tokens)
     rows = []
-    for judge in plan.judges:
-        counts: Counter[str] = Counter()
-        for request in requests:
-            if request.about["judge"] != judge:
-                continue
-            read, repaired = read_scores(plan, request, entries)
-            counts.update(requests=1, answered=request.key in entries, repaired=repaired)
-            counts.update((score.reason or "ratings").replace(" ", "_") for score in read.values())
-        of_judge = {request.key: request for request in requests if request.about["judge"] == judge}
-        for key in _answering(plan, of_judge, entries):
-            entry = entries[key]
-            tokens = used(entry.usage) or (0, 0)
-            counts.update(tokens_in=tokens[0], tokens_out=tokens[1], money=entry.cost or 0)
-        rows.append({"study": plan.study, "judge": judge, **{key: counts[key] for key in COLLECTED[2:]}})
+    for judge, of_judge in counts.items():
+        rows.append({"study": plan.study, "judge": judge, **{key: of_judge[key] for key in COLLECTED[2:]}})
     return rows
-
-
-def _answering(plan: Plan, requests: Mapping[str, Request], entries: Mapping[str, Entry]) -> Iterator[str]:
-    """The keys of the requests that are answered, and of their repairs."""
-    for key, request in requests.items():
-        if key in entries:
-            yield key
-            second = plan.follow(request, entries[key].response)
-            if second is not None and second.key in entries:
-                yield second.key

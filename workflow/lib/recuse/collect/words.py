@@ -11,13 +11,11 @@ def of_run(part: str, outcome: Outcome) -> str:
     """What a run did: `asked` new requests, and attempts that failed by reason."""
     asked = f"{part}: {outcome.before:,} of {counted(outcome.total, 'request')} answered before, {outcome.answered:,} now"
     failed = ", ".join(f"{reason} {count:,}" for reason, count in sorted(outcome.failed.items()))
-    money = f"; {outcome.money:.4g} spent" if outcome.money else ""
-    unknown = (
-        f"; {counted(outcome.uncounted, 'attempt')} may have cost something that the server did not report"
-        if outcome.uncounted
-        else ""
-    )
-    return f"{asked} in {outcome.seconds:.1f} s{money}{unknown}{f'; failed attempts: {failed}' if failed else ''}"
+    money = f"; {outcome.money:.4g} units spent" if outcome.money else ""
+    line = f"{asked} in {outcome.seconds:.1f} s{money}"
+    if outcome.uncounted:
+        line += f"; {counted(outcome.uncounted, 'attempt')} may have cost something that the server did not report"
+    return f"{line}; failed attempts: {failed}" if failed else line
 
 
 def of_counts(counts: Sequence[Mapping]) -> str:

@@ -1,4 +1,4 @@
-"""The size of a plan is that of the table of power, turned round."""
+"""The size of a plan is that of the table of power, turned round; it has enough when intervals are narrow."""
 
 import math
 from dataclasses import replace
@@ -8,11 +8,22 @@ import pytest
 from scipy.stats import nct, norm, t
 
 from conftest import CONFIG, built, study_files
+from rated_tables import FIVE, rated, study_of_rows
 from recuse.base.database import write_parquet
+from recuse.check.prompts_needed import (
+    NO_SELF,
+    NOT_ESTIMABLE,
+    enough,
+    half_widths,
+    in_words,
+    planned,
+    published,
+    requests_for,
+)
 from recuse.collect.designs import assigned
-from recuse.collect.size import NO_SELF, NOT_ESTIMABLE, in_words, planned, published, requests_for
 from recuse.data.files import RatingsFile
 from recuse.inference.power import expected, over_dimensions, power_rows, study_like
+from recuse.model.estimates import estimate
 from recuse.model.spec import A, C, Spec
 from recuse.simulate.ratings import simulate
 
@@ -103,37 +114,36 @@ def words(plan, self_bias):
     return in_words(rows, plan, **asked)
 
 
-def test_the_page_says_what_to_ask_what_half_of_the_judges_need_and_where_no_number_is_enough():
+def test_the_page_says_what_to_ask_and_where_no_number_is_enough():
     plan = of_published()
-    page = words(plan, 0.03)
-    rows = {}
-    for row in requests_for(plan, per_prompt=81, self_bias=0.03, **LEVEL):
-        rows.setdefault(row["estimand"], []).append(row["prompts"])
-    most, half = max(rows[A]), sorted(rows[A])[4]
-    assert page.startswith(
-        "To see a self-bias of 0.03 of the scale (power 0.8, 90\xa0% intervals), with judges and ratings as in the simulated"
+    first, *lines = words(plan, 0.03)
+    rows = requests_for(plan, per_prompt=81, self_bias=0.03, **LEVEL)
+    most = max(row["prompts"] for row in rows if row["estimand"] == A)
+    assert first.startswith(
+        "To see a self-bias of 0.03 of the scale (power 0.8, 90\xa0% intervals), with judges and ratings as in"
     )
-    assert f"A against humans: ask {most:,} prompts of these 9 judges: {81 * most:,} requests. For half" in page
-    assert f"For half of the judges, {half} prompts ({81 * half:,} requests) are enough.\n" in page
-    assert "C beyond ordinary preference, if no other judge is biased: never for Claude 3.5 Sonnet, GPT-4o and 4 more: " in page
-    assert "hide what is below 0.078 of Llama 3 8B." in page
+    assert f"  A against humans: ask {most:,} prompts of these 9 judges: {81 * most:,} requests." in lines
+    never = next(line for line in lines if line.startswith("  C beyond ordinary preference, if no other judge is biased: "))
+    assert (
+        "no number of prompts for Claude 3.5 Sonnet, GPT-4o and 4 more: 0.078 is the least to be seen of Llama 3 8B." in never
+    )
 
 
 def test_the_page_names_judges_that_the_twin_does_not_have():
-    page = words(of_published(judges=["a", "GPT-4o"], models=["a", "GPT-4o", "b", "Mistral 7B"]), 0.1)
-    assert "as in the simulated twin of Play Favorites:\n  a is not one of its judges, and counts as usual there.\n" in page
+    first, *_ = words(of_published(judges=["a", "GPT-4o"], models=["a", "GPT-4o", "b", "Mistral 7B"]), 0.1)
+    assert first.endswith("as in the simulated twin of Play Favorites (a: as usual there):")
 
 
 def test_without_human_scores_there_is_no_a():
-    page = words(of_published(raters=None), 0.05)
+    page = "\n".join(words(of_published(raters=None), 0.05))
     assert "A against humans" not in page
     assert "B against other judges" in page
 
 
 def test_without_own_answers_or_another_judge_it_says_what_is_missing():
-    assert words(of_published(judges=["x", "y"]), 0.05) == NO_SELF
+    assert words(of_published(judges=["x", "y"]), 0.05) == [NO_SELF]
     alone = planned(published(), {("x", prompt, "x") for prompt in PROMPTS}, {}, dimensions=6, raters=None)
-    assert words(alone, 0.05) == NOT_ESTIMABLE
+    assert words(alone, 0.05) == [NOT_ESTIMABLE]
 
 
 def test_published_components_are_those_of_the_twin(world, tmp_path):
@@ -148,3 +158,32 @@ def test_published_components_are_those_of_the_twin(world, tmp_path):
         assert getattr(components, name) == pytest.approx(getattr(plan, name), rel=1e-5), name
     for name in ("spread", "ratios", "tau", "effects"):
         assert getattr(components.preferences, name) == pytest.approx(getattr(plan.preferences, name), rel=1e-5), name
+
+
+def test_it_is_enough_if_the_widest_interval_is_narrow(tmp_path):
+    study = study_of_rows(tmp_path, rated(prompts=60))
+    rows = estimate(Spec.of("A", covariance="CR1"), study, confidence=0.9).estimates
+    expected = {row["term"]: (row["ci_high"] - row["ci_low"]) / 2 for row in rows if row["quantity"] == "self_bias"}
+    widths = half_widths(study, confidence=0.9)
+    assert widths == pytest.approx(expected)
+    assert len(widths) == 5
+    assert enough(study, max(widths.values()), confidence=0.9)
+    assert not enough(study, 0.999 * max(widths.values()), confidence=0.9)
+    assert not enough(study, max(widths.values()), confidence=0.95)
+
+
+def test_a_judge_without_an_interval_is_not_enough(tmp_path):
+    """GPT-4o has rated no answer of its own; judges that are no models count for nothing."""
+    rows = [row for row in rated(models=FIVE[:4], prompts=60) if not row["judge"] == row["model"] == "GPT-4o"]
+    study = study_of_rows(tmp_path, rows)
+    widths = half_widths(study, confidence=0.9)
+    assert widths.keys() == {*FIVE[:4]}
+    assert widths["GPT-4o"] == float("inf")
+    assert not enough(study, 10.0, confidence=0.9)
+
+
+def test_without_human_scores_it_is_the_gap_to_other_judges_that_is_narrow(tmp_path):
+    study = study_of_rows(tmp_path, [{**row, "gt": ""} for row in rated(prompts=60)])
+    widths = half_widths(study, confidence=0.9)
+    assert widths.keys() == {*FIVE}
+    assert 0 < max(widths.values()) < 0.2

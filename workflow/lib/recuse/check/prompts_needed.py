@@ -1,4 +1,4 @@
-"""How many prompts, and requests, a plan needs to see a self-bias: the table of power, turned round."""
+"""How many prompts a plan needs to see a self-bias, by the table of power, and when those that it has are enough."""
 
 import json
 import math
@@ -11,9 +11,11 @@ import numpy as np
 
 from recuse.base.places import WORKFLOW
 from recuse.base.words import counted, enumerated, level
+from recuse.data.study import Study
 from recuse.inference.mixed import Preferences
 from recuse.inference.power import PlannedStudy, power_by_judge
-from recuse.model.spec import A, C
+from recuse.model.estimates import estimate
+from recuse.model.spec import EQUATION_1, A, C, Spec
 
 TWIN = "the simulated twin of Play Favorites"
 NAMED = 3  # judges in a sentence
@@ -39,7 +41,7 @@ def planned(
 ) -> PlannedStudy | None:
     """A plan with the components of a study like it; None if no judge rates answers of its own.
 
-    ratings: judge, prompt and model of each, as by recuse.collect.designs.assigned. families: of models; one that is missing is
+    ratings: judge, prompt and model of each, those that a plan asks for. families: of models; one that is missing is
     a family by itself. raters: humans that score each answer; None: none do, and other judges take their place, which is as if
     the quality of an answer were known. Judges have their own slope, noise and preferences if the study has them, else those
     that are usual there; its models lend their quality to other ones in turn. Judges that are no models are left out, as in
@@ -103,45 +105,56 @@ def _requests(prompts: float, per_prompt: float) -> float:
     return prompts if math.isinf(prompts) else math.ceil(prompts * per_prompt)
 
 
-def in_words(rows: Sequence[Mapping], plan: PlannedStudy | None, *, self_bias: float, power: float, confidence: float) -> str:
-    """Rows of `requests_for` as a page; None: no judge rates answers of its own."""
+def in_words(
+    rows: Sequence[Mapping], plan: PlannedStudy | None, *, self_bias: float, power: float, confidence: float
+) -> list[str]:
+    """Rows of `requests_for` as lines; None: no judge rates answers of its own."""
     if plan is None:
-        return NO_SELF
+        return [NO_SELF]
     if not rows:
-        return NOT_ESTIMABLE
-    lines = [
-        f"To see a self-bias of {self_bias:g} of the scale (power {power:g}, {level(confidence)} intervals), with judges and "
-        f"ratings as in {TWIN}:"
-    ]
-    known = published().judges
-    others = [judge for judge in plan.judges if judge not in known]
-    if others:
-        verb = "is not one of its judges, and counts" if len(others) == 1 else "are not among its judges, and count"
-        lines.append(f"  {enumerated(others, NAMED)} {verb} as usual there.")
+        return [NOT_ESTIMABLE]
+    others = [judge for judge in plan.judges if judge not in published().judges]
+    unknown = f" ({enumerated(others, NAMED)}: as usual there)" if others else ""
+    bias = f"a self-bias of {self_bias:g} of the scale (power {power:g}, {level(confidence)} intervals)"
+    lines = [f"To see {bias}, with judges and ratings as in {TWIN}{unknown}:"]
     for estimand in dict.fromkeys(row["estimand"] for row in rows):
-        of_estimand = sorted((row for row in rows if row["estimand"] == estimand), key=lambda row: row["prompts"])
+        of_estimand = [row for row in rows if row["estimand"] == estimand]
         alone = ", if no other judge is biased" if estimand == C else ""
-        lines.append(f"  {estimand}{alone}: {' '.join(_sentences(of_estimand, len(plan.judges)))}")
-    return "\n".join(lines)
+        lines.append(f"  {estimand}{alone}: {_sentence(of_estimand, len(plan.judges))}")
+    return lines
 
 
-def _sentences(rows: Sequence[Mapping], judges: int) -> list[str]:
-    """What one estimand needs for all judges and for half of them; rows: by prompts."""
+def _sentence(rows: Sequence[Mapping], judges: int) -> str:
+    """What one estimand needs for all judges of which it can be told."""
+    rest = f"; not estimable for the other {judges - len(rows)}" if len(rows) < judges else ""
     never = [row for row in rows if math.isinf(row["prompts"])]
-    half, last = rows[(len(rows) - 1) // 2], rows[-1]
     if never:
         hidden = max(never, key=lambda row: row["limit"])
         whose = enumerated([row["judge"] for row in never], NAMED)
-        sentences = [
-            f"never for {whose}: preferences for single models, which no number of prompts averages out, hide what is below "
-            f"{hidden['limit']:.3f} of {hidden['judge']}."
-        ]
-    else:
-        whose = f"these {counted(len(rows), 'judge')}" if len(rows) > 1 else last["judge"]
-        sentences = [f"ask {counted(last['prompts'], 'prompt')} of {whose}: {counted(last['requests'], 'request')}."]
-    if half["prompts"] < last["prompts"]:
-        enough = f"{counted(half['prompts'], 'prompt')} ({counted(half['requests'], 'request')})"
-        sentences.append(f"For half of the judges, {enough} are enough.")
-    if len(rows) < judges:
-        sentences.append(f"Not estimable for the other {judges - len(rows)}.")
-    return sentences
+        return f"no number of prompts for {whose}: {hidden['limit']:.3f} is the least to be seen of {hidden['judge']}{rest}."
+    most = max(rows, key=lambda row: row["prompts"])
+    whose = f"these {counted(len(rows), 'judge')}" if len(rows) > 1 else most["judge"]
+    return f"ask {counted(most['prompts'], 'prompt')} of {whose}: {counted(most['requests'], 'request')}{rest}."
+
+
+def half_widths(study: Study, *, confidence: float) -> dict[str, float]:
+    """Half the width of the interval of each judge's self-bias, on the unit scale; infinite without one.
+
+    Under A, clustered by prompt; without human scores under B, with effects of models.
+    """
+    terms = EQUATION_1 if study.has_human_scores else ("judge", "self", "same_family", "dimension", "model")
+    factors = study.cells().factors
+    widths = dict.fromkeys(sorted(map(str, np.intersect1d(factors["judge"], factors["model"]))), math.inf)
+    for row in estimate(Spec.of("precision", terms=terms, covariance="CR1"), study, confidence=confidence).estimates:
+        if row["quantity"] == "self_bias" and "ci_low" in row:
+            widths[row["term"]] = (row["ci_high"] - row["ci_low"]) / 2
+    return widths
+
+
+def enough(study: Study, width: float, *, confidence: float) -> bool:
+    """Whether the interval of every judge's self-bias is at most `width` to either side, so that no further wave is asked.
+
+    The rule looks at widths alone: where it stops, intervals of 90 % exclude a true value in 10 to 11 % of simulated studies
+    (benchmarks/stopping.py). A rule that stops when an interval excludes 0 stops at the best of several chances: in 20 %.
+    """
+    return max(half_widths(study, confidence=confidence).values(), default=math.inf) <= width

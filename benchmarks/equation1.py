@@ -48,10 +48,10 @@ def prepare(folder: str) -> None:
 
 def fit_from_table(folder: str, output: str) -> None:
     """Collapse the rows of ratings.parquet and fit, as the workflow does."""
-    from recuse.base.tables import ESTIMATES, write_table
+    from recuse.base.tables import write_table
     from recuse.data.cells import build_cells
     from recuse.data.study import Study
-    from recuse.model.estimates import estimate
+    from recuse.model.estimates import ESTIMATES, estimate
     from recuse.model.spec import Spec
 
     build_cells(f"{folder}/ratings.parquet", f"{output}.cells.parquet")

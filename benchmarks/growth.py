@@ -56,10 +56,10 @@ def check(rows: str, folder: str, memory_limit: str) -> None:
 def estimate(rows: str, folder: str, memory_limit: str, covariance: str) -> None:
     """Collapse the canonical ratings into cells and fit Equation 1, as the rules `cells` and `fit` do."""
     from recuse.base.database import bounded
-    from recuse.base.tables import ESTIMATES, write_table
+    from recuse.base.tables import write_table
     from recuse.data.cells import build_cells
     from recuse.data.study import Study
-    from recuse.model.estimates import estimate
+    from recuse.model.estimates import ESTIMATES, estimate
     from recuse.model.spec import Spec
 
     with bounded(memory_limit, f"{folder}/spill"):

@@ -19,10 +19,10 @@ def bootstrap(folder: str, replicates: str) -> None:
     """Collapse the rows, fit, resample and write the table; print the seconds that the bootstrap takes of that."""
     import time
 
-    from recuse.base.tables import ESTIMATES, write_table
+    from recuse.base.tables import write_table
     from recuse.data.cells import build_cells
     from recuse.data.study import Study
-    from recuse.model.estimates import estimate
+    from recuse.model.estimates import ESTIMATES, estimate
     from recuse.model.spec import Spec
 
     build_cells(f"{folder}/ratings.parquet", f"{folder}/cells.parquet")

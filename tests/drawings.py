@@ -5,7 +5,7 @@ import pandas as pd
 from matplotlib.colors import to_hex
 from matplotlib.text import Text
 
-from recuse.base.tables import ESTIMATES, MULTIPLICITY, NOT_ESTIMABLE
+from recuse.model.estimates import ESTIMATES, MULTIPLICITY, NOT_ESTIMABLE
 from recuse.plot.biases import self_family_bias
 from recuse.plot.colours import Palette
 from recuse.plot.intervals import NO_ERROR

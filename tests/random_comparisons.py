@@ -7,7 +7,7 @@ import duckdb
 import numpy as np
 from scipy.special import betaincinv
 
-from recuse.base.tables import COMPARISONS
+from recuse.data.verdicts import COMPARISONS
 from recuse.pairwise.questions import percentile_intervals
 
 POOLS = {"one and two": ["one", "two"]}

@@ -8,10 +8,13 @@ from pathlib import Path
 from conftest import ROOT
 from recuse.base.reasons import Reason, because
 from recuse.base.records import PROJECT
-from recuse.base.tables import COMPLETENESS, ESTIMATES, LEADERBOARD, NOT_ESTIMABLE, VERDICTS, write_table
+from recuse.base.tables import write_table
 from recuse.base.words import WORDS_ALONE
-from recuse.inference.verdict import Verdict
+from recuse.data.ratings import COMPLETENESS
+from recuse.inference.leaderboard import LEADERBOARD
+from recuse.inference.verdict import VERDICTS, Verdict
 from recuse.model.estimable import missing
+from recuse.model.estimates import ESTIMATES, NOT_ESTIMABLE
 from recuse.report.page import report
 
 HOSTILE = '<script>window.broken = 1</script> "A" & *b*'  # a judge's name

@@ -5,9 +5,11 @@ import pandas as pd
 
 from drawings import PRESENT
 from recuse.base.reasons import Reason, because
-from recuse.base.tables import BREAKDOWNS, LEADERBOARD, MEASUREMENT_ERROR, POWER, PPI, RELIABILITY
-from recuse.inference.leaderboard import DEBIASED, SHRUNK
-from recuse.inference.ppi import HUMANS, JUDGES, STRATA
+from recuse.inference.leaderboard import DEBIASED, LEADERBOARD, SHRUNK
+from recuse.inference.measurement_error import BREAKDOWNS, MEASUREMENT_ERROR
+from recuse.inference.power import POWER
+from recuse.inference.ppi import HUMANS, JUDGES, PPI, STRATA
+from recuse.inference.reliability import RELIABILITY
 from recuse.model.spec import A, C
 
 BY_MODEL = "B against other judges, by model"

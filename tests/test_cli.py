@@ -15,7 +15,7 @@ import yaml
 
 from conftest import CONFIG, ROOT, built
 from recuse.base.errors import ConfigError, DataError, RecuseError
-from recuse.base.tables import ESTIMATES, read_table, write_table
+from recuse.base.tables import read_table, write_table
 from recuse.cli import main
 from recuse.commands import write_output
 from recuse.config.load import load
@@ -24,7 +24,7 @@ from recuse.data.lines import check_declared
 from recuse.data.ratings import StudyFiles
 from recuse.data.registry import Registry
 from recuse.inputs import inputs_of, study_of
-from recuse.model.estimates import estimate
+from recuse.model.estimates import ESTIMATES, estimate
 from recuse.model.spec import Spec
 
 HEADER = "judge,model,gt,dataset,prompt_id,rating,pred_length,dimension"

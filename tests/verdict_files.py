@@ -10,8 +10,8 @@ import pytest
 
 from conftest import CONFIG, DATA
 from recuse.base.errors import DataError
-from recuse.base.tables import PAIRWISE_COMPLETENESS as COMPLETENESS
 from recuse.base.tables import read_table
+from recuse.pairwise.table import PAIRWISE_COMPLETENESS as COMPLETENESS
 from recuse.pairwise.table import normalise
 from recuse.papers.product import PRODUCT
 

@@ -11,7 +11,8 @@ from describe import check_ratings
 from conftest import CONFIG
 from rated_tables import ASKED, COLUMNS, FIVE, rated, study_of_rows, write_rows
 from recuse.base.errors import ConfigError
-from recuse.base.tables import CHECK, read_table
+from recuse.base.tables import read_table
+from recuse.check.facts import CHECK
 from recuse.cli import main
 from recuse.commands import write_page
 

@@ -6,11 +6,13 @@ import pytest
 
 from conftest import CONFIG
 from recuse.base.errors import ConfigError
-from recuse.base.tables import ESTIMATES, IDIOSYNCRASY, MEASUREMENT_ERROR, MULTIPLICITY, SENSITIVITY
 from recuse.config.declared.settings import check
 from recuse.config.load import checked
-from recuse.inference.measurement_error import BY_RATERS
+from recuse.inference.idiosyncrasy import IDIOSYNCRASY
+from recuse.inference.measurement_error import BY_RATERS, MEASUREMENT_ERROR
 from recuse.inference.robustness import TABLES, RobustnessCheck
+from recuse.inference.sensitivity import SENSITIVITY
+from recuse.model.estimates import ESTIMATES, MULTIPLICITY
 from recuse.model.spec import BIASES
 
 COLUMNS = {

@@ -13,8 +13,8 @@ from agreement import tabulate
 from conftest import CONFIG, DATA
 from recuse.base.database import write_parquet
 from recuse.base.errors import DataError
-from recuse.base.tables import AGREEMENT, read_table, write_table
-from recuse.data.raters import STATISTICS, agreement, check_raters
+from recuse.base.tables import read_table, write_table
+from recuse.data.raters import AGREEMENT, STATISTICS, agreement, check_raters
 from recuse.data.registry import Registry
 from recuse.papers.twin import gold_agreement
 from recuse.simulate.ratings import simulate

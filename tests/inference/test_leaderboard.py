@@ -8,11 +8,12 @@ import pytest
 
 from designs_on_rows import times_drawn
 from recuse.base.reasons import Reason, because
-from recuse.base.tables import ESTIMATES, IDIOSYNCRASY, LEADERBOARD, read_table, write_table
-from recuse.inference.idiosyncrasy import idiosyncrasies, idiosyncrasy_rows
+from recuse.base.tables import read_table, write_table
+from recuse.inference.idiosyncrasy import IDIOSYNCRASY, idiosyncrasies, idiosyncrasy_rows
 from recuse.inference.leaderboard import (
     DEBIASED,
     HUMAN,
+    LEADERBOARD,
     RAW,
     REGRESSION,
     SHRUNK,
@@ -31,7 +32,7 @@ from recuse.inference.leaderboard import (
     totals_of_slices,
     write_debiased,
 )
-from recuse.model.estimates import estimate
+from recuse.model.estimates import ESTIMATES, estimate
 from recuse.model.fit import fits
 from recuse.model.spec import EQUATION_1, Spec, estimand_of
 from recuse.validation.world import MonteCarloWorld

@@ -7,10 +7,12 @@ import pytest
 from recuse.base.database import write_parquet
 from recuse.base.errors import ConfigError
 from recuse.base.reasons import Reason, because
-from recuse.base.tables import BREAKDOWNS, MEASUREMENT_ERROR, read_table, write_table
+from recuse.base.tables import read_table, write_table
 from recuse.inference.measurement_error import (
+    BREAKDOWNS,
     BY_RATERS,
     CURVE,
+    MEASUREMENT_ERROR,
     MOMENTS,
     UNCORRECTED,
     CorrectedFit,

@@ -4,8 +4,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from recuse.base.tables import PPI
-from recuse.inference.ppi import FOLDS, HUMANS, JUDGES, SMALL_SAMPLE, STRATA, Scores, powered_mean, ppi_rows, prompt_scores
+from recuse.inference.ppi import FOLDS, HUMANS, JUDGES, PPI, SMALL_SAMPLE, STRATA, Scores, powered_mean, ppi_rows, prompt_scores
 from recuse.model.spec import Spec
 
 MAIN = Spec.of("main")

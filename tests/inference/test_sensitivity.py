@@ -4,9 +4,9 @@ import duckdb
 import numpy as np
 import pytest
 
-from recuse.base.tables import SENSITIVITY, write_table
+from recuse.base.tables import write_table
 from recuse.data.selection import with_normalised_length
-from recuse.inference.sensitivity import Strength, as_strong_as, bias_in_errors, robustness_value, sensitivity_rows
+from recuse.inference.sensitivity import SENSITIVITY, Strength, as_strong_as, bias_in_errors, robustness_value, sensitivity_rows
 from recuse.model.design import estimable_terms
 from recuse.model.estimates import estimate
 from recuse.model.least_squares import quantile

@@ -9,12 +9,12 @@ import pytest
 
 from conftest import CONFIG, built, study_files
 from recuse.base.reasons import Reason, because
-from recuse.base.tables import MULTIPLICITY, read_table, write_table
+from recuse.base.tables import read_table, write_table
 from recuse.data.files import RatingsFile
 from recuse.data.ratings import StudyFiles
 from recuse.data.registry import Registry
 from recuse.data.selection import NORMALISATIONS, with_normalised_length
-from recuse.model.estimates import adjusted, estimate, estimates_of, max_t
+from recuse.model.estimates import MULTIPLICITY, adjusted, estimate, estimates_of, max_t
 from recuse.model.fit import Coefficient, Fitted, fits
 from recuse.model.least_squares import wald_p_value
 from recuse.model.resampling import WildTest

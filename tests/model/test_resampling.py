@@ -8,13 +8,13 @@ import pytest
 
 from conftest import built, study_files
 from designs_on_rows import design_on_rows, times_drawn
-from recuse.base.tables import ESTIMATES, read_table, write_table
+from recuse.base.tables import read_table, write_table
 from recuse.data.cells import levels_of
 from recuse.data.files import RatingsFile
 from recuse.data.selection import with_family_references, with_normalised_length
 from recuse.model import resampling
 from recuse.model.design import estimable_terms
-from recuse.model.estimates import estimate
+from recuse.model.estimates import ESTIMATES, estimate
 from recuse.model.fit import fits, prompt_errors
 from recuse.model.resampling import DRAWS, WildTest, webb_weights
 from recuse.model.spec import Spec

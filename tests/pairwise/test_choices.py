@@ -9,9 +9,8 @@ import statsmodels.api as sm
 
 from conftest import CONFIG
 from random_comparisons import compared, few_replicates, random_rows, resampled, write
-from recuse.base.tables import CHOICES, LABEL_NOISE
 from recuse.config.studies import families_of
-from recuse.pairwise.choices import choices, choices_of, label_noise
+from recuse.pairwise.choices import CHOICES, LABEL_NOISE, choices, choices_of, label_noise
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import verbosity
 from verdict_files import READERS, released, run

@@ -7,8 +7,8 @@ import pytest
 from analyses import cognitive_table
 
 from random_comparisons import SETTINGS, compared, write
-from recuse.base.tables import COGNITIVE_BIASES, read_table
-from recuse.pairwise.cognitive import CLOSED_FORM, cognitive_biases, judges_without_answers
+from recuse.base.tables import read_table
+from recuse.pairwise.cognitive import CLOSED_FORM, COGNITIVE_BIASES, cognitive_biases, judges_without_answers
 
 MODELS = "GPT-4", "Koala", "LLaMA"
 KEY = "experiment", "condition", "judge", "item", "model_a", "model_b", "order"

@@ -13,12 +13,12 @@ from scipy.stats import t
 from recuse.base.database import connect
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.reasons import Reason, code
-from recuse.base.tables import GOLD
 from recuse.inference.gold import (
     BASELINES,
     BOTH,
     CASES_OF_PAIRS,
     FEW,
+    GOLD,
     HARMFUL,
     LEGITIMATE,
     LEGITIMATE_SHARE,

@@ -5,7 +5,7 @@ import gzip
 import duckdb
 import pytest
 
-from recuse.base.tables import COMPARISONS
+from recuse.data.verdicts import COMPARISONS
 from verdict_files import complaint, run, select
 
 NEEDED = "judge,item,model_a,model_b,order,outcome"

@@ -8,9 +8,8 @@ import pytest
 
 from random_comparisons import POOLS, SETTINGS, few_replicates, groups, random_rows, resampled, verdicts, write
 from recuse.base.errors import ConfigError
-from recuse.base.tables import VERBOSITY
 from recuse.pairwise.questions import open_pairs
-from recuse.pairwise.verbosity import verbosity
+from recuse.pairwise.verbosity import VERBOSITY, verbosity
 from verdict_files import READERS, released, run
 
 ORDERS = ("debiased", "ab", "ba", "pooled")

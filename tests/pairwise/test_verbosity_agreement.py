@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from random_comparisons import POOLS, SETTINGS, few_replicates, groups, random_rows, resampled, resampled_ends, verdicts, write
-from recuse.base.tables import PAIRWISE_AGREEMENT as AGREEMENT
 from recuse.pairwise.questions import open_pairs
+from recuse.pairwise.verbosity import PAIRWISE_AGREEMENT as AGREEMENT
 from recuse.pairwise.verbosity import agreement
 from verdict_files import READERS, released, run
 

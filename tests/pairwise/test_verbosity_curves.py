@@ -9,9 +9,8 @@ import pytest
 from scipy.stats import binomtest
 
 from random_comparisons import POOLS, compared, labels_of, random_rows, write
-from recuse.base.tables import ALIGNMENT_CURVES, SCORE_CURVES
 from recuse.pairwise.questions import open_pairs
-from recuse.pairwise.verbosity import alignment_curves, score_curves
+from recuse.pairwise.verbosity import ALIGNMENT_CURVES, SCORE_CURVES, alignment_curves, score_curves
 from verdict_files import READERS, released, run
 
 SCORE = {"a": 1, "tie": 0, "b": -1}

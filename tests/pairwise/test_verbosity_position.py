@@ -5,9 +5,8 @@ import pytest
 from scipy.stats import binomtest
 
 from random_comparisons import POOLS, SETTINGS, few_replicates, groups, random_rows, resampled, resampled_ends, write
-from recuse.base.tables import POSITION
 from recuse.pairwise.questions import open_pairs
-from recuse.pairwise.verbosity import position
+from recuse.pairwise.verbosity import POSITION, position
 from verdict_files import READERS, released, run
 
 REPLICATES = 300

@@ -5,9 +5,8 @@ import pandas as pd
 import pytest
 
 from random_comparisons import SETTINGS, few_replicates, write
-from recuse.base.tables import POSITION
 from recuse.pairwise.questions import open_pairs
-from recuse.pairwise.verbosity import STATISTICS, position
+from recuse.pairwise.verbosity import POSITION, STATISTICS, position
 from recuse.plot.colours import Palette
 from recuse.plot.style import Subject
 from recuse.plot.verbosity import position as draw_position

@@ -7,11 +7,11 @@ import pytest
 
 from random_comparisons import write
 from recuse.base.reasons import Reason, code, parse
-from recuse.base.tables import REGRESSION, VERDICTS, read_table, write_table
-from recuse.inference.verdict import Verdict
+from recuse.base.tables import read_table, write_table
+from recuse.inference.verdict import VERDICTS, Verdict
 from recuse.pairwise.choices import choices, choices_of
 from recuse.pairwise.questions import open_pairs
-from recuse.pairwise.regression import Regression, read_compared, regression_rows
+from recuse.pairwise.regression import REGRESSION, Regression, read_compared, regression_rows
 from recuse.pairwise.verdicts import verdicts
 
 SETTINGS = {"order": [], "confidence": 0.9, "power": 0.8}

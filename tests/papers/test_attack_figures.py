@@ -9,9 +9,8 @@ from matplotlib.colors import to_hex
 from attack_votes import random_votes, write_votes
 from conftest import DATA
 from drawings import VERY_LONG, artists, filled, has_room, on_paper, prose, texts
-from recuse.base.tables import LENGTH_CONFOUND
 from recuse.papers.attack_figures import attack_success, votes_by_position
-from recuse.papers.attacks import LEVELS, PERTURBATIONS
+from recuse.papers.attacks import LENGTH_CONFOUND, LEVELS, PERTURBATIONS
 from recuse.plot.length import FEWEST, length_bias_curve, length_confound
 from recuse.plot.style import Subject, language, read
 

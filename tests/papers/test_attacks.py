@@ -8,8 +8,13 @@ from scipy.stats import binomtest
 from attack_votes import preference, random_votes, sample, write_votes
 from recuse.base.database import connect
 from recuse.base.errors import ConfigError
-from recuse.base.tables import ASR, LENGTH_CURVE, RANKS, VOTE_SHARES, VOTES_BY_POSITION, read_table
+from recuse.base.tables import read_table
 from recuse.papers.attacks import (
+    ASR,
+    LENGTH_CURVE,
+    RANKS,
+    VOTE_SHARES,
+    VOTES_BY_POSITION,
     average_ranks,
     create_samples,
     create_votes,

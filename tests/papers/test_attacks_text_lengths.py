@@ -8,9 +8,9 @@ import pytest
 from published_attacks import tabulate
 
 from conftest import DATA
-from recuse.base.tables import LENGTH_CONFOUND, PUBLISHED_RANKS, read_table
-from recuse.papers.attack_values import published_ranks
-from recuse.papers.attacks import LEVELS, PERTURBATIONS, length_confound
+from recuse.base.tables import read_table
+from recuse.papers.attack_values import PUBLISHED_RANKS, published_ranks
+from recuse.papers.attacks import LENGTH_CONFOUND, LEVELS, PERTURBATIONS, length_confound
 from verdict_files import released
 
 SAMPLING = {"confidence": 0.9, "seed": 3}

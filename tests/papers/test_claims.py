@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from conftest import DATA, ROOT
-from recuse.base.tables import CLAIMS as COLUMNS
 from recuse.base.tables import read_table
 from recuse.papers.claims import (
     ABSENT,
@@ -24,6 +23,7 @@ from recuse.papers.claims import (
     read_claims,
     three_quarters,
 )
+from recuse.papers.claims import CLAIMS as COLUMNS
 from recuse.papers.results import Results, Value
 from recuse.papers.values import DIMENSIONS, JUDGES, read_published
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from cobbler import tabulate
 
-from recuse.base.tables import COGNITIVE_BIASES, RBO, VALID, read_table
-from recuse.pairwise.cognitive import CLOSED_FORM
-from recuse.papers.cobbler import BATCHES
+from recuse.base.tables import read_table
+from recuse.pairwise.cognitive import CLOSED_FORM, COGNITIVE_BIASES
+from recuse.papers.cobbler import BATCHES, RBO, VALID
 from verdict_files import released
 
 pytestmark = pytest.mark.mirror

@@ -8,8 +8,8 @@ import pytest
 from matplotlib.colors import to_hex
 
 from drawings import VERY_LONG, artists, has_room, is_page_of, on_paper, prose, subject, texts
-from recuse.base.tables import COGNITIVE_BIASES, RBO, VALID
-from recuse.pairwise.cognitive import CLOSED_FORM
+from recuse.pairwise.cognitive import CLOSED_FORM, COGNITIVE_BIASES
+from recuse.papers.cobbler import RBO, VALID
 from recuse.papers.cobbler_figures import (
     ALL,
     LINES,

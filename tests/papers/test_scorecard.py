@@ -9,7 +9,10 @@ from compare_with_paper import judge
 
 from conftest import DATA, ROOT
 from drawings import artists, on_paper, subject, texts
-from recuse.base.tables import CORRELATIONS, ESTIMATES, MEAN_SCORES, SCORECARD, read_table, write_table
+from recuse.base.tables import read_table, write_table
+from recuse.data.describe import CORRELATIONS, MEAN_SCORES
+from recuse.model.estimates import ESTIMATES
+from recuse.papers.scorecard import SCORECARD
 from recuse.papers.scorecard_figure import claim_text, scorecard, verdict_text
 from recuse.papers.scorecard_page import page, summary
 from recuse.papers.values import ORDER, read_published

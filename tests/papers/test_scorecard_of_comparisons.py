@@ -9,15 +9,18 @@ from compare_comparisons import compare
 from conftest import DATA
 from drawings import artists, subject, texts
 from planted_comparisons import as_texts
-from recuse.base.tables import ASR, RANKS, RBO, SCORECARD, VERBOSITY, VOTE_SHARES, VOTES_BY_POSITION, read_table, write_table
-from recuse.base.tables import PAIRWISE_AGREEMENT as AGREEMENT
+from recuse.base.tables import read_table, write_table
+from recuse.pairwise.verbosity import PAIRWISE_AGREEMENT as AGREEMENT
+from recuse.pairwise.verbosity import VERBOSITY
 from recuse.papers.attack_values import read_attacks
-from recuse.papers.cobbler import JUDGES, NEWER, places, rank_biased_overlap, read_wins, wins_of_judge
+from recuse.papers.attacks import ASR, RANKS, VOTE_SHARES, VOTES_BY_POSITION
+from recuse.papers.cobbler import JUDGES, NEWER, RBO, places, rank_biased_overlap, read_wins, wins_of_judge
 from recuse.papers.scorecard import (
     NO_VALUE,
     OTHER_RANKED,
     OTHER_VOTES,
     PLANTED,
+    SCORECARD,
     scorecard_of_comparisons,
 )
 from recuse.papers.scorecard_figure import cause_text, scorecard

@@ -8,14 +8,14 @@ import pytest
 
 from conftest import CONFIG, DATA
 from recuse.base.errors import DataError
-from recuse.base.tables import SCORECARD, write_table
+from recuse.base.tables import write_table
 from recuse.data.describe import correlations, mean_scores
 from recuse.data.registry import HUMAN
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
 from recuse.papers.claims import judged_claims, read_claims
 from recuse.papers.results import Results, Value
-from recuse.papers.scorecard import ABSENT, DIFFERS, EARLY_STOP, EXACT_HALF, MATCH, scorecard
+from recuse.papers.scorecard import ABSENT, DIFFERS, EARLY_STOP, EXACT_HALF, MATCH, SCORECARD, scorecard
 from recuse.papers.values import FILES, ORDER, read_published
 
 CLAIMS = read_claims(DATA / "play_favorites_claims.csv")

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from drawings import has_room, subject, texts
-from recuse.base.tables import GOLD
+from recuse.inference.gold import GOLD
 from recuse.plot.gold import NO_ROWS, TITLES, gold
 
 

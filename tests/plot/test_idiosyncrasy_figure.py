@@ -6,9 +6,9 @@ import pytest
 
 from drawings import VERY_LONG, artists, filled, has_room, is_page_of, on_paper, prose, subject, texts
 from recuse.base.reasons import Reason, because, in_words
-from recuse.base.tables import RESIDUALS, write_table
+from recuse.base.tables import write_table
 from recuse.base.words import capitalised
-from recuse.inference.idiosyncrasy import idiosyncrasies, residual_rows
+from recuse.inference.idiosyncrasy import RESIDUALS, idiosyncrasies, residual_rows
 from recuse.model.spec import Spec
 from recuse.plot.idiosyncrasy import residuals
 from recuse.plot.style import read

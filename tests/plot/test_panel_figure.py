@@ -6,10 +6,9 @@ import pytest
 
 from drawings import VERY_LONG, artists, has_room, is_page_of, on_paper, subject
 from recuse.base.reasons import Reason, because, in_words
-from recuse.base.tables import PANEL, ROUND_ROBIN
 from recuse.inference.judge_levels import linked_judges
-from recuse.inference.panel import KEPT, LEFT_OUT, panel_rows
-from recuse.inference.round_robin import round_robin_rows
+from recuse.inference.panel import KEPT, LEFT_OUT, PANEL, panel_rows
+from recuse.inference.round_robin import ROUND_ROBIN, round_robin_rows
 from recuse.plot.panel import NONE, finding, panel
 from recuse.report.panel import LIMITS, UNMEASURED, panel_section
 from recuse.report.verdict import unit_of

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from drawings import artists, is_page_of, on_paper, prose, subject
-from recuse.base.tables import STRENGTHS
+from recuse.pairwise.strengths import STRENGTHS
 from recuse.plot.regression import NO_STRENGTHS, strengths
 
 

@@ -6,8 +6,7 @@ import pytest
 
 from drawings import PRESENT, artists, gaps, is_page_of, on_paper, prose, subject, texts
 from recuse.base.reasons import Reason, because
-from recuse.base.tables import CONCLUSIONS
-from recuse.inference.robustness import Conclusion, RobustnessCheck
+from recuse.inference.robustness import CONCLUSIONS, Conclusion, RobustnessCheck
 from recuse.plot.robustness import NOTHING, conclusions
 from recuse.plot.style import PAGE
 

@@ -5,8 +5,7 @@ import pytest
 
 from drawings import artists, is_page_of, prose, subject
 from recuse.base.reasons import Reason, because
-from recuse.base.tables import VERDICTS
-from recuse.inference.verdict import Verdict
+from recuse.inference.verdict import VERDICTS, Verdict
 from recuse.plot.verdicts import NOTHING, OF_SHARES, verdicts
 
 FEW = because(Reason.FEW_CELLS, df=1, least=4)

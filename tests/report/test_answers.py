@@ -3,8 +3,11 @@
 import pytest
 
 from recuse.base.reasons import CURES, MORE_JUDGES, Reason, because
-from recuse.base.tables import CHECK, CORRELATIONS, ESTIMATES, LEADERBOARD, VERDICTS
-from recuse.inference.verdict import Verdict
+from recuse.check.facts import CHECK
+from recuse.data.describe import CORRELATIONS
+from recuse.inference.leaderboard import LEADERBOARD
+from recuse.inference.verdict import VERDICTS, Verdict
+from recuse.model.estimates import ESTIMATES
 from recuse.report.answers import LIKELY as LIKELY_AT
 from recuse.report.answers import NO_TRUTH, OF_FAMILIES, QUESTION, answer_of_ratings
 from recuse.report.verdict import DISAGREES, summary, unit_of

@@ -3,7 +3,7 @@
 import math
 
 from recuse.base.reasons import Reason, because
-from recuse.base.tables import GOLD
+from recuse.inference.gold import GOLD
 from recuse.report.gold import EXPECTED, OVERTURNED, SPLIT, caveats_on_gold, points_on_gold, sentences_on_gold
 from recuse.report.pairwise import answer_of_comparisons
 from report_pages import texts

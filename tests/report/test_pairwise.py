@@ -3,8 +3,12 @@
 import pytest
 
 from recuse.base.reasons import CURES, SENTENCES, SHORT, Reason, because
-from recuse.base.tables import ASR, CHOICES, COGNITIVE_BIASES, LABEL_NOISE, PAIRWISE_AGREEMENT, RBO, VERDICTS
-from recuse.inference.verdict import Verdict
+from recuse.inference.verdict import VERDICTS, Verdict
+from recuse.pairwise.choices import CHOICES, LABEL_NOISE
+from recuse.pairwise.cognitive import COGNITIVE_BIASES
+from recuse.pairwise.verbosity import PAIRWISE_AGREEMENT
+from recuse.papers.attacks import ASR
+from recuse.papers.cobbler import RBO
 from recuse.report.pairwise import MEANING, NOTHING, OF_REASONS, answer_of_comparisons
 from recuse.report.verdict import REMEDIES_OF_PAIRS
 from report_pages import texts

@@ -11,9 +11,10 @@ from conftest import CONFIG, ROOT
 from rated_tables import study_of_rows, unscored
 from recuse.base.database import connect
 from recuse.base.reasons import SENTENCES, Reason
-from recuse.base.tables import CHECK, read_table, write_table
+from recuse.base.tables import read_table, write_table
 from recuse.base.words import WORDS_ALONE
 from recuse.catalogue.figures import figures_of_ratings
+from recuse.check.facts import CHECK
 from recuse.config.studies import STAGES, conclusions_params
 from recuse.report.answers import NO_TRUTH
 from recuse.report.page import report

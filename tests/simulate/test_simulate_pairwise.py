@@ -6,7 +6,7 @@ import pytest
 
 from planted_comparisons import BIASED, recovered
 from recuse.base.errors import ConfigError
-from recuse.base.tables import COMPARISONS
+from recuse.data.verdicts import COMPARISONS
 from recuse.simulate.pairwise import declared_comparisons, planted_biases, simulate_comparisons
 from recuse.simulate.votes import join, write_comparisons
 from verdict_files import run

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from conftest import DATA
-from recuse.base.tables import CONTROL, read_table
+from recuse.base.tables import read_table
+from recuse.data.verdicts import CONTROL
 from recuse.papers.attack_values import read_attacks, second_answer
 from recuse.papers.votes import published_samples, published_votes
 from recuse.simulate.votes import (

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from test_world import SMALL
 
-from recuse.base.tables import MONTECARLO, WORLDS, read_table, write_table
+from recuse.base.tables import read_table, write_table
 from recuse.model.design import ALL_JUDGES
-from recuse.validation.estimators import ESTIMATORS, Answer, Estimator, table, try_estimators, worlds_rows
+from recuse.validation.estimators import ESTIMATORS, MONTECARLO, WORLDS, Answer, Estimator, table, try_estimators, worlds_rows
 from recuse.validation.world import MonteCarloWorld
 
 PAPER = {"families": (3, 2, 2, 2), "dimensions": 1, "prompts": 60, "intercept": 0.3, "slope": 0.5, "noise": 0.1}

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 from drawings import artists, filled, on_paper, prose, subject, texts
-from recuse.base.tables import WORLDS
-from recuse.validation.estimators import world_titles
+from recuse.validation.estimators import WORLDS, world_titles
 from recuse.validation.figure import worlds
 from recuse.validation.world import DIALS, SIZE, MonteCarloWorld, world_in_words
 

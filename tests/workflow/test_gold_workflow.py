@@ -6,7 +6,8 @@ import pytest
 
 from conftest import ROOT
 from planted_keys import write_judged, write_verdicts
-from recuse.base.tables import GOLD, read_table
+from recuse.base.tables import read_table
+from recuse.inference.gold import GOLD
 from workflow_runs import copy_project, snakemake
 
 pytestmark = pytest.mark.workflow

@@ -1,6 +1,6 @@
 # From files of verdicts on pairs of answers, imported if necessary, or a simulation, to tables of biases.
 from recuse.catalogue.tables import from_source, tables_of, tables_of_analyses
-from recuse.base.tables import WORSENING
+from recuse.data.verdicts import WORSENING
 
 ATTACKS = f"{DATA}/judgement_bias_published.csv"  # the tables of Chen et al.
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from recuse.base.runner import run
-from recuse.base.tables import AGREEMENT, write_table
-from recuse.data.raters import agreement, check_raters
+from recuse.base.tables import write_table
+from recuse.data.raters import AGREEMENT, agreement, check_raters
 from recuse.data.registry import Registry
 
 

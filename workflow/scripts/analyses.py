@@ -4,43 +4,40 @@ from collections.abc import Mapping, Sequence
 
 from recuse.base.database import connect, files
 from recuse.base.runner import run
-from recuse.base.tables import (
-    ALIGNMENT_CURVES,
-    ASR,
-    CHECK,
-    CHOICES,
-    COGNITIVE_BIASES,
-    GOLD,
-    LABEL_NOISE,
-    LENGTH_CURVE,
-    PAIRWISE_AGREEMENT,
-    POSITION,
-    RANKS,
-    REGRESSION,
-    SCORE_CURVES,
-    STRENGTHS,
-    VERBOSITY,
-    VERDICTS,
-    VOTE_SHARES,
-    VOTES_BY_POSITION,
-    read_table,
-    write_table,
-)
+from recuse.base.tables import read_table, write_table
 from recuse.base.words import counted
+from recuse.check.facts import CHECK
 from recuse.check.page import page_of
 from recuse.check.pairs import check_comparisons
-from recuse.inference.gold import CASES_OF_PAIRS
+from recuse.inference.gold import CASES_OF_PAIRS, GOLD
 from recuse.inference.gold import gold as gold_rows
-from recuse.pairwise.choices import choices, choices_of, label_noise
-from recuse.pairwise.cognitive import cognitive_biases, judges_without_answers
+from recuse.inference.verdict import VERDICTS
+from recuse.pairwise.choices import CHOICES, LABEL_NOISE, choices, choices_of, label_noise
+from recuse.pairwise.cognitive import COGNITIVE_BIASES, cognitive_biases, judges_without_answers
 from recuse.pairwise.gold import create_marks_of_pairs
 from recuse.pairwise.questions import open_pairs
-from recuse.pairwise.regression import Regression, read_compared
-from recuse.pairwise.strengths import strength_rows
-from recuse.pairwise.verbosity import agreement, alignment_curves, position, score_curves, verbosity
+from recuse.pairwise.regression import REGRESSION, Regression, read_compared
+from recuse.pairwise.strengths import STRENGTHS, strength_rows
+from recuse.pairwise.verbosity import (
+    ALIGNMENT_CURVES,
+    PAIRWISE_AGREEMENT,
+    POSITION,
+    SCORE_CURVES,
+    VERBOSITY,
+    agreement,
+    alignment_curves,
+    position,
+    score_curves,
+    verbosity,
+)
 from recuse.pairwise.verdicts import verdicts
 from recuse.pairwise.wordings import rows_over_wordings
 from recuse.papers.attacks import (
+    ASR,
+    LENGTH_CURVE,
+    RANKS,
+    VOTE_SHARES,
+    VOTES_BY_POSITION,
     average_ranks,
     create_samples,
     create_votes,

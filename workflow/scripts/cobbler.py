@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from recuse.base.runner import run
-from recuse.base.tables import COGNITIVE_BIASES, RBO, VALID, write_table
-from recuse.papers.cobbler import released_biases, released_overlap, valid_rates
+from recuse.base.tables import write_table
+from recuse.pairwise.cognitive import COGNITIVE_BIASES
+from recuse.papers.cobbler import RBO, VALID, released_biases, released_overlap, valid_rates
 
 
 def tabulate(*, study: str, raw: Sequence[str], folder: str, confidence: float, seed: int, outputs: Mapping[str, str]) -> None:

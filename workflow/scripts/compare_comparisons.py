@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from recuse.base.runner import run
-from recuse.base.tables import SCORECARD, read_table, write_table
+from recuse.base.tables import read_table, write_table
 from recuse.papers.attack_values import read_attacks
-from recuse.papers.scorecard import scorecard_of_comparisons
+from recuse.papers.scorecard import SCORECARD, scorecard_of_comparisons
 
 
 def compare(

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from recuse.base.runner import run
-from recuse.base.tables import RANKINGS, SCORECARD, read_table, write_table
-from recuse.papers.multivac_values import rankings, scorecard_of_multivac
+from recuse.base.tables import read_table, write_table
+from recuse.papers.multivac_values import RANKINGS, rankings, scorecard_of_multivac
+from recuse.papers.scorecard import SCORECARD
 
 
 def compare(*, study: str, estimates: Sequence[str], ratings: Sequence[str], published: Sequence[str], outputs) -> None:

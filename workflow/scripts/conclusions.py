@@ -3,28 +3,25 @@
 from collections.abc import Mapping, Sequence
 
 from recuse.base.runner import run
-from recuse.base.tables import (
-    CONCLUSIONS,
-    JUDGMENTS,
-    LEADERBOARD,
-    PANEL,
-    POWER,
-    PPI,
-    ROUND_ROBIN,
-    VERDICTS,
-    read_table,
-    write_table,
-)
+from recuse.base.tables import read_table, write_table
 from recuse.data.describe import judges_astray
 from recuse.data.study import Study
 from recuse.inference.judge_levels import linked_judges
-from recuse.inference.leaderboard import REGRESSION, judgment_rows, leaderboards, removed_biases, write_debiased
-from recuse.inference.panel import panel_rows
-from recuse.inference.power import power_rows
-from recuse.inference.ppi import ppi_rows, prompt_scores
-from recuse.inference.robustness import Robustness, RobustnessCheck, Tables, conclusions
-from recuse.inference.round_robin import round_robin_rows
-from recuse.inference.verdict import rating_judges, verdicts_on_ratings
+from recuse.inference.leaderboard import (
+    JUDGMENTS,
+    LEADERBOARD,
+    REGRESSION,
+    judgment_rows,
+    leaderboards,
+    removed_biases,
+    write_debiased,
+)
+from recuse.inference.panel import PANEL, panel_rows
+from recuse.inference.power import POWER, power_rows
+from recuse.inference.ppi import PPI, ppi_rows, prompt_scores
+from recuse.inference.robustness import CONCLUSIONS, Robustness, RobustnessCheck, Tables, conclusions
+from recuse.inference.round_robin import ROUND_ROBIN, round_robin_rows
+from recuse.inference.verdict import VERDICTS, rating_judges, verdicts_on_ratings
 from recuse.model.estimable import estimable_specs
 from recuse.model.spec import Spec
 

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 
 from recuse.base.runner import run
-from recuse.base.tables import CHECK, CORRELATIONS, MEAN_SCORES, write_table
+from recuse.base.tables import write_table
 from recuse.check.check import check_study
-from recuse.check.facts import facts_of
+from recuse.check.facts import CHECK, facts_of
 from recuse.check.page import page_of
 from recuse.data.cells import read_cells
-from recuse.data.describe import correlations, mean_scores
+from recuse.data.describe import CORRELATIONS, MEAN_SCORES, correlations, mean_scores
 from recuse.data.study import Study
 from recuse.inference.reliability import reliability_of
 

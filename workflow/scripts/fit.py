@@ -4,13 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from recuse.base.runner import run
-from recuse.base.tables import ESTIMATES, MULTIPLICITY, NOT_ESTIMABLE, REMARKS, SMOOTHS, read_table, write_table
+from recuse.base.tables import read_table, write_table
 from recuse.data.study import Study
-from recuse.model.estimates import estimate
+from recuse.model.estimates import ESTIMATES, OF_SPECS, estimate
 from recuse.model.spec import Spec
-
-# Of all specs together.
-TABLES = {"not_estimable": NOT_ESTIMABLE, "remarks": REMARKS, "smooths": SMOOTHS, "multiplicity": MULTIPLICITY}
 
 
 def fit(
@@ -27,16 +24,16 @@ def fit(
     outputs: Mapping[str, str],
 ) -> None:
     tables = Study(study, cells, ratings)
-    rows = {table: [] for table in TABLES}
+    rows = {table: [] for table in OF_SPECS}
     for path in before:
         rows[Path(path).stem] += read_table(path)
     for spec, path in zip(Spec.from_config(specs), estimates, strict=True):
         estimated = estimate(spec, tables, confidence=confidence, seed=seed)
         write_table(path, ESTIMATES, estimated.estimates)
         print(f"{spec.name}: {len(estimated.estimates)} coefficients, {len(estimated.not_estimable)} not estimable")
-        for table in TABLES:
+        for table in OF_SPECS:
             rows[table] += getattr(estimated, table)
-    for table, columns in TABLES.items():
+    for table, columns in OF_SPECS.items():
         write_table(outputs[table], columns, sorted(rows[table], key=lambda row: order.index(row["spec"])))
 
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from recuse.base.database import connect
 from recuse.base.runner import run
-from recuse.base.tables import GOLD, write_table
-from recuse.inference.gold import CASES_OF_RATINGS, create_marks_of_ratings
+from recuse.base.tables import write_table
+from recuse.inference.gold import CASES_OF_RATINGS, GOLD, create_marks_of_ratings
 from recuse.inference.gold import gold as gold_rows
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from recuse.base.runner import run
-from recuse.base.tables import MONTECARLO, write_table
-from recuse.validation.estimators import try_estimators
+from recuse.base.tables import write_table
+from recuse.validation.estimators import MONTECARLO, try_estimators
 from recuse.validation.world import MonteCarloWorld
 
 

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Mapping
 
 from recuse.base.runner import run
-from recuse.base.tables import LENGTH_CONFOUND, PUBLISHED_RANKS, read_table, write_table
-from recuse.papers.attack_values import published_ranks
-from recuse.papers.attacks import length_confound
+from recuse.base.tables import read_table, write_table
+from recuse.papers.attack_values import PUBLISHED_RANKS, published_ranks
+from recuse.papers.attacks import LENGTH_CONFOUND, length_confound
 
 
 def tabulate(*, study: str, folder: str, published: str, confidence: float, seed: int, outputs: Mapping[str, str]) -> None:

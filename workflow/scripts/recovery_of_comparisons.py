@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from recuse.base.runner import run
-from recuse.base.tables import PAIRWISE_RECOVERY, read_table, write_table
-from recuse.simulate.recovery import recovery_of_biases
+from recuse.base.tables import read_table, write_table
+from recuse.simulate.recovery import PAIRWISE_RECOVERY, recovery_of_biases
 
 
 def compare(*, study: str, inputs: Mapping[str, str], recovery: str) -> None:

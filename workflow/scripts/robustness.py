@@ -3,25 +3,22 @@
 from collections.abc import Mapping, Sequence
 
 from recuse.base.runner import run
-from recuse.base.tables import (
-    BREAKDOWNS,
-    IDENTIFIABILITY,
-    IDIOSYNCRASY,
-    MEASUREMENT_ERROR,
-    POOLED,
-    RELIABILITY,
-    RESIDUALS,
-    SENSITIVITY,
-    WORDINGS,
-    write_table,
-)
+from recuse.base.tables import write_table
 from recuse.data.study import Study
-from recuse.inference.identifiability import identifiability
-from recuse.inference.idiosyncrasy import idiosyncrasies, idiosyncrasy_rows, pooled_rows, residual_rows
-from recuse.inference.measurement_error import measurement_error_tables
-from recuse.inference.reliability import reliability_of
-from recuse.inference.sensitivity import sensitivity_rows
-from recuse.inference.wordings import wording_rows
+from recuse.inference.identifiability import IDENTIFIABILITY, identifiability
+from recuse.inference.idiosyncrasy import (
+    IDIOSYNCRASY,
+    POOLED,
+    RESIDUALS,
+    idiosyncrasies,
+    idiosyncrasy_rows,
+    pooled_rows,
+    residual_rows,
+)
+from recuse.inference.measurement_error import BREAKDOWNS, MEASUREMENT_ERROR, measurement_error_tables
+from recuse.inference.reliability import RELIABILITY, reliability_of
+from recuse.inference.sensitivity import SENSITIVITY, sensitivity_rows
+from recuse.inference.wordings import WORDINGS, wording_rows
 from recuse.model.estimable import estimable_specs, sliced_by
 
 

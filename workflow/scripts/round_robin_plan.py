@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from recuse.base.runner import run
-from recuse.base.tables import ROUND_ROBIN_PLAN, write_table
+from recuse.base.tables import write_table
 from recuse.data.study import Study
-from recuse.inference.round_robin import plan_rows
+from recuse.inference.round_robin import ROUND_ROBIN_PLAN, plan_rows
 
 
 def round_robin_plan(*, study: str, cells: str, ratings: Sequence[str], seed: int, table: str) -> None:

@@ -6,8 +6,8 @@ from pkgutil import resolve_name
 from recuse.base.database import write_parquet
 from recuse.base.errors import ConfigError
 from recuse.base.runner import run
-from recuse.base.tables import PLANTED, write_table
-from recuse.simulate.ratings import planted, simulate
+from recuse.base.tables import write_table
+from recuse.simulate.ratings import PLANTED, planted, simulate
 from recuse.simulate.world import declared_world
 
 

@@ -40,12 +40,6 @@ from recuse.arguments import (
 from recuse.base.errors import ConfigError, DataError, did_you_mean
 from recuse.base.places import PROJECT
 from recuse.base.products import register
-from recuse.base.tables import (
-    CHECK,
-    LEADERBOARD,
-    POWER,
-    VERDICTS,
-)
 from recuse.base.words import enumerated, visible
 from recuse.config.load import with_study
 from recuse.config.read import project_settings
@@ -194,6 +188,7 @@ def check(data: "Ratings | Pairs") -> "Check":
     <BLANKLINE>
       supports: self-bias of 5 of 5
     """
+    from recuse.check.facts import CHECK
     from recuse.check.page import page_of
     from recuse.config.studies import has_gold_labels
 
@@ -236,6 +231,8 @@ def verdict(data: "Ratings | Pairs") -> "pd.DataFrame":
 
     Rows and numbers are those of the workflow's tables/verdicts.csv; sizes are shares of the scale.
     """
+    from recuse.inference.verdict import VERDICTS
+
     _check_is(data, Ratings | Pairs, "verdict")
     with data._opened():
         return table_of(VERDICTS, data._table("verdicts"))
@@ -247,6 +244,8 @@ def leaderboard(ratings: "Ratings", *, by_dimension: bool = False) -> "pd.DataFr
     `scores` says how ratings count: raw, debiased, leave_self_out, leave_family_out, human. by_dimension: also a leaderboard
     for each dimension, as in the workflow's tables/leaderboard.csv.
     """
+    from recuse.inference.leaderboard import LEADERBOARD
+
     _check_is(ratings, Ratings, "leaderboard")
     with ratings._opened():
         table = table_of(LEADERBOARD, ratings._table("leaderboard"))
@@ -273,6 +272,8 @@ def power(
                estimand  raters  detectable  floor
     0  A against humans       1       0.066  0.063
     """
+    from recuse.inference.power import POWER
+
     _check_is(ratings, Ratings, "power")
     given = given_of({"self_bias": self_bias, "power": power, "prompts": prompts, "raters": raters, "copies": copies})
     inference = {"inference": {"power": given}}

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from recuse.base.errors import ConfigError, DesignError, check_known
 from recuse.base.reasons import in_words
-from recuse.base.tables import CHECK, ESTIMATES, write_table
+from recuse.base.tables import write_table
 from recuse.base.words import visible
 from recuse.findings import findings_of
 from recuse.inputs import Inputs, imported, in_folder, inputs_in, inputs_of, tables_of
@@ -29,7 +29,7 @@ def run_fit(arguments: Namespace) -> None:
     """
     from recuse.data.ratings import cells_of_files
     from recuse.data.study import Study
-    from recuse.model.estimates import estimate
+    from recuse.model.estimates import ESTIMATES, estimate
     from recuse.model.spec import Spec
 
     check_output(arguments.output)
@@ -61,7 +61,7 @@ def run_check(arguments: Namespace) -> None:
 
     Raises what the steps of the workflow raise about the files; DesignError, after all is written, if they support no bias.
     """
-    from recuse.check.facts import STOP
+    from recuse.check.facts import CHECK, STOP
     from recuse.check.page import page_of
     from recuse.config.studies import has_gold_labels
 

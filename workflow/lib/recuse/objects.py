@@ -15,27 +15,9 @@ from recuse.base.database import bounded, bytes_of, connect, files
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.log import listening
 from recuse.base.reasons import in_words as reason_in_words
-from recuse.base.tables import (
-    CHOICES,
-    CORRELATIONS,
-    ESTIMATES,
-    IDIOSYNCRASY,
-    IMPORTED,
-    LEADERBOARD,
-    MEAN_SCORES,
-    MULTIPLICITY,
-    NOT_ESTIMABLE,
-    POWER,
-    RESIDUALS,
-    SMOOTHS,
-    VERDICTS,
-    WORDINGS,
-    columns,
-    read_table,
-    write_table,
-)
+from recuse.base.tables import column_names, read_table, write_table
 from recuse.base.words import counted, visible
-from recuse.data.registry import NOT_IN_CONFIG
+from recuse.data.registry import IMPORTED, NOT_IN_CONFIG
 from recuse.findings import findings_on, findings_on_pairs, pairs_of, reliability_in, tables_of_pairs
 from recuse.inputs import KEPT, Inputs, imported, in_folder, tables_of
 
@@ -50,11 +32,12 @@ Rows: TypeAlias = list[dict]
 
 # Columns of texts; all others are numbers.
 TEXTS = frozenset(
-    columns("study spec slice kind quantity term note doubt estimand verdict favours reason advice")
-    + columns("topic subject level words scores model file kind example")
+    column_names(
+        "study spec slice kind quantity term note doubt estimand verdict favours reason advice",
+        "topic subject level words scores model file kind example",
+    )
 )
 DRAWN = ("bootstrap", "wild")  # settings of a spec that its intervals by formula do not need
-OF_SPECS = {"not_estimable": NOT_ESTIMABLE, "multiplicity": MULTIPLICITY, "smooths": SMOOTHS}  # tables of several specs
 
 
 def table_of(columns: Sequence[str], rows: Iterable[Mapping]) -> "pd.DataFrame":
@@ -97,6 +80,7 @@ class Fit:
 
     def __init__(self, study: str, spec: str, settings: Mapping, config: Mapping, estimated: "Estimated") -> None:
         """Take the tables of the fit."""
+        from recuse.model.estimates import ESTIMATES, NOT_ESTIMABLE
         from recuse.model.spec import BIASES, in_words
 
         self.spec, self.words = spec, in_words(settings)
@@ -290,6 +274,13 @@ class Ratings(Checked):
         return self._estimates[name, drawn]
 
     def _tabulated(self) -> Mapping[str, tuple[Sequence[str], Callable[[], Rows]]]:
+        from recuse.data.describe import CORRELATIONS, MEAN_SCORES
+        from recuse.inference.idiosyncrasy import IDIOSYNCRASY, RESIDUALS
+        from recuse.inference.leaderboard import LEADERBOARD
+        from recuse.inference.power import POWER
+        from recuse.inference.verdict import VERDICTS
+        from recuse.inference.wordings import WORDINGS
+
         return {
             "mean_scores": (MEAN_SCORES, self._mean_scores),
             "correlations": (CORRELATIONS, self._correlations),
@@ -302,9 +293,13 @@ class Ratings(Checked):
         }
 
     def _has(self, name: str) -> bool:
+        from recuse.model.estimates import OF_SPECS
+
         return name.startswith("estimates/") or name.rpartition("/")[2] in OF_SPECS or super()._has(name)
 
     def _written(self, name: str, specs: Iterable[str]) -> str:
+        from recuse.model.estimates import ESTIMATES, OF_SPECS
+
         table = name.rpartition("/")[2]
         of_specs = OF_SPECS.get(table)
         if name.startswith("estimates/"):
@@ -344,9 +339,10 @@ class Ratings(Checked):
         return list(residual_rows(self._slices(["main"]), confidence=self._inputs.config["confidence"]))
 
     def _leaderboard(self) -> Rows:
-        from recuse.inference.idiosyncrasy import idiosyncrasy_rows
+        from recuse.inference.idiosyncrasy import IDIOSYNCRASY, idiosyncrasy_rows
         from recuse.inference.leaderboard import REGRESSION, leaderboards, removed_biases
         from recuse.model.estimable import estimable_specs
+        from recuse.model.estimates import ESTIMATES
 
         config, inference = self._inputs.config, self._inputs.config["inference"]
         drawn = {"replicates": inference["replicates"], "confidence": config["confidence"], "seed": config["seed"]}
@@ -377,11 +373,14 @@ class Ratings(Checked):
     def _verdicts(self) -> Rows:
         """The rows of the table of verdicts, from the first robustness check and those that answer the three questions."""
         from recuse.config.studies import conclusions_params, order_of
-        from recuse.data.describe import judges_astray
+        from recuse.data.describe import CORRELATIONS, judges_astray
+        from recuse.inference.idiosyncrasy import IDIOSYNCRASY
         from recuse.inference.robustness import ESTIMATES as OF_FITS
         from recuse.inference.robustness import Robustness, RobustnessCheck, conclusions
         from recuse.inference.robustness import Tables as CheckedTables
         from recuse.inference.verdict import rating_judges, verdicts_on_ratings
+        from recuse.inference.wordings import WORDINGS
+        from recuse.model.estimates import ESTIMATES, NOT_ESTIMABLE
 
         config, inference = self._inputs.config, self._inputs.config["inference"]
         params = conclusions_params(config)
@@ -450,6 +449,9 @@ class Pairs(Checked):
         return findings_on_pairs(self._inputs, self._comparisons)
 
     def _tabulated(self) -> Mapping[str, tuple[Sequence[str], Callable[[], Rows]]]:
+        from recuse.inference.verdict import VERDICTS
+        from recuse.pairwise.choices import CHOICES
+
         return {
             "choices": (CHOICES, self._choices),
             "verdicts": (VERDICTS, lambda: self._choices() and self._tables["verdicts"]),

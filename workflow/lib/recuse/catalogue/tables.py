@@ -1,4 +1,4 @@
-"""Every table and which studies have it, with columns by recuse.base.tables; and what else the report of a study reads."""
+"""Every table of a study, and which studies have it; and what else the report of a study reads."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pkgutil import resolve_name

@@ -8,10 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from recuse.base.database import connect, files
-from recuse.base.tables import read_table
+from recuse.base.tables import column_names, read_table
 from recuse.base.words import counted
 from recuse.data.cells import Cells, levels_of
 from recuse.data.study import Study
+
+CHECK = column_names("study topic subject finding level words advice")
 
 NEARLY = 0.9  # of the prompts: with more in effect, their numbers of ratings are about equal
 CROSSED = 0.5  # share of prompts that a model answers: below it, models answer some of the prompts by design

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from recuse.base.errors import CollectError, ConfigError
 from recuse.base.log import warn
-from recuse.base.tables import COLLECTED, COLLECTED_RATINGS, COLLECTED_VERDICTS, write_table
+from recuse.base.tables import write_table
 from recuse.base.words import counted
 from recuse.collect.collection import DONE, Outcome
 from recuse.collect.ledger import Answers, Ledger, answers_in
@@ -17,7 +17,7 @@ from recuse.collect.progress import progress
 from recuse.collect.requests import Request
 from recuse.collect.responses import choice_in
 from recuse.collect.run import collect
-from recuse.collect.table import counts_of, rows_of
+from recuse.collect.table import COLLECTED, COLLECTED_RATINGS, COLLECTED_VERDICTS, counts_of, rows_of
 from recuse.collect.texts import Answer
 
 UNLIMITED = "unlimited"

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from recuse.base.tables import COLLECTED
+from recuse.base.tables import column_names
 from recuse.collect.ledger import Entry
 from recuse.collect.parse import NOT_ANSWERED, Score, scores
 from recuse.collect.plan import RATINGS, Plan
@@ -11,6 +11,13 @@ from recuse.collect.requests import Request
 from recuse.collect.rubrics import VERDICT
 from recuse.collect.texts import Answer
 from recuse.imports.rows import ALL
+
+COLLECTED_RATINGS = column_names("judge model prompt dataset dimension rating length wording replicate criteria")
+COLLECTED_VERDICTS = column_names("judge item model_a model_b order outcome length_a length_b dataset wording vote reason")
+COLLECTED = column_names(
+    "study judge requests answered repaired ratings refusal truncated off_the_scale unreadable not_answered",
+    "tokens_in tokens_out money",
+)
 
 OUTCOMES = {"ab": ("a", "tie", "b"), "ba": ("b", "tie", "a")}
 

@@ -6,8 +6,12 @@ from statistics import NormalDist
 
 import numpy as np
 
+from recuse.base.tables import column_names
 from recuse.data.cells import Cells
 from recuse.data.registry import HUMAN
+
+MEAN_SCORES = column_names("study dimension judge model mean n")
+CORRELATIONS = column_names("study dimension judge statistic value std_error ci_low ci_high n")
 
 
 def pearson(tables: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:

@@ -6,12 +6,15 @@ import numpy as np
 
 from recuse.base.database import Connection, connect, create_table, files, text, write_rows
 from recuse.base.errors import DataError
+from recuse.base.tables import column_names
 from recuse.data.cells import occasion_in
 from recuse.data.describe import spearman
 from recuse.data.faults import NAMED, Check, first_twice, known, on_scale, raise_first_fault
 from recuse.data.files import as_number, check_columns, columns_of, read_as_texts, reading, texts_of
 from recuse.data.lines import check_declared, check_lines
 from recuse.data.registry import GOLD, RATERS, TEAMS, Registry
+
+AGREEMENT = column_names("study dimension statistic value n")
 
 REQUIRED = ("model", "dimension", "dataset", "prompt_id", "rater", "rating")
 OPTIONAL = ("occasion", "team")

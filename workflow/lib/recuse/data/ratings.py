@@ -20,7 +20,7 @@ from recuse.base.database import (
 )
 from recuse.base.errors import DataError
 from recuse.base.outputs import empty_folder, work_folder_of
-from recuse.base.tables import COMPLETENESS, write_table
+from recuse.base.tables import column_names, write_table
 from recuse.data.cells import Cells, cells_of_counts
 from recuse.data.codes import COLUMNS, CodedRows, code_checked, code_rows
 from recuse.data.faults import DECLARED_SCALE, IS_LENGTH, NAMED, Check, fault_number, known, on_scale, raise_first_fault
@@ -40,6 +40,8 @@ from recuse.data.files import (
 from recuse.data.lines import check_declared, check_lines
 from recuse.data.registry import DEFAULT, IMPORTED_SCALES, MOST_LEVELS, OBSERVED, Registry, scale_of
 from recuse.data.shards import COUNTED, Plan, Summary, first_twice, plan_shards, summarise, write_sorted
+
+COMPLETENESS = column_names("study dimension judge model prompts absent missing_rating missing_gt missing_length used")
 
 ON_ONE_LINE = {*REQUIRED, *OPTIONAL} - {"prompt_id", "wording"}  # these may be their own ids
 CHECKS = (

@@ -7,6 +7,9 @@ from os.path import isdir
 from pathlib import Path
 
 from recuse.base.errors import ConfigError, DataError
+from recuse.base.tables import column_names
+
+IMPORTED = column_names("study file kind n example")
 
 HUMAN = "Human"  # the judge of the human scores in tables and figures; no model's name
 NOT_IN_CONFIG = "not in config, taken as the only model of the family"  # what is said of a model that config does not name

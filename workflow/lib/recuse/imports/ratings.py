@@ -9,7 +9,7 @@ from os.path import isfile
 
 from recuse.base.database import Connection, connect, create_table, footer, name, text, write_rows
 from recuse.base.errors import ConfigError, DataError
-from recuse.base.tables import IMPORTED, write_table
+from recuse.base.tables import write_table
 from recuse.base.words import enumerated, visible
 from recuse.data.faults import DECLARED_SCALE, IS_LENGTH, NAMED, Check, first_twice, raise_first_fault
 from recuse.data.files import ASKED, IN_ONE, SOURCE, as_number, header_of, place_of, reading
@@ -18,6 +18,7 @@ from recuse.data.registry import (
     DEFAULT,
     FORMATS,
     HUMAN,
+    IMPORTED,
     IMPORTED_SCALES,
     MOST_LEVELS,
     NOT_IN_CONFIG,

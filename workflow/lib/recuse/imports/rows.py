@@ -14,7 +14,6 @@ import numpy as np
 
 from recuse.base.database import Connection, frame_at, name, reader, text
 from recuse.base.errors import ColumnError, DataError
-from recuse.base.tables import COMPARISONS
 from recuse.base.words import INVISIBLE
 from recuse.data.faults import Check, raise_first_fault
 from recuse.data.files import (
@@ -32,6 +31,7 @@ from recuse.data.files import (
     whole_as_text,
 )
 from recuse.data.registry import check_name
+from recuse.data.verdicts import COMPARISONS
 
 RATING_COLUMNS = ("judge", "model", "prompt_id", *IN_ONE, "dimension", "dataset", "rating", "gt", "pred_length")
 VERDICT_COLUMNS = COMPARISONS

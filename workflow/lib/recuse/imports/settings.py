@@ -4,9 +4,9 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
-from recuse.base.tables import OUTCOMES
 from recuse.config.declared.sections import Files, Name, Section, Some, SomeKeys, by_kind, optional, required
 from recuse.data.registry import COMPARED, FORMATS, RATED, refused_key
+from recuse.data.verdicts import OUTCOMES
 from recuse.imports.rows import spellings
 
 

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 
 from recuse.base.database import Connection, connect, create_table, name, write_rows
 from recuse.base.errors import DataError
-from recuse.base.tables import IMPORTED, LABELS, write_table
+from recuse.base.tables import write_table
 from recuse.data.faults import Check, raise_first_fault
 from recuse.data.files import SOURCE, header_of, reading
 from recuse.data.lines import check_declared, check_lines
-from recuse.data.registry import COMPARED, Registry
+from recuse.data.registry import COMPARED, IMPORTED, Registry
+from recuse.data.verdicts import LABELS
 from recuse.imports.guess import advising
 from recuse.imports.ratings import counts_of
 from recuse.imports.readers import count_rows, create_imported, named_as, winner

@@ -24,9 +24,16 @@ import numpy as np
 
 from recuse.base.database import Connection, create_table, files
 from recuse.base.reasons import Reason, because
+from recuse.base.tables import column_names
 from recuse.inference.verdict import KINDS, Reply, verdict_rows
 from recuse.model.least_squares import detectable, wald_columns
 from recuse.model.spec import BIASES
+
+GOLD = column_names(
+    "study quantity term case baseline share baseline_share measure",
+    "estimate std_error df ci_low ci_high p_value log_odds log_odds_ci_low log_odds_ci_high log_odds_p_value",
+    "n questions verdict favours detectable reason",
+)
 
 SELF, FAMILY = BIASES
 OTHER_JUDGES, OTHER_ANSWERS, SAME_QUESTIONS, BOTH = BASELINES = ("other judges", "other answers", "same questions", "both")

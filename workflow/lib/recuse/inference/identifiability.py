@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from recuse.base.reasons import Reason, because
+from recuse.base.tables import column_names
 from recuse.base.words import counted
 from recuse.data.moments import Moments
 from recuse.data.study import Study
@@ -15,6 +16,11 @@ from recuse.model.design import Term, absent_terms, estimable_terms, layout_of
 from recuse.model.estimable import slices_of
 from recuse.model.least_squares import IDENTIFIED, Solution, others_than_rating, solve
 from recuse.model.spec import BIASES, Spec, estimand_of
+
+IDENTIFIABILITY = column_names(
+    "study spec slice estimand quantity term reason words n n_term cells carried_by against",
+    "n_against share_carried share_same_judge share_same_model share_others rank_deficiency tied_to",
+)
 
 FEW = 2  # judges and models up to this number are named
 

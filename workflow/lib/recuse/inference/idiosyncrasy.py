@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from recuse.base.reasons import Reason, because
+from recuse.base.tables import column_names
 from recuse.base.words import percent
 from recuse.data.study import Study
 from recuse.inference.hierarchy import Posterior, posteriors
@@ -22,6 +23,17 @@ from recuse.inference.mixed import Errors, MixedFit, Pooled, Table, pooled
 from recuse.model.design import ALL_JUDGES, NO_ROWS
 from recuse.model.least_squares import ALONE, quantile, wald_columns, wald_p_value
 from recuse.model.spec import BIASES, C, Spec, biases_of
+
+IDIOSYNCRASY = column_names(
+    "study spec slice estimand quantity term",
+    "estimate std_error df ci_low ci_high p_value shrunk shrunk_std_error probability_positive missing cells reason doubt",
+)
+POOLED = column_names(
+    "study spec slice estimand quantity left_out weight biases",
+    "estimate std_error df ci_low ci_high p_value missing tau favouring_at_least",
+    "unweighted unweighted_ci_low unweighted_ci_high reason",
+)
+RESIDUALS = column_names("study spec slice estimand judge model relation residual std_error df band n reason")
 
 # With fewer degrees of freedom of the additive fit, preferences often seem not to vary, and then any gap seems a bias: in 48 %
 # of simulated studies without a bias, 2 judges of 4 models, some judge was established.

@@ -14,6 +14,7 @@ import numpy as np
 
 from recuse.base.database import connect, create_table, text, write_rows
 from recuse.base.reasons import Reason, because
+from recuse.base.tables import column_names
 from recuse.data.files import ASKED
 from recuse.data.moments import Moments
 from recuse.data.study import Study
@@ -23,6 +24,12 @@ from recuse.model.estimable import moments_of
 from recuse.model.prompt_sums import SliceCells, add_prompts, products
 from recuse.model.resampling import ResampledTotals
 from recuse.model.spec import BIASES, C, Spec, biases_of, estimand_of
+
+LEADERBOARD = column_names(
+    "study spec slice scores estimand model judges score std_error ci_low ci_high",
+    "rank rank_low rank_high change change_ci_low change_ci_high replicates note",
+)
+JUDGMENTS = column_names("study estimand judge place dimension dataset prompt_id rating human expected gap")
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -16,6 +16,7 @@ import numpy as np
 from recuse.base.database import files, text
 from recuse.base.errors import ConfigError
 from recuse.base.reasons import Reason, because
+from recuse.base.tables import column_names
 from recuse.data.cells import occasion_in
 from recuse.data.moments import LENGTH as LENGTH_OF_ROW
 from recuse.data.moments import REFERENCE as REFERENCE_OF_ROW
@@ -29,6 +30,12 @@ from recuse.model.estimable import moments_of
 from recuse.model.least_squares import LeastSquares, Solution, determined, inverted, small_sample_factor, solve, wald_columns
 from recuse.model.prompt_sums import SliceCells, add_prompts, mapped, products, score_weights
 from recuse.model.spec import BIASES, Spec, estimand_of
+
+MEASUREMENT_ERROR = column_names(
+    "study spec slice estimand method reliability quantity term",
+    "estimate std_error df ci_low ci_high p_value n prompts reason note",
+)
+BREAKDOWNS = column_names("study spec slice estimand quantity term sign_at_1 sign_at_lowest lowest breakdown reversal")
 
 UNCORRECTED, MOMENTS = 0.0, 1.0  # the share of the error variance that is subtracted
 METHODS = {"uncorrected": UNCORRECTED, "moments": MOMENTS}

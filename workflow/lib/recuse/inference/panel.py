@@ -11,11 +11,19 @@ from collections.abc import Callable, Iterable, Mapping
 import numpy as np
 
 from recuse.base.reasons import Reason, because, code
+from recuse.base.tables import column_names
 from recuse.data.study import Study
 from recuse.inference.judge_levels import LinkedJudges
 from recuse.inference.verdict import Verdict
 from recuse.model.least_squares import quantile
 from recuse.model.spec import BIASES
+
+PANEL = column_names(
+    "study family_ratings size panel recommended",
+    "bias_left bias_left_ci_low bias_left_ci_high worst_model worst_bias",
+    "square_difference square_difference_ci_low square_difference_ci_high",
+    "error error_ci_low error_ci_high effective effective_ci_low effective_ci_high note",
+)
 
 KEPT, LEFT_OUT = "kept", "left_out"  # judges' ratings of their own answers and of their family's
 FEW_FOLDS = 4  # parts of the prompts, below which there are no intervals

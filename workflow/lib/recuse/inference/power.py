@@ -11,6 +11,7 @@ from statistics import NormalDist
 import numpy as np
 
 from recuse.base.reasons import Reason, because
+from recuse.base.tables import column_names
 from recuse.data.moments import REFERENCE, Moments
 from recuse.data.study import Study
 from recuse.inference.idiosyncrasy import LEAST_PROMPTS, few_prompts, idiosyncrasies, listed_biases, refusal
@@ -21,6 +22,11 @@ from recuse.model.design import REFERENCE as SLOPE
 from recuse.model.estimable import slices_of
 from recuse.model.least_squares import NEGLIGIBLE, determined, inverted, quantile, solve, weighted_squares
 from recuse.model.spec import A, B, C, Spec
+
+POWER = column_names(
+    "study estimand judges models dimensions raters prompts self_bias power",
+    "detectable detectable_least floor prompts_needed bias size reason",
+)
 
 EQUATION = ("judge", "judge:reference", "self", "same_family")
 BY_MODEL = B.format("model")

@@ -7,12 +7,15 @@ from functools import cached_property
 
 import numpy as np
 
+from recuse.base.tables import column_names
 from recuse.data.selection import Selection
 from recuse.data.study import Study
 from recuse.model.estimable import moments_of
 from recuse.model.least_squares import quantile
 from recuse.model.prompt_sums import products, sum_by_prompt
 from recuse.model.spec import Spec
+
+PPI = column_names("study model method prompts draws labels full_mean std_error width rmse covered saved note")
 
 HUMANS, JUDGES, STRATA = "humans alone", "judges", "judges by dimension and relation"  # methods of estimating a human mean
 FEW_LABELLED = 30  # labelled prompts: results of fewer are unreliable

@@ -7,10 +7,12 @@ import numpy as np
 
 from recuse.base.database import connect, files, text
 from recuse.base.reasons import Reason, because
-from recuse.base.tables import read_table
+from recuse.base.tables import column_names, read_table
 from recuse.data.cells import occasion_in
 from recuse.data.registry import RATERS
 from recuse.data.study import Study
+
+RELIABILITY = column_names("study dimension single raters mean origin")
 
 OF_RATERS, OF_ALPHA = "raters", "Krippendorff's alpha"  # sources of a reliability
 ALPHA = "krippendorff_alpha"  # the fact, in the table of facts

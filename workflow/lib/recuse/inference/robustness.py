@@ -9,11 +9,17 @@ from typing import NamedTuple
 import numpy as np
 
 from recuse.base.reasons import Reason, because, code
+from recuse.base.tables import column_names
 from recuse.inference.measurement_error import BY_RATERS, METHODS
 from recuse.inference.power import REACH, noncentrality
 from recuse.inference.verdict import Reply
 from recuse.model.covariance import COVARIANCES, FEW
 from recuse.model.spec import BIASES, in_place
+
+CONCLUSIONS = column_names(
+    "study slice quantity term check spec estimand estimate ci_low ci_high p_value",
+    "conclusion first verdict reason doubt words detectable probability_positive missing note wordings",
+)
 
 OF_C = "idiosyncrasy"  # the table of biases beyond ordinary preference
 ESTIMATES = "estimates"  # of all specs: not one table but one for each

@@ -11,9 +11,16 @@ import numpy as np
 
 from recuse.base.database import connect, files
 from recuse.base.errors import DataError
+from recuse.base.tables import column_names
 from recuse.data.study import Study
 from recuse.inference.judge_levels import Crossing, LinkedJudges
 from recuse.inference.panel import BETWEEN, LEFT_OUT
+
+ROUND_ROBIN = column_names(
+    "study panel judges scheme answers ratings saved std_error factor",
+    "bias_left total_error note",
+)
+ROUND_ROBIN_PLAN = column_names("study dataset prompt_id occasion model judge")
 
 FULL, BY_PROMPT = "all judges", "one judge a prompt"
 NO_OTHER = "some model has no judge outside its family"

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recuse.base.reasons import Reason, because
+from recuse.base.tables import column_names
 from recuse.data.moments import Moments
 from recuse.data.study import Study
 from recuse.inference.measurement_error import columns_by_prompt
@@ -15,6 +16,13 @@ from recuse.model.estimable import slices_of
 from recuse.model.fit import PromptErrors, prompt_errors
 from recuse.model.least_squares import Solution, inverted, quantile, weighted_squares
 from recuse.model.spec import BIASES, Spec, estimand_of
+
+SENSITIVITY = column_names(
+    "study spec slice estimand quantity term",
+    "estimate std_error classical_std_error df partial_r2",
+    "robustness_value robustness_value_significance length_with_term length_with_rating bias_as_length",
+    "as_length_ci_low as_length_ci_high reason note",
+)
 
 
 class Strength(NamedTuple):

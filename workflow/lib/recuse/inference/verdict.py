@@ -16,9 +16,15 @@ from enum import StrEnum
 from math import isnan, nan
 
 from recuse.base.reasons import Reason, because
+from recuse.base.tables import column_names
 from recuse.base.words import percent
 from recuse.model.least_squares import holm
 from recuse.model.spec import BIASES
+
+VERDICTS = column_names(
+    "study kind quantity term verdict favours estimate ci_low ci_high p_value adjusted_p_value",
+    "probability_positive detectable A A_ci_low A_ci_high B B_ci_low B_ci_high reason note wordings",
+)
 
 AGAINST_PEOPLE, AGAINST_JUDGES, BEYOND = "A", "B", "C"
 QUESTIONS = {AGAINST_PEOPLE: "against people", AGAINST_JUDGES: "against the other judges", BEYOND: "beyond ordinary preference"}

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recuse.base.database import connect, files
+from recuse.base.tables import column_names
 from recuse.data.files import ASKED
 from recuse.data.study import Study
 from recuse.inference.idiosyncrasy import idiosyncrasies
@@ -21,6 +22,12 @@ from recuse.model.estimable import estimable_specs, sliced_by
 from recuse.model.fit import fits
 from recuse.model.least_squares import quantile, wald_columns
 from recuse.model.spec import BIASES, C, Spec, estimand_of
+
+WORDINGS = column_names(
+    "study check spec estimand quantity term wordings replicates",
+    "estimate std_error df ci_low ci_high p_value detectable one_std_error one_ci_low one_ci_high one_p_value",
+    "sd_wordings sd_replicates twice_prompts twice_wordings twice_replicates note",
+)
 
 NOTES = {
     1: "asked in one wording: nothing is known of others",

@@ -7,12 +7,30 @@ from typing import NamedTuple
 import numpy as np
 
 from recuse.base.reasons import Reason, because, in_words
+from recuse.base.tables import column_names
 from recuse.data.study import Study
 from recuse.model.estimable import LEFT_OUT, fitted_to, missing, not_estimable
 from recuse.model.fit import Coefficient, Fitted, fits
 from recuse.model.least_squares import NEGLIGIBLE, benjamini_hochberg, holm, quantile, wald_columns, wald_p_value
 from recuse.model.resampling import SAME, WildTest
 from recuse.model.spec import Spec, estimand_of
+
+ESTIMATES = column_names(
+    "study spec slice quantity term",
+    "estimate std_error ci_low ci_high p_value n n_term note",
+    "effect effect_std_error effect_ci_low effect_ci_high",
+    "boot_std_error boot_ci_low boot_ci_high estimand",
+    "df wild_p_value wild_ci_low wild_ci_high",
+)
+SMOOTHS = column_names("study spec slice judge reference value std_error ci_low ci_high")
+NOT_ESTIMABLE = column_names("study spec slice quantity term reason")
+REMARKS = column_names("study spec slice remark")
+MULTIPLICITY = column_names(
+    "study spec slice estimand quantity term tests estimate std_error p_value",
+    "holm_p_value bh_p_value max_t_p_value simultaneous_ci_low simultaneous_ci_high replicates",
+)
+# Tables of all specs together, by their names.
+OF_SPECS = {"not_estimable": NOT_ESTIMABLE, "remarks": REMARKS, "smooths": SMOOTHS, "multiplicity": MULTIPLICITY}
 
 
 class Estimated(NamedTuple):

@@ -12,11 +12,18 @@ from typing import NamedTuple
 import numpy as np
 
 from recuse.base.database import Connection, create_table, text
-from recuse.base.tables import CONTROL
+from recuse.base.tables import column_names
+from recuse.data.verdicts import CONTROL
 from recuse.inference.gold import GRID
 from recuse.inference.verdict import AGAINST_PEOPLE
 from recuse.model.least_squares import wald_p_value
 from recuse.pairwise.questions import Group, bootstrap, groups_of, quotient, share_intervals
+
+CHOICES = column_names(
+    "study quantity term model draws question judge_share human_share",
+    "estimate std_error ci_low ci_high p_value n questions",
+)
+LABEL_NOISE = column_names("study quantity term origin flip_rate agreement vote_pairs estimate ci_low ci_high changes_at")
 
 SELF, FAMILY, WINS, LONGER, FIRST = QUANTITIES = ("self_bias", "family_bias", "wins", "longer", "first")
 HALF, EXCLUDED = DRAWS = ("half", "excluded")

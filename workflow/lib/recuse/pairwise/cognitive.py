@@ -8,8 +8,14 @@ from itertools import product
 from typing import NamedTuple
 
 from recuse.base.database import connect, files, name
-from recuse.base.tables import ORDERS
+from recuse.base.tables import column_names
+from recuse.data.verdicts import ORDERS
 from recuse.pairwise.questions import OWN, create_pairs, groups_of, shares
+
+COGNITIVE_BIASES = column_names(
+    "study experiment judge size bias origin share ci_low ci_high biased n left_out",
+    "valid random chance above_random",
+)
 
 CONDITIONS = {  # the conditions of comparisons that each test reads
     "order": "condition in ('', 'order')",  # the same prompt

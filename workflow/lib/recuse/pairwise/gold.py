@@ -6,7 +6,7 @@ Preferring one's own right answer to a wrong one is legitimate, preferring one's
 
 from recuse.base.database import Connection, text
 from recuse.base.errors import DataError
-from recuse.base.tables import CONTROL
+from recuse.data.verdicts import CONTROL
 from recuse.inference.gold import BOTH_RIGHT, BOTH_WRONG, HARMFUL, LEGITIMATE
 from recuse.pairwise.choices import SWAYING
 

@@ -29,13 +29,19 @@ import numpy as np
 
 from recuse.base.database import connect, create_table, files, text
 from recuse.base.reasons import Reason, because
-from recuse.base.tables import CONTROL
+from recuse.base.tables import column_names
 from recuse.data.registry import HUMAN
+from recuse.data.verdicts import CONTROL
 from recuse.model.design import ALL_JUDGES
 from recuse.model.least_squares import quantile, wald_columns
 from recuse.pairwise.choices import FEW, SWAYING, VOTES
 from recuse.pairwise.davidson import FAMILY, KINDS, LENGTH, POSITION, SELF, SENSITIVITY, STRENGTH, TIE, Cells, Verdicts
 from recuse.pairwise.maximum import Fit, fit, inverted
+
+REGRESSION = column_names(
+    "study question quantity term estimate std_error ci_low ci_high p_value df",
+    "n questions spread reason doubt wordings one_ci_low one_ci_high",
+)
 
 if TYPE_CHECKING:
     from recuse.inference.idiosyncrasy import Idiosyncrasy

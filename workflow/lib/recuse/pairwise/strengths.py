@@ -8,11 +8,17 @@ from typing import NamedTuple
 import numpy as np
 
 from recuse.base.reasons import Reason, because
+from recuse.base.tables import column_names
 from recuse.inference.leaderboard import DEBIASED, HUMAN, RAW, rank_sets, ranks
 from recuse.model.least_squares import quantile
 from recuse.pairwise.davidson import LENGTH, POSITION, SENSITIVITY, STRENGTH, TIE, Cells, Verdicts
 from recuse.pairwise.maximum import Fit, fit
 from recuse.pairwise.regression import Regression, probability
+
+STRENGTHS = column_names(
+    "study scores model strength std_error ci_low ci_high win_rate win_rate_low win_rate_high",
+    "rank rank_low rank_high change change_ci_low change_ci_high note",
+)
 
 EQUAL_LENGTH = "equal_length"
 DRAWS = 1000

@@ -11,7 +11,7 @@ from recuse.base.database import Connection, connect, create_table, name, text, 
 from recuse.base.database import files as parquet
 from recuse.base.errors import DataError
 from recuse.base.outputs import empty_folder, work_folder_of
-from recuse.base.tables import COMPARISONS, CONTROL, LABELS, ORDERS, OUTCOMES, PAIRWISE_COMPLETENESS, write_table
+from recuse.base.tables import column_names, write_table
 from recuse.data.faults import Check, first_twice, raise_first_fault
 from recuse.data.files import (
     SOURCE,
@@ -27,6 +27,11 @@ from recuse.data.files import (
 )
 from recuse.data.lines import check_declared, check_lines
 from recuse.data.registry import HUMAN, ORDER_DRAWN, Registry
+from recuse.data.verdicts import COMPARISONS, CONTROL, LABELS, ORDERS, OUTCOMES
+
+PAIRWISE_COMPLETENESS = column_names(
+    "study experiment condition judge comparisons verdicts errors one_order no_human no_length"
+)
 
 COMPARISON = ("experiment", "condition", "judge", "item", "model_a", "model_b", "wording", "vote")
 REQUIRED = ("judge", "item", "model_a", "model_b", "order", "outcome")
@@ -131,7 +136,7 @@ def normalise(
 
     files: of verdicts, in the columns of the canonical table or, with a reader, in a format of their own. reader: the function,
     `module:function`, that gives their rows as `select_stored` does. models: config's, by whose `ids` judges and models get one
-    name; others keep theirs. Comparisons have the columns COMPARISONS of `recuse.base.tables`, one row per verdict, sorted by
+    name; others keep theirs. Comparisons have the columns COMPARISONS of `recuse.data.verdicts`, one row per verdict, sorted by
     experiment, condition, judge, item, model_a, model_b, wording, order and vote. In canonical files all columns after the
     first six are optional; an empty condition, experiment or wording means none, an empty vote 1. `order` is `ab` if the answer
     of model_a was shown first; outcome, human and favoured name the answer (`a`, `b`), not its place; right_a and right_b,

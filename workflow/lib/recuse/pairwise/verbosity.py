@@ -10,8 +10,22 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from recuse.base.database import Connection, text
+from recuse.base.tables import column_names
 from recuse.data.registry import HUMAN
 from recuse.pairwise.questions import OWN, bootstrap, exact_interval, quotient, shares, summed
+
+VERBOSITY = column_names(
+    "study experiment condition judge order draws verbosity_bias ci_low ci_high few",
+    "accuracy_parity_gap rate_shorter wrong_shorter n_shorter rate_longer wrong_longer n_longer",
+    "judge_draws human_ties equal_lengths errors no_human no_length questions",
+)
+POSITION = column_names("study experiment condition judge statistic value ci_low ci_high n questions")
+PAIRWISE_AGREEMENT = column_names(
+    "study experiment condition judge order value ci_low ci_high agree n errors",
+    "value_errors_wrong questions",
+)
+SCORE_CURVES = column_names("study experiment condition judge order bin_low bin_high mean std_dev n no_length")
+ALIGNMENT_CURVES = column_names("study experiment condition judge bin_low bin_high agreement ci_low ci_high agree n no_length")
 
 # The verdicts that each order rule takes, columns of `pairs`.
 RULES = {"debiased": ["debiased"], "ab": ["outcome_ab"], "ba": ["outcome_ba"], "pooled": ["outcome_ab", "outcome_ba"]}

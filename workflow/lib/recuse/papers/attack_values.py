@@ -4,8 +4,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 
-from recuse.base.tables import read_table
+from recuse.base.tables import column_names, read_table
 from recuse.pairwise.questions import ranks
+
+PUBLISHED_RANKS = column_names("table judge column asr printed recomputed lowest_possible highest_possible verdict")
 
 AUTHOR = "GPT-4"  # of the answers where the tables do not say (section 4.2)
 MAIN = "perturbations"  # the experiment of Tables 1 and 6

@@ -13,9 +13,23 @@ import numpy as np
 
 from recuse.base.database import Connection, files, text
 from recuse.base.errors import ConfigError
-from recuse.base.tables import CONTROL, WORSENING
+from recuse.base.tables import column_names
+from recuse.data.verdicts import CONTROL, WORSENING
 from recuse.pairwise.questions import bootstrap, exact_interval, groups_of, percentile_intervals, quotient, ranks
 from recuse.papers.sources import load_json_lines
+
+ASR = column_names(
+    "study experiment condition model_a model_b judge asr ci_low ci_high shifted n",
+    "samples left_out votes errors rank",
+)
+RANKS = column_names("study experiment judge average_rank columns place")
+VOTES_BY_POSITION = column_names("study experiment judge first tie second difference ci_low ci_high n errors")
+LENGTH_CURVE = column_names(
+    "study experiment judge bin_low bin_high preference ci_low ci_high n questions",
+    "equal_lengths no_length errors",
+)
+VOTE_SHARES = column_names("study experiment model_a model_b judge a tie b n errors")
+LENGTH_CONFOUND = column_names("study perturbation level unit answers relative_change ci_low ci_high longer n")
 
 OTHER_TESTS = ("order", "compassion", "bandwagon", "attentional")  # conditions of CoBBLEr (see `cognitive`): no perturbations
 BIN = 10  # units of length

@@ -13,10 +13,12 @@ from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
-from recuse.base.tables import read_table
+from recuse.base.tables import column_names, read_table
 from recuse.data.registry import HUMAN
 from recuse.papers.results import AbsentError, Results, Value
 from recuse.papers.values import DIMENSIONS, ESTIMANDS, JUDGES
+
+CLAIMS = column_names("study claim section sentence criterion estimand kind verdict evidence published published_evidence")
 
 HOLDS, FAILS, ABSENT = "holds", "fails", "data absent"
 NO_HELM = "no ratings of HELM-Instruct but a simulated placeholder, with biases that are declared"

@@ -13,10 +13,14 @@ from math import comb
 import numpy as np
 import pandas as pd
 
+from recuse.base.tables import column_names
 from recuse.data.registry import HUMAN
 from recuse.pairwise.cognitive import CLOSED_FORM, against_random
 from recuse.pairwise.questions import percentile_intervals
 from recuse.papers.sources import load_json
+
+RBO = column_names("study statistic form systems ties judge value as_coded rankings above_list ci_low ci_high")
+VALID = column_names("study judge prompt comparisons valid rate quoted agrees")
 
 BATCHES = "competitive-llms/human/batches"
 QUOTED = "competitive-llms/human/cobbler_table2_anova.csv"

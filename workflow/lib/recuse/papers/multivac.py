@@ -6,9 +6,9 @@ Source: github.com/themultivac/multivac-evaluation (MIT licence), data/peer_matr
 from collections.abc import Iterator, Sequence
 
 from recuse.base.database import Connection, connect, footer, reader, text, write_rows
-from recuse.base.tables import IMPORTED, write_table
+from recuse.base.tables import write_table
 from recuse.data.files import SOURCE
-from recuse.data.registry import IMPORTED_SCALES
+from recuse.data.registry import IMPORTED, IMPORTED_SCALES
 from recuse.imports.rows import FAILURE
 
 SCORE = "Score"

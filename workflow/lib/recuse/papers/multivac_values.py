@@ -6,8 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from recuse.base.database import connect, files
+from recuse.base.tables import column_names
 from recuse.papers.multivac import HIGHEST, SCORE
 from recuse.papers.scorecard import DIFFERS, NO_VALUE, judged
+
+RANKINGS = column_names("study model group n mean bradley_terry rank")
 
 Rows = Sequence[Mapping[str, str]]
 PLACE = "The Multivac, ba0f7b5"

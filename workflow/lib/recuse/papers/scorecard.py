@@ -4,10 +4,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
+from recuse.base.tables import column_names
 from recuse.papers.attack_values import MAIN, key_of_attack, second_answer
 from recuse.papers.claims import ABSENT, FAILS, HOLDS
 from recuse.papers.results import Results, Value
 from recuse.papers.values import DIMENSIONS, JUDGES
+
+SCORECARD = column_names(
+    "study item figure spec slice estimand quantity term model",
+    "published published_ci_low published_ci_high ours ours_ci_low ours_ci_high",
+    "deviation tolerance verdict cause",
+)
 
 MATCH, DIFFERS = "match", "differs"
 DRAWN = 1.3  # drawing units: a drawn value is good to one, and rounding its end points adds a little
@@ -153,7 +160,7 @@ class Item:
 def scorecard_of_comparisons(
     published: Rows, attacks: Rows, tables: Tables, *, study: str, source: str, kind: str
 ) -> Iterator[dict]:
-    """Yield the rows of the scorecard (SCORECARD of `recuse.base.tables`) of a study of comparisons.
+    """Yield the rows of the scorecard (SCORECARD) of a study of comparisons.
 
     deviation = (ours - published) / tolerance; a match has at most 1. tolerance: half a unit of the last printed digit; for a
     success rate p in other votes than the paper's (a user's, or simulated with p planted) 2.576 sqrt(p (1 - p) / n) more.

@@ -4,9 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from recuse.base.tables import SCORECARD
 from recuse.base.words import BADGES
-from recuse.papers.scorecard import ABSENT, DIFFERS, MATCH
+from recuse.papers.scorecard import ABSENT, DIFFERS, MATCH, SCORECARD
 from recuse.papers.values import ORDER
 from recuse.report.html import rendered
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from recuse.base.database import Connection
 from recuse.base.errors import DataError
-from recuse.base.tables import COMPARISONS
+from recuse.data.verdicts import COMPARISONS
 
 MODELS = {"bard": "Bard", "claude": "Claude", "gpt35": "GPT-3.5", "gpt4": "GPT-4", "vicuna-13b": "Vicuna-13B"}  # judges too
 PAIRS = tuple(permutations(MODELS, 2))  # model shown first, model shown second

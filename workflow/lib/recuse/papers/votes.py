@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from recuse.base.tables import WORSENING
+from recuse.data.verdicts import WORSENING
 from recuse.papers.attack_values import AUTHOR, MAIN, read_attacks, second_answer
 from recuse.simulate.votes import CONTROL_TIE, Attacked, Samples, draw_votes, join, lengths, planted_success
 

@@ -22,7 +22,7 @@ from itertools import combinations
 import numpy as np
 
 from recuse.base.errors import ConfigError
-from recuse.base.tables import ORDERS, OUTCOMES
+from recuse.data.verdicts import ORDERS, OUTCOMES
 from recuse.inference.gold import BOTH_RIGHT, BOTH_WRONG, HARMFUL, LEGITIMATE
 from recuse.simulate.votes import A, B, item_names, join, named
 

@@ -28,7 +28,7 @@ from itertools import combinations
 import numpy as np
 
 from recuse.base.errors import ConfigError
-from recuse.base.tables import ORDERS, OUTCOMES, WORSENING
+from recuse.data.verdicts import ORDERS, OUTCOMES, WORSENING
 from recuse.simulate.votes import (
     CONTROL_PERTURBED,
     CONTROL_TIE,

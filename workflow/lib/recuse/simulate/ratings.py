@@ -26,6 +26,7 @@ import numpy as np
 
 from recuse.base.errors import ConfigError
 from recuse.base.log import steps
+from recuse.base.tables import column_names
 from recuse.data.registry import GOLD, RATERS
 from recuse.simulate.world import (
     TEAM_SIZE,
@@ -37,6 +38,8 @@ from recuse.simulate.world import (
     qualities,
     rater_scores,
 )
+
+PLANTED = column_names("slice quantity term model planted")
 
 GT_DECIMALS = 3  # the published files write 3.667
 SMALLEST_DATASET = 2  # prompts: fewer leave a slice by dataset without any spread

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from recuse.base.tables import column_names
 from recuse.data.moments import Moments
 from recuse.data.study import Study
 from recuse.inference.gold import BOTH, CASES_OF_PAIRS, SELF
@@ -13,6 +14,10 @@ from recuse.model.least_squares import solve
 from recuse.model.spec import BIASES, A, Spec
 from recuse.pairwise.choices import MAIN
 from recuse.pairwise.cognitive import CLOSED_FORM
+from recuse.simulate.votes import PAIRWISE_PLANTED
+
+RECOVERY = column_names("study spec slice estimand quantity term planted expected estimate std_error ci_low ci_high z inside")
+PAIRWISE_RECOVERY = ("study", *PAIRWISE_PLANTED, "estimate", "ci_low", "ci_high", "n", "inside")
 
 Values = Mapping[tuple[str, str, str, str], float]  # planted, by slice (a dimension), quantity, term and model
 

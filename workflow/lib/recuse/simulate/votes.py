@@ -20,7 +20,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from recuse.base.database import name, write_parquet
-from recuse.base.tables import COMPARISONS, CONTROL, ORDERS, OUTCOMES, WORSENING
+from recuse.base.tables import column_names
+from recuse.data.verdicts import COMPARISONS, CONTROL, ORDERS, OUTCOMES, WORSENING
+
+PAIRWISE_PLANTED = column_names("experiment condition judge model_b quantity planted")
 
 VOTES = 3  # in each order
 A, B, TIE, ERROR = range(len(OUTCOMES))

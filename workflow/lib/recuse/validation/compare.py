@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recuse.base.errors import DesignError
+from recuse.base.tables import column_names
 from recuse.data.cells import Cells
 from recuse.data.study import Study
 from recuse.model.covariance import COVARIANCES
@@ -20,6 +21,8 @@ from recuse.model.least_squares import IDENTIFIED, RANK_TOLERANCE
 from recuse.model.ordinal import fit_ordinal
 from recuse.model.spec import Spec, estimand_of
 from recuse.validation.statsmodels import fits_by_formula, improve
+
+CROSSCHECK = column_names("study spec slice estimand compared terms largest_difference tolerance")
 
 COMPARED = ("estimate", "std_error", "ci_low", "ci_high")
 ESTIMATES, LIKELIHOOD, CURVES = "estimates and intervals", "log-likelihood", "estimates and curves"

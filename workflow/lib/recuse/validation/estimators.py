@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recuse.base.log import steps
+from recuse.base.tables import column_names
 from recuse.inference.idiosyncrasy import idiosyncrasies, idiosyncrasy_rows
 from recuse.inference.measurement_error import MOMENTS, SplitRaters, correct, corrected_rows
 from recuse.inference.reliability import one_way
@@ -23,6 +24,11 @@ from recuse.model.estimates import estimates_of, simultaneous
 from recuse.model.fit import Coefficient, Fitted, fits
 from recuse.model.spec import BIASES, EQUATION_1, A, B, C, Spec, estimand_of
 from recuse.validation.world import DIALS, RATERS, DrawnStudy, MonteCarloWorld, world_in_words
+
+MONTECARLO = column_names("grid dial setting estimator estimand quantity term planted statistic value mc_error replicates")
+WORLDS = column_names(
+    "grid title estimator planted lowest mean highest any any_or_family pooled refused pooled_refused mc_error replicates"
+)
 
 
 @dataclass

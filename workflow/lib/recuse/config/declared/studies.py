@@ -8,7 +8,6 @@ from pydantic import AfterValidator, Field
 
 from recuse.base.errors import ConfigError
 from recuse.base.products import TEXTS
-from recuse.base.tables import CONTROL
 from recuse.config.declared.inference import SpecSettings
 from recuse.config.declared.sections import (
     File,
@@ -39,6 +38,7 @@ from recuse.data.registry import (
     in_whole_steps,
     possible_steps,
 )
+from recuse.data.verdicts import CONTROL
 from recuse.simulate.gold import declared_key_world
 from recuse.simulate.pairwise import declared_comparisons
 

@@ -1,13 +1,11 @@
 """A small study with everything a report shows, including names that look like markup, and its page."""
 
-import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
 
 from conftest import ROOT
 from recuse.base.reasons import Reason, because
-from recuse.base.records import PROJECT
 from recuse.base.tables import write_table
 from recuse.base.words import WORDS_ALONE
 from recuse.data.ratings import COMPLETENESS
@@ -129,8 +127,6 @@ def write_page(folder: Path, *, verdicts: bool = True) -> Path:
     if not verdicts:
         write_table(folder / "tables/verdicts.csv", VERDICTS, [])
     (folder / "caption.rst").write_text(CAPTION, "utf-8")
-    record = {"rule": "ratings", "contents": {PROJECT: "0", "ratings of <b>mine &.csv": DIGEST}}
-    (folder / "made.json").write_text(json.dumps({**record, "inputs": {}, "outputs": {}, "params": {}}), "utf-8")
     about = {"caption": str(folder / "caption.rst"), "tables": [], "drawing": {"subject": ABOUT["subject"]}}
     paths = {
         kind: [str(folder / f"{name}.csv") for name in tables if name.startswith(kind)] for kind in ("tables", "estimates")
@@ -138,7 +134,6 @@ def write_page(folder: Path, *, verdicts: bool = True) -> Path:
     inputs = {
         "figures": [str(folder / "figures" / f"{name}.svg") for name in figures],
         "pages": [],
-        "made": [str(folder / "made.json")],
         "template": [str(ROOT / "workflow" / "report" / "report.html.j2")],
     }
     html, _ = report(
@@ -147,6 +142,7 @@ def write_page(folder: Path, *, verdicts: bool = True) -> Path:
         figures=dict.fromkeys(figures, about),
         formats=["svg", "pdf"],
         inputs=paths | inputs,
+        files=[("ratings of <b>mine &.csv", DIGEST)],
         context={"wildcards": {"study": "mine"}, "config": {}},
         page=str(folder / "report.html"),
     )

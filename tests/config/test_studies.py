@@ -12,6 +12,7 @@ from recuse.config.studies import (
     check_names,
     conclusions_params,
     config_of,
+    csv_megabytes,
     families_of,
     fits,
     has_alphas,
@@ -367,3 +368,15 @@ def test_each_stage_of_fits_has_its_own_specs_after_those_before():
     assert sorted(specs) == sorted(CONFIGURED["specs"])
     assert of_all[0].order == ["main", "clustered"]
     assert of_all[-1].order == list(CONFIGURED["specs"])
+
+
+@pytest.mark.parametrize(
+    ("paths", "megabytes"), [(["a.csv", "b.csv"], 5), (["c.jsonl", "b.csv"], 4), (["parts"], 8), (["none.parquet"], 0)]
+)
+def test_raw_files_count_as_csv(tmp_path, monkeypatch, paths, megabytes):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "parts").mkdir(exist_ok=True)
+    sizes = {"a.csv": 3e6, "b.csv": 2e6, "c.jsonl": 250e3, "parts/0.parquet": 500e3, "parts/1.parquet": 500e3}
+    for name, size in sizes.items():
+        (tmp_path / name).write_bytes(b" " * int(size))
+    assert csv_megabytes(paths) == megabytes

@@ -189,7 +189,6 @@ def page(folder, figures):
     inputs = {
         "figures": [str(folder / f"figures/{name}.svg") for name in figures],
         "pages": [],
-        "made": [],
         "tables": [str(folder / f"tables/{name}.csv") for name in tables_of_study()],
         "estimates": [str(folder / f"estimates/{spec}.csv") for spec in SPECS],
         "template": [str(ROOT / "workflow" / "report" / "report.html.j2")],
@@ -197,6 +196,7 @@ def page(folder, figures):
     context = {"wildcards": {"study": "ours"}, "config": {}}
     page, _ = report(
         study="ours",
+        files=[],
         about=about,
         figures=captions,
         formats=["svg"],

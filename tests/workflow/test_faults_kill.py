@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from recuse.base.start import copy_example
+from recuse.workflow.start import copy_example
 from workflow_runs import ROOT, copy_project, products, snakemake
 
 pytestmark = pytest.mark.workflow

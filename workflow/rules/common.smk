@@ -6,8 +6,8 @@ from functools import cache, partial
 from recuse.base import places
 from recuse.base.errors import ConfigError, RecuseError
 from recuse.base.products import register
-from recuse.base.records import contents_of
-from recuse.base.rules import asks, code_of
+from recuse.workflow.records import contents_of
+from recuse.workflow.rules import asks, code_of
 from recuse.catalogue.figures import drawings, figures, inputs_of
 from recuse.config import studies
 from recuse.config.load import checked, merged

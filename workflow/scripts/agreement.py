@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from recuse.base.runner import run
 from recuse.base.tables import write_table
 from recuse.data.raters import AGREEMENT, agreement, check_raters
 from recuse.data.registry import Registry
+from recuse.workflow.runner import run
 
 
 def tabulate(

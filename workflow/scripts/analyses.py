@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 from recuse.base.database import connect, files
-from recuse.base.runner import run
 from recuse.base.tables import read_table, write_table
 from recuse.base.words import counted
 from recuse.check.facts import CHECK
@@ -47,6 +46,7 @@ from recuse.papers.attacks import (
     votes_by_position,
     worsening_among,
 )
+from recuse.workflow.runner import run
 
 
 def verbosity_tables(

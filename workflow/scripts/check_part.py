@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from recuse.base.runner import run
 from recuse.data.ratings import StudyFiles, check_files
+from recuse.workflow.runner import run
 
 
 def check_part(*, raw: Sequence[str], params: Mapping, checked: str, summary: str) -> None:

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from recuse.base.runner import run
 from recuse.base.tables import write_table
 from recuse.pairwise.cognitive import COGNITIVE_BIASES
 from recuse.papers.cobbler import RBO, VALID, released_biases, released_overlap, valid_rates
+from recuse.workflow.runner import run
 
 
 def tabulate(*, study: str, raw: Sequence[str], folder: str, confidence: float, seed: int, outputs: Mapping[str, str]) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from recuse.base.digests import sha256_of
 from recuse.base.outputs import write_text
-from recuse.base.runner import run
 from recuse.collect.inputs import read_plan, stopping_rule
 from recuse.collect.study import Collected, ask
 from recuse.collect.words import of_run
+from recuse.workflow.runner import run
 
 
 def collect_study(*, study: str, ledger: str, answered: str, collected: str, seen: str, config: Mapping) -> None:

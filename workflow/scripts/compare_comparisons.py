@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from recuse.base.runner import run
 from recuse.base.tables import read_table, write_table
 from recuse.papers.attack_values import read_attacks
 from recuse.papers.scorecard import SCORECARD, scorecard_of_comparisons
+from recuse.workflow.runner import run
 
 
 def compare(

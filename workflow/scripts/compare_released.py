@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from recuse.base.runner import run
 from recuse.base.tables import read_table, write_table
 from recuse.papers.multivac_values import RANKINGS, rankings, scorecard_of_multivac
 from recuse.papers.scorecard import SCORECARD
+from recuse.workflow.runner import run
 
 
 def compare(*, study: str, estimates: Sequence[str], ratings: Sequence[str], published: Sequence[str], outputs) -> None:

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from recuse.base.outputs import write_text
-from recuse.base.runner import run
 from recuse.base.tables import write_table
 from recuse.papers.claims import CLAIMS, judged_claims, read_claims
 from recuse.papers.results import Results
 from recuse.papers.scorecard import SCORECARD, scorecard
 from recuse.papers.scorecard_page import page
 from recuse.papers.values import read_published
+from recuse.workflow.runner import run
 
 
 def judge(

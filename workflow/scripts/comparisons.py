@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from recuse.base.runner import run
 from recuse.pairwise.table import normalise
+from recuse.workflow.runner import run
 
 
 def normalise_study(*, study: str, raw: Sequence[str], params: Mapping, comparisons: str, completeness: str) -> None:

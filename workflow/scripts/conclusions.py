@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from recuse.base.runner import run
 from recuse.base.tables import read_table, write_table
 from recuse.data.describe import judges_astray
 from recuse.data.study import Study
@@ -24,6 +23,7 @@ from recuse.inference.round_robin import ROUND_ROBIN, round_robin_rows
 from recuse.inference.verdict import VERDICTS, rating_judges, verdicts_on_ratings
 from recuse.model.estimable import estimable_specs
 from recuse.model.spec import Spec
+from recuse.workflow.runner import run
 
 
 def rank(

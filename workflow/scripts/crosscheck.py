@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from recuse.base.runner import run
 from recuse.base.tables import write_table
 from recuse.data.study import Study
 from recuse.model.spec import Spec
 from recuse.validation.compare import CROSSCHECK, compared, raise_disagreement
+from recuse.workflow.runner import run
 
 
 def compare(*, study: str, cells: str, ratings: Sequence[str], specs: Mapping, confidence: float, crosscheck: str) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from recuse.base.runner import run
 from recuse.base.tables import write_table
 from recuse.check.check import check_study
 from recuse.check.facts import CHECK, facts_of
@@ -11,6 +10,7 @@ from recuse.data.cells import read_cells
 from recuse.data.describe import CORRELATIONS, MEAN_SCORES, correlations, mean_scores
 from recuse.data.study import Study
 from recuse.inference.reliability import reliability_of
+from recuse.workflow.runner import run
 
 
 def describe(*, study: str, cells: str, confidence: float, outputs: Mapping[str, str]) -> None:

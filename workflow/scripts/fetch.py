@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from recuse.base.database import bytes_of
-from recuse.base.runner import run
 from recuse.papers.fetch import cache_folder, fetch, mirror_location
+from recuse.workflow.runner import run
 
 AT_ONCE = 8  # small files: most of the time is spent waiting
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from recuse.base.runner import run
 from recuse.plot.style import drawn, save
+from recuse.workflow.runner import run
 
 
 def draw(*, pictures: Sequence[str], figures: Mapping[str, Mapping]) -> None:

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from recuse.base.runner import run
 from recuse.base.tables import read_table, write_table
 from recuse.data.study import Study
 from recuse.model.estimates import ESTIMATES, OF_SPECS, estimate
 from recuse.model.spec import Spec
+from recuse.workflow.runner import run
 
 
 def fit(

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from recuse.base.runner import run
 from recuse.data.cells import gather_cells
+from recuse.workflow.runner import run
 
 
 def gather(*, counts: Sequence[str], cells: str) -> None:

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from recuse.base.database import connect
-from recuse.base.runner import run
 from recuse.base.tables import write_table
 from recuse.inference.gold import CASES_OF_RATINGS, GOLD, create_marks_of_ratings
 from recuse.inference.gold import gold as gold_rows
+from recuse.workflow.runner import run
 
 
 def tabulate(*, study: str, ratings: Sequence[str], pass_mark: float, confidence: float, power: float, gold: str) -> None:

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from recuse.base.runner import run
 from recuse.imports.ratings import import_ratings
+from recuse.workflow.runner import run
 
 
 def import_study(

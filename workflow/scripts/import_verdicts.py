@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from recuse.base.runner import run
 from recuse.imports.verdicts import import_verdicts
+from recuse.workflow.runner import run
 
 
 def import_study(

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from recuse.base.runner import run
 from recuse.base.tables import read_table, write_table
 from recuse.validation.estimators import MONTECARLO, TABLES, WORLDS, table, worlds_rows
+from recuse.workflow.runner import run
 
 
 def montecarlo_tables(*, results: Sequence[str], titles: Mapping[str, str], outputs: Mapping[str, str]) -> None:

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from recuse.base.runner import run
 from recuse.base.tables import write_table
 from recuse.validation.estimators import MONTECARLO, try_estimators
 from recuse.validation.world import MonteCarloWorld
+from recuse.workflow.runner import run
 
 
 def try_on_world(

@@ -4,8 +4,9 @@ import json
 from collections.abc import Mapping, Sequence
 
 from recuse.base.outputs import write_text
-from recuse.base.runner import run
 from recuse.report.page import report
+from recuse.workflow.records import outside_files
+from recuse.workflow.runner import run
 
 
 def write_report(
@@ -22,7 +23,8 @@ def write_report(
     context = {"wildcards": {"study": study}, "config": config}
     page = outputs["page"]
     whole = {"about": about, "figures": about_figures, "formats": formats}
-    html, summary = report(study=study, inputs=paths, context=context, page=page, **whole)
+    files = outside_files(paths["made"])
+    html, summary = report(study=study, inputs=paths, files=files, context=context, page=page, **whole)
     write_text(page, html)
     write_text(outputs["summary"], json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
     print(f"{page}: {len(html.encode()) / 1e6:.1f} MB")

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from recuse.base.runner import run
 from recuse.data.ratings import StudyFiles, plan_study
+from recuse.workflow.runner import run
 
 
 def plan_shards(

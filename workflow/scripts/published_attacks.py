@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Mapping
 
-from recuse.base.runner import run
 from recuse.base.tables import read_table, write_table
 from recuse.papers.attack_values import PUBLISHED_RANKS, published_ranks
 from recuse.papers.attacks import LENGTH_CONFOUND, length_confound
+from recuse.workflow.runner import run
 
 
 def tabulate(*, study: str, folder: str, published: str, confidence: float, seed: int, outputs: Mapping[str, str]) -> None:

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from recuse.base.runner import run
 from recuse.data.cells import build_cells
 from recuse.data.ratings import StudyFiles, normalise
+from recuse.workflow.runner import run
 
 
 def normalise_study(*, study: str, raw: Sequence[str], params: Mapping, ratings: str, cells: str, completeness: str) -> None:

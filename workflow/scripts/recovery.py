@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
-from recuse.base.runner import run
 from recuse.base.tables import read_table, write_table
 from recuse.data.study import Study
 from recuse.model.spec import Spec
 from recuse.simulate.recovery import RECOVERY
 from recuse.simulate.recovery import recovery as recovered
+from recuse.workflow.runner import run
 
 
 def compare(

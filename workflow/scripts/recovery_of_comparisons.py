@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from recuse.base.runner import run
 from recuse.base.tables import read_table, write_table
 from recuse.simulate.recovery import PAIRWISE_RECOVERY, recovery_of_biases
+from recuse.workflow.runner import run
 
 
 def compare(*, study: str, inputs: Mapping[str, str], recovery: str) -> None:

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from recuse.base.runner import run
 from recuse.papers.multivac import read_multivac
+from recuse.workflow.runner import run
 
 
 def read_released(*, study: str, raw: Sequence[str], ratings: str, imported: str) -> None:

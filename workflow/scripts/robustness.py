@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from recuse.base.runner import run
 from recuse.base.tables import write_table
 from recuse.data.study import Study
 from recuse.inference.identifiability import IDENTIFIABILITY, identifiability
@@ -20,6 +19,7 @@ from recuse.inference.reliability import RELIABILITY, reliability_of
 from recuse.inference.sensitivity import SENSITIVITY, sensitivity_rows
 from recuse.inference.wordings import WORDINGS, wording_rows
 from recuse.model.estimable import estimable_specs, sliced_by
+from recuse.workflow.runner import run
 
 
 def estimands(

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from recuse.base.runner import run
 from recuse.base.tables import write_table
 from recuse.data.study import Study
 from recuse.inference.round_robin import ROUND_ROBIN_PLAN, plan_rows
+from recuse.workflow.runner import run
 
 
 def round_robin_plan(*, study: str, cells: str, ratings: Sequence[str], seed: int, table: str) -> None:

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from recuse.base.runner import run
 from recuse.data.cells import count_shard
 from recuse.data.ratings import StudyFiles, write_shard
+from recuse.workflow.runner import run
 
 
 def normalise_shard(

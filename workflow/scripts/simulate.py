@@ -5,10 +5,10 @@ from pkgutil import resolve_name
 
 from recuse.base.database import write_parquet
 from recuse.base.errors import ConfigError
-from recuse.base.runner import run
 from recuse.base.tables import write_table
 from recuse.simulate.ratings import PLANTED, planted, simulate
 from recuse.simulate.world import declared_world
+from recuse.workflow.runner import run
 
 
 def simulate_study(

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from pkgutil import resolve_name
 
 from recuse.base.errors import ConfigError
-from recuse.base.runner import run
 from recuse.base.tables import write_table
 from recuse.simulate.gold import declared_key_world, planted_by_key, simulate_keyed
 from recuse.simulate.pairwise import declared_comparisons, planted_biases, simulate_comparisons
 from recuse.simulate.votes import PAIRWISE_PLANTED, write_comparisons
+from recuse.workflow.runner import run
 
 
 def simulate_study(

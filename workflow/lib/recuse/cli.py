@@ -1,7 +1,8 @@
 """The library from the command line: `recuse <command>`, or `python -P -m recuse <command>`.
 
-`check` and `fit` read files of ratings, see recuse.commands; `run` and `report` start the workflow, see recuse.base.start; the
-others are added by products. Slow imports, numpy above all, are in the functions: `command` sets the number of threads before.
+`check` and `fit` read files of ratings, see recuse.commands; `run` and `report` start the workflow, see
+recuse.workflow.start; products add the others. Slow imports, numpy above all, are in the functions: `command` sets the
+number of threads before.
 """
 
 import os
@@ -118,7 +119,7 @@ class _Version(Action):
 
 def run_example(arguments: Namespace) -> None:
     """Copy the example, and say what comes next."""
-    from recuse.base.start import copy_example
+    from recuse.workflow.start import copy_example
 
     *tables, settings = copy_example(arguments.folder)
     place = "" if arguments.folder == "." else f"cd {arguments.folder}; "
@@ -147,7 +148,7 @@ def run_report(arguments: Namespace) -> int:
 
 
 def _build(arguments: Namespace, targets: Sequence[str], studies: Sequence[str]) -> int:
-    from recuse.base.start import build
+    from recuse.workflow.start import build
 
     settings = {"configfile": arguments.config, "cores": arguments.cores, "studies": studies}
     return build(targets, **settings, further=arguments.further)
@@ -166,7 +167,7 @@ def _studies_of(arguments: Namespace) -> list[str]:
 
 def run_verify(arguments: Namespace) -> None:
     """Write what does not belong together; DataError, after all is written, if anything does not."""
-    from recuse.base.verify import verify
+    from recuse.workflow.verify import verify
 
     wrong = []
     for study in arguments.studies:

@@ -83,7 +83,7 @@ class LogHandler(LogHandlerBase):
         super().close()
 
     def _last_lines(self) -> list[str]:
-        from recuse.base.terminal import answer_lines, failure_lines
+        from recuse.workflow.terminal import answer_lines, failure_lines
 
         if self._failed:
             return [line for rule, logs in self._failed.items() for line in failure_lines(rule, logs)]

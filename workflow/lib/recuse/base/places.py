@@ -1,5 +1,7 @@
-"""Where the project's own files are: around the library in a checkout, in its folder `project` where it is installed."""
+"""Where the project's own files are, in a checkout or in the folder `project` of what is installed; and where results are."""
 
+import os
+from collections.abc import Mapping
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
@@ -7,6 +9,13 @@ _INSTALLED = PACKAGE / "project"
 PROJECT = _INSTALLED if _INSTALLED.is_dir() else PACKAGE.parents[2]  # with Snakefile, config.yaml, workflow
 WORKFLOW = PROJECT / "workflow"
 SHIPPED = PACKAGE if _INSTALLED.is_dir() else WORKFLOW  # holds all code and data that jobs read
+
+
+def is_result(path: str, config: Mapping) -> bool:
+    """Whether a path is that of a result of this workflow, and not of a file from outside."""
+    parts = Path(os.path.normpath(path)).parts
+    names = (*config["studies"], *config["comparisons"], "montecarlo")
+    return len(parts) > 2 and parts[0] == "results" and parts[1] in names
 
 
 def version() -> str:

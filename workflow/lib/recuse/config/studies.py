@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from recuse.base.errors import ConfigError, did_you_mean
-from recuse.base.places import WORKFLOW
+from recuse.base.places import WORKFLOW, is_result
 from recuse.base.products import RATINGS, VERDICTS, registered
-from recuse.base.records import is_result
-from recuse.base.rules import megabytes_of
 from recuse.base.tables import read_table
 from recuse.data.registry import Registry, files_in, has_individual_raters, models_with, named_files, raw_files
 from recuse.model.spec import in_place
@@ -22,6 +20,7 @@ from recuse.model.spec import in_place
 DATA = os.path.relpath(WORKFLOW / "data")  # published numbers, and lists of published files
 # Origin -> kind of data; of several origins, the first counts.
 KINDS = {"simulate": "simulated", "files": "user", "import": "user", "source": "published"}
+COMPRESSION = 8  # as CSV, parquet or gzip is about this many times its size
 PLACEHOLDER = {"files", "simulate"}  # keys of a study that is simulated for as long as its files are missing
 DEFAULT_ANALYSES = ("verbosity", "regression")  # of verdicts
 
@@ -305,8 +304,14 @@ def raw_dimensions(config: Mapping, study: str, part: str | None = None) -> list
 def raw_megabytes(config: Mapping, study: str, part: str | None = None) -> float:
     """Size, as CSV, of the files that a study is read from; 0 for files that are not there yet."""
     if import_of(config, study):
-        return megabytes_of(imported_files(config, study))
-    return megabytes_of(verdict_files(config, study) if study in config["comparisons"] else raw_paths(config, study, part))
+        return csv_megabytes(imported_files(config, study))
+    return csv_megabytes(verdict_files(config, study) if study in config["comparisons"] else raw_paths(config, study, part))
+
+
+def csv_megabytes(paths: Iterable[str]) -> float:
+    """Megabytes that files, and folders of files, would take as CSV; 0 for one not yet made."""
+    files = [file for path in map(Path, paths) for file in (path.rglob("*") if path.is_dir() else [path]) if file.is_file()]
+    return sum(file.stat().st_size * (1 if file.suffix == ".csv" else COMPRESSION) for file in files) / 1e6
 
 
 def raters_of(config: Mapping, study: str) -> list[str]:

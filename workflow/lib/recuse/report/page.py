@@ -2,12 +2,11 @@
 
 import platform
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from os.path import relpath
 from pathlib import Path
 
-from recuse.base.records import PROJECT, read_record
 from recuse.base.tables import read_table
 from recuse.base.words import BADGES, WORDS_ALONE, counted, level, setting_in_words, with_gold_labels
 from recuse.inference.robustness import without_human_scores
@@ -71,6 +70,7 @@ def report(
     figures: Mapping[str, Mapping],
     formats: Sequence[str],
     inputs: Mapping[str, Sequence[str]],
+    files: Sequence[tuple[str, str]],
     context: Mapping,
     page: str,
 ) -> tuple[str, dict]:
@@ -78,7 +78,7 @@ def report(
 
     about: as by `recuse.catalogue.tables.report_params`. figures: of each figure its caption's template, its `tables`, and its
     `drawing`, which the caption reads; formats: of its files. inputs: paths of `figures`, `tables`, `estimates`, other `pages`,
-    the `template`, and records (`made`) of the jobs that read the user's files. context: wildcards and config, for captions.
+    and the `template`. files: path and SHA-256 of each of the user's. context: wildcards and config, for captions.
     page: path of the report, which links are relative to.
     """
     folder = Path(page).parent
@@ -119,7 +119,7 @@ def report(
         files=[relpath(path, folder) for path in (*inputs["pages"], *inputs["tables"], *inputs["estimates"])],
         pages=[relpath(path, folder) for path in inputs["pages"]],
         planted=setting_in_words(about["origin"].get("simulate")),
-        users=files_of_the_user(inputs["made"]),
+        users=[(setting_in_words(file), digest) for file, digest in files],
         versions=versions(),
         glossary=GLOSSARY,
     )
@@ -131,12 +131,6 @@ def report(
 def versions() -> list[tuple[str, str]]:
     """Name and version of Python and of the packages that numbers and figures come from."""
     return [("Python", platform.python_version()), *((name, version(name)) for name in PACKAGES)]
-
-
-def files_of_the_user(paths: Iterable[str]) -> list[tuple[str, str]]:
-    """Path, as in config, and SHA-256 of each file that the jobs with these records read."""
-    contents = [read_record(path)["contents"] for path in paths]
-    return [(setting_in_words(file), digest) for files in contents for file, digest in files.items() if file != PROJECT]
 
 
 def _figure(path: str, figure: Mapping, formats: Sequence[str], context: Mapping, folder: Path) -> dict:

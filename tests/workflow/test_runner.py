@@ -13,8 +13,8 @@ from recuse.base.database import connect, files, write_parquet, write_rows
 from recuse.base.digests import ABSENT
 from recuse.base.errors import DataError
 from recuse.base.outputs import empty_folder, work_folder_of
-from recuse.base.records import contents_of
-from recuse.base.runner import arguments, run
+from recuse.workflow.records import contents_of
+from recuse.workflow.runner import arguments, run
 
 REFUSED = (
     "from '{folder}/other.parquet'",

@@ -16,16 +16,9 @@ from typing import Any
 from recuse.base.digests import digests_of
 from recuse.base.errors import DataError
 from recuse.base.outputs import write_text
-from recuse.base.places import SHIPPED
+from recuse.base.places import SHIPPED, is_result
 
 PROJECT = "recuse/"  # no name of a file; among the contents: the project's own files
-
-
-def is_result(path: str, config: Mapping) -> bool:
-    """Whether a path is that of a result of this workflow, and not of a file from outside."""
-    parts = Path(os.path.normpath(path)).parts
-    names = (*config["studies"], *config["comparisons"], "montecarlo")
-    return len(parts) > 2 and parts[0] == "results" and parts[1] in names
 
 
 def is_shipped(path: str) -> bool:
@@ -59,6 +52,12 @@ def read_record(path: str | Path) -> dict[str, Any]:
     except (ValueError, AttributeError):
         pass
     raise DataError(f"{path}: found no record of a job; delete it, and run again")
+
+
+def outside_files(paths: Iterable[str]) -> list[tuple[str, str]]:
+    """Path and SHA-256 of each file from outside that the jobs with the records at `paths` read."""
+    contents = [read_record(path)["contents"] for path in paths]
+    return [(file, digest) for files in contents for file, digest in files.items() if file != PROJECT]
 
 
 def differences(job: Any, record: Mapping, results: Mapping[str, str]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from recuse.base.database import bounded, bytes_of
 from recuse.base.log import logged
-from recuse.base.records import recorded
+from recuse.workflow.records import recorded
 
 NEW_OBJECTS = 10_000  # before Python looks for garbage: a figure has many that stay, and looking takes a tenth of its time
 

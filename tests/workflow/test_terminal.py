@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from recuse.base.terminal import LINES, answer_lines, failure_lines
+from recuse.workflow.terminal import LINES, answer_lines, failure_lines
 from snakemake_logger_plugin_recuse import LogHandler
 
 ERROR = "error: ratings.csv, line 5, column rating: found '94', which is off the scale of the dimension"

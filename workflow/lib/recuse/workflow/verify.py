@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from recuse.base.digests import ABSENT, digests_of
 from recuse.base.errors import ConfigError
 from recuse.base.places import PROJECT
-from recuse.base.records import differences, read_record, record_of
+from recuse.workflow.records import differences, read_record, record_of
 
 NO_RESULTS = ("logs", "benchmarks", "made")  # folders of a study
 

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -13,7 +13,6 @@ IMPORT = re.compile(r"^ *from recuse\.([\w.]+) import ", re.MULTILINE)  # the on
 # Megabytes and minutes more for a megabyte of raw CSV, and the most at the first attempt.
 GROWTH = {"mem_mb": 8, "runtime": 0.02}
 MOST = {"mem_mb": 32_000, "runtime": 720}
-COMPRESSION = 8  # as CSV, parquet or gzip is about this many times its size
 
 Resources = Mapping[str, Callable[[object, int], int]]  # of a job, by its wildcards and the number of the attempt
 
@@ -52,9 +51,3 @@ def asks(*, mem_mb: int, runtime: int, megabytes: Callable[[object], float] = la
         return amount
 
     return {"mem_mb": of("mem_mb", mem_mb), "runtime": of("runtime", runtime)}
-
-
-def megabytes_of(paths: Iterable[str]) -> float:
-    """Megabytes that files, and folders of files, would take as CSV; 0 for one not yet made."""
-    files = [file for path in map(Path, paths) for file in (path.rglob("*") if path.is_dir() else [path]) if file.is_file()]
-    return sum(file.stat().st_size * (1 if file.suffix == ".csv" else COMPRESSION) for file in files) / 1e6

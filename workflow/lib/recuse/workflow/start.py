@@ -14,7 +14,7 @@ from shutil import copyfile
 from recuse.base.errors import ConfigError
 from recuse.base.outputs import write_text
 from recuse.base.places import PROJECT
-from recuse.base.terminal import answer_lines
+from recuse.workflow.terminal import answer_lines
 
 EXAMPLE = ("judged.csv", "human.csv", "mine.yaml")
 

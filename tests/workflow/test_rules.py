@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from conftest import ROOT
-from recuse.base.rules import GROWTH, MOST, asks, code_of, megabytes_of
+from recuse.workflow.rules import GROWTH, MOST, asks, code_of
 
 LIBRARY = "workflow/lib/recuse"
 
@@ -57,18 +57,6 @@ def test_each_retry_asks_for_as_much_again():
     asked = asks(mem_mb=600, runtime=5)
     assert [asked["mem_mb"](None, attempt) for attempt in (1, 2, 3)] == [600, 1200, 1800]
     assert [asked["runtime"](None, attempt) for attempt in (1, 2, 3)] == [5, 10, 15]
-
-
-@pytest.mark.parametrize(
-    ("paths", "megabytes"), [(["a.csv", "b.csv"], 5), (["c.jsonl", "b.csv"], 4), (["parts"], 8), (["none.parquet"], 0)]
-)
-def test_raw_files_count_as_csv(tmp_path, monkeypatch, paths, megabytes):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "parts").mkdir()
-    sizes = {"a.csv": 3e6, "b.csv": 2e6, "c.jsonl": 250e3, "parts/0.parquet": 500e3, "parts/1.parquet": 500e3}
-    for name, size in sizes.items():
-        (tmp_path / name).write_bytes(b" " * int(size))
-    assert megabytes_of(paths) == megabytes
 
 
 def test_larger_raw_files_ask_for_more_up_to_a_limit():

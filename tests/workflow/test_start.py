@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from conftest import ROOT
-from recuse.base.start import CLOCKS, LOCKS, RUNNING, abandoned
+from recuse.workflow.start import CLOCKS, LOCKS, RUNNING, abandoned
 
 STAND_IN = """
 import os, signal, sys, time
@@ -33,7 +33,8 @@ def test_interrupt_is_left_to_snakemake(tmp_path):
     (tmp_path / "snakemake" / "__init__.py").touch()
     (tmp_path / "snakemake" / "__main__.py").write_text(STAND_IN, "utf-8")
     code = (
-        "from recuse.base.start import build; raise SystemExit(build(['ours'], configfile='mine.yaml', cores='3', studies=[]))"
+        "from recuse.workflow.start import build; "
+        "raise SystemExit(build(['ours'], configfile='mine.yaml', cores='3', studies=[]))"
     )
     paths = os.pathsep.join([str(tmp_path), str(ROOT / "workflow" / "lib")])
     settings = {

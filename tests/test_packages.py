@@ -157,5 +157,5 @@ def test_only_verify_the_plugin_and_the_snakefile_know_snakemake():
     assert importing == {"recuse/workflow/verify.py", "snakemake_logger_plugin_recuse/__init__.py"}
     rules = [ROOT / "Snakefile", ROOT / "workflow" / "Snakefile", *(ROOT / "workflow" / "rules").glob("*.smk")]
     text = "\n".join(path.read_text("utf-8") for path in rules)
-    assert set(re.findall(r"(?<![\w/])workflow\.(\w+)", text)) - {"rst"} == READ_OF_WORKFLOW
+    assert set(re.findall(r"(?<![\w/.])workflow\.(\w+)", text)) - {"rst"} == READ_OF_WORKFLOW
     assert not re.search(r"(?<![\w/])(workflow|rules)\.[\w.]+ = ", text)

@@ -250,7 +250,7 @@ def test_a_table_without_rows_is_a_page_of_words(table, tables, tmp_path):
     draw, settings = DRAWN[table]
     header = Path(tables[table]).read_text("utf-8").partition("\n")[0]
     (tmp_path / "empty.csv").write_text(f"{header}\n", "utf-8")
-    figure = drawn(f"recuse.plot.{draw}", inputs(table, str(tmp_path / "empty.csv")), subject=SUBJECT, settings=settings)
+    figure = drawn(draw, inputs(table, str(tmp_path / "empty.csv")), subject=SUBJECT, settings=settings)
     assert figure.get_gid() == WORDS_ALONE
 
 

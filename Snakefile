@@ -1,5 +1,5 @@
 # recuse: does an LLM judge favour its own answers? The flow of data:
-#   raw -> ratings -> cells -> estimates, tables -> figures        (one folder per study under results/)
+#   raw -> ratings -> cells -> estimates, tables -> figures   (a folder of results/ per study)
 
 import atexit
 import gc
@@ -7,8 +7,9 @@ import os
 import sys
 from pathlib import Path
 
-# Modules are taken from the library and the environment, never from the working folder, by this process and by its jobs; but not
-# so in another workflow, whose own rules may need that. An installed package is its own library.
+# Modules are taken from the library and the environment, never from the working folder, by this
+# process and by its jobs; but not so in another workflow, whose own rules may need that. An
+# installed package is its own library.
 HOME = os.fspath(workflow.current_basedir)
 IS_MODULE = os.path.abspath(workflow.basedir) not in (HOME, f"{HOME}/workflow")
 CHECKOUT = f"{HOME}/workflow/lib"
@@ -26,7 +27,9 @@ from recuse.config.read import check_structure
 if set("{}") & set(str(PROJECT)):
     raise WorkflowError(f"{PROJECT}: braces mean a wildcard to Snakemake; rename the folder")
 if workflow.modifier.path_modifier.prefix:
-    raise WorkflowError("recuse: found `prefix:`; leave it out, as results have the names of their studies: results/<study>/")
+    raise WorkflowError(
+        "recuse: found `prefix:`; leave it out, as results have the names of their studies: results/<study>/"
+    )
 HERE = ["config.yaml"] if Path("config.yaml").exists() and not IS_MODULE else []
 try:
     for path in (*HERE, *workflow.overwrite_configfiles):
@@ -35,8 +38,8 @@ except ConfigError as error:
     raise WorkflowError(str(error)) from None
 
 
-# The project's own config.yaml, then that of the working directory if it is another, then `--configfile`; as a module, the
-# project's own and `config:` of the module.
+# The project's own config.yaml, then that of the working directory if it is another, then
+# `--configfile`; as a module, the project's own and `config:` of the module.
 configfile: f"{PROJECT}/config.yaml"
 
 
@@ -57,7 +60,9 @@ include: "workflow/rules/report.smk"
 include: "workflow/rules/montecarlo.smk"
 
 
-atexit.register(gc.freeze)  # or Python looks through all of Snakemake for garbage before it ends, for a third of a second
+atexit.register(
+    gc.freeze
+)  # or Python looks through all of Snakemake for garbage before it ends, for a third of a second
 
 
 # `snakemake --cores N` builds the studies that config names under `build`.

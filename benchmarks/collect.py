@@ -1,12 +1,14 @@
-"""Collecting from a server on this machine that answers by a plan: throughput, faults by reason, kills at random moments.
+"""Collecting from a server on this machine that answers by a plan: throughput, faults by reason,
+kills at random moments.
 
     python benchmarks/collect.py speed [--requests 10000] [--latency 0.2] [--concurrency 32 64]
     python benchmarks/collect.py faults [--requests 1000] [--share 0.2]
     python benchmarks/collect.py kills [--requests 500] [--kills 20] [--seed 1]
 
-The ideal of `speed` is concurrency / latency, without any time for the client's and the server's own work; both have a process
-of their own. `faults` fails if a reason was counted other than the server did it, `kills` if an answer was lost, if one that
-was stored was asked for again, or if the answers are not those of a run without kills.
+The ideal of `speed` is concurrency / latency, without any time for the client's and the server's
+own work; both have a process of their own. `faults` fails if a reason was counted other than the
+server did it, `kills` if an answer was lost, if one that was stored was asked for again, or if the
+answers are not those of a run without kills.
 """
 
 import sys
@@ -16,7 +18,9 @@ from processes import ROOT, measure, print_machine, print_table, run_step_or, st
 sys.path.insert(0, str(ROOT / "tests"))  # for the server and the plan of the tests
 
 
-def run(url: str, requests: str, concurrency: str, path: str, attempts: str = "5", timeout: str = "30") -> None:
+def run(
+    url: str, requests: str, concurrency: str, path: str, attempts: str = "5", timeout: str = "30"
+) -> None:
     """Collect in this process, and print what was done."""
     import json
 
@@ -25,7 +29,14 @@ def run(url: str, requests: str, concurrency: str, path: str, attempts: str = "5
     from recuse.collect.run import collect
 
     text = {"max_tokens": 20, "user": "x" * 2000}  # as long as a short answer to be rated
-    asked = plan(url, int(requests), concurrency=int(concurrency), body=text, attempts=int(attempts), timeout=float(timeout))
+    asked = plan(
+        url,
+        int(requests),
+        concurrency=int(concurrency),
+        body=text,
+        attempts=int(attempts),
+        timeout=float(timeout),
+    )
     with Ledger(path) as ledger:
         print("open", flush=True)
         outcome = collect(asked, ledger, wait=0.05)
@@ -41,20 +52,38 @@ def speed(given) -> None:
 
     rows = []
     for concurrency in given.concurrency:
-        command = [sys.executable, str(ROOT / "tests" / "mock_server.py"), "--latency", str(given.latency)]
-        with tempfile.TemporaryDirectory() as folder, subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        command = [
+            sys.executable,
+            str(ROOT / "tests" / "mock_server.py"),
+            "--latency",
+            str(given.latency),
+        ]
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server,
+        ):
             url = server.stdout.readline().strip()
             path = os.path.join(folder, "ledger.jsonl")
-            measured = measure(step_of(__file__, "run", url, str(given.requests), str(concurrency), path))
+            measured = measure(
+                step_of(__file__, "run", url, str(given.requests), str(concurrency), path)
+            )
             server.terminate()
             size = os.path.getsize(path) / 2**20
         outcome = json.loads(measured.printed.splitlines()[-1])
         if outcome["answered"] != given.requests or outcome["asked"] != given.requests:
             raise SystemExit(f"not every request was asked once and answered: {outcome}")
         rate, ideal = given.requests / outcome["seconds"], concurrency / given.latency
-        numbers = (f"{rate:.0f}", f"{rate / ideal:.2f}", f"{measured.processor:.1f}", f"{measured.peak:.0f}", f"{size:.0f}")
+        numbers = (
+            f"{rate:.0f}",
+            f"{rate / ideal:.2f}",
+            f"{measured.processor:.1f}",
+            f"{measured.peak:.0f}",
+            f"{size:.0f}",
+        )
         rows.append([str(concurrency), f"{outcome['seconds']:.1f}", *numbers])
-    print_table(["at once", "s", "answers/s", "to the ideal", "cpu s", "peak MiB", "ledger MiB"], rows)
+    print_table(
+        ["at once", "s", "answers/s", "to the ideal", "cpu s", "peak MiB", "ledger MiB"], rows
+    )
 
 
 def faults(given) -> None:
@@ -68,7 +97,10 @@ def faults(given) -> None:
 
     from mock_server import FAULTS, REASONS, Mock
 
-    with tempfile.TemporaryDirectory() as folder, Mock(latency=0.05, share=given.share, seed=given.seed) as mock:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Mock(latency=0.05, share=given.share, seed=given.seed) as mock,
+    ):
         path = os.path.join(folder, "ledger.jsonl")
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             run(mock.url, given.requests, 16, path, attempts="12", timeout="2")
@@ -104,15 +136,21 @@ def kills(given) -> None:
 
     seed, concurrency = random.Random(given.seed), 8
     with tempfile.TemporaryDirectory() as folder, Mock(latency=0.1) as mock:
-        undisturbed, path = (os.path.join(folder, name) for name in ("undisturbed.jsonl", "ledger.jsonl"))
+        undisturbed, path = (
+            os.path.join(folder, name) for name in ("undisturbed.jsonl", "ledger.jsonl")
+        )
         with contextlib.redirect_stdout(None):
             run(mock.url, given.requests, concurrency, undisturbed)
         mock.seen.clear()
         kept, asked, again, lost = {}, Counter(), 0, 0
         for _ in range(given.kills):
-            command = step_of(__file__, "run", mock.url, str(given.requests), str(concurrency), path)
+            command = step_of(
+                __file__, "run", mock.url, str(given.requests), str(concurrency), path
+            )
             with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-                target = sum(mock.seen.values()) + seed.randint(0, 2 * given.requests // given.kills)
+                target = sum(mock.seen.values()) + seed.randint(
+                    0, 2 * given.requests // given.kills
+                )
                 while sum(mock.seen.values()) < target and process.poll() is None:
                     time.sleep(0.001)
                 time.sleep(seed.uniform(0.0, 0.1))
@@ -132,7 +170,10 @@ def kills(given) -> None:
         ["answers stored at the last kill", f"{stored} of {given.requests}"],
         ["of these, lost", str(lost)],
         ["asked again after their answer was stored", str(again)],
-        ["asked again as they were under way at a kill", f"{twice} of at most {given.kills * concurrency}"],
+        [
+            "asked again as they were under way at a kill",
+            f"{twice} of at most {given.kills * concurrency}",
+        ],
         ["answers the same as without kills", "yes" if same else "no"],
     ]
     print_table(["requests", str(given.requests)], rows)
@@ -144,7 +185,9 @@ def main() -> None:
     """Print one of the tables."""
     import argparse
 
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", choices=["speed", "faults", "kills"])
     parser.add_argument("--requests", type=int)
     parser.add_argument("--latency", type=float, default=0.2)
@@ -153,7 +196,9 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    table, usual = {"speed": (speed, 10_000), "faults": (faults, 1_000), "kills": (kills, 500)}[given.what]
+    table, usual = {"speed": (speed, 10_000), "faults": (faults, 1_000), "kills": (kills, 500)}[
+        given.what
+    ]
     given.requests = given.requests or usual
     print_machine(("httpx2",))
     table(given)

@@ -1,11 +1,14 @@
-"""Equation 1 at paper size from one raw CSV file, whole processes in turn: this library, statsmodels, pyfixest, duckreg and R.
+"""Equation 1 at paper size from one raw CSV file, whole processes in turn: this library,
+statsmodels, pyfixest, duckreg and R.
 
-    python benchmarks/equation1.py [--runs 7] [--python pyfixest=<python>] [--python duckreg=<python>]
+    python benchmarks/equation1.py [--runs 7] [--python pyfixest=<python>] [--python
+    duckreg=<python>]
 
-Each reads the same file (the twin's 251,562 rows) and writes estimates with HC0 errors, which must be equal to 1e-10; ours
-checks every row besides. Ours also starts from ratings.parquet, and statsmodels also from a dense design made by numpy.
-pyfixest and duckreg run in environments of their own (requirements-pyfixest.txt, requirements-duckreg.txt); one whose Python
-is not given is left out, and so is R (lm, with the package sandwich) where there is no Rscript.
+Each reads the same file (the twin's 251,562 rows) and writes estimates with HC0 errors, which must
+be equal to 1e-10; ours checks every row besides. Ours also starts from ratings.parquet, and
+statsmodels also from a dense design made by numpy. pyfixest and duckreg run in environments of
+their own (requirements-pyfixest.txt, requirements-duckreg.txt); one whose Python is not given is
+left out, and so is R (lm, with the package sandwich) where there is no Rscript.
 """
 
 import csv
@@ -14,19 +17,42 @@ import re
 import shutil
 import sys
 
-from processes import LIBRARY, ROOT, in_turn, measure, medians, print_machine, print_table, ratios, run_step_or, step_of
+from processes import (
+    LIBRARY,
+    ROOT,
+    in_turn,
+    measure,
+    medians,
+    print_machine,
+    print_table,
+    ratios,
+    run_step_or,
+    step_of,
+)
 from twin import STUDY, make_twin
 
-OURS, TABLE, FORMULA, DENSE = "ours, raw CSV", "ours, ratings.parquet", "statsmodels formula", "statsmodels dense"
+OURS, TABLE, FORMULA, DENSE = (
+    "ours, raw CSV",
+    "ours, ratings.parquet",
+    "statsmodels formula",
+    "statsmodels dense",
+)
 OTHERS = ("pyfixest", "duckreg")  # each with a Python of its own
 R = "R, lm and sandwich"
 EQUAL = 1e-10
 FORMULA_1 = "judge + judge:gt_unit + own + same_family + dimension"
-QUANTITIES = {"judge": "intercept", "own": "self_bias", "same_family": "family_bias", "dimension": "dimension"}
+QUANTITIES = {
+    "judge": "intercept",
+    "own": "self_bias",
+    "same_family": "family_bias",
+    "dimension": "dimension",
+}
 
 
 def prepare(folder: str) -> None:
-    """Write the twin, its raw ratings as CSV, and what a person would know of it: scales and families."""
+    """Write the twin, its raw ratings as CSV, and what a person would know of it: scales and
+    families.
+    """
     import duckdb
     import yaml
 
@@ -66,7 +92,10 @@ def frame_of(folder: str):
     with open(f"{folder}/facts.json", encoding="utf-8") as file:
         facts = json.load(file)
     frame = pd.read_csv(f"{folder}/raw.csv")
-    low, high = (frame["dimension"].map({name: scale[end] for name, scale in facts["scales"].items()}) for end in (0, 1))
+    low, high = (
+        frame["dimension"].map({name: scale[end] for name, scale in facts["scales"].items()})
+        for end in (0, 1)
+    )
     for raw in ("rating", "gt"):
         frame[f"{raw}_unit"] = (frame[raw] - low) / (high - low)
     own = frame["judge"] == frame["model"]
@@ -89,7 +118,9 @@ def fit_by_pyfixest(folder: str, output: str) -> None:
     import pyfixest
 
     ssc = pyfixest.ssc(k_adj=False, G_adj=False)
-    fitted = pyfixest.feols(f"rating_unit ~ -1 + {FORMULA_1}", frame_of(folder), vcov="hetero", ssc=ssc).tidy()
+    fitted = pyfixest.feols(
+        f"rating_unit ~ -1 + {FORMULA_1}", frame_of(folder), vcov="hetero", ssc=ssc
+    ).tidy()
     _write(output, fitted.index, fitted["Estimate"], fitted["Std. Error"])
 
 
@@ -97,8 +128,16 @@ def design_of(frame) -> dict:
     """Columns of the design by the name that a formula gives them."""
     levels = {factor: sorted(set(frame[factor]) - {" none"}) for factor in QUANTITIES}
     levels["dimension"] = levels["dimension"][1:]
-    design = {f"{factor}[{level}]": frame[factor] == level for factor, names in levels.items() for level in names}
-    return design | {f"{name}:gt_unit": design[name] * frame["gt_unit"] for name in design if name.startswith("judge[")}
+    design = {
+        f"{factor}[{level}]": frame[factor] == level
+        for factor, names in levels.items()
+        for level in names
+    }
+    return design | {
+        f"{name}:gt_unit": design[name] * frame["gt_unit"]
+        for name in design
+        if name.startswith("judge[")
+    }
 
 
 def fit_dense(folder: str, output: str) -> None:
@@ -114,7 +153,9 @@ def fit_dense(folder: str, output: str) -> None:
 
 
 def fit_by_duckreg(folder: str, output: str) -> None:
-    """Fit duckreg's compressed regression to a table of the design's columns; its constant takes the place of one judge."""
+    """Fit duckreg's compressed regression to a table of the design's columns; its constant takes
+    the place of one judge.
+    """
     import duckdb
     import pandas as pd
     from duckreg.estimators import DuckRegression
@@ -122,25 +163,35 @@ def fit_by_duckreg(folder: str, output: str) -> None:
     frame = frame_of(folder)
     design = design_of(frame)
     constant, *names = design
-    columns = pd.DataFrame({"y": frame["rating_unit"], **{f"x{i}": design[name] * 1.0 for i, name in enumerate(names)}})
+    columns = pd.DataFrame(
+        {"y": frame["rating_unit"], **{f"x{i}": design[name] * 1.0 for i, name in enumerate(names)}}
+    )
     with duckdb.connect(f"{output}.db") as database:
         database.execute("create or replace table design as select * from columns")
     regressors = " + ".join(columns.columns[1:])
-    model = DuckRegression(f"{output}.db", "design", f"y ~ {regressors}", "", seed=1, n_bootstraps=0)
+    model = DuckRegression(
+        f"{output}.db", "design", f"y ~ {regressors}", "", seed=1, n_bootstraps=0
+    )
     model.fit()
     model.fit_vcov()
     found = model.summary()
     to_hc0 = (1 - len(design) / len(frame)) ** 0.5  # from HC1, which is what it has
     rows = {}
-    for name, value, error in zip(design, found["point_estimate"].ravel(), found["standard_error"].ravel(), strict=True):
-        # Of the judges but the first it estimates the difference from the first: the errors are those of other quantities.
+    for name, value, error in zip(
+        design, found["point_estimate"].ravel(), found["standard_error"].ravel(), strict=True
+    ):
+        # Of the judges but the first it estimates the difference from the first: the errors are
+        # those of other quantities.
         later = name in names and re.fullmatch(r"judge\[.*\]", name)
         rows[name] = (value + rows[constant][0], None) if later else (value, error * to_hc0)
     _write(output, rows, *zip(*rows.values(), strict=True))
 
 
 def _write(output: str, names, estimates, errors) -> None:
-    rows = {name: (float(b), None if e is None else float(e)) for name, b, e in zip(names, estimates, errors, strict=True)}
+    rows = {
+        name: (float(b), None if e is None else float(e))
+        for name, b, e in zip(names, estimates, errors, strict=True)
+    }
     with open(output, "w", encoding="utf-8") as file:
         json.dump(rows, file)
 
@@ -150,10 +201,15 @@ def read(output: str, way: str) -> dict[tuple[str, str], tuple[float, float | No
     if way in (OURS, TABLE):
         with open(output, newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
-        return {(row["quantity"], row["term"]): (float(row["estimate"]), float(row["std_error"])) for row in rows}
+        return {
+            (row["quantity"], row["term"]): (float(row["estimate"]), float(row["std_error"]))
+            for row in rows
+        }
     with open(output, newline="", encoding="utf-8") as file:
         if way == R:
-            numbers = {name: (float(estimate), float(error)) for name, estimate, error in csv.reader(file)}
+            numbers = {
+                name: (float(estimate), float(error)) for name, estimate, error in csv.reader(file)
+            }
         else:
             numbers = json.load(file)
     found = {}
@@ -164,7 +220,9 @@ def read(output: str, way: str) -> dict[tuple[str, str], tuple[float, float | No
 
 
 def largest_difference(one: dict, other: dict) -> float:
-    """Of any estimate, and of any standard error that both have; infinite where one has a term that the other has not."""
+    """Of any estimate, and of any standard error that both have; infinite where one has a term that
+    the other has not.
+    """
     if one.keys() != other.keys():
         return float("inf")
     pairs = [pair for key in one for pair in zip(one[key], other[key], strict=True)]
@@ -176,21 +234,44 @@ def main() -> None:
     import argparse
     import tempfile
 
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--runs", type=int, default=7)
-    parser.add_argument("--python", action="append", default=[], metavar="engine=python", help=f"engine: {' or '.join(OTHERS)}")
+    parser.add_argument(
+        "--python",
+        action="append",
+        default=[],
+        metavar="engine=python",
+        help=f"engine: {' or '.join(OTHERS)}",
+    )
     given = parser.parse_args()
     pythons = dict(argument.split("=", 1) for argument in given.python)
     with tempfile.TemporaryDirectory() as folder:
         measure(step_of(__file__, "prepare", folder))
         outputs = {way: f"{folder}/{number}.out" for number, way in enumerate([OURS, *WAYS])}
-        fit = [sys.executable, "-m", "recuse", "fit", f"{folder}/raw.csv", "--study", STUDY, "--output", outputs[OURS]]
+        fit = [
+            sys.executable,
+            "-m",
+            "recuse",
+            "fit",
+            f"{folder}/raw.csv",
+            "--study",
+            STUDY,
+            "--output",
+            outputs[OURS],
+        ]
         commands = {OURS: fit}
         for way in WAYS:
             if way in OTHERS and way not in pythons:
-                print(f"{way} is left out: give --python {way}=<a Python that has it, see benchmarks/requirements-{way}.txt>")
+                print(
+                    f"{way} is left out: give --python {way}=<a Python that has it, see"
+                    f" benchmarks/requirements-{way}.txt>"
+                )
             else:
-                commands[way] = step_of(__file__, way, folder, outputs[way], python=pythons.get(way, sys.executable))
+                commands[way] = step_of(
+                    __file__, way, folder, outputs[way], python=pythons.get(way, sys.executable)
+                )
         if shutil.which("Rscript"):
             outputs[R] = f"{folder}/r.csv"
             commands[R] = ["Rscript", f"{ROOT}/benchmarks/equation1.R", folder, outputs[R]]
@@ -201,7 +282,9 @@ def main() -> None:
 
 
 def print_ways(measured: dict[str, list], found: dict[str, dict]) -> None:
-    """Print what each way took, its ratio to ours round by round, and how far its numbers are from ours."""
+    """Print what each way took, its ratio to ours round by round, and how far its numbers are from
+    ours.
+    """
     rows = []
     for way, runs in measured.items():
         wall, processor, peak, _ = medians(runs)
@@ -211,7 +294,19 @@ def print_ways(measured: dict[str, list], found: dict[str, dict]) -> None:
         difference = largest_difference(found[way], found[OURS])
         equal = f"{difference:.1e}" + ("" if difference <= EQUAL else " NOT EQUAL")
         rows.append((way, f"{wall:.2f}", f"{processor:.2f}", f"{peak:.0f}", *ratio, equal))
-    print_table(("", "wall s", "cpu s", "peak MiB", "wall ratio", "of runs", "cpu ratio", "largest difference"), rows)
+    print_table(
+        (
+            "",
+            "wall s",
+            "cpu s",
+            "peak MiB",
+            "wall ratio",
+            "of runs",
+            "cpu ratio",
+            "largest difference",
+        ),
+        rows,
+    )
 
 
 WAYS = {

@@ -1,9 +1,11 @@
-"""Many judges: whole runs of the workflow on simulated studies in which every judge rates itself and every other judge.
+"""Many judges: whole runs of the workflow on simulated studies in which every judge rates itself
+and every other judge.
 
     python benchmarks/judges.py [--judges 9 30 60] [--prompts 500] [--cores 2] [--least 1.0]
 
-From the configuration to the report, with the default specs, checks and figures: the seconds and memory of the jobs, as they
-write them to results/<study>/benchmarks/, and of the whole. The data are made in a temporary folder (TMPDIR says where it is).
+From the configuration to the report, with the default specs, checks and figures: the seconds and
+memory of the jobs, as they write them to results/<study>/benchmarks/, and of the whole. The data
+are made in a temporary folder (TMPDIR says where it is).
 """
 
 import sys
@@ -16,15 +18,21 @@ STUDY, SIBLINGS = "judges", 3  # models of a family
 
 
 def configure(folder: str, judges: int, prompts: int) -> None:
-    """Write the configuration: models of quality 0.3 to 0.8; some judges favour themselves, and some families their own."""
+    """Write the configuration: models of quality 0.3 to 0.8; some judges favour themselves, and
+    some families their own.
+    """
     import yaml
 
     families = [f"Family {number + 1}" for number in range(-(-judges // SIBLINGS))]
     models = {f"Model {number + 1:02}": families[number // SIBLINGS] for number in range(judges)}
     world = {
         "prompts": prompts,
-        "quality": {name: round(0.3 + 0.5 * place / judges, 4) for place, name in enumerate(models)},
-        "judges": {name: {"self_bias": 0.04} if place % 4 == 0 else {} for place, name in enumerate(models)},
+        "quality": {
+            name: round(0.3 + 0.5 * place / judges, 4) for place, name in enumerate(models)
+        },
+        "judges": {
+            name: {"self_bias": 0.04} if place % 4 == 0 else {} for place, name in enumerate(models)
+        },
         "family_bias": dict.fromkeys(families[::3], 0.02),
         "preference": 0.02,
     }
@@ -44,8 +52,27 @@ def configure(folder: str, judges: int, prompts: int) -> None:
 
 def run(folder: str, cores: int) -> Measured:
     """One run of the workflow, from the configuration to the report."""
-    snakemake = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "Snakefile"), "--cores", str(cores), "--quiet", "all"]
-    return measure([*snakemake, "--workflow-profile", str(ROOT / "profiles" / "default"), "--directory", folder, STUDY])
+    snakemake = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "-s",
+        str(ROOT / "Snakefile"),
+        "--cores",
+        str(cores),
+        "--quiet",
+        "all",
+    ]
+    return measure(
+        [
+            *snakemake,
+            "--workflow-profile",
+            str(ROOT / "profiles" / "default"),
+            "--directory",
+            folder,
+            STUDY,
+        ]
+    )
 
 
 def main() -> None:
@@ -53,11 +80,15 @@ def main() -> None:
     import argparse
     import tempfile
 
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--judges", nargs="+", type=int, default=[9, 30, 60], help="as many models")
     parser.add_argument("--prompts", type=int, default=500)
     parser.add_argument("--cores", type=int, default=2)
-    parser.add_argument("--least", type=float, default=1.0, help="seconds of a job that has a line of its own")
+    parser.add_argument(
+        "--least", type=float, default=1.0, help="seconds of a job that has a line of its own"
+    )
     given = parser.parse_args()
     print_machine(("snakemake", "numpy", "duckdb"))
     for judges in given.judges:

@@ -1,12 +1,14 @@
-"""Size and power of the family-biases of The Multivac's design, by simulation: two-way errors, errors by judge, wild, and C.
+"""Size and power of the family-biases of The Multivac's design, by simulation: two-way errors,
+errors by judge, wild, and C.
 
     snakemake --cores 2 results/multivac/ratings.parquet
     python benchmarks/judges_of_2026.py --replicates 250
 
-Scores are simulated for the judges, responses and gaps of the published ones, whose raw ratings have to be in results/multivac:
-response (sd 0.5 of models and 0.9 within), judge (level 7.2, sd 0.5; slope 1, sd 0.3), judge's preference for a model (sd 0.3),
-error (sd 0.5), and `--bias` for a judge and a sibling. Printed: how often p-values are at most 0.1, by family, and how often a
-bias is established.
+Scores are simulated for the judges, responses and gaps of the published ones, whose raw ratings
+have to be in results/multivac: response (sd 0.5 of models and 0.9 within), judge (level 7.2, sd
+0.5; slope 1, sd 0.3), judge's preference for a model (sd 0.3), error (sd 0.5), and `--bias` for a
+judge and a sibling. Printed: how often p-values are at most 0.1, by family, and how often a bias is
+established.
 """
 
 import argparse
@@ -42,18 +44,39 @@ def scores(base, models, generator, *, bias, slope, preference):
     names, model = np.unique(base["model"].astype(str), return_inverse=True)
     answers = np.char.add(np.char.add(base["occasion"].astype(str), " "), base["model"].astype(str))
     _, first, answer = np.unique(answers, return_index=True, return_inverse=True)
-    quality = generator.normal(0, 0.5, len(names))[model[first]] + generator.normal(0, 0.9, len(first))
-    slopes, levels = generator.normal(1, slope, len(judges)), generator.normal(7.2, 0.5, len(judges))
+    quality = generator.normal(0, 0.5, len(names))[model[first]] + generator.normal(
+        0, 0.9, len(first)
+    )
+    slopes, levels = (
+        generator.normal(1, slope, len(judges)),
+        generator.normal(7.2, 0.5, len(judges)),
+    )
     liked = generator.normal(0, preference, (len(judges), len(names)))[judge, model]
-    siblings = np.array([family[one] == family[other] for one, other in zip(base["judge"], base["model"], strict=True)])
-    score = levels[judge] + slopes[judge] * quality[answer] + liked + bias * siblings + generator.normal(0, 0.5, len(judge))
+    siblings = np.array(
+        [
+            family[one] == family[other]
+            for one, other in zip(base["judge"], base["model"], strict=True)
+        ]
+    )
+    score = (
+        levels[judge]
+        + slopes[judge] * quality[answer]
+        + liked
+        + bias * siblings
+        + generator.normal(0, 0.5, len(judge))
+    )
     return np.clip(np.round(score / STEP), 0, round(HIGHEST / STEP)).astype(int)
 
 
 def p_values(study):
     """Yield method, family and p-value of each family-bias of a study."""
-    for covariance, column, settings in (("two_way", "p_value", {}), ("CR1_judge", "wild_p_value", {"wild": 399})):
-        rows = estimate(Spec.of("s", **WITHIN, covariance=covariance, **settings), study, confidence=0.9, seed=1).estimates
+    for covariance, column, settings in (
+        ("two_way", "p_value", {}),
+        ("CR1_judge", "wild_p_value", {"wild": 399}),
+    ):
+        rows = estimate(
+            Spec.of("s", **WITHIN, covariance=covariance, **settings), study, confidence=0.9, seed=1
+        ).estimates
         for row in rows:
             if row["quantity"] == "family_bias" and row.get("p_value") is not None:
                 yield covariance, row["term"], row["p_value"]
@@ -63,9 +86,15 @@ def p_values(study):
     for row in idiosyncrasy_rows(slices, confidence=0.9):
         if row["quantity"] == "family_bias" and not row["reason"]:
             yield "C", row["term"], row["p_value"]
-            numbers = {name: row[name] for name in ("estimate", "ci_low", "ci_high", "p_value", "probability_positive")}
+            numbers = {
+                name: row[name]
+                for name in ("estimate", "ci_low", "ci_high", "p_value", "probability_positive")
+            }
             replies[row["term"]] = {"C": Reply(**numbers, doubt=row["doubt"])}
-    found = {row["term"]: row["verdict"] for row in verdict_rows(KINDS["ratings"], "family_bias", replies, confidence=0.9)}
+    found = {
+        row["term"]: row["verdict"]
+        for row in verdict_rows(KINDS["ratings"], "family_bias", replies, confidence=0.9)
+    }
     for term, verdict in found.items():
         yield "established", term, float(verdict != Verdict.ESTABLISHED)
     yield "established, any family", "all", float(Verdict.ESTABLISHED not in found.values())
@@ -76,35 +105,66 @@ def p_values(study):
 
 def main():
     """Simulate, fit and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name, default in (("replicates", 250), ("bias", 0.0), ("slope", 0.3), ("preference", 0.3), ("seed", 1)):
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    for name, default in (
+        ("replicates", 250),
+        ("bias", 0.0),
+        ("slope", 0.3),
+        ("preference", 0.3),
+        ("seed", 1),
+    ):
         parser.add_argument(f"--{name}", type=type(default), default=default)
     asked = parser.parse_args()
     settings = project_settings()
     models, connection = models_of(settings, "multivac"), connect()
-    rows = f"select {', '.join(KEYS)} from '{RAW}' where dimension = 'Score' and rating is not null order by all"
+    rows = (
+        f"select {', '.join(KEYS)} from '{RAW}' where dimension = 'Score' and rating is not null"
+        " order by all"
+    )
     base, excluded = connection.execute(rows).fetchnumpy(), defaultdict(list)
     scales = {"scales": {"Score": [0, round(HIGHEST / STEP)]}, "steps": {"Score": STEP}}
-    columns = f"{', '.join(KEYS)}, rating, null::double as gt, null::double as pred_length, 'Score' as dimension"
+    columns = (
+        f"{', '.join(KEYS)}, rating, null::double as gt, null::double as pred_length, 'Score' as"
+        " dimension"
+    )
     with tempfile.TemporaryDirectory() as folder:
         raw, ratings, cells = (f"{folder}/{name}.parquet" for name in ("raw", "ratings", "cells"))
         for number in range(asked.replicates):
             drawn = np.random.default_rng([asked.seed, number])
-            given = scores(base, models, drawn, bias=asked.bias, slope=asked.slope, preference=asked.preference)
+            given = scores(
+                base, models, drawn, bias=asked.bias, slope=asked.slope, preference=asked.preference
+            )
             connection.register("given", base | {"rating": given})
-            write_rows(connection, f"select {columns} from given", raw, footer(IMPORTED_SCALES, scales))
+            write_rows(
+                connection, f"select {columns} from given", raw, footer(IMPORTED_SCALES, scales)
+            )
             connection.unregister("given")
-            source = StudyFiles.from_config([raw], [None], scales={}, task_types={}, models=models, imported=True)
-            normalise("s", source, ratings=ratings, completeness=str(Path(folder, "completeness.csv")))
+            source = StudyFiles.from_config(
+                [raw], [None], scales={}, task_types={}, models=models, imported=True
+            )
+            normalise(
+                "s", source, ratings=ratings, completeness=str(Path(folder, "completeness.csv"))
+            )
             build_cells(ratings, cells)
             for method, family, p_value in p_values(Study("s", cells, [ratings])):
                 excluded[method, family].append(p_value <= 0.1)
     methods = list(dict.fromkeys(method for method, _ in excluded))
-    shares = {method: {family: np.mean(of) for (name, family), of in excluded.items() if name == method} for method in methods}
+    shares = {
+        method: {family: np.mean(of) for (name, family), of in excluded.items() if name == method}
+        for method in methods
+    }
     print_table(
         ["method", "all families", "least", "most"],
         [
-            [method, *(f"{100 * value:.0f} %" for value in (np.mean([*of.values()]), min(of.values()), max(of.values())))]
+            [
+                method,
+                *(
+                    f"{100 * value:.0f} %"
+                    for value in (np.mean([*of.values()]), min(of.values()), max(of.values()))
+                ),
+            ]
             for method, of in shares.items()
         ],
     )

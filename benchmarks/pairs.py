@@ -1,15 +1,17 @@
-"""The regression of verdicts on pairs: time against other packages, time and memory by size, and size and power by simulation.
+"""The regression of verdicts on pairs: time against other packages, time and memory by size, and
+size and power by simulation.
 
     python benchmarks/pairs.py times [--python <python with choix and evalica>]
     python benchmarks/pairs.py sizes 1e5 1e6
     python benchmarks/pairs.py worlds --replicates 260
     python benchmarks/pairs.py wordings --replicates 120
 
-times: Bradley-Terry strengths of 50 models, all from one array of 1e6 winners and losers in memory, each in a process of its
-own; seconds are of the fit without imports. sizes: the whole regression of 50 judges and 50 models: terms of all three
-questions with errors, and strengths with rank sets. worlds: how often the intervals (90 %) of self- and family-biases exclude 0
-in worlds of tests/pair_worlds.py, and hold what is planted. wordings: how often intervals of self-biases of 0, which vary from
-wording to wording, hold 0: those over wordings, and those for the wordings asked.
+times: Bradley-Terry strengths of 50 models, all from one array of 1e6 winners and losers in memory,
+each in a process of its own; seconds are of the fit without imports. sizes: the whole regression of
+50 judges and 50 models: terms of all three questions with errors, and strengths with rank sets.
+worlds: how often the intervals (90 %) of self- and family-biases exclude 0 in worlds of
+tests/pair_worlds.py, and hold what is planted. wordings: how often intervals of self-biases of 0,
+which vary from wording to wording, hold 0: those over wordings, and those for the wordings asked.
 """
 
 import sys
@@ -24,7 +26,13 @@ PACKAGES = ("ours", "statsmodels", "choix", "evalica")
 NULL = {
     "nothing": {},
     "places, lengths, ties, sensitivities": {
-        **{"positions": (-0.8, 1.0), "length": 0.8, "length_human": 0.4, "ties": 0.4, "sensitivities": (0.4, 1.6)},
+        **{
+            "positions": (-0.8, 1.0),
+            "length": 0.8,
+            "length_human": 0.4,
+            "ties": 0.4,
+            "sensitivities": (0.4, 1.6),
+        },
         **{"both_orders": True, "questions": 30},
     },
     "questions differ, ties": {"question_sd": 0.8, "ties": 0.3},
@@ -37,12 +45,24 @@ NULL = {
 ORDINARY = {
     "preferences, sd 0.3": {"preference_sd": 0.3},
     "half of them common to families": {"preference_sd": 0.3, "common": 0.5},
-    "preferences, 5 judges, 5 models": {"judges": 5, "models": 5, "questions": 80, "preference_sd": 0.3, "alone": True},
+    "preferences, 5 judges, 5 models": {
+        "judges": 5,
+        "models": 5,
+        "questions": 80,
+        "preference_sd": 0.3,
+        "alone": True,
+    },
 }
 BIASED = {
     "self 0.5, family 0.3": {"self_bias": 0.5, "family_bias": 0.3},
     "the same, preferences, sd 0.2": {"self_bias": 0.5, "family_bias": 0.3, "preference_sd": 0.2},
-    "self 0.5, 5 judges, 5 models": {"judges": 5, "models": 5, "questions": 80, "self_bias": 0.5, "alone": True},
+    "self 0.5, 5 judges, 5 models": {
+        "judges": 5,
+        "models": 5,
+        "questions": 80,
+        "self_bias": 0.5,
+        "alone": True,
+    },
 }
 
 
@@ -66,10 +86,25 @@ def ours(first, second, wins):
     from recuse.pairwise.maximum import fit
 
     names = [str(model) for model in range(MODELS)]
-    nobody = {"judge": np.zeros(VERDICTS, dtype=np.int64), "sign": np.ones(VERDICTS), "x": np.zeros(VERDICTS)}
-    of = {"first": first, "second": second, "outcome": np.where(wins, 0, 1), "item": np.arange(VERDICTS) % 1000, "items": 1000}
-    families = {"family_of_judge": np.array([0]), "family_of_model": np.zeros(MODELS, dtype=np.int64)}
-    fitted = fit(Cells(Verdicts(["judge"], names, ["family"], **families, **of, **nobody)), [STRENGTH])
+    nobody = {
+        "judge": np.zeros(VERDICTS, dtype=np.int64),
+        "sign": np.ones(VERDICTS),
+        "x": np.zeros(VERDICTS),
+    }
+    of = {
+        "first": first,
+        "second": second,
+        "outcome": np.where(wins, 0, 1),
+        "item": np.arange(VERDICTS) % 1000,
+        "items": 1000,
+    }
+    families = {
+        "family_of_judge": np.array([0]),
+        "family_of_model": np.zeros(MODELS, dtype=np.int64),
+    }
+    fitted = fit(
+        Cells(Verdicts(["judge"], names, ["family"], **families, **of, **nobody)), [STRENGTH]
+    )
     errors = np.sqrt(fitted.covariance(fitted.influence).diagonal())
     return fitted.coefficients[:MODELS], errors
 
@@ -90,7 +125,9 @@ def choix(first, second, wins):
     import numpy as np
     from choix import ilsr_pairwise
 
-    pairs = np.where(wins[:, None], np.stack([first, second], axis=1), np.stack([second, first], axis=1))
+    pairs = np.where(
+        wins[:, None], np.stack([first, second], axis=1), np.stack([second, first], axis=1)
+    )
     return ilsr_pairwise(MODELS, pairs.tolist()), None
 
 
@@ -101,17 +138,27 @@ def evalica(first, second, wins):
 
     names = [f"{model:02}" for model in range(MODELS)]
     winners = [Winner.X if win else Winner.Y for win in wins]
-    fitted = bradley_terry([names[at] for at in first], [names[at] for at in second], winners, tolerance=1e-10, limit=10_000)
+    fitted = bradley_terry(
+        [names[at] for at in first],
+        [names[at] for at in second],
+        winners,
+        tolerance=1e-10,
+        limit=10_000,
+    )
     return np.log(fitted.scores.sort_index().to_numpy()), None
 
 
 def timed(package: str) -> None:
-    """Fit once after the data are made, and print seconds and a check: the largest strength less the mean."""
+    """Fit once after the data are made, and print seconds and a check: the largest strength less
+    the mean.
+    """
     import numpy as np
 
     data = drawn()
     fit_by = globals()[package]
-    __import__({"ours": "recuse.pairwise.maximum", "statsmodels": "statsmodels.api"}.get(package, package))
+    __import__(
+        {"ours": "recuse.pairwise.maximum", "statsmodels": "statsmodels.api"}.get(package, package)
+    )
     start = time.perf_counter()
     strengths, _ = fit_by(*data)
     print(f"{time.perf_counter() - start:.3f} {(strengths - np.mean(strengths)).max():.9f}")
@@ -124,7 +171,10 @@ def times(other: str | None) -> None:
         python = other if other and package in ("choix", "evalica") else sys.executable
         if not other and package in ("choix", "evalica"):
             continue
-        runs = [measure(step_of(__file__, "timed", package, python=python), environment=ONE_THREAD) for _ in range(3)]
+        runs = [
+            measure(step_of(__file__, "timed", package, python=python), environment=ONE_THREAD)
+            for _ in range(3)
+        ]
         seconds, check = sorted(run.printed.split() for run in runs)[1]
         table.append((package, seconds, f"{runs[0].peak:.0f}", check))
     print_table(("package", "fit s", "peak MiB", "largest strength"), table)
@@ -136,8 +186,17 @@ def sized(verdicts: str, lengths: str) -> None:
     from recuse.pairwise.regression import Regression, regression_rows
     from recuse.pairwise.strengths import strength_rows
 
-    questions, settings = max(1, round(float(verdicts) / 50 / 1225)), {"self_bias": 0.3, "preference_sd": 0.2, "ties": 0.3}
-    world = PairWorld(judges=50, models=50, questions=max(2, questions), length=0.5 * (lengths == "yes"), **settings)
+    questions, settings = (
+        max(1, round(float(verdicts) / 50 / 1225)),
+        {"self_bias": 0.3, "preference_sd": 0.2, "ties": 0.3},
+    )
+    world = PairWorld(
+        judges=50,
+        models=50,
+        questions=max(2, questions),
+        length=0.5 * (lengths == "yes"),
+        **settings,
+    )
     compared = draw(world, 1)
     start = time.perf_counter()
     of = Regression(compared)
@@ -158,7 +217,9 @@ def sizes(numbers: list[str]) -> None:
 
 
 def rates(settings: dict, replicates: int) -> dict[str, float]:
-    """Shares, of the biases with an interval, of intervals that exclude 0 and that hold the truth, by question and quantity."""
+    """Shares, of the biases with an interval, of intervals that exclude 0 and that hold the truth,
+    by question and quantity.
+    """
     import numpy as np
 
     from pair_worlds import PairWorld, draw
@@ -175,12 +236,16 @@ def rates(settings: dict, replicates: int) -> dict[str, float]:
             truth = world.self_bias if row["quantity"] == "self_bias" else world.family_bias
             kind = "mean" if row["term"] == ALL_JUDGES else row["quantity"].removesuffix("_bias")
             excludes = row["ci_low"] > 0 or row["ci_high"] < 0
-            excluded.setdefault(f"{row['question']} {kind}", []).append((excludes, row["ci_low"] <= truth <= row["ci_high"]))
+            excluded.setdefault(f"{row['question']} {kind}", []).append(
+                (excludes, row["ci_low"] <= truth <= row["ci_high"])
+            )
     return {name: np.mean(values, axis=0) for name, values in excluded.items()}
 
 
 def covered(wordings: str, sd: str, replicates: str) -> None:
-    """Print shares of intervals that hold 0, by question: over wordings, mean and lowest judge; for those asked, the same."""
+    """Print shares of intervals that hold 0, by question: over wordings, mean and lowest judge; for
+    those asked, the same.
+    """
     import numpy as np
 
     from pair_worlds import PairWorld, draw
@@ -198,16 +263,24 @@ def covered(wordings: str, sd: str, replicates: str) -> None:
                 )
     for question, of_judges in held.items():
         shares = 100 * np.array([np.mean(each, axis=0) for each in of_judges.values()])
-        print(question, *(f"{share:.0f}" for kind in shares.T for share in (kind.mean(), kind.min())))
+        print(
+            question, *(f"{share:.0f}" for kind in shares.T for share in (kind.mean(), kind.min()))
+        )
 
 
 def wordings(replicates: int) -> None:
     """Print how often intervals hold 0 where self-biases vary from wording to wording."""
     table = []
     for number, sd in product((2, 3, 5), (0.0, 0.3, 0.6)):
-        run = measure(step_of(__file__, "covered", str(number), str(sd), str(replicates)), environment=ONE_THREAD)
+        run = measure(
+            step_of(__file__, "covered", str(number), str(sd), str(replicates)),
+            environment=ONE_THREAD,
+        )
         table += [(str(number), str(sd), *line.split()) for line in run.printed.splitlines()]
-    print_table(("wordings", "sd", "question", "over: mean", "lowest judge", "asked: mean", "lowest judge"), table)
+    print_table(
+        ("wordings", "sd", "question", "over: mean", "lowest judge", "asked: mean", "lowest judge"),
+        table,
+    )
 
 
 COLUMNS = tuple(f"{letter} {kind}" for letter in "ABC" for kind in ("self", "family", "mean"))
@@ -218,14 +291,23 @@ def world(name: str, replicates: str) -> None:
     settings = (NULL | ORDINARY | BIASED)[name]
     shares = rates(settings, int(replicates))
     for place in range(2 if name in BIASED else 1):
-        print(*(f"{100 * shares[column][place]:.1f}" if column in shares else "-" for column in COLUMNS))
+        print(
+            *(
+                f"{100 * shares[column][place]:.1f}" if column in shares else "-"
+                for column in COLUMNS
+            )
+        )
 
 
 def worlds(replicates: int) -> None:
-    """Print how often intervals exclude 0; in worlds with biases also how often they hold what is planted."""
+    """Print how often intervals exclude 0; in worlds with biases also how often they hold what is
+    planted.
+    """
     table = []
     for name in (*NULL, *ORDINARY, *BIASED):
-        lines = measure(step_of(__file__, "world", name, str(replicates)), environment=ONE_THREAD).printed.splitlines()
+        lines = measure(
+            step_of(__file__, "world", name, str(replicates)), environment=ONE_THREAD
+        ).printed.splitlines()
         for line, what in zip(lines, ("excludes 0", "holds the truth"), strict=False):
             table.append((f"{name}: {what}", *line.split()))
     print_table(("world", *COLUMNS), table)
@@ -235,7 +317,9 @@ def main() -> None:
     """Run one of the four."""
     import argparse
 
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", choices=("times", "sizes", "worlds", "wordings"))
     parser.add_argument("numbers", nargs="*", default=["1e5", "1e6"])
     parser.add_argument("--python")

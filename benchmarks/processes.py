@@ -1,6 +1,8 @@
-"""What the benchmarks share: whole processes timed in turn, medians, tables, and the line that names the machine.
+"""What the benchmarks share: whole processes timed in turn, medians, tables, and the line that
+names the machine.
 
-Measured steps import this module too: what only the measuring process needs is imported in the functions.
+Measured steps import this module too: what only the measuring process needs is imported in the
+functions.
 """
 
 import os
@@ -14,12 +16,15 @@ ROOT = Path(__file__).parents[1]
 LIBRARY = ROOT / "workflow" / "lib"
 STEP = "--step"  # the first argument of a script that runs one of its steps in a process of its own
 GAP = "  "  # between the columns of a table
-ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}  # as Snakemake sets it for a rule of one thread; two only wait for each other
+# As Snakemake sets it for a rule of one thread; two only wait for each other
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 sys.path.insert(0, str(LIBRARY))  # for the steps, which run in processes of their own
 
 
 class Measured(NamedTuple):
-    """One whole process: wall and processor seconds (user and system), peak memory in MiB, and what it printed."""
+    """One whole process: wall and processor seconds (user and system), peak memory in MiB, and what
+    it printed.
+    """
 
     wall: float
     processor: float
@@ -30,25 +35,36 @@ class Measured(NamedTuple):
 def measure(command: Sequence[str], *, environment: Mapping[str, str] | None = None) -> Measured:
     """Run a command with `environment` beside this process's; a failure ends the benchmark.
 
-    The system counts the memory of the parent at the fork among the child's: a process that measures imports nothing heavy.
+    The system counts the memory of the parent at the fork among the child's: a process that
+    measures imports nothing heavy.
     """
     import subprocess
 
     start = time.perf_counter()
-    process = subprocess.Popen(command, env=os.environ | dict(environment or {}), stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, env=os.environ | dict(environment or {}), stdout=subprocess.PIPE, text=True
+    )
     with process.stdout as stream:
         printed = stream.read()
     _, status, usage = os.wait4(process.pid, 0)
     wall = time.perf_counter() - start
-    process.returncode = os.waitstatus_to_exitcode(status)  # waited for here: Popen is not to wait again
+    # Waited for here: Popen is not to wait again
+    process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise SystemExit(f"failed with status {process.returncode}: {' '.join(command)}")
     return Measured(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, printed)
 
 
-def in_turn(commands: Mapping[str, Sequence[str]], runs: int, **options) -> dict[str, list[Measured]]:
-    """Measure each command `runs` times, one after the other in every round; a round before fills the file cache."""
-    rounds = [{name: measure(command, **options) for name, command in commands.items()} for _ in range(runs + 1)]
+def in_turn(
+    commands: Mapping[str, Sequence[str]], runs: int, **options
+) -> dict[str, list[Measured]]:
+    """Measure each command `runs` times, one after the other in every round; a round before fills
+    the file cache.
+    """
+    rounds = [
+        {name: measure(command, **options) for name, command in commands.items()}
+        for _ in range(runs + 1)
+    ]
     return {name: [found[name] for found in rounds[1:]] for name in commands}
 
 
@@ -60,11 +76,17 @@ def medians(measured: Sequence[Measured]) -> Measured:
     return Measured(*numbers, measured[0].printed)
 
 
-def ratios(slow: Sequence[Measured], fast: Sequence[Measured], which: str = "wall") -> tuple[float, float, float]:
-    """Median, lowest and highest ratio of runs of the same round; which: wall, processor or peak."""
+def ratios(
+    slow: Sequence[Measured], fast: Sequence[Measured], which: str = "wall"
+) -> tuple[float, float, float]:
+    """Median, lowest and highest ratio of runs of the same round; which: wall, processor or
+    peak.
+    """
     import statistics
 
-    found = [getattr(one, which) / getattr(other, which) for one, other in zip(slow, fast, strict=True)]
+    found = [
+        getattr(one, which) / getattr(other, which) for one, other in zip(slow, fast, strict=True)
+    ]
     return statistics.median(found), min(found), max(found)
 
 
@@ -74,7 +96,9 @@ def step_of(script: str, step: str, *arguments: str, python: str = sys.executabl
 
 
 def run_step_or(main: Callable[[], None], steps: Mapping[str, Callable]) -> None:
-    """Run the step that the command line names, which imports nothing but what it needs, or else `main`."""
+    """Run the step that the command line names, which imports nothing but what it needs, or else
+    `main`.
+    """
     if sys.argv[1:2] == [STEP]:
         steps[sys.argv[2]](*sys.argv[3:])
     else:
@@ -82,7 +106,9 @@ def run_step_or(main: Callable[[], None], steps: Mapping[str, Callable]) -> None
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table: the first column to the left, the others to the right, each as wide as its longest entry."""
+    """Print a table: the first column to the left, the others to the right, each as wide as its
+    longest entry.
+    """
     lines = [header, *rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for first, *others in lines:
@@ -91,11 +117,19 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 
 def print_machine(libraries: Iterable[str] = ("numpy", "duckdb")) -> None:
-    """Print the line that names the machine: processor, cores this process may use, Python, and versions of libraries."""
+    """Print the line that names the machine: processor, cores this process may use, Python, and
+    versions of libraries.
+    """
     import platform
     from importlib.metadata import version
 
     with open("/proc/cpuinfo", encoding="utf-8") as lines:
-        model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
+        model = next(
+            (line.partition(":")[2].strip() for line in lines if line.startswith("model name")),
+            platform.machine(),
+        )
     versions = ", ".join(f"{library} {version(library)}" for library in libraries)
-    print(f"{model}, {len(os.sched_getaffinity(0))} cores, Python {platform.python_version()}, {versions}")
+    print(
+        f"{model}, {len(os.sched_getaffinity(0))} cores, Python {platform.python_version()},"
+        f" {versions}"
+    )

@@ -1,11 +1,13 @@
-"""The bootstrap by prompt of Equation 1 at the paper's size, against refits by statsmodels to the rows of the same resamples.
+"""The bootstrap by prompt of Equation 1 at the paper's size, against refits by statsmodels to the
+rows of the same resamples.
 
     python benchmarks/prompt_bootstrap.py [--replicates 10000] [--runs 5] [--refits 10]
 
-The rows are the simulated twin's. Ours is the median of whole processes, from ratings.parquet to the table with the intervals;
-beside it the part that is the bootstrap's, the pass over the rows included. A refit is statsmodels' OLS on the rows of a
-resample, without a formula and without errors, their design made beforehand; some are measured, and scaled up to as many as
-there are replicates.
+The rows are the simulated twin's. Ours is the median of whole processes, from ratings.parquet to
+the table with the intervals; beside it the part that is the bootstrap's, the pass over the rows
+included. A refit is statsmodels' OLS on the rows of a resample, without a formula and without
+errors, their design made beforehand; some are measured, and scaled up to as many as there are
+replicates.
 """
 
 from processes import in_turn, measure, medians, print_machine, print_table, run_step_or, step_of
@@ -16,7 +18,9 @@ EQUAL = 1e-10  # largest difference of a replicate's coefficients
 
 
 def bootstrap(folder: str, replicates: str) -> None:
-    """Collapse the rows, fit, resample and write the table; print the seconds that the bootstrap takes of that."""
+    """Collapse the rows, fit, resample and write the table; print the seconds that the bootstrap
+    takes of that.
+    """
     import time
 
     from recuse.base.tables import write_table
@@ -35,7 +39,9 @@ def bootstrap(folder: str, replicates: str) -> None:
 
 
 def refit(folder: str, replicates: str, refits: str) -> None:
-    """Refit to the rows of the first resamples; print the seconds of a refit and the largest difference from ours."""
+    """Refit to the rows of the first resamples; print the seconds of a refit and the largest
+    difference from ours.
+    """
     import time
 
     import duckdb
@@ -49,7 +55,9 @@ def refit(folder: str, replicates: str, refits: str) -> None:
     from recuse.model.spec import Spec
 
     spec = Spec.of("main", bootstrap=int(replicates))
-    (ours,) = fits(spec, Study(STUDY, f"{folder}/cells.parquet", [f"{folder}/ratings.parquet"]), seed=SEED)
+    (ours,) = fits(
+        spec, Study(STUDY, f"{folder}/cells.parquet", [f"{folder}/ratings.parquet"]), seed=SEED
+    )
     frame = duckdb.execute("from read_parquet(?)", [f"{folder}/ratings.parquet"]).df()
     names = ("judge", "model", "judge_family", "model_family", "dimension")
     terms = estimable_terms(spec, {name: frame[name].to_numpy(dtype=str) for name in names})
@@ -73,7 +81,9 @@ def main() -> None:
     import statistics
     import tempfile
 
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--replicates", type=int, default=10_000)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--refits", type=int, default=10, help="at most 250")
@@ -90,12 +100,18 @@ def main() -> None:
     rows = [
         (f"ratings.parquet to intervals, median of {given.runs}", *numbers),
         ("of that the bootstrap", f"{own:.2f}", "", ""),
-        (f"OLS refits to rows, from {given.refits} of them", f"{seconds * given.replicates:,.0f}", "", f"{theirs.peak:.0f}"),
+        (
+            f"OLS refits to rows, from {given.refits} of them",
+            f"{seconds * given.replicates:,.0f}",
+            "",
+            f"{theirs.peak:.0f}",
+        ),
     ]
     print_table((f"{given.replicates:,} replicates", "s", "cpu s", "peak MiB"), rows)
     print(f"refits / the bootstrap: {seconds * given.replicates / own:,.0f}")
     print(
-        f"largest difference of a coefficient: {difference:.1e} (at most {EQUAL:g}: {'yes' if difference <= EQUAL else 'NO'})"
+        f"largest difference of a coefficient: {difference:.1e} (at most {EQUAL:g}:"
+        f" {'yes' if difference <= EQUAL else 'NO'})"
     )
 
 

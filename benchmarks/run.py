@@ -1,10 +1,11 @@
-"""Run the benchmarks of RESULTS.md and put what they print in the place of what is there: an hour on an idle machine.
+"""Run the benchmarks of RESULTS.md and put what they print in the place of what is there: an hour
+on an idle machine.
 
     python benchmarks/run.py [--environments <folder>] [script ...]
 
-A block of RESULTS.md that begins with `$ python benchmarks/...` is run as it says; with names of scripts, such as `growth`, the
-blocks of these alone. In the folder of environments are those of pyfixest, duckreg and packages for rankings, made if they are
-not there.
+A block of RESULTS.md that begins with `$ python benchmarks/...` is run as it says; with names of
+scripts, such as `growth`, the blocks of these alone. In the folder of environments are those of
+pyfixest, duckreg and packages for rankings, made if they are not there.
 """
 
 import argparse
@@ -15,12 +16,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "RESULTS.md"
-BLOCK = re.compile(r"(?<=^```\n)\$ python (benchmarks/(\w+)\.py.*)\n((?:.*\n)*?)(?=```$)", re.MULTILINE)
+BLOCK = re.compile(
+    r"(?<=^```\n)\$ python (benchmarks/(\w+)\.py.*)\n((?:.*\n)*?)(?=```$)", re.MULTILINE
+)
 ENGINES = ("pyfixest", "duckreg")  # each needs versions of its own
 
 
 def environment(engine: str, folder: Path) -> str:
-    """`engine=python` for a virtual environment with an engine, which is made if it is not there."""
+    """`engine=python` for a virtual environment with an engine, which is made if it is not
+    there.
+    """
     python = folder / engine / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", folder / engine], check=True)
@@ -31,7 +36,9 @@ def environment(engine: str, folder: Path) -> str:
 
 def main() -> None:
     """Run the blocks, one after the other, and write RESULTS.md after each."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("scripts", nargs="*")
     parser.add_argument("--environments", type=Path)
     given = parser.parse_args()
@@ -44,8 +51,13 @@ def main() -> None:
             for engine in ENGINES:
                 arguments += ["--python", environment(engine, given.environments.absolute())]
         if script == "pairs" and "times" in arguments and given.environments:
-            arguments += ["--python", environment("rankings", given.environments.absolute()).partition("=")[2]]
-        run = subprocess.run([sys.executable, *arguments], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
+            arguments += [
+                "--python",
+                environment("rankings", given.environments.absolute()).partition("=")[2],
+            ]
+        run = subprocess.run(
+            [sys.executable, *arguments], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
+        )
         first = f"$ python {command}\n"
         text = RESULTS.read_text("utf-8")
         RESULTS.write_text(text.replace(first + before, first + run.stdout, 1), "utf-8")

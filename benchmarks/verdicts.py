@@ -1,14 +1,17 @@
-"""From 1e5 to 1e7 verdicts on pairs of answers: seconds and peak memory of the loader of comparisons.
+"""From 1e5 to 1e7 verdicts on pairs of answers: seconds and peak memory of the loader of
+comparisons.
 
     python benchmarks/verdicts.py 1e5 1e6 1e7 [--memory-limit 1GB]
 
-A raw parquet file, five judges and ten models, both orders of every pair, is checked and written as comparisons.parquet, as by
-the rule `comparisons`, once. The data are made in a temporary folder (TMPDIR says where it is).
+A raw parquet file, five judges and ten models, both orders of every pair, is checked and written as
+comparisons.parquet, as by the rule `comparisons`, once. The data are made in a temporary folder
+(TMPDIR says where it is).
 """
 
 from processes import measure, print_machine, print_table, run_step_or, step_of
 
-# A row for each item, pair of models, order and judge; the outcome depends on the models, the order and chance.
+# A row for each item, pair of models, order and judge; the outcome depends on the models, the order
+# and chance.
 VERDICTS = """
     with place as (select i // 450 as item, i % 450 // 10 as pair, i % 10 // 5 as turned, i % 5 as judge
                    from range(0, {rows}) t(i)),
@@ -30,7 +33,9 @@ def make(rows: str, folder: str, memory_limit: str) -> None:
 
     with bounded("4GB", f"{folder}/spill"):
         filled = VERDICTS.format(rows=int(float(rows)))
-        connect().execute(f"copy ({filled}) to {text(f'{folder}/raw.parquet')} (format parquet, compression zstd)")
+        connect().execute(
+            f"copy ({filled}) to {text(f'{folder}/raw.parquet')} (format parquet, compression zstd)"
+        )
 
 
 def load(rows: str, folder: str, memory_limit: str) -> None:
@@ -38,9 +43,20 @@ def load(rows: str, folder: str, memory_limit: str) -> None:
     from recuse.base.database import bounded
     from recuse.pairwise.table import normalise
 
-    paths = {"comparisons": f"{folder}/comparisons.parquet", "completeness": f"{folder}/completeness.csv"}
+    paths = {
+        "comparisons": f"{folder}/comparisons.parquet",
+        "completeness": f"{folder}/completeness.csv",
+    }
     with bounded(memory_limit, f"{folder}/spill"):
-        normalise("grown", [f"{folder}/raw.parquet"], format="table", both_orders=True, declared={}, models={}, **paths)
+        normalise(
+            "grown",
+            [f"{folder}/raw.parquet"],
+            format="table",
+            both_orders=True,
+            declared={},
+            models={},
+            **paths,
+        )
 
 
 def main() -> None:
@@ -48,7 +64,9 @@ def main() -> None:
     import argparse
     import tempfile
 
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("rows", nargs="+", help="numbers of rows, rising, such as 1e6")
     parser.add_argument("--memory-limit", default="1GB")
     given = parser.parse_args()
@@ -58,7 +76,12 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             measure(step_of(__file__, "make", rows, folder, given.memory_limit))
             now = measure(step_of(__file__, "load", rows, folder, given.memory_limit))
-        numbers = f"{now.wall:.2f}", f"{now.processor:.2f}", f"{float(rows) / now.wall:,.0f}", f"{now.peak:.0f}"
+        numbers = (
+            f"{now.wall:.2f}",
+            f"{now.processor:.2f}",
+            f"{float(rows) / now.wall:,.0f}",
+            f"{now.peak:.0f}",
+        )
         table.append((f"{float(rows):.0e}", *numbers))
     print_table(("verdicts", "s", "cpu s", "rows/s", "peak MiB"), table)
 

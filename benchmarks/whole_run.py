@@ -1,10 +1,11 @@
-"""Whole runs of the workflow from nothing: wall and processor seconds and peak memory of each job, of Snakemake, and of all.
+"""Whole runs of the workflow from nothing: wall and processor seconds and peak memory of each job,
+of Snakemake, and of all.
 
     python benchmarks/whole_run.py [targets] [--cores 2] [--runs 3] [--configfile mine.yaml]
 
-Targets are studies or files, by default what a bare `snakemake` builds. The run is in a temporary folder; of several, the
-table is that of the one with the median wall time. The numbers of a job are those that it writes to
-results/<study>/benchmarks/. Then the same again, with nothing to do.
+Targets are studies or files, by default what a bare `snakemake` builds. The run is in a temporary
+folder; of several, the table is that of the one with the median wall time. The numbers of a job are
+those that it writes to results/<study>/benchmarks/. Then the same again, with nothing to do.
 """
 
 import csv
@@ -33,21 +34,40 @@ def jobs_of(folder: str) -> list[Job]:
         with path.open(newline="", encoding="utf-8") as file:
             row = next(csv.DictReader(file, delimiter="\t"))
         study = path.relative_to(folder).parts[1]
-        jobs.append(Job(f"{study}{GAP}{path.stem}", float(row["s"]), float(row["cpu_time"]), float(row["max_rss"])))
+        jobs.append(
+            Job(
+                f"{study}{GAP}{path.stem}",
+                float(row["s"]),
+                float(row["cpu_time"]),
+                float(row["max_rss"]),
+            )
+        )
     return sorted(jobs, key=lambda job: (-job.processor, job.name))
 
 
 def together(name: str, jobs: Sequence[Job]) -> Job:
     """The seconds of several jobs, and the memory of the largest."""
-    return Job(name, sum(job.wall for job in jobs), sum(job.processor for job in jobs), max(job.peak for job in jobs))
+    return Job(
+        name,
+        sum(job.wall for job in jobs),
+        sum(job.processor for job in jobs),
+        max(job.peak for job in jobs),
+    )
 
 
 def print_jobs(jobs: Sequence[Job], whole: Measured, *, least: float = 0.1) -> None:
-    """Print what each job took, those of less than so many seconds together, and the run with what is Snakemake's own."""
+    """Print what each job took, those of less than so many seconds together, and the run with what
+    is Snakemake's own.
+    """
     short = [job for job in jobs if max(job.wall, job.processor) < least]
-    rows = [job for job in jobs if job not in short] + ([together(f"{len(short)} shorter ones", short)] if short else [])
+    rows = [job for job in jobs if job not in short] + (
+        [together(f"{len(short)} shorter ones", short)] if short else []
+    )
     rows += [together("all jobs", jobs), Job("the run, with Snakemake and imports", *whole[:3])]
-    lines = [(name, f"{wall:.2f}", f"{processor:.2f}", f"{peak:.0f}") for name, wall, processor, peak in rows]
+    lines = [
+        (name, f"{wall:.2f}", f"{processor:.2f}", f"{peak:.0f}")
+        for name, wall, processor, peak in rows
+    ]
     print_table(("job", "wall s", "cpu s", "peak MiB"), lines)
 
 
@@ -56,14 +76,31 @@ def main() -> None:
     import argparse
     import tempfile
 
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("targets", nargs="*")
     parser.add_argument("--cores", default="2")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--configfile", type=os.path.abspath)
     given = parser.parse_args()
-    command = [sys.executable, "-P", "-m", "snakemake", *given.targets, "--snakefile", f"{ROOT}/Snakefile"]
-    command += ["--cores", given.cores, "--workflow-profile", f"{ROOT}/profiles/default", "--quiet", "all"]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "snakemake",
+        *given.targets,
+        "--snakefile",
+        f"{ROOT}/Snakefile",
+    ]
+    command += [
+        "--cores",
+        given.cores,
+        "--workflow-profile",
+        f"{ROOT}/profiles/default",
+        "--quiet",
+        "all",
+    ]
     command += ["--configfile", given.configfile] if given.configfile else []
     found, idle = [], []
     for _ in range(given.runs):

@@ -1,7 +1,8 @@
 """Write the pages of this folder that come from the code: `python docs/generate.py`.
 
-configuration.md lists every key of the configuration, from its declaration; functions.md lists formulas and sources, from the
-docstrings of the library's public functions and classes; notebook.ipynb is python.md with what its code returns.
+configuration.md lists every key of the configuration, from its declaration; functions.md lists
+formulas and sources, from the docstrings of the library's public functions and classes;
+notebook.ipynb is python.md with what its code returns.
 """
 
 import ast
@@ -29,15 +30,25 @@ from recuse.validation.settings import MonteCarlo  # noqa: E402
 
 register(PRODUCTS)
 
-BOUNDS = {"minimum": "from {}", "exclusiveMinimum": "above {}", "maximum": "to {}", "exclusiveMaximum": "below {}"}
+BOUNDS = {
+    "minimum": "from {}",
+    "exclusiveMinimum": "above {}",
+    "maximum": "to {}",
+    "exclusiveMaximum": "below {}",
+}
 
 
 def pages() -> dict[str, str]:
     """The text of each generated page, by its name."""
     folders = sorted(path.parent for path in LIBRARY.glob("*/__init__.py"))
-    packages = [(folder.name, [module for module in modules_of(folder) if module[2]]) for folder in folders]
+    packages = [
+        (folder.name, [module for module in modules_of(folder) if module[2]]) for folder in folders
+    ]
     templates = Environment(
-        loader=FileSystemLoader(ROOT / "docs"), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FileSystemLoader(ROOT / "docs"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     templates.keep_trailing_newline = True
     return {
@@ -53,14 +64,24 @@ BLOCK = re.compile(r"^```(\w*)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 
 
 def notebook(page: str) -> str:
-    """A notebook of a page: its texts, its Python code, and what that prints and returns, for the blocks that show this."""
+    """A notebook of a page: its texts, its Python code, and what that prints and returns, for the
+    blocks that show this.
+    """
     cells, names, count = [], {}, 0
     for kind, source in blocks_of(page):
-        cell = {"cell_type": "markdown", "id": sha256(f"{len(cells)} {source}".encode()).hexdigest()[:8], "metadata": {}}
+        cell = {
+            "cell_type": "markdown",
+            "id": sha256(f"{len(cells)} {source}".encode()).hexdigest()[:8],
+            "metadata": {},
+        }
         cell["source"] = source.splitlines(keepends=True)
         if kind == "python":
             count += 1
-            cell |= {"cell_type": "code", "execution_count": count, "outputs": outputs_of(source, names, count)}
+            cell |= {
+                "cell_type": "code",
+                "execution_count": count,
+                "outputs": outputs_of(source, names, count),
+            }
         if kind in ("python", "text"):
             cells.append(cell)
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -84,7 +105,9 @@ def outputs_of(code: str, names: dict, count: int) -> list[dict]:
     printed, value = run(code, names)
     outputs = []
     if printed:
-        outputs.append({"name": "stdout", "output_type": "stream", "text": printed.splitlines(keepends=True)})
+        outputs.append(
+            {"name": "stdout", "output_type": "stream", "text": printed.splitlines(keepends=True)}
+        )
     if value is not None:
         data = {"text/plain": repr(value).splitlines(keepends=True)}
         if hasattr(value, "_repr_png_"):
@@ -92,12 +115,21 @@ def outputs_of(code: str, names: dict, count: int) -> list[dict]:
             data |= {"image/png": base64.b64encode(image).decode(), "text/plain": ["<Figure>"]}
         elif hasattr(value, "_repr_html_"):
             data["text/html"] = value._repr_html_().splitlines(keepends=True)
-        outputs.append({"data": data, "execution_count": count, "metadata": {}, "output_type": "execute_result"})
+        outputs.append(
+            {
+                "data": data,
+                "execution_count": count,
+                "metadata": {},
+                "output_type": "execute_result",
+            }
+        )
     return outputs
 
 
 def run(code: str, names: dict) -> tuple[str, object]:
-    """Run Python code with these names; what it prints, and the value of its last line, if that is an expression."""
+    """Run Python code with these names; what it prints, and the value of its last line, if that is
+    an expression.
+    """
     tree, value, printed = ast.parse(code), None, StringIO()
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     with redirect_stdout(printed):
@@ -110,14 +142,18 @@ def run(code: str, names: dict) -> tuple[str, object]:
 def sections_of(settings: type[Section]) -> list[tuple[str, str, list[tuple[str, str, str]]]]:
     """Name, description and keys of each part of a file of settings."""
     schema = settings.model_json_schema()
-    return [(key, value["description"], list(keys_of(schema, value, key))) for key, value in schema["properties"].items()]
+    return [
+        (key, value["description"], list(keys_of(schema, value, key)))
+        for key, value in schema["properties"].items()
+    ]
 
 
 def keys_of(schema: dict, entry: dict, path: str) -> Iterator[tuple[str, str, str]]:
     """Yield path, value and description of every key below `path`."""
     entry = resolved(schema, entry)
     children = [
-        (f"{path}.{key}", child, key in entry.get("required", [])) for key, child in entry.get("properties", {}).items()
+        (f"{path}.{key}", child, key in entry.get("required", []))
+        for key, child in entry.get("properties", {}).items()
     ]
     if of_any_name(entry):
         children.append((f"{path}.<name>", of_any_name(entry), False))
@@ -149,10 +185,16 @@ def value_of(schema: dict, entry: dict) -> str:
 
 
 def modules_of(folder: Path) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
-    """Yield name, first line and the documented public functions and classes of each module of a package."""
+    """Yield name, first line and the documented public functions and classes of each module of a
+    package.
+    """
     for path in sorted(folder.glob("[!_]*.py")):
         tree = ast.parse(path.read_text("utf-8"))
-        nodes = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name[0] != "_"]
+        nodes = [
+            node
+            for node in tree.body
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name[0] != "_"
+        ]
         docstrings = [(node.name, ast.get_docstring(node) or "") for node in nodes]
         yield (
             path.stem,

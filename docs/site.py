@@ -1,4 +1,6 @@
-"""Hooks of mkdocs: README and the other pages outside docs/ are pages of the site, and what they link to is there."""
+"""Hooks of mkdocs: README and the other pages outside docs/ are pages of the site, and what they
+link to is there.
+"""
 
 import os
 import re
@@ -54,7 +56,9 @@ def _path(src_uri: str) -> str:
 
 
 def _target(source: str, target: str) -> tuple[str | None, str, str]:
-    """The path in the repository that a link of the page at `source` leads to, None if elsewhere; #, and the anchor."""
+    """The path in the repository that a link of the page at `source` leads to, None if elsewhere;
+    #, and the anchor.
+    """
     path, mark, anchor = target.partition("#")
     if not path or re.match("[a-z]+:", path):
         return None, mark, anchor
@@ -64,7 +68,11 @@ def _target(source: str, target: str) -> tuple[str | None, str, str]:
 def _linked(source: str, markdown: str) -> set[str]:
     """The files outside docs/ that a page links to, but for pages."""
     paths = {_target(source, match["target"])[0] for match in LINK.finditer(markdown)} - {None}
-    return {path for path in paths if path not in PAGES and not path.startswith("docs/") and (ROOT / path).is_file()}
+    return {
+        path
+        for path in paths
+        if path not in PAGES and not path.startswith("docs/") and (ROOT / path).is_file()
+    }
 
 
 def _in_site(path: str) -> str:

@@ -1,6 +1,8 @@
-"""Random changes of files, times, names and settings between the runs of a tiny study, each run compared with one from nothing.
+"""Random changes of files, times, names and settings between the runs of a tiny study, each run
+compared with one from nothing.
 
-`python tests/changed_inputs.py SEED STEPS` takes a walk of so many steps, and stops where a result is not that of a new run.
+`python tests/changed_inputs.py SEED STEPS` takes a walk of so many steps, and stops where a result
+is not that of a new run.
 """
 
 import os
@@ -29,7 +31,9 @@ def rows(kind: str, variant: int) -> str:
     """A file of ratings or of human scores; its variants have the same size."""
     draw, models = random.Random(f"{kind} {variant}"), ("gpt-4.1", "claude-4", "other")
     if kind == JUDGED:
-        lines = [f"{j},{m},{i},{draw.randint(1, 9)}" for i in range(9) for j in models for m in models]
+        lines = [
+            f"{j},{m},{i},{draw.randint(1, 9)}" for i in range(9) for j in models for m in models
+        ]
         return "\n".join(["judge,model,prompt,rating", *lines, ""])
     lines = [f"{m},{i},{draw.randint(1, 9)},{draw.randint(1, 9)}" for i in range(9) for m in models]
     return "\n".join(["model,prompt,first,second", *lines, ""])
@@ -41,7 +45,8 @@ class Walk:
     def __init__(self, seed: int, folder: Path) -> None:
         self.draw, self.folder, self.fresh = random.Random(seed), folder / "walk", folder / "fresh"
         self.code = dict.fromkeys(CODE, 0)
-        self.files = {JUDGED: (JUDGED, 0), HUMAN: (HUMAN, 0)}  # what a file is for -> its name and variant
+        # What a file is for -> its name and variant
+        self.files = {JUDGED: (JUDGED, 0), HUMAN: (HUMAN, 0)}
         self.settings = {"confidence": 0.9, "scales": [1, 10]}
         self.runs_from_nothing: dict[str, dict[str, bytes]] = {}
         for each in (self.folder, self.fresh):
@@ -86,7 +91,9 @@ class Walk:
         return self.draw.choice(kinds)()
 
     def replace(self) -> str:
-        """Other rows in a file, of the same size and often of the same or another time, by one of several ways."""
+        """Other rows in a file, of the same size and often of the same or another time, by one of
+        several ways.
+        """
         kind = self.draw.choice([JUDGED, HUMAN])
         name, variant = self.files[kind]
         self.files[kind] = (name, (variant + self.draw.randint(1, 2)) % 3)
@@ -155,7 +162,10 @@ class Walk:
 
     def touch(self) -> str:
         """Another time of a file of data or of code."""
-        path, time = self.draw.choice([self.files[JUDGED][0], self.files[HUMAN][0], *CODE]), self.draw.choice(PAST)
+        path, time = (
+            self.draw.choice([self.files[JUDGED][0], self.files[HUMAN][0], *CODE]),
+            self.draw.choice(PAST),
+        )
         os.utime(self.folder / path, (time, time))
         return f"{path} touched ({time})"
 
@@ -167,7 +177,9 @@ class Walk:
 
     def results(self) -> list[Path]:
         """The files of the study, logs too."""
-        return [path for path in sorted((self.folder / "results" / "tiny").rglob("*")) if path.is_file()]
+        return [
+            path for path in sorted((self.folder / "results" / "tiny").rglob("*")) if path.is_file()
+        ]
 
     def forget(self) -> str:
         """The memory of digests goes or is damaged."""
@@ -185,15 +197,20 @@ class Walk:
         assert result.returncode == 0, (result.stdout + result.stderr)[-4000:]
 
     def step(self) -> str:
-        """Some changes, at times a run of a part, and a run; AssertionError if results are not those of a run from nothing."""
+        """Some changes, at times a run of a part, and a run; AssertionError if results are not
+        those of a run from nothing.
+        """
         changes = [self.change() for _ in range(self.draw.randint(1, 3))]
         if self.draw.random() < 0.3:
-            part = self.draw.choice(["results/tiny/raw/ratings.parquet", "results/tiny/cells.parquet", RESULTS[0]])
+            part = self.draw.choice(
+                ["results/tiny/raw/ratings.parquet", "results/tiny/cells.parquet", RESULTS[0]]
+            )
             self.run(self.folder, part)
             changes += [f"run of {part}", self.touch()]
         self.run(self.folder, *RESULTS)
         results, expected = products(self.folder), self.expected()
-        absent = [path for path in RESULTS if path.removeprefix("results/") not in results]  # others need not be made again
+        # Others need not be made again
+        absent = [path for path in RESULTS if path.removeprefix("results/") not in results]
         wrong = absent + [path for path in results if results[path] != expected.get(path)]
         assert wrong == [], (changes, wrong)
         return "; ".join(changes)
@@ -202,8 +219,16 @@ class Walk:
         """The results of a run from nothing with the present files, settings and code."""
         state = repr((self.files, self.settings, self.code))
         if state not in self.runs_from_nothing:
-            for path in (*self.fresh.glob("*.csv"), self.fresh / "results", self.fresh / ".snakemake"):
-                (partial(shutil.rmtree, ignore_errors=True) if path.suffix != ".csv" else Path.unlink)(path)
+            for path in (
+                *self.fresh.glob("*.csv"),
+                self.fresh / "results",
+                self.fresh / ".snakemake",
+            ):
+                (
+                    partial(shutil.rmtree, ignore_errors=True)
+                    if path.suffix != ".csv"
+                    else Path.unlink
+                )(path)
             self.write_all(self.fresh)
             self.run(self.fresh, *RESULTS)
             self.runs_from_nothing[state] = products(self.fresh)

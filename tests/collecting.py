@@ -1,4 +1,6 @@
-"""A collection in a process of its own: `python collecting.py settings.json`; prints its outcome."""
+"""A collection in a process of its own: `python collecting.py settings.json`; prints its
+outcome.
+"""
 
 import json
 import resource
@@ -14,7 +16,10 @@ def plan(url, number, *, judge="judge", mode="text", body=None, **settings):
     usual = {"key": None, "price": Price(1.0, 10.0), "concurrency": 8, "timeout": 10.0}
     endpoint = Endpoint(judge, "mock-1", url, **usual | settings)
     body = {"max_tokens": 20, **(body or {})}
-    return [Request(endpoint, [{"role": "user", "content": f"question {each}"}], body, mode=mode) for each in range(number)]
+    return [
+        Request(endpoint, [{"role": "user", "content": f"question {each}"}], body, mode=mode)
+        for each in range(number)
+    ]
 
 
 def main(file):

@@ -1,7 +1,8 @@
 import os
 from pathlib import Path
 
-os.environ["OMP_NUM_THREADS"] = "1"  # as in a job of the workflow; more get in each other's way on small matrices
+# As in a job of the workflow; more get in each other's way on small matrices
+os.environ["OMP_NUM_THREADS"] = "1"
 
 import pytest
 import yaml
@@ -27,8 +28,16 @@ CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
 
 
 def pytest_addoption(parser):
-    parser.addoption("--long", action="store_true", help="all tests, and all examples, worlds and kills of each")
-    parser.addoption("--replicates", dest="replicates", type=int, default=25, help="simulated studies of the coverage test")
+    parser.addoption(
+        "--long", action="store_true", help="all tests, and all examples, worlds and kills of each"
+    )
+    parser.addoption(
+        "--replicates",
+        dest="replicates",
+        type=int,
+        default=25,
+        help="simulated studies of the coverage test",
+    )
 
 
 def pytest_configure(config):
@@ -85,17 +94,29 @@ def twin(world, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def published_folder():
-    """The folder of the published files in a local mirror; the test is skipped, with the reason, where there is none."""
+    """The folder of the published files in a local mirror; the test is skipped, with the reason,
+    where there is none.
+    """
     source = CONFIG["sources"]["play_favorites"]
     mirror = os.environ.get("RECUSE_MIRROR", "")
     folder = Path(mirror, source["repository"], source["commit"], "data")
     if not mirror or not folder.is_dir():
-        pytest.skip("needs the published files: set RECUSE_MIRROR to a folder <owner>/<repository>/<commit>/<path>")
+        pytest.skip(
+            "needs the published files: set RECUSE_MIRROR to a folder"
+            " <owner>/<repository>/<commit>/<path>"
+        )
     return folder
 
 
 @pytest.fixture(scope="session")
 def published(published_folder, tmp_path_factory):
     """The study play_favorites_2d."""
-    files = [RatingsFile(str(published_folder / f"{d}.csv"), d) for d in CONFIG["studies"]["play_favorites_2d"]["scales"]]
-    return built(tmp_path_factory.mktemp("published"), "play_favorites_2d", study_files("play_favorites_2d", files))
+    files = [
+        RatingsFile(str(published_folder / f"{d}.csv"), d)
+        for d in CONFIG["studies"]["play_favorites_2d"]["scales"]
+    ]
+    return built(
+        tmp_path_factory.mktemp("published"),
+        "play_favorites_2d",
+        study_files("play_favorites_2d", files),
+    )

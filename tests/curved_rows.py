@@ -9,8 +9,11 @@ JUDGES = {"a1": "A", "a2": "A", "b1": "B"}
 TOP = 40  # of the raw scale
 
 
-def rows_of(*, references, curve, self_bias=0.0, spread=0.05, per_group=400, dimensions=("d",), seed=0):
-    """Rows (judge, model, dimension, reference, raw rating), rating = curve(judge, reference) + self_bias + noise, rounded.
+def rows_of(
+    *, references, curve, self_bias=0.0, spread=0.05, per_group=400, dimensions=("d",), seed=0
+):
+    """Rows (judge, model, dimension, reference, raw rating), rating = curve(judge, reference) +
+    self_bias + noise, rounded.
 
     references: (generator, judge, model) -> (per_group,) on the unit scale.
     """
@@ -20,10 +23,23 @@ def rows_of(*, references, curve, self_bias=0.0, spread=0.05, per_group=400, dim
         for judge in JUDGES:
             for model in JUDGES:
                 reference = references(generator, judge, model)
-                rating = curve(judge, reference) + self_bias * (judge == model) + spread * generator.standard_normal(per_group)
-                rows += [(judge, model, dimension, x, y) for x, y in zip(reference, np.rint(TOP * rating), strict=True)]
+                rating = (
+                    curve(judge, reference)
+                    + self_bias * (judge == model)
+                    + spread * generator.standard_normal(per_group)
+                )
+                rows += [
+                    (judge, model, dimension, x, y)
+                    for x, y in zip(reference, np.rint(TOP * rating), strict=True)
+                ]
     judge, model, dimension, reference, rating = zip(*rows, strict=True)
-    return np.array(judge), np.array(model), np.array(dimension), np.array(reference), np.array(rating, dtype=int)
+    return (
+        np.array(judge),
+        np.array(model),
+        np.array(dimension),
+        np.array(reference),
+        np.array(rating, dtype=int),
+    )
 
 
 def cells_of(judge, model, dimension, reference, rating):
@@ -39,7 +55,9 @@ def cells_of(judge, model, dimension, reference, rating):
     )
     factors |= {"judge_family": family(groups[1]), "model_family": family(groups[2])}
     scale = np.tile([0, TOP], (keys.shape[1], 1))
-    return Cells(factors, keys[0].astype(int), keys[1], TOP * keys[1], counts, np.arange(TOP + 1), scale)
+    return Cells(
+        factors, keys[0].astype(int), keys[1], TOP * keys[1], counts, np.arange(TOP + 1), scale
+    )
 
 
 def carried_terms(cells):

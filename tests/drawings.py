@@ -20,10 +20,22 @@ MODELS = {
     "absent from the study": {"family": "Llama 3"},
 }
 PRESENT = list(MODELS)[:4]
-SIX = ["Completeness", "Conciseness", "Faithfulness", "Helpfulness", "Logical correctness", "Logical robustness"]
+SIX = [
+    "Completeness",
+    "Conciseness",
+    "Faithfulness",
+    "Helpfulness",
+    "Logical correctness",
+    "Logical robustness",
+]
 WALD = {"confidence": 0.9, "covariance": "HC0"}
 INTERVAL = interval_text(0.9, "HC0")
-CLUSTERED = {"spec": "clustered", "tests": "self- and family-biases", "sliced": "", "errors": "by prompt"}
+CLUSTERED = {
+    "spec": "clustered",
+    "tests": "self- and family-biases",
+    "sliced": "",
+    "errors": "by prompt",
+}
 
 
 SUBJECT = {"label": "a study", "kind": "simulated", "models": MODELS, "families": FAMILIES}
@@ -40,7 +52,9 @@ def scores(dimensions=SIX, judges=(*PRESENT, "Human"), models=PRESENT):
 
 
 def estimates(judges=PRESENT, families=("Claude", "GPT")):
-    terms = [("self_bias", judge) for judge in judges] + [("family_bias", family) for family in families]
+    terms = [("self_bias", judge) for judge in judges] + [
+        ("family_bias", family) for family in families
+    ]
     table = pd.DataFrame(terms, columns=["quantity", "term"]).assign(slice=None)
     centre = np.linspace(-0.03, 0.02, len(table))
     return table.assign(estimate=centre, ci_low=centre - 0.012, ci_high=centre + 0.012)
@@ -54,7 +68,9 @@ def coefficients(dimensions=SIX, judges=PRESENT):
 
 
 def artists(figure, gid):
-    return [artist for axes in figure.axes for artist in axes.get_children() if artist.get_gid() == gid]
+    return [
+        artist for axes in figure.axes for artist in axes.get_children() if artist.get_gid() == gid
+    ]
 
 
 def texts(figure):
@@ -72,28 +88,46 @@ def filled(point):
 
 def spec_table(rows, spec="a"):
     """Estimates of one spec: rows of (slice, quantity, term, estimate, ci_low, ci_high)."""
-    table = pd.DataFrame(rows, columns=["slice", "quantity", "term", "estimate", "ci_low", "ci_high"])
+    table = pd.DataFrame(
+        rows, columns=["slice", "quantity", "term", "estimate", "ci_low", "ci_high"]
+    )
     return table.assign(spec=spec, study="s", n=1234).reindex(columns=ESTIMATES)
 
 
 def by_slice(names, judges=PRESENT, families=("Claude", "GPT")):
-    """Estimates of every judge and family in each of the slices `names`, no two of them the same."""
-    terms = [("self_bias", judge) for judge in judges] + [("family_bias", family) for family in families]
+    """Estimates of every judge and family in each of the slices `names`, no two of them the
+    same.
+    """
+    terms = [("self_bias", judge) for judge in judges] + [
+        ("family_bias", family) for family in families
+    ]
     rows = [(name, *term) for name in names for term in terms]
     centres = np.linspace(-0.05, 0.04, len(rows))
-    table = spec_table([(*row, centre, centre - 0.01, centre + 0.01) for row, centre in zip(rows, centres, strict=True)])
+    table = spec_table(
+        [
+            (*row, centre, centre - 0.01, centre + 0.01)
+            for row, centre in zip(rows, centres, strict=True)
+        ]
+    )
     return table.assign(effect=table["estimate"] / 8)
 
 
 def gaps(*rows):
-    """The table of what is not estimable: rows of (spec, slice, reason), or (spec, slice, reason, quantity, term)."""
+    """The table of what is not estimable: rows of (spec, slice, reason), or (spec, slice, reason,
+    quantity, term).
+    """
     keys = "spec", "slice", "reason", "quantity", "term"
     return pd.DataFrame([dict(zip(keys, row, strict=False)) for row in rows], columns=NOT_ESTIMABLE)
 
 
 def simultaneous(table, *, spec="clustered", width=0.02):
-    """The table of multiplicity with an interval of this half width for each row of a table of estimates."""
-    ends = {"simultaneous_ci_low": table["estimate"] - width, "simultaneous_ci_high": table["estimate"] + width}
+    """The table of multiplicity with an interval of this half width for each row of a table of
+    estimates.
+    """
+    ends = {
+        "simultaneous_ci_low": table["estimate"] - width,
+        "simultaneous_ci_high": table["estimate"] + width,
+    }
     return table.assign(spec=spec, tests=len(table), **ends).reindex(columns=MULTIPLICITY)
 
 
@@ -110,7 +144,11 @@ VERY_LONG = "long" * 75  # a name
 
 def has_room(figure):
     """True if a figure is on the paper, and each panel an inch wide or wider."""
-    return on_paper(figure) and min(axes.get_position().width for axes in figure.axes) * figure.get_size_inches()[0] >= 1
+    return (
+        on_paper(figure)
+        and min(axes.get_position().width for axes in figure.axes) * figure.get_size_inches()[0]
+        >= 1
+    )
 
 
 def is_page_of(figure, text):
@@ -126,11 +164,15 @@ def self_and_family_bias(table, study=None, *, reasons=None, multiplicity=None, 
     """Figure 3 of a table of estimates of the spec `a`."""
     nothing = gaps() if reasons is None else reasons
     others = simultaneous(estimates()) if multiplicity is None else multiplicity
-    return self_family_bias(table, nothing, others, study or subject(), spec="a", simultaneous=clustered, **WALD)
+    return self_family_bias(
+        table, nothing, others, study or subject(), spec="a", simultaneous=clustered, **WALD
+    )
 
 
 def words_are_beside_the_point(figure, point, count=1):
-    """`count` rows say that there is no standard error; that of `point` within its panel, and not over the point."""
+    """`count` rows say that there is no standard error; that of `point` within its panel, and not
+    over the point.
+    """
     figure.draw_without_rendering()
     words = [text for text in figure.findobj(Text) if text.get_text() == NO_ERROR]
     assert len(words) == count

@@ -38,7 +38,8 @@ class Server(ThreadingHTTPServer):
         self.mirror = f"http://127.0.0.1:{self.server_port}"
 
     def handle_error(self, request, client_address):
-        if not isinstance(sys.exc_info()[1], OSError):  # a client that hung up is what the test is about
+        # A client that hung up is what the test is about
+        if not isinstance(sys.exc_info()[1], OSError):
             super().handle_error(request, client_address)
 
 
@@ -105,7 +106,10 @@ def packed(damage):
 
     def answer(handler):
         content = damage(gzip.compress(CONTENT))
-        handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(content))
+        handler.wfile.write(
+            b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n"
+            % len(content)
+        )
         handler.wfile.write(content)
 
     return answer
@@ -121,7 +125,9 @@ def serve(monkeypatch):
 
     def start(*answers):
         server = Server(*answers)
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        threading.Thread(
+            target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        ).start()
         servers.append(server)
         return server
 
@@ -134,7 +140,9 @@ def serve(monkeypatch):
 
 @pytest.fixture
 def get(tmp_path):
-    """Fetch into folders of this test, with short waits; the returned destination holds the file."""
+    """Fetch into folders of this test, with short waits; the returned destination holds the
+    file.
+    """
     (tmp_path / "cache").mkdir()
     (tmp_path / "out").mkdir()
 
@@ -159,7 +167,9 @@ def get(tmp_path):
 
 @pytest.fixture
 def fails(get, tmp_path):
-    """Fetch, assert that it fails, leaves no file, says the file and what was expected; give the message."""
+    """Fetch, assert that it fails, leaves no file, says the file and what was expected; give the
+    message.
+    """
 
     def call(mirror, **changed):
         with pytest.raises(FetchError) as caught:

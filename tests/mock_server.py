@@ -1,6 +1,8 @@
-"""An OpenAI-compatible server on this machine that answers well or, by a plan, badly, and counts what it did.
+"""An OpenAI-compatible server on this machine that answers well or, by a plan, badly, and counts
+what it did.
 
-`python tests/mock_server.py --port 8000 --latency 0.2 --share 0.2 --seed 1` serves until it is ended; GET /counts tells.
+`python tests/mock_server.py --port 8000 --latency 0.2 --share 0.2 --seed 1` serves until it is
+ended; GET /counts tells.
 """
 
 import argparse
@@ -15,7 +17,16 @@ import threading
 from collections import Counter
 
 MODEL = "mock-1"
-FAULTS = ("rate limit", "server error", "stall", "drip", "bad JSON", "another model", "huge", "reset")
+FAULTS = (
+    "rate limit",
+    "server error",
+    "stall",
+    "drip",
+    "bad JSON",
+    "another model",
+    "huge",
+    "reset",
+)
 REASONS = {  # what each is for who asks
     "rate limit": "rate limit",
     "server error": "server error",
@@ -48,12 +59,24 @@ def filled(schema, seed):
 class Mock:
     """The server, in a thread of its own: `with Mock(...) as mock`; `mock.url` is its base_url.
 
-    latency: seconds before each answer; plan: faults to choose from; share: of requests that meet one, by `seed`, the request
-    and how often it was asked; at_once: most requests under way before the others get 429; batch_after: looks at a batch before
-    it is over; batch_share: of a batch's requests that are answered.
+    latency: seconds before each answer; plan: faults to choose from; share: of requests that meet
+    one, by `seed`, the request and how often it was asked; at_once: most requests under way before
+    the others get 429; batch_after: looks at a batch before it is over; batch_share: of a batch's
+    requests that are answered.
     """
 
-    def __init__(self, *, latency=0.0, plan=FAULTS, share=0.0, seed=0, port=0, at_once=None, retry_after="0.05", logprobs=True):
+    def __init__(
+        self,
+        *,
+        latency=0.0,
+        plan=FAULTS,
+        share=0.0,
+        seed=0,
+        port=0,
+        at_once=None,
+        retry_after="0.05",
+        logprobs=True,
+    ):
         self.latency, self.plan, self.share, self.seed, self.port = latency, plan, share, seed, port
         self.at_once, self.retry_after, self.logprobs = at_once, retry_after, logprobs
         self.always = None  # a fault of every request
@@ -114,7 +137,10 @@ class Mock:
         """Answer one request; whether the connection lives on."""
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         method, path, _ = head[0].split(" ")
-        headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:] if line)}
+        headers = {
+            name.lower(): value
+            for name, _, value in (line.partition(": ") for line in head[1:] if line)
+        }
         body = await reader.readexactly(int(headers.get("content-length", 0)))
         self.keys.add(headers.get("authorization"))
         self.headers |= headers.keys()
@@ -142,7 +168,11 @@ class Mock:
             self.done[fault or "answered"] += 1
             if fault != "rate limit":
                 await asyncio.sleep(self.latency)
-            return await (self._fail(writer, fault, body, headers) if fault else self._answer(writer, text, body))
+            return await (
+                self._fail(writer, fault, body, headers)
+                if fault
+                else self._answer(writer, text, body)
+            )
         finally:
             self.under_way -= 1
 
@@ -152,18 +182,34 @@ class Mock:
 
     async def _answer(self, writer, text, body):
         raw = self.raw and self.raw(body)
-        lives = await (self._reply(writer, self.completion(body)) if raw is None else self._send(writer, 200, raw))
+        lives = await (
+            self._reply(writer, self.completion(body))
+            if raw is None
+            else self._send(writer, 200, raw)
+        )
         self.answered[text] += 1
         return lives
 
     async def _fail(self, writer, fault, body, headers):
-        error = {"message": f"{fault}, with the header {headers.get('authorization')}", "type": fault, "code": None}
-        statuses = {"rate limit": 429, "server error": 500, "overloaded": 503, "bad request": 400, "unauthorized": 401}
+        error = {
+            "message": f"{fault}, with the header {headers.get('authorization')}",
+            "type": fault,
+            "code": None,
+        }
+        statuses = {
+            "rate limit": 429,
+            "server error": 500,
+            "overloaded": 503,
+            "bad request": 400,
+            "unauthorized": 401,
+        }
         if fault == "quota":
             return await self._reply(writer, {"error": error | {"code": "insufficient_quota"}}, 429)
         if fault in statuses:
             extra = (
-                {"Retry-After": self.retry_after} if fault in ("rate limit", "overloaded") else {"x-ratelimit-reset": "3600"}
+                {"Retry-After": self.retry_after}
+                if fault in ("rate limit", "overloaded")
+                else {"x-ratelimit-reset": "3600"}
             )
             return await self._reply(writer, {"error": error}, statuses[fault], extra)
         if fault in ("redirect", "not implemented"):
@@ -172,16 +218,25 @@ class Mock:
         if fault == "error in 200":
             return await self._reply(writer, {"error": error | {"code": 502}})
         if fault == "bad JSON":
-            return await self._send(writer, 200, b'{"choices": [' + str(headers.get("authorization")).encode())
+            return await self._send(
+                writer, 200, b'{"choices": [' + str(headers.get("authorization")).encode()
+            )
         if fault == "another model":
-            return await self._reply(writer, self.completion(body) | {"model": f"{body['model']}-mini"})
+            return await self._reply(
+                writer, self.completion(body) | {"model": f"{body['model']}-mini"}
+            )
         if fault == "huge":
             return await self._send(writer, 200, b'{"choices": "' + b"x" * self.huge + b'"}')
         if fault == "reset":
-            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            writer.get_extra_info("socket").setsockopt(
+                socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+            )
             return False
         if fault == "drip":
-            writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n")
+            writer.write(
+                b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length:"
+                b" 100000\r\n\r\n"
+            )
             while True:
                 writer.write(b" ")
                 await writer.drain()
@@ -197,16 +252,33 @@ class Mock:
         content = json.dumps(filled(schema, seed)) if schema else str(seed.randint(1, 5))
         logprobs = None
         if body.get("logprobs") and self.logprobs:
-            top = [{"token": str(label), "logprob": -1.0 - label, "bytes": None} for label in range(1, 6)]
-            logprobs = {"content": [{"token": content, "logprob": -0.1, "bytes": None, "top_logprobs": top}], "refusal": None}
-        message = {"role": "assistant", "content": None if self.refusal else content, "refusal": self.refusal}
-        tokens = {"prompt_tokens": len(text.encode()) // 4, "completion_tokens": max(1, len(content) // 4)}
+            top = [
+                {"token": str(label), "logprob": -1.0 - label, "bytes": None}
+                for label in range(1, 6)
+            ]
+            logprobs = {
+                "content": [
+                    {"token": content, "logprob": -0.1, "bytes": None, "top_logprobs": top}
+                ],
+                "refusal": None,
+            }
+        message = {
+            "role": "assistant",
+            "content": None if self.refusal else content,
+            "refusal": self.refusal,
+        }
+        tokens = {
+            "prompt_tokens": len(text.encode()) // 4,
+            "completion_tokens": max(1, len(content) // 4),
+        }
         return {
             "id": f"chatcmpl-{digest(text)[:12]}",
             "object": "chat.completion",
             "created": 0,
             "model": f"{body['model']}-2026-01-31",
-            "choices": [{"index": 0, "message": message, "logprobs": logprobs, "finish_reason": self.finish}],
+            "choices": [
+                {"index": 0, "message": message, "logprobs": logprobs, "finish_reason": self.finish}
+            ],
             "usage": tokens | {"total_tokens": sum(tokens.values())},
         }
 
@@ -215,7 +287,11 @@ class Mock:
         if path == ["files"]:
             boundary = headers["content-type"].partition("boundary=")[2].encode()
             parts = [part.partition(b"\r\n\r\n") for part in body.split(b"--" + boundary)]
-            content = next(content.removesuffix(b"\r\n") for head, _, content in parts if b'name="file"' in head)
+            content = next(
+                content.removesuffix(b"\r\n")
+                for head, _, content in parts
+                if b'name="file"' in head
+            )
             return 200, {
                 "id": self._file(content),
                 "object": "file",
@@ -228,14 +304,28 @@ class Mock:
         if path == ["batches"] and method == "POST":
             batch = f"batch-{len(self.batches) + 1}"
             file = json.loads(body)["input_file_id"]
-            settings = {"endpoint": "/v1/chat/completions", "completion_window": "24h", "created_at": 1 << 40}
-            self.batches[batch] = {"id": batch, "object": "batch", "input_file_id": file, "looks": 0, **settings}
+            settings = {
+                "endpoint": "/v1/chat/completions",
+                "completion_window": "24h",
+                "created_at": 1 << 40,
+            }
+            self.batches[batch] = {
+                "id": batch,
+                "object": "batch",
+                "input_file_id": file,
+                "looks": 0,
+                **settings,
+            }
             self.batches[batch]["status"] = "in_progress"
             for line in self.files[file].splitlines():
                 self.seen[json.loads(line)["body"]["messages"][-1]["content"]] += 1
             return 200, self.batches[batch]
         if path == ["batches"]:
-            return 200, {"object": "list", "data": [*self.batches.values()][::-1], "has_more": False}
+            return 200, {
+                "object": "list",
+                "data": [*self.batches.values()][::-1],
+                "has_more": False,
+            }
         batch = self.batches[path[1]]
         batch["looks"] += 1
         if batch["looks"] > self.batch_after and batch["status"] == "in_progress":
@@ -251,11 +341,20 @@ class Mock:
         """Answer a share of a batch; the rest has expired."""
         lines = [json.loads(line) for line in self.files[batch["input_file_id"]].splitlines()]
         most = round(self.batch_share * len(lines))
-        base = [{"id": f"r{number}", "custom_id": line["custom_id"]} for number, line in enumerate(lines)]
-        answers = [{"response": {"status_code": 200, "body": self.completion(line["body"])}, "error": None} for line in lines]
+        base = [
+            {"id": f"r{number}", "custom_id": line["custom_id"]}
+            for number, line in enumerate(lines)
+        ]
+        answers = [
+            {"response": {"status_code": 200, "body": self.completion(line["body"])}, "error": None}
+            for line in lines
+        ]
         expired = {
             "response": None,
-            "error": {"code": "batch_expired", "message": "This request could not be executed in time."},
+            "error": {
+                "code": "batch_expired",
+                "message": "This request could not be executed in time.",
+            },
         }
         output = [one | other for one, other in zip(base[:most], answers[:most], strict=True)]
         errors = [one | expired for one in base[most:]]
@@ -266,7 +365,10 @@ class Mock:
 
     async def _reply(self, writer, value, status=200, headers=()):
         return await self._send(
-            writer, status, json.dumps(value).encode(), {"Content-Type": "application/json", **dict(headers)}
+            writer,
+            status,
+            json.dumps(value).encode(),
+            {"Content-Type": "application/json", **dict(headers)},
         )
 
     async def _send(self, writer, status, content, headers=()):

@@ -1,4 +1,6 @@
-"""Files that are nearly right: valid ones with some bytes, cells or values changed, as hypothesis draws them."""
+"""Files that are nearly right: valid ones with some bytes, cells or values changed, as hypothesis
+draws them.
+"""
 
 import copy
 import csv
@@ -13,7 +15,8 @@ from hypothesis import strategies as st
 
 from recuse.base.errors import RecuseError
 
-# The same examples every time, however slow the machine is; what serves all examples of a test need not be made for each.
+# The same examples every time, however slow the machine is; what serves all examples of a test need
+# not be made for each.
 SEEDED = settings(
     derandomize=True,
     deadline=None,
@@ -24,7 +27,9 @@ SHORT, share = 1 / 5, 1.0  # of the examples: in the ordinary run, and in this o
 
 
 def examples(number: int) -> settings:
-    """The settings of a test with so many examples, of which the ordinary run takes the share SHORT."""
+    """The settings of a test with so many examples, of which the ordinary run takes the share
+    SHORT.
+    """
     return settings(SEEDED, max_examples=max(10, round(share * number)))
 
 
@@ -139,10 +144,43 @@ CELLS = [
     "main",
     "ERROR",
 ]
-NUMBERS = [0, 1, -1, 2, 5, 0.5, -0.5, 1.5, 10**6, 10**30, 1e308, float("inf"), float("nan"), -(10**19)]
-OTHERS = [None, True, False, [], {}, [[]], ["a", "a"], {"a": 1}, [1, 2], {"": ""}, "x", 3, "\ud800", "a\n"]
+NUMBERS = [
+    0,
+    1,
+    -1,
+    2,
+    5,
+    0.5,
+    -0.5,
+    1.5,
+    10**6,
+    10**30,
+    1e308,
+    float("inf"),
+    float("nan"),
+    -(10**19),
+]
+OTHERS = [
+    None,
+    True,
+    False,
+    [],
+    {},
+    [[]],
+    ["a", "a"],
+    {"a": 1},
+    [1, 2],
+    {"": ""},
+    "x",
+    3,
+    "\ud800",
+    "a\n",
+]
 KINDS = {  # of columns of a parquet file -> SQL for a text as one
-    **{kind: f"try_cast({{0}} as {kind})" for kind in ("double", "bigint", "decimal(9, 3)", "boolean", "date", "hugeint")},
+    **{
+        kind: f"try_cast({{0}} as {kind})"
+        for kind in ("double", "bigint", "decimal(9, 3)", "boolean", "date", "hugeint")
+    },
     "varchar[]": "[{0}]",
     "struct(a varchar)": "{{'a': {0}}}",
     "blob": "encode({0})",
@@ -150,17 +188,20 @@ KINDS = {  # of columns of a parquet file -> SQL for a text as one
 }
 
 
-OF_WHOLE_FILE = "cannot be read|not YAML|no file holds a row|holds no settings|its scorers|found no rows"
+OF_WHOLE_FILE = (
+    "cannot be read|not YAML|no file holds a row|holds no settings|its scorers|found no rows"
+)
 OF_WHOLE_FILE += "|the file (is empty|holds no rows)"
 PLACE_IN_FILE = rf", (line|row|entry) \d+|, column |: ({OF_WHOLE_FILE})"
 
 
 @contextmanager
 def done_or_refused(*names: str, made: list[Path]):
-    """Within, all goes well, or one of the project's own errors names the place, and none of the files is `made`.
+    """Within, all goes well, or one of the project's own errors names the place, and none of the
+    files is `made`.
 
-    It begins with one of `names`, a file or `config: `, and goes on with a line or a column, or with what is wrong with the
-    whole file.
+    It begins with one of `names`, a file or `config: `, and goes on with a line or a column, or
+    with what is wrong with the whole file.
     """
     try:
         yield
@@ -188,13 +229,19 @@ def altered(content, edits):
         elif what == "twice":
             content = content[:at] + content[at // 2 :]
         elif at < len(content):
-            content = content[:at] + bytes([content[at] ^ (1 << len(piece) % 8)]) + content[at + 1 :]
+            content = (
+                content[:at] + bytes([content[at] ^ (1 << len(piece) % 8)]) + content[at + 1 :]
+            )
     return content
 
 
 def bytes_like(content: bytes) -> st.SearchStrategy[bytes]:
     """The content with one to three of its bytes, or runs of them, changed."""
-    edit = st.tuples(st.sampled_from(["flip", "insert", "replace", "drop", "twice", "cut"]), PLACE, st.sampled_from(PIECES))
+    edit = st.tuples(
+        st.sampled_from(["flip", "insert", "replace", "drop", "twice", "cut"]),
+        PLACE,
+        st.sampled_from(PIECES),
+    )
     return st.lists(edit, min_size=1, max_size=3).map(lambda edits: altered(content, edits))
 
 
@@ -209,7 +256,13 @@ def rewritten(table, edits):
             table[1:] = [line for place, line in enumerate(table) if place and place != row]
         elif what == "no rows":
             del table[1:]
-        for line in table if what.startswith("column") else table[:1] if what == "header" else table[row : row + 1]:
+        for line in (
+            table
+            if what.startswith("column")
+            else table[:1]
+            if what == "header"
+            else table[row : row + 1]
+        ):
             if what == "column dropped":
                 del line[column : column + 1]
             elif what == "column twice":
@@ -223,7 +276,15 @@ def rewritten(table, edits):
 
 def tables_like(table: list[list[str]]) -> st.SearchStrategy[list[list[str]]]:
     """The table with one or two of its cells, rows or columns changed."""
-    rarely = ["header", "column dropped", "column twice", "row twice", "row dropped", "row cut", "no rows"]
+    rarely = [
+        "header",
+        "column dropped",
+        "column twice",
+        "row twice",
+        "row dropped",
+        "row cut",
+        "no rows",
+    ]
     what = st.sampled_from([*["cell"] * 9, *["column filled"] * 2, *rarely])
     edit = st.tuples(what, PLACE, PLACE, st.sampled_from(CELLS))
     return st.lists(edit, min_size=1, max_size=2).map(lambda edits: rewritten(table, edits))
@@ -241,12 +302,18 @@ def parquet_kinds() -> st.SearchStrategy[list[tuple[int, str]]]:
     return st.lists(st.tuples(PLACE, st.sampled_from(list(KINDS))), max_size=3)
 
 
-def write_parquet(connection, table: list[list[str]], kinds: list[tuple[int, str]], path: Path) -> None:
-    """Write a table as parquet; a column of no name, or of one that is taken, gets another, since the format has no such."""
+def write_parquet(
+    connection, table: list[list[str]], kinds: list[tuple[int, str]], path: Path
+) -> None:
+    """Write a table as parquet; a column of no name, or of one that is taken, gets another, since
+    the format has no such.
+    """
     names = []
     for column in table[0] or ["none"]:
         name = next(
-            n for n in itertools.chain([column], (f"{column} {k}" for k in itertools.count())) if n and n.lower() not in names
+            n
+            for n in itertools.chain([column], (f"{column} {k}" for k in itertools.count()))
+            if n and n.lower() not in names
         )
         names.append(name.lower() if name.lower() != column.lower() else column)
     quoted = ['"' + name.replace('"', '""').replace("\x00", "0") + '"' for name in names]
@@ -254,12 +321,19 @@ def write_parquet(connection, table: list[list[str]], kinds: list[tuple[int, str
     columns = {f"c{place}": [line[place] for line in lines] for place in range(len(names))}
     chosen = {place % len(names): KINDS[kind] for place, kind in kinds}
     source = ", ".join(f"unnest(?::varchar[]) as {column}" for column in columns)
-    picked = ", ".join(f"{chosen.get(k, '{0}').format(f'c{k}')} as {name}" for k, name in enumerate(quoted))
-    connection.execute(f"copy (select {picked} from (select {source})) to '{path}' (format parquet)", [*columns.values()])
+    picked = ", ".join(
+        f"{chosen.get(k, '{0}').format(f'c{k}')} as {name}" for k, name in enumerate(quoted)
+    )
+    connection.execute(
+        f"copy (select {picked} from (select {source})) to '{path}' (format parquet)",
+        [*columns.values()],
+    )
 
 
 def edited(document, edits):
-    """Lists and mappings with each edit, (what, place, value), made; a value is mostly of the kind it replaces."""
+    """Lists and mappings with each edit, (what, place, value), made; a value is mostly of the kind
+    it replaces.
+    """
     document = copy.deepcopy(document)
     for what, place, value in edits:
         places = list(_places(document))
@@ -273,14 +347,22 @@ def edited(document, edits):
         elif what == "twice" and isinstance(holder, list):
             holder.append(copy.deepcopy(holder[key]))
         else:
-            alike = CELLS if isinstance(holder[key], str) else NUMBERS if isinstance(holder[key], (int, float)) else OTHERS
+            alike = (
+                CELLS
+                if isinstance(holder[key], str)
+                else NUMBERS
+                if isinstance(holder[key], (int, float))
+                else OTHERS
+            )
             values = OTHERS if what == "other" else alike
             holder[key] = copy.deepcopy(values[value % len(values)])
     return document
 
 
 def _places(node):
-    for key in list(node) if isinstance(node, dict) else range(len(node)) if isinstance(node, list) else ():
+    for key in (
+        list(node) if isinstance(node, dict) else range(len(node)) if isinstance(node, list) else ()
+    ):
         yield node, key
         yield from _places(node[key])
 

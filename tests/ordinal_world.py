@@ -15,13 +15,17 @@ REFERENCES = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 def simulated(seed=0, *, per_cell=6, top=3, judges="abcd", dimensions=("q",)):
     """Cells of a full judge x model x reference design.
 
-    P(rating <= k) = logistic(threshold_k - eta), thresholds evenly spread between -1.5 and 2.5; eta of a row is its judge's
-    intercept and slope times the reference, plus self-bias or family-bias, plus 0.7 in the second dimension.
+    P(rating <= k) = logistic(threshold_k - eta), thresholds evenly spread between -1.5 and 2.5; eta
+    of a row is its judge's intercept and slope times the reference, plus self-bias or family-bias,
+    plus 0.7 in the second dimension.
     """
     generator = np.random.default_rng(seed)
     keys = [(d, j, m) for d in dimensions for j in judges for m in judges]
     dimension, judge, model = (np.array(part) for part in zip(*keys, strict=True))
-    family = {part: np.array([FAMILY[name] for name in names]) for part, names in (("judge", judge), ("model", model))}
+    family = {
+        part: np.array([FAMILY[name] for name in names])
+        for part, names in (("judge", judge), ("model", model))
+    }
     groups = {
         "dimension": dimension,
         "dataset": np.full(len(keys), "s"),
@@ -34,9 +38,17 @@ def simulated(seed=0, *, per_cell=6, top=3, judges="abcd", dimensions=("q",)):
     group, level = (index.ravel() for index in np.indices((len(keys), len(REFERENCES))))
     empty = np.zeros((len(group), top + 1), dtype=np.int64)
     scale = np.tile([0, top], (len(group), 1))
-    cells = Cells(groups, group, REFERENCES[level], REFERENCES[level] * top, empty, np.arange(top + 1), scale)
+    cells = Cells(
+        groups, group, REFERENCES[level], REFERENCES[level] * top, empty, np.arange(top + 1), scale
+    )
     terms = terms_for(cells)
-    truth = dict(zip(((t.quantity, t.term) for t in terms), generator.normal(0.5, 0.6, len(terms)).round(2), strict=True))
+    truth = dict(
+        zip(
+            ((t.quantity, t.term) for t in terms),
+            generator.normal(0.5, 0.6, len(terms)).round(2),
+            strict=True,
+        )
+    )
     truth["intercept", min(judges)] = 0.0
     truth |= {("dimension", name): 0.7 for name in dimensions[1:]}
     eta = design_of(cells, terms) @ [truth[t.quantity, t.term] for t in terms]
@@ -68,7 +80,9 @@ def expanded(cells):
     times = cells.counts[place, rating]
     place, rating = np.repeat(place, times), np.repeat(rating, times)
     counts = (rating[:, None] == np.arange(len(cells.ratings))).astype(np.int64)
-    parts = {key: getattr(cells, key)[place] for key in ("group", "reference", "reference_raw", "scale")}
+    parts = {
+        key: getattr(cells, key)[place] for key in ("group", "reference", "reference_raw", "scale")
+    }
     return replace(cells, counts=counts, **parts)
 
 
@@ -93,11 +107,16 @@ def log_probabilities(cells, terms, point):
 
 
 def scores_and_information(cells, terms, point, places):
-    """Scores by row, (rows, places), and the observed information, (places, places): derivatives of F(upper) - F(lower)."""
+    """Scores by row, (rows, places), and the observed information, (places, places): derivatives of
+    F(upper) - F(lower).
+    """
     rows = expanded(cells)
     rating = rows.counts[:, rows.counts.any(axis=0)].argmax(axis=1)
     unit = np.pad(np.eye(len(point) - len(terms)), ((1, 1), (0, 0)))
-    design, thresholds = design_of(rows, terms), np.concatenate([[-np.inf], point[len(terms) :], [np.inf]])
+    design, thresholds = (
+        design_of(rows, terms),
+        np.concatenate([[-np.inf], point[len(terms) :], [np.inf]]),
+    )
     probability, score, curvature = 0.0, 0.0, 0.0
     for bound, sign in ((rating + 1, 1), (rating, -1)):
         below = 1 / (1 + np.exp(design @ point[: len(terms)] - thresholds[bound]))
@@ -105,7 +124,11 @@ def scores_and_information(cells, terms, point, places):
         probability = probability + sign * below
         score = score + sign * (below * (1 - below))[:, None] * contrast
         curvature = (
-            curvature + sign * (below * (1 - below) * (1 - 2 * below))[:, None, None] * contrast[:, :, None] * contrast[:, None]
+            curvature
+            + sign
+            * (below * (1 - below) * (1 - 2 * below))[:, None, None]
+            * contrast[:, :, None]
+            * contrast[:, None]
         )
     score = score / probability[:, None]
     return score, score.T @ score - (curvature / probability[:, None, None]).sum(axis=0)

@@ -1,4 +1,6 @@
-"""Verdicts on pairs of answers drawn from worlds whose self- and family-biases are known, for size and power."""
+"""Verdicts on pairs of answers drawn from worlds whose self- and family-biases are known, for size
+and power.
+"""
 
 from dataclasses import dataclass, field
 
@@ -10,13 +12,16 @@ from recuse.pairwise.regression import Compared
 
 @dataclass(frozen=True, kw_only=True)
 class PairWorld:
-    """What verdicts are drawn from. Log odds: of a judge's choice between two answers, if it chooses.
+    """What verdicts are drawn from. Log odds: of a judge's choice between two answers, if it
+    chooses.
 
-    quality of an answer = strength of its model + question_sd N(0, 1); judge's log odds = its sensitivity times the difference
-    of qualities + preferences (preference_sd N(0, 1) of each judge for each model, drawn anew in each replicate; a share
-    `common` of its variance is the same for models of one family) + self_bias and family_bias + its position effect + length
-    times x. Humans: log odds of the qualities alone, and of length_human times x; a share `flipped` of their labels is
-    exchanged. Models 0 and 1, 2 and 3 ... are of one family; the first `judges` models judge.
+    quality of an answer = strength of its model + question_sd N(0, 1); judge's log odds = its
+    sensitivity times the difference of qualities + preferences (preference_sd N(0, 1) of each judge
+    for each model, drawn anew in each replicate; a share `common` of its variance is the same for
+    models of one family) + self_bias and family_bias + its position effect + length times x.
+    Humans: log odds of the qualities alone, and of length_human times x; a share `flipped` of their
+    labels is exchanged. Models 0 and 1, 2 and 3 ... are of one family; the first `judges` models
+    judge.
     """
 
     judges: int = 6
@@ -28,14 +33,16 @@ class PairWorld:
     common: float = 0.0
     self_bias: float = 0.0
     family_bias: float = 0.0
-    sensitivities: tuple[float, float] = (1.0, 1.0)  # of the first and the last judge, others between
+    # Of the first and the last judge, others between
+    sensitivities: tuple[float, float] = (1.0, 1.0)
     positions: tuple[float, float] = (0.0, 0.0)
     length: float = 0.0
     length_human: float = 0.0
     ties: float = 0.0  # nu
     flipped: float = 0.0
     both_orders: bool = False
-    baseline: bool = False  # each answer against that of the last model alone, which is shown second
+    # Each answer against that of the last model alone, which is shown second
+    baseline: bool = False
     alone: bool = False  # each model is a family of its own
     wordings: int = 1  # by each of which a judge is asked about each pair, in one random order
     wording_sd: float = 0.0  # of each judge's self_bias from wording to wording
@@ -47,19 +54,37 @@ def draw(world: PairWorld, seed: int) -> Compared:
     generator = np.random.default_rng(seed)
     models = [f"model {number}" for number in range(world.models)]
     family = np.arange(world.models) // (1 if world.alone else 2)
-    strength = np.linspace(-1, 1, world.models)[generator.permutation(world.models)] * world.strength_sd * np.sqrt(3)
-    answer = strength + world.question_sd * generator.standard_normal((world.questions, world.models))
-    shared = generator.standard_normal((world.judges, family.max() + 1))[:, family] * np.sqrt(world.common)
+    strength = (
+        np.linspace(-1, 1, world.models)[generator.permutation(world.models)]
+        * world.strength_sd
+        * np.sqrt(3)
+    )
+    answer = strength + world.question_sd * generator.standard_normal(
+        (world.questions, world.models)
+    )
+    shared = generator.standard_normal((world.judges, family.max() + 1))[:, family] * np.sqrt(
+        world.common
+    )
     single = generator.standard_normal((world.judges, world.models)) * np.sqrt(1 - world.common)
     bias = world.preference_sd * (shared + single)
     of_judge = family[: world.judges]
     is_self = np.arange(world.models) == np.arange(world.judges)[:, None]
-    bias = bias + world.self_bias * is_self + world.family_bias * ((of_judge[:, None] == family) & ~is_self)
+    bias = (
+        bias
+        + world.self_bias * is_self
+        + world.family_bias * ((of_judge[:, None] == family) & ~is_self)
+    )
     pairs = np.array([(a, b) for a in range(world.models) for b in range(a + 1, world.models)])
     if world.baseline:
-        pairs = np.stack([np.arange(world.models - 1), np.full(world.models - 1, world.models - 1)], axis=1)
-    length = generator.standard_normal((world.questions, world.models)) + 0.5 * np.linspace(-1, 1, world.models)
-    judge, item, pair = (each.ravel() for each in np.indices((world.judges, world.questions, len(pairs))))
+        pairs = np.stack(
+            [np.arange(world.models - 1), np.full(world.models - 1, world.models - 1)], axis=1
+        )
+    length = generator.standard_normal((world.questions, world.models)) + 0.5 * np.linspace(
+        -1, 1, world.models
+    )
+    judge, item, pair = (
+        each.ravel() for each in np.indices((world.judges, world.questions, len(pairs)))
+    )
     if world.both_orders:
         judge, item, pair = (np.repeat(each, 2) for each in (judge, item, pair))
     wording = np.repeat(np.arange(world.wordings), len(judge))
@@ -70,19 +95,36 @@ def draw(world: PairWorld, seed: int) -> Compared:
         sign = np.tile([1.0, -1.0], len(judge) // 2)
     if world.baseline:
         sign = np.ones(len(judge))
-    x = np.tanh(length[item, first] - length[item, second]) * bool(world.length or world.length_human)
-    slope, position = (np.linspace(*ends, world.judges)[judge] for ends in (world.sensitivities, world.positions))
-    odds = slope * (answer[item, first] - answer[item, second]) + bias[judge, first] - bias[judge, second]
+    x = np.tanh(length[item, first] - length[item, second]) * bool(
+        world.length or world.length_human
+    )
+    slope, position = (
+        np.linspace(*ends, world.judges)[judge] for ends in (world.sensitivities, world.positions)
+    )
+    odds = (
+        slope * (answer[item, first] - answer[item, second])
+        + bias[judge, first]
+        - bias[judge, second]
+    )
     if world.wordings > 1:
         by_wording = world.wording_sd * generator.standard_normal((world.wordings, world.judges))
         odds = odds + by_wording[wording, judge] * ((first == judge) * 1.0 - (second == judge))
     outcome = _chosen(odds + position * sign + world.length * x, world.ties, generator)
     of_item, of_pair = (each.ravel() for each in np.indices((world.questions, len(pairs))))
     a, b = pairs[of_pair].T
-    human_x = np.tanh(length[of_item, a] - length[of_item, b]) * bool(world.length or world.length_human)
-    label = _chosen(answer[of_item, a] - answer[of_item, b] + world.length_human * human_x, world.ties, generator)
+    human_x = np.tanh(length[of_item, a] - length[of_item, b]) * bool(
+        world.length or world.length_human
+    )
+    label = _chosen(
+        answer[of_item, a] - answer[of_item, b] + world.length_human * human_x,
+        world.ties,
+        generator,
+    )
     label = np.where((generator.random(len(label)) < world.flipped) & (label < 2), 1 - label, label)
-    shared = {"models": models, "families": [f"family {number}" for number in range(family.max() + 1)]}
+    shared = {
+        "models": models,
+        "families": [f"family {number}" for number in range(family.max() + 1)],
+    }
     shared |= {"family_of_model": family, "items": world.questions}
     verdicts = Verdicts(
         models[: world.judges], family_of_judge=of_judge, judge=judge, first=first, second=second, sign=sign, outcome=outcome,
@@ -90,7 +132,15 @@ def draw(world: PairWorld, seed: int) -> Compared:
     )  # fmt: skip
     nobody = {"judge": np.zeros(len(a), dtype=np.int64), "sign": np.ones(len(a))}
     humans = Verdicts(
-        ["Human"], family_of_judge=np.array([-1]), first=a, second=b, outcome=label, item=of_item, x=human_x, **nobody, **shared
+        ["Human"],
+        family_of_judge=np.array([-1]),
+        first=a,
+        second=b,
+        outcome=label,
+        item=of_item,
+        x=human_x,
+        **nobody,
+        **shared,
     )
     names = [f"wording {number}" for number in range(world.wordings)] if world.wordings > 1 else []
     return Compared(verdicts, np.ones(len(judge), dtype=bool), humans, {}, names, wording)

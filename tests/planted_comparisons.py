@@ -1,4 +1,6 @@
-"""Simulated comparisons with planted biases, and everything that the study's tables find in them."""
+"""Simulated comparisons with planted biases, and everything that the study's tables find in
+them.
+"""
 
 from recuse.base.database import connect
 from recuse.pairwise.choices import choices, choices_of
@@ -42,9 +44,16 @@ def recovered(drawn, planted, folder, *, seed=1):
         "cognitive_biases": cognitive_biases(path, **sampling),
         "asr": success_rates(votes, worsening=["factual_error"], confidence=0.9),
     }
-    return list(recovery_of_biases(as_texts(planted), **{name: as_texts(rows) for name, rows in tables.items()}))
+    return list(
+        recovery_of_biases(
+            as_texts(planted), **{name: as_texts(rows) for name, rows in tables.items()}
+        )
+    )
 
 
 def as_texts(rows):
     """Rows as they are read from a file."""
-    return [{name: "" if value is None or value != value else str(value) for name, value in row.items()} for row in rows]
+    return [
+        {name: "" if value is None or value != value else str(value) for name, value in row.items()}
+        for row in rows
+    ]

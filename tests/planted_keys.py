@@ -1,4 +1,6 @@
-"""Ratings and pairs of answers with a key, in a stranger's columns, with planted self-preference."""
+"""Ratings and pairs of answers with a key, in a stranger's columns, with planted
+self-preference.
+"""
 
 import numpy as np
 import pandas as pd
@@ -8,20 +10,37 @@ from recuse.simulate.gold import declared_key_world, simulate_keyed
 PAIRS = {
     "questions": 240,
     "accuracy": {"m1": 0.6, "m2": 0.5, "m3": 0.7, "m4": 0.5},
-    "judges": {"m1": {"mistake": 0.2, "harmful": 0.4}, "m2": {"mistake": 0.3}, "m3": {"mistake": 0.2}, "m4": {}},
+    "judges": {
+        "m1": {"mistake": 0.2, "harmful": 0.4},
+        "m2": {"mistake": 0.3},
+        "m3": {"mistake": 0.2},
+        "m4": {},
+    },
 }
 
 
 def write_verdicts(path, world=PAIRS, *, seed=1):
-    """A CSV file with the columns grader, question, left, right, order, outcome, left_right and right_right."""
+    """A CSV file with the columns grader, question, left, right, order, outcome, left_right and
+    right_right.
+    """
     drawn = simulate_keyed(declared_key_world(world), seed=seed)
-    columns = {"grader": "judge", "question": "item", "left": "model_a", "right": "model_b", "order": "order"}
+    columns = {
+        "grader": "judge",
+        "question": "item",
+        "left": "model_a",
+        "right": "model_b",
+        "order": "order",
+    }
     columns |= {"outcome": "outcome", "left_right": "right_a", "right_right": "right_b"}
-    pd.DataFrame({name: drawn[column] for name, column in columns.items()}).to_csv(path, index=False)
+    pd.DataFrame({name: drawn[column] for name, column in columns.items()}).to_csv(
+        path, index=False
+    )
 
 
 def write_judged(path, *, prompts=200, seed=1):
-    """A CSV file with the columns grader, candidate, item, score and key; m1 passes its own wrong answers twice as often."""
+    """A CSV file with the columns grader, candidate, item, score and key; m1 passes its own wrong
+    answers twice as often.
+    """
     draw, models = np.random.default_rng(seed), list(PAIRS["accuracy"])
     rows = []
     for item in range(prompts):
@@ -29,5 +48,15 @@ def write_judged(path, *, prompts=200, seed=1):
             right = draw.random() < 0.5
             for judge in models:
                 passed = draw.random() < (0.9 if right else 0.8 if judge == model == "m1" else 0.4)
-                rows.append((judge, model, f"i{item}", int(draw.integers(2, 5) if passed else draw.integers(2)), 4 * right))
-    pd.DataFrame(rows, columns=["grader", "candidate", "item", "score", "key"]).to_csv(path, index=False)
+                rows.append(
+                    (
+                        judge,
+                        model,
+                        f"i{item}",
+                        int(draw.integers(2, 5) if passed else draw.integers(2)),
+                        4 * right,
+                    )
+                )
+    pd.DataFrame(rows, columns=["grader", "candidate", "item", "score", "key"]).to_csv(
+        path, index=False
+    )

@@ -12,39 +12,86 @@ from recuse.pairwise.questions import percentile_intervals
 
 POOLS = {"one and two": ["one", "two"]}
 SETTINGS = {"confidence": 0.9, "seed": 7}
-TYPES = dict.fromkeys(COMPARISONS, "varchar") | {"length_a": "double", "length_b": "double", "vote": "integer"}
-TYPES |= {"humans_a": "integer", "humans_b": "integer", "humans_tie": "integer", "right_a": "boolean", "right_b": "boolean"}
+TYPES = dict.fromkeys(COMPARISONS, "varchar") | {
+    "length_a": "double",
+    "length_b": "double",
+    "vote": "integer",
+}
+TYPES |= {
+    "humans_a": "integer",
+    "humans_b": "integer",
+    "humans_tie": "integer",
+    "right_a": "boolean",
+    "right_b": "boolean",
+}
 
 DEFAULTS = {"condition": "", "experiment": "", "vote": 1}
 
 
 def random_rows(seed, *, questions=7):
-    """Verdicts of three judges under three conditions; `unlabelled` has no human label, `Blind` makes nothing but errors.
+    """Verdicts of three judges under three conditions; `unlabelled` has no human label, `Blind`
+    makes nothing but errors.
 
-    A second experiment, `again`, has one of the conditions, with the same items and other labels and lengths.
+    A second experiment, `again`, has one of the conditions, with the same items and other labels
+    and lengths.
     """
     draw = np.random.default_rng(seed)
     rows = []
     pairs = [("m", "n"), ("m", "o"), ("o", "n")]
     places = [(condition, "") for condition in ("one", "two", "unlabelled")] + [("one", "again")]
     for (condition, experiment), item, (a, b) in itertools.product(places, range(questions), pairs):
-        human = None if condition == "unlabelled" else draw.choice(["a", "b", "tie", None], p=[0.4, 0.4, 0.1, 0.1])
+        human = (
+            None
+            if condition == "unlabelled"
+            else draw.choice(["a", "b", "tie", None], p=[0.4, 0.4, 0.1, 0.1])
+        )
         lengths = [None if draw.random() < 0.05 else float(draw.integers(0, 9)) for _ in "ab"]
-        for judge, vote, order in itertools.product(("Blind", "Careful", "Hasty"), (1, 2), ("ab", "ba")):
+        for judge, vote, order in itertools.product(
+            ("Blind", "Careful", "Hasty"), (1, 2), ("ab", "ba")
+        ):
             if draw.random() < (0.1 if judge == "Careful" else 0.3):
                 continue
-            outcome = "error" if judge == "Blind" else draw.choice(["a", "b", "tie", "error"], p=[0.4, 0.4, 0.15, 0.05])
-            values = (judge, f"q{item}", a, b, order, outcome, human, *lengths, condition, experiment, None, vote, *[None] * 6)
-            rows.append(dict(zip(COMPARISONS, (None if value is None else value for value in values), strict=True)))
+            outcome = (
+                "error"
+                if judge == "Blind"
+                else draw.choice(["a", "b", "tie", "error"], p=[0.4, 0.4, 0.15, 0.05])
+            )
+            values = (
+                judge,
+                f"q{item}",
+                a,
+                b,
+                order,
+                outcome,
+                human,
+                *lengths,
+                condition,
+                experiment,
+                None,
+                vote,
+                *[None] * 6,
+            )
+            rows.append(
+                dict(
+                    zip(
+                        COMPARISONS,
+                        (None if value is None else value for value in values),
+                        strict=True,
+                    )
+                )
+            )
     return rows
 
 
 def write(rows, path):
-    """Write verdicts as a canonical table and return its path; what is not said is empty, or vote 1."""
+    """Write verdicts as a canonical table and return its path; what is not said is empty, or vote
+    1.
+    """
     connection = duckdb.connect()
     columns = ", ".join(f'"{column}" {kind}' for column, kind in TYPES.items())
     connection.execute(f"create table comparisons ({columns})")
-    values = ", ".join(f"unnest(?::{TYPES[column]}[])" for column in COMPARISONS)  # row by row takes a hundred times as long
+    # Row by row takes a hundred times as long
+    values = ", ".join(f"unnest(?::{TYPES[column]}[])" for column in COMPARISONS)
     columns = [[row.get(column, DEFAULTS.get(column)) for row in rows] for column in COMPARISONS]
     connection.execute(f"insert into comparisons select {values}", columns)
     connection.execute(f"copy comparisons to '{path}' (format parquet)")
@@ -57,10 +104,15 @@ def labels_of(condition, pools=POOLS):
 
 
 def compared(rows):
-    """Both orders of each comparison: one dict each with `ab`, `ba` and `debiased`; an absent order is None."""
+    """Both orders of each comparison: one dict each with `ab`, `ba` and `debiased`; an absent order
+    is None.
+    """
     found = defaultdict(dict)
     for row in rows:
-        key = tuple(row[name] for name in ("experiment", "condition", "judge", "item", "model_a", "model_b", "vote"))
+        key = tuple(
+            row[name]
+            for name in ("experiment", "condition", "judge", "item", "model_a", "model_b", "vote")
+        )
         found[key] |= {**row, row["order"]: row["outcome"]}
     for pair in found.values():
         both = pair.get("ab"), pair.get("ba")
@@ -85,13 +137,17 @@ def groups(rows):
 
 
 def resampled_ends(values, by_question, *, confidence=0.9):
-    """Ends of the interval of a share: quantiles of its resamples, or, where all questions have the same one, exact ends."""
+    """Ends of the interval of a share: quantiles of its resamples, or, where all questions have the
+    same one, exact ends.
+    """
     known = [share for share in by_question if not np.isnan(share)]
     tail = (1 - confidence) / 2
     if len(known) < 2:
         return [np.nan, np.nan]
     if len(set(known)) > 1:
-        return list(np.quantile([value for value in values if np.isfinite(value)], [tail, 1 - tail]))
+        return list(
+            np.quantile([value for value in values if np.isfinite(value)], [tail, 1 - tail])
+        )
     differ = float(betaincinv(1, len(known), 1 - tail))  # the upper end for none of them
     return [known[0] - known[0] * differ, known[0] + (1 - known[0]) * differ]
 
@@ -102,7 +158,9 @@ def few_replicates(monkeypatch, replicates):
 
 
 def resampled(questions, *, seed, replicates):
-    """How often each of `questions` is drawn in each replicate, as the bootstrap of the library draws them, one by one."""
+    """How often each of `questions` is drawn in each replicate, as the bootstrap of the library
+    draws them, one by one.
+    """
     generator = np.random.default_rng(seed)
     for _ in range(replicates):
         drawn = generator.integers(len(questions), size=len(questions))

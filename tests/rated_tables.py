@@ -1,4 +1,6 @@
-"""Small tables of ratings that tests make up, as the files and the studies that they are checked as."""
+"""Small tables of ratings that tests make up, as the files and the studies that they are checked
+as.
+"""
 
 import csv
 import random
@@ -15,13 +17,26 @@ from recuse.data.registry import Registry
 COLUMNS = ("judge", "model", "gt", "dataset", "prompt_id", "rating", "pred_length", "dimension")
 ASKED = {"self_bias": 0.02, "power": 0.8, "confidence": 0.9}
 NINE = [*CONFIG["models"]][:9]
-FIVE = ("Claude 3 Sonnet", "GPT-3.5 Turbo", "GPT-4o", "Llama 3 8B", "Mistral 7B")  # of four families
+# Of four families
+FIVE = ("Claude 3 Sonnet", "GPT-3.5 Turbo", "GPT-4o", "Llama 3 8B", "Mistral 7B")
 
 
-def rated(judges=FIVE, models=FIVE, *, prompts=40, dimensions=("Tone",), lengths=True, seed=1, rating=None, score=None):
-    """Rows of every judge, model, dimension and prompt; the human score is at random from 1 to 5, or score(model).
+def rated(
+    judges=FIVE,
+    models=FIVE,
+    *,
+    prompts=40,
+    dimensions=("Tone",),
+    lengths=True,
+    seed=1,
+    rating=None,
+    score=None,
+):
+    """Rows of every judge, model, dimension and prompt; the human score is at random from 1 to 5,
+    or score(model).
 
-    A rating is the human score, or at random one more or less, within 1 to 5; or rating(judge, model, score, at random) if any.
+    A rating is the human score, or at random one more or less, within 1 to 5; or rating(judge,
+    model, score, at random) if any.
     """
     drawn, rows = random.Random(seed), []
     for prompt in range(prompts):
@@ -34,13 +49,21 @@ def rated(judges=FIVE, models=FIVE, *, prompts=40, dimensions=("Tone",), lengths
                     given = min(5, max(1, gt + noise)) if given is None else given
                     length = 20 + prompt if lengths else ""
                     rows.append(
-                        dict(zip(COLUMNS, (judge, model, gt, "d", f"p{prompt}", given, length, dimension), strict=True))
+                        dict(
+                            zip(
+                                COLUMNS,
+                                (judge, model, gt, "d", f"p{prompt}", given, length, dimension),
+                                strict=True,
+                            )
+                        )
                     )
     return rows
 
 
 def unscored(*, human="", **settings):
-    """Rows of two dimensions without human scores, or with this one; GPT-4o favours itself, and a tenth is not rated."""
+    """Rows of two dimensions without human scores, or with this one; GPT-4o favours itself, and a
+    tenth is not rated.
+    """
 
     def rating(judge, model, score, noise):
         own = 2 if judge == model == "GPT-4o" else 0
@@ -49,7 +72,10 @@ def unscored(*, human="", **settings):
     rows = rated(dimensions=("Tone", "Use"), rating=rating, **settings)
     drawn = random.Random(3)
     lost = [drawn.random() < 0.1 for _ in rows]
-    return [{**row, "gt": human, "rating": "" if none else row["rating"]} for row, none in zip(rows, lost, strict=True)]
+    return [
+        {**row, "gt": human, "rating": "" if none else row["rating"]}
+        for row, none in zip(rows, lost, strict=True)
+    ]
 
 
 def write_rows(path, rows):
@@ -63,7 +89,9 @@ def write_rows(path, rows):
 def study_of_query(folder, query, scale=(0, 4)):
     """A study of the rows of an SQL query."""
     duckdb.sql(f"copy ({query}) to '{folder}/raw.parquet' (format parquet)")
-    dimensions = [name for (name,) in duckdb.sql(f"select distinct dimension from ({query})").fetchall()]
+    dimensions = [
+        name for (name,) in duckdb.sql(f"select distinct dimension from ({query})").fetchall()
+    ]
     files, registry = [RatingsFile(f"{folder}/raw.parquet")], Registry.from_config(CONFIG["models"])
     return built(folder, "mine", StudyFiles(files, dict.fromkeys(dimensions, scale), {}, registry))
 
@@ -73,13 +101,23 @@ def study_of_rows(folder, rows, *, models=CONFIG["models"], scale=(1, 5), steps=
     scales = dict.fromkeys({row["dimension"] for row in rows}, scale)
     path = write_rows(folder / "made up.csv", rows)
     return built(
-        folder, "made up", StudyFiles([RatingsFile(path)], scales, {}, Registry.from_config(models), steps=steps or {})
+        folder,
+        "made up",
+        StudyFiles(
+            [RatingsFile(path)], scales, {}, Registry.from_config(models), steps=steps or {}
+        ),
     )
 
 
 def findings_of(folder, rows, *, reliability=None, of_config=None, **settings):
-    """The findings of the check, in order, and the facts that it reads; of_config: `imports` and `named` of `facts_of`."""
-    facts = facts_of(study_of_rows(folder, rows, **settings), str(folder / "completeness.csv"), **(of_config or {}))
+    """The findings of the check, in order, and the facts that it reads; of_config: `imports` and
+    `named` of `facts_of`.
+    """
+    facts = facts_of(
+        study_of_rows(folder, rows, **settings),
+        str(folder / "completeness.csv"),
+        **(of_config or {}),
+    )
     return check_study(facts, reliability or {}, **ASKED), facts
 
 

@@ -1,4 +1,6 @@
-"""What a reply means by docs/collect.md, "What is read", alone: written from that page, without regular expressions."""
+"""What a reply means by docs/collect.md, "What is read", alone: written from that page, without
+regular expressions.
+"""
 
 import json
 
@@ -8,7 +10,9 @@ OFF, UNREADABLE = "off the scale", "unreadable"
 
 
 def meaning(reply, labels, dimensions, *, low=1, reads="reply"):
-    """Dimension -> rating or reason, of a whole reply that nothing but its text says anything about."""
+    """Dimension -> rating or reason, of a whole reply that nothing but its text says anything
+    about.
+    """
     reply = part(reply, reads)
     one = len(dimensions) == 1
     found = {dimension: [] for dimension in dimensions}
@@ -21,7 +25,10 @@ def meaning(reply, labels, dimensions, *, low=1, reads="reply"):
         found[dimensions[0]].append(inside_box(last))
     if one and value is None and not found[dimensions[0]]:
         found[dimensions[0]].append(reply)
-    return {dimension: agreed([label(each, labels, low) for each in values]) for dimension, values in found.items()}
+    return {
+        dimension: agreed([label(each, labels, low) for each in values])
+        for dimension, values in found.items()
+    }
 
 
 def part(reply, reads):
@@ -37,7 +44,9 @@ def part(reply, reads):
 
 def is_fence(line):
     line = line.strip(" \t")
-    return line.startswith("```") and (line[3:] == "" or all(each.isalnum() or each == "_" for each in line[3:]))
+    return line.startswith("```") and (
+        line[3:] == "" or all(each.isalnum() or each == "_" for each in line[3:])
+    )
 
 
 class Object(list):
@@ -51,7 +60,13 @@ def json_in(reply):
     start, end = reply.index("{"), len(reply) - reply[::-1].index("}")
     for candidate in (reply[start:end], without_commas(reply[start:end])):
         try:
-            value = json.loads(candidate, object_pairs_hook=Object, parse_float=str, parse_int=str, parse_constant=str)
+            value = json.loads(
+                candidate,
+                object_pairs_hook=Object,
+                parse_float=str,
+                parse_int=str,
+                parse_constant=str,
+            )
         except ValueError:
             continue
         return value, reply[:start] + "\n" + reply[end:]
@@ -61,7 +76,11 @@ def json_in(reply):
 def without_commas(text):
     kept = ""
     for place, each in enumerate(text):
-        if not (each == "," and text[place + 1 :].lstrip()[:1] in ("}", "]") and text[place + 1 :].strip()):
+        if not (
+            each == ","
+            and text[place + 1 :].lstrip()[:1] in ("}", "]")
+            and text[place + 1 :].strip()
+        ):
             kept += each
     return kept
 
@@ -121,13 +140,24 @@ def introduction(text, place, least):
     while True:
         before = text[least:begin]
         stripped = before.rstrip(" \t")
-        word = next((w for w in ("final", "overall", "my") if stripped.lower().endswith(w) and stripped != before), None)
+        word = next(
+            (
+                w
+                for w in ("final", "overall", "my")
+                if stripped.lower().endswith(w) and stripped != before
+            ),
+            None,
+        )
         if word is None or stripped[: -len(word)][-1:].isalpha():
             break
         begin = least + len(stripped) - len(word)
-    line = max(text.rfind("\n", 0, begin) + 1, least if least and "\n" not in text[least:begin] else 0)
+    line = max(
+        text.rfind("\n", 0, begin) + 1, least if least and "\n" not in text[least:begin] else 0
+    )
     lead = text[text.rfind("\n", 0, begin) + 1 : begin]
-    if line == text.rfind("\n", 0, begin) + 1 and all(each in " \t*_#•.)-" or each.isdigit() for each in lead):
+    if line == text.rfind("\n", 0, begin) + 1 and all(
+        each in " \t*_#•.)-" or each.isdigit() for each in lead
+    ):
         return line, True
     blank = text[least:begin].rstrip("*_")
     trimmed = blank.rstrip(" \t")

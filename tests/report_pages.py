@@ -1,4 +1,6 @@
-"""A small study with everything a report shows, including names that look like markup, and its page."""
+"""A small study with everything a report shows, including names that look like markup, and its
+page.
+"""
 
 import re
 from html.parser import HTMLParser
@@ -18,7 +20,8 @@ from recuse.report.page import report
 HOSTILE = '<script>window.broken = 1</script> "A" & *b*'  # a judge's name
 DIGEST = "0123456789abcdef" * 4
 LABEL = "a <b>study</b> of ratings_ with `markup`"
-CONCLUSIONS = ("study", "slice", "quantity", "term", "check", "first", "conclusion", "verdict")  # columns that are read
+# Columns that are read
+CONCLUSIONS = ("study", "slice", "quantity", "term", "check", "first", "conclusion", "verdict")
 CAPTION = """{% for figure in snakemake.params.figures.values() -%}
 Self-bias of {{ figure.subject.label }},
 {% if figure.subject.kind == "user" %}(**yours**){% endif %} study ``{{ snakemake.wildcards.study }}``.
@@ -50,19 +53,40 @@ ABOUT = {
 
 def estimate(term, value, error=0.01, **others):
     """A row of the estimates of Equation 1, with a 90 % interval if it has an error."""
-    ends = {} if error is None else {"ci_low": value - 1.645 * error, "ci_high": value + 1.645 * error, "p_value": 1e-9}
-    row = {"study": "mine", "spec": "main", "quantity": "self_bias", "term": term, "estimate": value, "n": 12345, "n_term": 900}
+    ends = (
+        {}
+        if error is None
+        else {"ci_low": value - 1.645 * error, "ci_high": value + 1.645 * error, "p_value": 1e-9}
+    )
+    row = {
+        "study": "mine",
+        "spec": "main",
+        "quantity": "self_bias",
+        "term": term,
+        "estimate": value,
+        "n": 12345,
+        "n_term": 900,
+    }
     return row | ends | others
 
 
 def texts(columns, rows):
     """Rows as they are read from a CSV file."""
-    return [{column: "" if row.get(column) is None else str(row[column]) for column in columns} for row in rows]
+    return [
+        {column: "" if row.get(column) is None else str(row[column]) for column in columns}
+        for row in rows
+    ]
 
 
 def ranked(scores, model, rank, low, high):
     """A row of the leaderboard."""
-    return {"study": "mine", "spec": "main", "scores": scores, "model": model, "score": 0.9 - rank / 100} | {
+    return {
+        "study": "mine",
+        "spec": "main",
+        "scores": scores,
+        "model": model,
+        "score": 0.9 - rank / 100,
+    } | {
         "rank": rank,
         "rank_low": low,
         "rank_high": high,
@@ -73,22 +97,45 @@ def ranked(scores, model, rank, low, high):
 
 def write_tables(folder: Path) -> list[str]:
     """Write the tables of a small study into `folder`; their paths there, without the suffix."""
-    estimates = [estimate(HOSTILE, 0.1), estimate("Bo", -0.05), estimate("Cy", 0.0004, 0.02), estimate("Di", 0.3, None)]
+    estimates = [
+        estimate(HOSTILE, 0.1),
+        estimate("Bo", -0.05),
+        estimate("Cy", 0.0004, 0.02),
+        estimate("Di", 0.3, None),
+    ]
     concluded = {"study": "mine", "quantity": "self_bias", "term": HOSTILE, "first": "favours"}
     checks = [
         {**concluded, "check": "published", "verdict": "holds"},
         {**concluded, "check": "idiosyncrasy", "verdict": "lost"},
     ]
     of_judge = {"study": "mine", "kind": "ratings", "quantity": "self_bias"}
-    established = {"verdict": Verdict.ESTABLISHED, "favours": "yes", "estimate": 0.1, "ci_low": 0.05, "ci_high": 0.15, "A": 0.2}
+    established = {
+        "verdict": Verdict.ESTABLISHED,
+        "favours": "yes",
+        "estimate": 0.1,
+        "ci_low": 0.05,
+        "ci_high": 0.15,
+        "A": 0.2,
+    }
     few = because(Reason.FEW_PROMPTS, names="Di", prompts=8, least=10)
     verdicts = [
         {**of_judge, "term": HOSTILE, **established},
         {**of_judge, "term": "Di", "verdict": Verdict.INCONCLUSIVE, "reason": few},
     ]
     absent = {"spec": "weak", "reason": missing("models_dropped", ["Llama"])}
-    board = [ranked("raw", "Bo", 1, 1, 2), ranked("raw", "Cy", 2, 1, 2), ranked("debiased", "Cy", 1, 1, 2)]
-    full = {"study": "mine", "dimension": "Tone", "judge": "Bo", "prompts": 20, "absent": 0, "used": 20}
+    board = [
+        ranked("raw", "Bo", 1, 1, 2),
+        ranked("raw", "Cy", 2, 1, 2),
+        ranked("debiased", "Cy", 1, 1, 2),
+    ]
+    full = {
+        "study": "mine",
+        "dimension": "Tone",
+        "judge": "Bo",
+        "prompts": 20,
+        "absent": 0,
+        "used": 20,
+    }
     tables = {
         "estimates/main": (ESTIMATES, estimates),
         "tables/conclusions": (CONCLUSIONS, checks),
@@ -96,9 +143,20 @@ def write_tables(folder: Path) -> list[str]:
         "tables/leaderboard": (LEADERBOARD, [*board, ranked("debiased", "Bo", 2, 1, 2)]),
         "tables/not_estimable": (
             NOT_ESTIMABLE,
-            [{"spec": "main", "quantity": "family_bias", "term": "F", "reason": because(Reason.NO_SIBLINGS)}, absent],
+            [
+                {
+                    "spec": "main",
+                    "quantity": "family_bias",
+                    "term": "F",
+                    "reason": because(Reason.NO_SIBLINGS),
+                },
+                absent,
+            ],
         ),
-        "tables/completeness": (COMPLETENESS, [{**full, "model": f"M{number}"} for number in range(250)]),
+        "tables/completeness": (
+            COMPLETENESS,
+            [{**full, "model": f"M{number}"} for number in range(250)],
+        ),
     }
     for name, (columns, rows) in tables.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -107,7 +165,9 @@ def write_tables(folder: Path) -> list[str]:
 
 
 def write_figures(folder: Path) -> list[str]:
-    """Write two figures with the same ids, and one with nothing to show, into `folder`; their names."""
+    """Write two figures with the same ids, and one with nothing to show, into `folder`; their
+    names.
+    """
     (folder / "figures").mkdir()
     label = LABEL.replace("<", "&lt;")
     silent = SVG.replace('id="figure_1"', f'id="{WORDS_ALONE}"')
@@ -127,9 +187,14 @@ def write_page(folder: Path, *, verdicts: bool = True) -> Path:
     if not verdicts:
         write_table(folder / "tables/verdicts.csv", VERDICTS, [])
     (folder / "caption.rst").write_text(CAPTION, "utf-8")
-    about = {"caption": str(folder / "caption.rst"), "tables": [], "drawing": {"subject": ABOUT["subject"]}}
+    about = {
+        "caption": str(folder / "caption.rst"),
+        "tables": [],
+        "drawing": {"subject": ABOUT["subject"]},
+    }
     paths = {
-        kind: [str(folder / f"{name}.csv") for name in tables if name.startswith(kind)] for kind in ("tables", "estimates")
+        kind: [str(folder / f"{name}.csv") for name in tables if name.startswith(kind)]
+        for kind in ("tables", "estimates")
     }
     inputs = {
         "figures": [str(folder / "figures" / f"{name}.svg") for name in figures],
@@ -157,7 +222,21 @@ class Elements(HTMLParser):
     """
 
     VOID = frozenset(
-        ["meta", "br", "path", "use", "rect", "image", "input", "hr", "img", "circle", "line", "polygon", "polyline"]
+        [
+            "meta",
+            "br",
+            "path",
+            "use",
+            "rect",
+            "image",
+            "input",
+            "hr",
+            "img",
+            "circle",
+            "line",
+            "polygon",
+            "polyline",
+        ]
     )
 
     def __init__(self, html):
@@ -168,7 +247,9 @@ class Elements(HTMLParser):
         self.text = " ".join(self.text.split())
         ids = [attributes["id"] for _, attributes in self.found if "id" in attributes]
         assert len(ids) == len(set(ids))
-        referred = re.findall(r'(?:aria-labelledby|aria-describedby)="([^"]+)"|url\(#([^)]+)\)|href="#([^"]+)"', html)
+        referred = re.findall(
+            r'(?:aria-labelledby|aria-describedby)="([^"]+)"|url\(#([^)]+)\)|href="#([^"]+)"', html
+        )
         assert {name for names in referred for name in names if name} <= set(ids)
 
     def handle_startendtag(self, tag, attributes):

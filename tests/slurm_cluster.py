@@ -1,4 +1,6 @@
-"""A SLURM of one node on this machine's loopback, for the length of a test module: its daemons are children of the tests."""
+"""A SLURM of one node on this machine's loopback, for the length of a test module: its daemons are
+children of the tests.
+"""
 
 import os
 import re
@@ -14,7 +16,8 @@ import pytest
 
 DAEMONS = ("munged", "slurmctld", "slurmd")
 PATH = os.environ["PATH"] + ":/usr/sbin:/sbin"
-# More processors than the machine may have, no cgroups, no accounting; a step over its memory is killed within a second or two.
+# More processors than the machine may have, no cgroups, no accounting; a step over its memory is
+# killed within a second or two.
 CONFIGURATION = """\
 ClusterName=tests
 SlurmctldHost=localhost
@@ -97,32 +100,51 @@ class Cluster:
     def call(self, *command):
         """The standard output of a command of SLURM, without the space around it."""
         result = subprocess.run(
-            command, env=os.environ | self.environment, capture_output=True, text=True, timeout=20, check=False
+            command,
+            env=os.environ | self.environment,
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=False,
         )
         return result.stdout.strip()
 
     def jobs(self):
         """Number -> job, of all jobs so far, in the order of their submission."""
-        lines = self.call("squeue", "--noheader", "--states=all", "--sort=i", f"--Format={FORMAT}").splitlines()
+        lines = self.call(
+            "squeue", "--noheader", "--states=all", "--sort=i", f"--Format={FORMAT}"
+        ).splitlines()
         return {number: Job(*entries) for number, *entries in (line.split() for line in lines)}
 
     def configure(self):
         for name in ("state", "spool", "bin"):
             (self.folder / name).mkdir(mode=0o700)
-        (self.folder / "slurm.conf").write_text(CONFIGURATION.format(folder=self.folder, ports=free_ports(2)), "utf-8")
+        (self.folder / "slurm.conf").write_text(
+            CONFIGURATION.format(folder=self.folder, ports=free_ports(2)), "utf-8"
+        )
         key = self.folder / "munge.key"
         key.write_bytes(os.urandom(1024))
         key.chmod(0o400)
         # The executor hides SLURM_CONF from the srun of a job, which would look in /etc/slurm.
         srun = self.folder / "bin" / "srun"
         program = shutil.which("srun", path=PATH)
-        srun.write_text(f'#!/bin/sh\nSLURM_CONF={self.folder}/slurm.conf exec {program} "$@"\n', "utf-8")
+        srun.write_text(
+            f'#!/bin/sh\nSLURM_CONF={self.folder}/slurm.conf exec {program} "$@"\n', "utf-8"
+        )
         srun.chmod(0o755)
 
     def start(self):
         """Start the daemons in turn, each when the one before answers; yield each."""
-        places = {"key-file": "munge.key", "socket": "munge.socket", "pid-file": "munge.pid", "log-file": "munge.log"}
-        places = [f"--{option}={self.folder}/{name}" for option, name in (places | {"seed-file": "munge.seed"}).items()]
+        places = {
+            "key-file": "munge.key",
+            "socket": "munge.socket",
+            "pid-file": "munge.pid",
+            "log-file": "munge.log",
+        }
+        places = [
+            f"--{option}={self.folder}/{name}"
+            for option, name in (places | {"seed-file": "munge.seed"}).items()
+        ]
         yield self.daemon("munged", "--foreground", "--force", *places)
         self.wait_until(lambda: (self.folder / "munge.socket").exists(), "munged")
         yield self.daemon("slurmctld", "-D")
@@ -132,13 +154,17 @@ class Cluster:
 
     def daemon(self, *command):
         with (self.folder / f"{command[0]}.out").open("wb") as output:
-            return subprocess.Popen(command, env=os.environ | self.environment, stdout=output, stderr=output)
+            return subprocess.Popen(
+                command, env=os.environ | self.environment, stdout=output, stderr=output
+            )
 
     def wait_until(self, done, what, seconds=30):
         end = time.monotonic() + seconds
         while not done():
             if time.monotonic() > end:
-                text = "".join(path.read_text("utf-8", "replace")[-2000:] for path in self.folder.glob("*.out"))
+                text = "".join(
+                    path.read_text("utf-8", "replace")[-2000:] for path in self.folder.glob("*.out")
+                )
                 raise TimeoutError(f"{what}: not within {seconds} s\n{text}")
             time.sleep(0.1)
 
@@ -149,7 +175,8 @@ def cluster():
     if reason:
         pytest.skip(reason)
     daemons = []
-    folder = Path(tempfile.mkdtemp(prefix="slurm-"))  # a socket's path is short, those of pytest's folders are not
+    # A socket's path is short, those of pytest's folders are not
+    folder = Path(tempfile.mkdtemp(prefix="slurm-"))
     try:
         started = Cluster(folder)
         started.configure()

@@ -3,12 +3,22 @@
 from recuse.base.reasons import Reason, because
 from recuse.inference.robustness import Robustness, RobustnessCheck, Tables, conclusions
 
-SPECS = {"main": {}, "by_dimension": {"slice": "dimension"}, "clustered": {"covariance": "CR1"}, "b": {"covariance": "CR1"}}
+SPECS = {
+    "main": {},
+    "by_dimension": {"slice": "dimension"},
+    "clustered": {"covariance": "CR1"},
+    "b": {"covariance": "CR1"},
+}
 NAMES = ("ci_low", "ci_high", "p_value", "std_error", "df", "method", "reason", "note", "estimand")
 FIRST = RobustnessCheck("first", "A", ["main", "by_dimension"], "asks")
 OTHER = RobustnessCheck("other", "B", ["b"], "asks", lost="the others say so too")
 PREFERENCE = RobustnessCheck(
-    "preference", "C", ["main", "by_dimension"], "asks", lost="ordinary preference", table="idiosyncrasy"
+    "preference",
+    "C",
+    ["main", "by_dimension"],
+    "asks",
+    lost="ordinary preference",
+    table="idiosyncrasy",
 )
 CHECKS = (FIRST, OTHER, PREFERENCE)
 
@@ -16,7 +26,10 @@ CHECKS = (FIRST, OTHER, PREFERENCE)
 def row(spec, term, estimate, low="", high="", *, quantity="self_bias", label="", **more):
     numbers = {"estimate": estimate, "ci_low": low, "ci_high": high}
     where = {"spec": spec, "slice": label, "quantity": quantity, "term": term}
-    return {name: str(value) for name, value in (dict.fromkeys(NAMES, "") | where | numbers | more).items()}
+    return {
+        name: str(value)
+        for name, value in (dict.fromkeys(NAMES, "") | where | numbers | more).items()
+    }
 
 
 def absent(spec, term, reason, quantity="self_bias"):
@@ -52,12 +65,24 @@ def asked(*checks, confidence=0.9, specs=SPECS):
     return Robustness(checks or CHECKS, specs, confidence, 0.8)
 
 
-def table(*checks, estimates=ESTIMATED, idiosyncrasy=RESIDUALS, not_estimable=ABSENT, order=None, specs=SPECS, **tables):
+def table(
+    *checks,
+    estimates=ESTIMATED,
+    idiosyncrasy=RESIDUALS,
+    not_estimable=ABSENT,
+    order=None,
+    specs=SPECS,
+    **tables,
+):
     """The rows of the table of conclusions."""
     found = Tables({"estimates": estimates, "idiosyncrasy": idiosyncrasy, **tables}, not_estimable)
     return list(conclusions(asked(*checks, specs=specs), found, order=order or {}))
 
 
 def at(rows, check, term, label=""):
-    (found,) = (each for each in rows if (each["check"], each["term"], each["slice"]) == (check, term, label))
+    (found,) = (
+        each
+        for each in rows
+        if (each["check"], each["term"], each["slice"]) == (check, term, label)
+    )
     return found

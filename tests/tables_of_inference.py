@@ -39,7 +39,20 @@ def board(ranks, models=PRESENT, label=None, sets=1):
 
 def curves(terms=(("self_bias", "GPT-4o"), ("family_bias", "Claude")), estimands=(A, BY_MODEL)):
     rows = [
-        ("s", spec, None, estimand, "moments", at, *term, value := 0.1 * at - 0.04, 0.01, 9, value - 0.02, value + 0.02)
+        (
+            "s",
+            spec,
+            None,
+            estimand,
+            "moments",
+            at,
+            *term,
+            value := 0.1 * at - 0.04,
+            0.01,
+            9,
+            value - 0.02,
+            value + 0.02,
+        )
         for spec, estimand in zip("ab", estimands, strict=False)
         for term in terms
         for at in (1.0, 0.65, 0.3)
@@ -51,19 +64,24 @@ def of_reliability(curve=None, known=("Tone", "Wit")):
     curve = curves() if curve is None else curve
     own = curve.drop_duplicates(["spec", "quantity", "term"]).assign(reliability=np.nan)
     unknown = pd.DataFrame(
-        [{"spec": "a", "reason": because(Reason.RELIABILITY_UNKNOWN, names="Wit")}], columns=MEASUREMENT_ERROR
+        [{"spec": "a", "reason": because(Reason.RELIABILITY_UNKNOWN, names="Wit")}],
+        columns=MEASUREMENT_ERROR,
     )
     breakdown = (
         own[["study", "spec", "slice", "estimand", "quantity", "term"]]
         .assign(breakdown=0.6, reversal=0.5)
         .reindex(columns=BREAKDOWNS)
     )
-    table = pd.DataFrame([("s", name, 0.2, 3, mean, "raters") for name, mean in zip(known, (0.4, 0.7), strict=False)])
+    table = pd.DataFrame(
+        [("s", name, 0.2, 3, mean, "raters") for name, mean in zip(known, (0.4, 0.7), strict=False)]
+    )
     return {
         "curves": curve,
         "breakdowns": breakdown,
         "measurement_error": own if known else unknown,
-        "reliabilities": table.set_axis(RELIABILITY, axis=1) if known else pd.DataFrame(columns=RELIABILITY),
+        "reliabilities": table.set_axis(RELIABILITY, axis=1)
+        if known
+        else pd.DataFrame(columns=RELIABILITY),
     }
 
 
@@ -93,14 +111,40 @@ def labels(models=PRESENT, prompts=(10, 50)):
 
 def plans():
     """A detects what B does not, C is not estimable."""
-    designs = [(number, raters, prompts) for number in (4, 8) for raters in (1, 3) for prompts in (100, 1000)]
+    designs = [
+        (number, raters, prompts)
+        for number in (4, 8)
+        for raters in (1, 3)
+        for prompts in (100, 1000)
+    ]
     rows = []
     for estimand, floor in ((A, 0.0), (BY_MODEL, 0.03)):
         for models, raters, prompts in designs:
             found = floor + 1 / np.sqrt(prompts * models)
-            row = {"detectable": found, "floor": floor, "size": 0.1 * raters, "prompts_needed": 1234.0 * models}
-            row |= {"prompts_needed": np.nan, "reason": because(Reason.FLOOR_ABOVE_AIM)} if floor else {}
-            rows.append({"estimand": estimand, "judges": models, "models": models, "raters": raters, "prompts": prompts, **row})
+            row = {
+                "detectable": found,
+                "floor": floor,
+                "size": 0.1 * raters,
+                "prompts_needed": 1234.0 * models,
+            }
+            row |= (
+                {"prompts_needed": np.nan, "reason": because(Reason.FLOOR_ABOVE_AIM)}
+                if floor
+                else {}
+            )
+            rows.append(
+                {
+                    "estimand": estimand,
+                    "judges": models,
+                    "models": models,
+                    "raters": raters,
+                    "prompts": prompts,
+                    **row,
+                }
+            )
     reason = because(Reason.NOTHING_TO_COMPARE)
-    rows += [{"estimand": C, "judges": m, "models": m, "raters": r, "prompts": p, "reason": reason} for m, r, p in designs]
+    rows += [
+        {"estimand": C, "judges": m, "models": m, "raters": r, "prompts": p, "reason": reason}
+        for m, r, p in designs
+    ]
     return pd.DataFrame(rows, columns=POWER).assign(self_bias=0.02, power=0.8)

@@ -1,4 +1,6 @@
-"""recuse in Python: any table gives the workflow's numbers, errors name row and column, and nothing is left behind."""
+"""recuse in Python: any table gives the workflow's numbers, errors name row and column, and nothing
+is left behind.
+"""
 
 import copy
 import gc
@@ -41,17 +43,45 @@ def check_equal(table, path):
     for name in table:
         fields = [row[name] for row in rows]
         if pd.api.types.is_numeric_dtype(table[name]):
-            assert np.array_equal(table[name].to_numpy(float), [float(field or "nan") for field in fields], equal_nan=True), (
-                name
-            )
+            assert np.array_equal(
+                table[name].to_numpy(float),
+                [float(field or "nan") for field in fields],
+                equal_nan=True,
+            ), name
         else:
             assert table[name].tolist() == fields, name
 
 
 WRITTEN = (
-    *("not_estimable", "remarks", "smooths", "multiplicity", "mean_scores", "correlations", "idiosyncrasy", "pooled"),
-    *("residuals", "identifiability", "reliability", "measurement_error", "reliability_curve", "breakdowns"),
-    *("sensitivity", "wordings", "conclusions", "verdicts", "leaderboard", "judgments", "ppi", "power", "debiased"),
+    *(
+        "not_estimable",
+        "remarks",
+        "smooths",
+        "multiplicity",
+        "mean_scores",
+        "correlations",
+        "idiosyncrasy",
+        "pooled",
+    ),
+    *(
+        "residuals",
+        "identifiability",
+        "reliability",
+        "measurement_error",
+        "reliability_curve",
+        "breakdowns",
+    ),
+    *(
+        "sensitivity",
+        "wordings",
+        "conclusions",
+        "verdicts",
+        "leaderboard",
+        "judgments",
+        "ppi",
+        "power",
+        "debiased",
+    ),
 )
 
 
@@ -67,13 +97,31 @@ def of_workflow(tmp_path_factory):
     def built(ratings):
         folder, config = tmp_path_factory.mktemp("workflow"), ratings._inputs.config
         where = {name: str(folder / f"{name}.csv") for name in WRITTEN}
-        tables = {"study": "ratings", "cells": f"{ratings._folder}/cells.parquet", "ratings": ratings._study.ratings}
-        specs = {name: config["specs"][name] for name in {**dict.fromkeys(specs_of_checks(config)), "model_effects": 0}}
+        tables = {
+            "study": "ratings",
+            "cells": f"{ratings._folder}/cells.parquet",
+            "ratings": ratings._study.ratings,
+        }
+        specs = {
+            name: config["specs"][name]
+            for name in {**dict.fromkeys(specs_of_checks(config)), "model_effects": 0}
+        }
         level = {"confidence": config["confidence"]}
         paths = [str(folder / f"{spec}.csv") for spec in specs]
-        raters = [f"{ratings._folder}/raters.parquet"] if os.path.exists(f"{ratings._folder}/raters.parquet") else []
+        raters = (
+            [f"{ratings._folder}/raters.parquet"]
+            if os.path.exists(f"{ratings._folder}/raters.parquet")
+            else []
+        )
         fit_specs(
-            **tables, before=[], specs=specs, order=list(specs), **level, seed=config["seed"], estimates=paths, outputs=where
+            **tables,
+            before=[],
+            specs=specs,
+            order=list(specs),
+            **level,
+            seed=config["seed"],
+            estimates=paths,
+            outputs=where,
         )
         describe(study="ratings", cells=tables["cells"], **level, outputs=where)
         params = inference_params(config, ["idiosyncrasy", "identifiability"])
@@ -97,7 +145,12 @@ def of_workflow(tmp_path_factory):
         )
         conclude(
             study="ratings",
-            inputs=where | {"estimates": paths, "scorecard": [], "completeness": f"{ratings._folder}/completeness.csv"},
+            inputs=where
+            | {
+                "estimates": paths,
+                "scorecard": [],
+                "completeness": f"{ratings._folder}/completeness.csv",
+            },
             **conclusions_params(config),
             instead=config["inference"]["without_human_scores"],
             order=order_of(config, "ratings"),
@@ -112,7 +165,9 @@ def of_workflow(tmp_path_factory):
 PREPARED = {
     "with human scores": lambda: ratings_of_example(),
     "without human scores": lambda: ratings_of_example(JUDGED),
-    "one family": lambda: ratings_of_example(JUDGED, HUMAN, families={"All": sorted(set(JUDGED["candidate"]))}),
+    "one family": lambda: ratings_of_example(
+        JUDGED, HUMAN, families={"All": sorted(set(JUDGED["candidate"]))}
+    ),
     "one human": lambda: ratings_of_example(JUDGED, HUMAN, human="first"),
 }
 
@@ -136,7 +191,9 @@ def test_tables_are_those_of_the_workflow(prepared, of_workflow):
             check_equal(fitted, folder / f"{spec}.csv")
 
 
-@pytest.mark.parametrize(("spec", "settings"), [("main", {}), ("by_dimension", {}), ("main", {"covariance": "CR1"})])
+@pytest.mark.parametrize(
+    ("spec", "settings"), [("main", {}), ("by_dimension", {}), ("main", {"covariance": "CR1"})]
+)
 def test_fit_is_that_of_the_command(ratings, tmp_path, monkeypatch, spec, settings):
     monkeypatch.chdir(EXAMPLE)
     config = yaml.safe_load((EXAMPLE / "mine.yaml").read_text("utf-8"))
@@ -165,7 +222,10 @@ def forms():
     yield "polars", tuple(map(pl.from_pandas, (JUDGED, HUMAN)))
     yield "lazy polars", tuple(pl.from_pandas(each).lazy() for each in (JUDGED, HUMAN))
     yield "Arrow", tuple(pa.Table.from_pandas(each) for each in (JUDGED, HUMAN))
-    yield "Arrow's reader", tuple(pa.Table.from_pandas(each).to_reader() for each in (JUDGED, HUMAN))
+    yield (
+        "Arrow's reader",
+        tuple(pa.Table.from_pandas(each).to_reader() for each in (JUDGED, HUMAN)),
+    )
     yield "files", tuple(EXAMPLE / name for name in ("judged.csv", "human.csv"))
     yield "a file and a table", (str(EXAMPLE / "judged.csv"), HUMAN)
 
@@ -185,12 +245,18 @@ def test_configuration(ratings, tmp_path, monkeypatch):
     monkeypatch.chdir(EXAMPLE)
     same = recuse.ratings("mine.yaml")
     assert same.study == "ours"
-    pd.testing.assert_frame_equal(recuse.verdict(same).drop(columns="study"), recuse.verdict(ratings).drop(columns="study"))
+    pd.testing.assert_frame_equal(
+        recuse.verdict(same).drop(columns="study"), recuse.verdict(ratings).drop(columns="study")
+    )
     with pytest.raises(
-        recuse.ConfigError, match=r"found scale with a configuration; write them there, or pass the data itself"
+        recuse.ConfigError,
+        match=r"found scale with a configuration; write them there, or pass the data itself",
     ):
         recuse.ratings("mine.yaml", scale=(1, 10))
-    with pytest.raises(recuse.ConfigError, match=r"pass study=, one of its studies under `comparisons:`; found none"):
+    with pytest.raises(
+        recuse.ConfigError,
+        match=r"pass study=, one of its studies under `comparisons:`; found none",
+    ):
         recuse.pairs("mine.yaml")
 
 
@@ -210,16 +276,31 @@ def test_columns_that_are_not_named_are_not_copied():
 
 def test_columns_of_types_that_duckdb_lacks():
     length = pd.Series(range(len(JUDGED)))
-    odd = JUDGED.assign(a=length * 1j, b=pd.cut(length, 5).astype("interval"), c=pd.Period("2025-01"))
+    odd = JUDGED.assign(
+        a=length * 1j, b=pd.cut(length, 5).astype("interval"), c=pd.Period("2025-01")
+    )
     assert len(ratings_of_example(odd, HUMAN)) == 3492
     assert odd["a"].dtype.kind == "c"
 
 
 def test_texts_and_numbers(ratings):
     """No number is a text, and what is missing is NaN, or an empty text."""
-    for table in (recuse.fit(ratings).table, recuse.verdict(ratings), recuse.leaderboard(ratings), recuse.power(ratings)):
+    for table in (
+        recuse.fit(ratings).table,
+        recuse.verdict(ratings),
+        recuse.leaderboard(ratings),
+        recuse.power(ratings),
+    ):
         for name in table:
-            if name in ("estimate", "ci_low", "p_value", "score", "std_error", "detectable", "missed"):
+            if name in (
+                "estimate",
+                "ci_low",
+                "p_value",
+                "score",
+                "std_error",
+                "detectable",
+                "missed",
+            ):
                 assert table[name].dtype == float
         assert table["study"].eq("ratings").all()
     assert set(recuse.leaderboard(ratings)["slice"]) == {""}
@@ -228,16 +309,28 @@ def test_texts_and_numbers(ratings):
 
 
 def test_words_of_the_objects(ratings):
-    assert repr(ratings) == ("Ratings: 3,492 ratings by 5 judges of 6 models on 120 prompts in 1 dimension; with human scores")
-    assert "<li>supports: self-bias of 5 of 5 judges (A, B, C); family-bias of 2 of 3" in ratings._repr_html_()
+    assert (
+        repr(ratings)
+        == "Ratings: 3,492 ratings by 5 judges of 6 models on 120 prompts in 1 dimension; with"
+        " human scores"
+    )
+    assert (
+        "<li>supports: self-bias of 5 of 5 judges (A, B, C); family-bias of 2 of 3"
+        in ratings._repr_html_()
+    )
     assert (len(ratings), ratings.dimensions) == (3492, ["quality"])
     assert ratings.families["gpt-4.1"] == "GPT"
     assert len(ratings.to_pandas()) == 3492
     checked, fitted = recuse.check(ratings), recuse.fit(ratings, covariance="CR1")
-    assert str(checked).startswith("ratings: what these ratings support\n\n  supports: self-bias of 5 of 5 judges (A, B, C)")
+    assert str(checked).startswith(
+        "ratings: what these ratings support\n\n  supports: self-bias of 5 of 5 judges (A, B, C)"
+    )
     assert checked._repr_html_().startswith("<pre>ratings: what")
     assert fitted.words == "Equation 1 with prompt-clustered (CR1) standard errors"
-    assert "not estimable: family_bias of qwen3-32b: this family's judges rate no other model" in repr(fitted)
+    assert (
+        "not estimable: family_bias of qwen3-32b: this family's judges rate no other model"
+        in repr(fitted)
+    )
     assert fitted._repr_html_().count("<tr") == 8
     assert set(fitted.biases["quantity"]) == {"self_bias", "family_bias"}
 
@@ -246,7 +339,11 @@ def test_ratings_are_returned_in_the_units_that_were_passed():
     halves = JUDGED.assign(score=[text and text.replace("8", "7.5") for text in JUDGED["score"]])
     table = ratings_of_example(halves, HUMAN).to_pandas()
     assert set(table["rating"]) == {3, 4, 5, 6, 7, 7.5, 9, 10}
-    assert (table["gt"].max(), *table["scale_low"].unique(), *table["scale_high"].unique()) == (10, 1, 10)
+    assert (table["gt"].max(), *table["scale_low"].unique(), *table["scale_high"].unique()) == (
+        10,
+        1,
+        10,
+    )
 
 
 def changed(place, column, value, *, table=JUDGED):
@@ -318,7 +415,9 @@ def test_nothing_is_left(temporary):
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
 def test_copies_are_refused(copied, ratings):
-    with pytest.raises(recuse.DataError, match=r"cannot be copied, as its tables go with it; use the object itself"):
+    with pytest.raises(
+        recuse.DataError, match=r"cannot be copied, as its tables go with it; use the object itself"
+    ):
         copied(ratings)
 
 
@@ -330,15 +429,27 @@ def test_a_process_that_ends_leaves_nothing(tmp_path):
 
 def test_the_scale_of_the_data_is_said():
     without_low = JUDGED[~JUDGED["score"].isin(["1", "2"])]
-    with pytest.warns(UserWarning, match=r"no scale was passed; taken from the data: quality from 1 to 10 \(found 3 to 10\)"):
+    with pytest.warns(
+        UserWarning,
+        match=r"no scale was passed; taken from the data: quality from 1 to 10 \(found 3 to 10\)",
+    ):
         made = ratings_of_example(without_low, HUMAN, scale=None)
-    pd.testing.assert_frame_equal(recuse.fit(made).table, recuse.fit(ratings_of_example(without_low, HUMAN)).table)
+    pd.testing.assert_frame_equal(
+        recuse.fit(made).table, recuse.fit(ratings_of_example(without_low, HUMAN)).table
+    )
 
 
 @pytest.mark.parametrize(
     ("found", "scale"),
     [
-        *(((1, 5), (1, 5)), ((2, 8), (1, 10)), ((0, 1), (0, 1)), ((0.2, 0.9), (0, 1)), ((0, 3), (0, 3)), ((1, 6), (1, 6))),
+        *(
+            ((1, 5), (1, 5)),
+            ((2, 8), (1, 10)),
+            ((0, 1), (0, 1)),
+            ((0.2, 0.9), (0, 1)),
+            ((0, 3), (0, 3)),
+            ((1, 6), (1, 6)),
+        ),
         *(
             ((0, 7.5), (0, 10)),
             ((12, 95), (0, 100)),
@@ -357,8 +468,13 @@ def test_scales_by_dimension():
     both = pd.concat([JUDGED, JUDGED.assign(metric="style")], ignore_index=True)
     human = pd.concat([HUMAN, HUMAN.assign(metric="style")], ignore_index=True)
     assert ratings_of_example(both, human).dimensions == ["quality", "style"]
-    named = ratings_of_example(both, human, scale=None, scales={"quality": (1, 10), "style": (0, 10)})
-    assert named.to_pandas().groupby("dimension")["scale_low"].unique().map(list).to_dict() == {"quality": [1], "style": [0]}
+    named = ratings_of_example(
+        both, human, scale=None, scales={"quality": (1, 10), "style": (0, 10)}
+    )
+    assert named.to_pandas().groupby("dimension")["scale_low"].unique().map(list).to_dict() == {
+        "quality": [1],
+        "style": [0],
+    }
     with pytest.warns(UserWarning, match=r"quality from 1 to 10 .*; style from 1 to 10"):
         ratings_of_example(both, human, scale=None)
 
@@ -370,7 +486,10 @@ NUMPY = {
     "missing": {"missing": np.array(["ERROR"])},
     "a series": {"missing": pd.Series(["ERROR", "none"])},
     "a number": {"missing": "ERROR", "step": np.float64(1), "confidence": np.float32(0.9)},
-    "columns": {"human": pd.Index(["first", "second"]), "families": {name: np.array(each) for name, each in FAMILIES.items()}},
+    "columns": {
+        "human": pd.Index(["first", "second"]),
+        "families": {name: np.array(each) for name, each in FAMILIES.items()},
+    },
 }
 
 
@@ -387,11 +506,17 @@ def test_scores_of_any_digits_and_decimal_commas(ratings):
     frame = recuse.fit(ratings).table
     for like in (near, near.map("{:.3f}".format).str.replace(".", ",")):
         made = ratings_of_example(
-            JUDGED.assign(score=like), HUMAN, step=1, round=True, decimal="," if like.dtype != float else None
+            JUDGED.assign(score=like),
+            HUMAN,
+            step=1,
+            round=True,
+            decimal="," if like.dtype != float else None,
         )
         pd.testing.assert_frame_equal(recuse.fit(made).table, frame)
     halves = HUMAN.astype({"first": str}).replace({"first": {"7": "7,5"}})
-    expected = ratings_of_example(JUDGED, halves.assign(first=halves["first"].str.replace(",", ".")))
+    expected = ratings_of_example(
+        JUDGED, halves.assign(first=halves["first"].str.replace(",", "."))
+    )
     made = ratings_of_example(JUDGED, halves, decimal=",")
     pd.testing.assert_frame_equal(recuse.fit(made).table, recuse.fit(expected).table)
 
@@ -400,7 +525,9 @@ def test_numbers_of_numpy_mark_failures_and_ask_for_power(ratings):
     with_two = JUDGED.assign(score=JUDGED["score"].replace("ERROR", "22"))
     assert len(ratings_of_example(with_two, HUMAN, missing=np.int64(22))) == len(ratings)
     expected = recuse.power(ratings, prompts=[200], copies=[1])
-    pd.testing.assert_frame_equal(recuse.power(ratings, prompts=np.array([200]), copies=pd.Series([1])), expected)
+    pd.testing.assert_frame_equal(
+        recuse.power(ratings, prompts=np.array([200]), copies=pd.Series([1])), expected
+    )
 
 
 def test_no_column_for_the_dimension():
@@ -414,13 +541,34 @@ def test_no_column_for_the_dimension():
 def test_columns_of_the_project_need_no_names(spec, tmp_path, monkeypatch):
     """And lengths are used where a spec asks for them."""
     path = ROOT / "tests" / "smoke" / "ratings.csv"
-    config = {"studies": {"ratings": {"title": "t", "files": str(path), "scales": {"Tone": [1, 5], "Usefulness": [1, 5]}}}}
+    config = {
+        "studies": {
+            "ratings": {
+                "title": "t",
+                "files": str(path),
+                "scales": {"Tone": [1, 5], "Usefulness": [1, 5]},
+            }
+        }
+    }
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(config), "utf-8")
     monkeypatch.setattr(
-        sys, "argv", ["recuse", "fit", str(tmp_path / "mine.yaml"), "--spec", spec, "--output", str(tmp_path / "out.csv")]
+        sys,
+        "argv",
+        [
+            "recuse",
+            "fit",
+            str(tmp_path / "mine.yaml"),
+            "--spec",
+            spec,
+            "--output",
+            str(tmp_path / "out.csv"),
+        ],
     )
     assert main() == 0
-    check_equal(recuse.fit(recuse.ratings(pd.read_csv(path), scale=(1, 5)), spec).table, tmp_path / "out.csv")
+    check_equal(
+        recuse.fit(recuse.ratings(pd.read_csv(path), scale=(1, 5)), spec).table,
+        tmp_path / "out.csv",
+    )
 
 
 def test_gold_labels():
@@ -431,16 +579,24 @@ def test_gold_labels():
 
 
 def test_tables_as_people_have_them(ratings):
-    """A wide table with a column for each judge, words for numbers, one name for all rows, and repeats."""
+    """A wide table with a column for each judge, words for numbers, one name for all rows, and
+    repeats.
+    """
     expected = recuse.fit(ratings).table
-    wide = JUDGED.pivot(index=["item", "candidate", "metric"], columns="grader", values="score").reset_index()
+    wide = JUDGED.pivot(
+        index=["item", "candidate", "metric"], columns="grader", values="score"
+    ).reset_index()
     judges = sorted(set(JUDGED["grader"]))
     with pytest.warns(UserWarning, match="each of the columns claude-haiku-4, .* is one judge"):
         made = ratings_of_example(wide, HUMAN, judge=None, rating=judges)
     pd.testing.assert_frame_equal(recuse.fit(made).table, expected)
     spelled = JUDGED.assign(score=JUDGED["score"].replace({"10": "ten"}))
-    pd.testing.assert_frame_equal(recuse.fit(ratings_of_example(spelled, HUMAN, values={"ten": 10})).table, expected)
-    named = ratings_of_example(JUDGED.drop(columns="metric"), HUMAN.drop(columns="metric"), dimension={"value": "quality"})
+    pd.testing.assert_frame_equal(
+        recuse.fit(ratings_of_example(spelled, HUMAN, values={"ten": 10})).table, expected
+    )
+    named = ratings_of_example(
+        JUDGED.drop(columns="metric"), HUMAN.drop(columns="metric"), dimension={"value": "quality"}
+    )
     pd.testing.assert_frame_equal(recuse.fit(named).table, expected)
     twice = ratings_of_example(pd.concat([JUDGED, JUDGED]), HUMAN, repeats="first")
     counts = twice.imported.set_index("kind")["n"]
@@ -453,9 +609,14 @@ def test_tables_as_people_have_them(ratings):
 
 
 def test_what_an_import_says_is_a_warning():
-    with pytest.warns(UserWarning, match=r"no rating has a human score: .*; if there are human scores, name their column by "):
+    with pytest.warns(
+        UserWarning,
+        match=r"no rating has a human score: .*; if there are human scores, name their column by ",
+    ):
         ratings_of_example(JUDGED)
-    with pytest.warns(UserWarning, match=r"families: no judge and no model of these ratings is named gpt-5"):
+    with pytest.warns(
+        UserWarning, match=r"families: no judge and no model of these ratings is named gpt-5"
+    ):
         ratings_of_example(JUDGED, HUMAN, families={"GPT": ["gpt-5"]})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -469,9 +630,13 @@ def test_wrong_arguments_of_the_others(ratings):
         recuse.fit(ratings, covariance="CR7")
     with pytest.raises(recuse.ConfigError, match=r"^self_bias: should be above 0, found -1$"):
         recuse.power(ratings, self_bias=-1)
-    with pytest.raises(recuse.ConfigError, match=r"figure: 'pie' is none of the figures of these data"):
+    with pytest.raises(
+        recuse.ConfigError, match=r"figure: 'pie' is none of the figures of these data"
+    ):
         recuse.plot(ratings, "pie")
-    with pytest.raises(recuse.DataError, match=r"fit: found Pairs; it is for what recuse.ratings\(...\) returns"):
+    with pytest.raises(
+        recuse.DataError, match=r"fit: found Pairs; it is for what recuse.ratings\(...\) returns"
+    ):
         recuse.fit(recuse.pairs(VERDICTS))
     with pytest.raises(AttributeError, match=r"no attribute 'rating'"):
         _ = recuse.rating
@@ -482,7 +647,11 @@ VERDICTS = pd.read_csv(ROOT / "tests" / "smoke" / "verdicts.csv")
 
 def test_pairs_are_those_of_the_command(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
-    config = {"comparisons": {"pairs": {"title": "t", "import": {"files": str(ROOT / "tests/smoke/verdicts.csv")}}}}
+    config = {
+        "comparisons": {
+            "pairs": {"title": "t", "import": {"files": str(ROOT / "tests/smoke/verdicts.csv")}}
+        }
+    }
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(config), "utf-8")
     monkeypatch.setattr(sys, "argv", ["recuse", "check", "mine.yaml", "--output", "check.csv"])
     main()
@@ -495,14 +664,18 @@ def test_pairs_are_those_of_the_command(tmp_path, monkeypatch, capfd):
     pd.testing.assert_frame_equal(recuse.verdict(same), recuse.verdict(made))
     assert repr(made).startswith("Pairs: 96 verdicts by 2 judges on ")
     assert len(made) == 96
-    with pytest.raises(recuse.DataError, match=r"DataFrame, row 2, column outcome: found 'neither'"):
+    with pytest.raises(
+        recuse.DataError, match=r"DataFrame, row 2, column outcome: found 'neither'"
+    ):
         recuse.pairs(changed(1, "outcome", "neither", table=VERDICTS))
 
 
 def test_human_verdicts_in_a_second_table():
     alone = VERDICTS.drop(columns="human")
     labels = VERDICTS[["item", "model_a", "model_b", "human"]].drop_duplicates()
-    joined = recuse.pairs(alone, references=labels.rename(columns={"human": "label"}), human="label")
+    joined = recuse.pairs(
+        alone, references=labels.rename(columns={"human": "label"}), human="label"
+    )
     pd.testing.assert_frame_equal(recuse.verdict(joined), recuse.verdict(recuse.pairs(VERDICTS)))
 
 
@@ -551,13 +724,24 @@ def test_what_other_threads_print_is_theirs(capsys):
 def test_plots(ratings):
     from matplotlib.figure import Figure
 
-    for figure in ("verdicts", "self_family_bias", "fig02_mean_scores", "leaderboard", "power", "idiosyncrasy", "correlations"):
+    for figure in (
+        "verdicts",
+        "self_family_bias",
+        "fig02_mean_scores",
+        "leaderboard",
+        "power",
+        "idiosyncrasy",
+        "correlations",
+    ):
         assert isinstance(recuse.plot(ratings, figure), Figure)
     assert isinstance(recuse.plot(recuse.pairs(VERDICTS)), Figure)
 
 
 def test_functions_keep_their_names_when_packages_of_these_names_are_imported():
-    code = "import recuse; from recuse.check.page import WIDTH; from recuse.plot.style import PAGE; import recuse.check.check; "
+    code = (
+        "import recuse; from recuse.check.page import WIDTH; from recuse.plot.style import PAGE;"
+        " import recuse.check.check; "
+    )
     assert (
         run_python(code + "print(recuse.check.__name__, recuse.plot.__name__, recuse.api.__name__)")
         == "check plot recuse.api\n"
@@ -567,14 +751,21 @@ def test_functions_keep_their_names_when_packages_of_these_names_are_imported():
 def run_python(code, **environment):
     paths = f"{ROOT / 'workflow/lib'}{os.pathsep}{ROOT / 'tests'}"
     command = [sys.executable, "-W", "error::ResourceWarning", "-c", code]
-    done = subprocess.run(command, env=os.environ | {"PYTHONPATH": paths, **environment}, capture_output=True, text=True)
+    done = subprocess.run(
+        command,
+        env=os.environ | {"PYTHONPATH": paths, **environment},
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def test_lines_of_readme():
     (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
-    scores = HUMAN.assign(human=HUMAN[["first", "second"]].mean(axis=1)).drop(columns=["first", "second"])
+    scores = HUMAN.assign(human=HUMAN[["first", "second"]].mean(axis=1)).drop(
+        columns=["first", "second"]
+    )
     names = {"df": JUDGED[JUDGED["score"] != "ERROR"].merge(scores).drop(columns="metric")}
     exec(code, names)
     assert set(recuse.verdict(names["ratings"])["quantity"]) == {"self_bias", "family_bias"}
@@ -582,15 +773,27 @@ def test_lines_of_readme():
 
 def test_a_name_of_the_projects_own_studies(ratings):
     for name in ("twin", "llmbar"):
-        pd.testing.assert_frame_equal(recuse.fit(ratings_of_example(study=name)).biases, recuse.fit(ratings).biases)
+        pd.testing.assert_frame_equal(
+            recuse.fit(ratings_of_example(study=name)).biases, recuse.fit(ratings).biases
+        )
 
 
 def test_import_alone_is_light():
     code = (
-        "import sys, recuse; dir(recuse); recuse.__version__; print({'duckdb', 'pandas', 'numpy', 'pydantic'} & {*sys.modules})"
+        "import sys, recuse; dir(recuse); recuse.__version__; print({'duckdb', 'pandas', 'numpy',"
+        " 'pydantic'} & {*sys.modules})"
     )
     assert run_python(code) == "set()\n"
-    assert set(recuse.__all__) >= {"ratings", "pairs", "check", "fit", "verdict", "leaderboard", "power", "plot"}
+    assert set(recuse.__all__) >= {
+        "ratings",
+        "pairs",
+        "check",
+        "fit",
+        "verdict",
+        "leaderboard",
+        "power",
+        "plot",
+    }
 
 
 BLOCKED = """
@@ -622,14 +825,28 @@ def test_core_needs_neither_workflow_nor_plots():
 
 @pytest.mark.parametrize("function", [recuse.check, recuse.verdict, recuse.plot])
 def test_a_table_has_to_be_read_first(function):
-    words = r"^\w+: found DataFrame; it is for what recuse\.ratings\(\.\.\.\) or recuse\.pairs\(\.\.\.\) returns$"
+    words = (
+        r"^\w+: found DataFrame; it is for what recuse\.ratings\(\.\.\.\) or"
+        r" recuse\.pairs\(\.\.\.\) returns$"
+    )
     with pytest.raises(recuse.DataError, match=words):
         function(pd.DataFrame({"judge": ["a"]}))
 
 
 def test_names_of_the_configuration_are_told():
-    rows = [(j, m, p, 1 + (p + len(m)) % 5) for j in ("gpt-4o", "mine") for m in ("gpt-4o", "mine") for p in range(4)]
+    rows = [
+        (j, m, p, 1 + (p + len(m)) % 5)
+        for j in ("gpt-4o", "mine")
+        for m in ("gpt-4o", "mine")
+        for p in range(4)
+    ]
     table = pd.DataFrame(rows, columns=["judge", "model", "prompt", "rating"])
-    with pytest.warns(UserWarning, match="gpt-4o: taken as GPT-4o of the family GPT, as config.yaml has it; to keep its name"):
+    with pytest.warns(
+        UserWarning,
+        match="gpt-4o: taken as GPT-4o of the family GPT, as config.yaml has it; to keep its name",
+    ):
         assert recuse.ratings(table, scale=(1, 5)).judges == ["GPT-4o", "mine"]
-    assert recuse.ratings(table, scale=(1, 5), families={"OpenAI": ["gpt-4o"]}).judges == ["gpt-4o", "mine"]
+    assert recuse.ratings(table, scale=(1, 5), families={"OpenAI": ["gpt-4o"]}).judges == [
+        "gpt-4o",
+        "mine",
+    ]

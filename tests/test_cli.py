@@ -35,14 +35,26 @@ STRAIGHT = [spec.name for spec in Spec.from_config(CONFIG["specs"]) if not spec.
 
 @pytest.fixture
 def fit(tmp_path, monkeypatch, capfd):
-    """Run the command on a study `mine`; returns status, table (None if there is none) and standard error."""
+    """Run the command on a study `mine`; returns status, table (None if there is none) and standard
+    error.
+    """
 
     def run(*files, spec="main", scales=SCALES, added=(), **settings):
         config, output = tmp_path / "mine.yaml", tmp_path / "estimates.csv"
         output.unlink(missing_ok=True)
         study = {"title": "mine", "files": "ratings.csv", "scales": scales, **settings}
         config.write_text(yaml.safe_dump({"studies": {"mine": study}, **dict(added)}), "utf-8")
-        command = ["recuse", "fit", *files, "--study", "mine", "--spec", spec, "--config", str(config)]
+        command = [
+            "recuse",
+            "fit",
+            *files,
+            "--study",
+            "mine",
+            "--spec",
+            spec,
+            "--config",
+            str(config),
+        ]
         monkeypatch.setattr(sys, "argv", [*command, "--output", str(output)])
         status = main()
         return status, output.read_bytes() if output.exists() else None, capfd.readouterr().err
@@ -60,7 +72,9 @@ def expected(tmp_path):
         try:
             study = built(tmp_path, "mine", source)
             of_spec = Spec.of(spec, **settings["specs"][spec])
-            estimated = estimate(of_spec, study, confidence=settings["confidence"], seed=settings["seed"])
+            estimated = estimate(
+                of_spec, study, confidence=settings["confidence"], seed=settings["seed"]
+            )
         except RecuseError as error:
             return f"error: {error}\n"
         write_table(tmp_path / "expected.csv", ESTIMATES, estimated.estimates)
@@ -83,7 +97,9 @@ def write(path, rows=ROWS, header=HEADER):
 
 def swapped(row, **fields):
     """A row with other values in some columns."""
-    return ",".join({**dict(zip(HEADER.split(","), row.split(","), strict=True)), **fields}.values())
+    return ",".join(
+        {**dict(zip(HEADER.split(","), row.split(","), strict=True)), **fields}.values()
+    )
 
 
 @pytest.mark.parametrize("spec", STRAIGHT)
@@ -106,10 +122,16 @@ def test_specs_that_read_rows_use_tables(spec, fit, expected, tmp_path):
 @pytest.mark.parametrize("spec", ["main", "drawn"])
 def test_level_and_seed_are_those_of_config(spec, fit, expected, tmp_path):
     path = write(tmp_path / "ratings.csv")
-    added = {"specs": {"main": {}, "drawn": {"covariance": "CR1", "bootstrap": 100}}, "confidence": 0.5, "seed": 3}
+    added = {
+        "specs": {"main": {}, "drawn": {"covariance": "CR1", "bootstrap": 100}},
+        "confidence": 0.5,
+        "seed": 3,
+    }
     want = expected(RatingsFile(path), spec=spec, settings=added)
     assert want != expected(RatingsFile(path), spec=spec, settings={**added, "confidence": 0.9})
-    assert (want == expected(RatingsFile(path), spec=spec, settings={**added, "seed": 4})) == (spec == "main")
+    assert (want == expected(RatingsFile(path), spec=spec, settings={**added, "seed": 4})) == (
+        spec == "main"
+    )
     assert fit(path, spec=spec, added=added)[:2] == (0, want)
 
 
@@ -129,9 +151,15 @@ FORMS = {
     "as published": ROWS,
     "incomplete rows": INCOMPLETE,
     "no lengths": [swapped(row, pred_length="") for row in ROWS],
-    "numbers in other notation": [swapped(row, gt=f"{float(row.split(',')[2]):.2f}", pred_length="1e2") for row in ROWS],
-    "two spellings of a model": [row.replace("gpt-4o", "GPT-4o") if place % 2 else row for place, row in enumerate(ROWS)],
-    "a judge without a complete row": [swapped(row, rating="") if row.startswith("GPT-3.5 Turbo,") else row for row in ROWS],
+    "numbers in other notation": [
+        swapped(row, gt=f"{float(row.split(',')[2]):.2f}", pred_length="1e2") for row in ROWS
+    ],
+    "two spellings of a model": [
+        row.replace("gpt-4o", "GPT-4o") if place % 2 else row for place, row in enumerate(ROWS)
+    ],
+    "a judge without a complete row": [
+        swapped(row, rating="") if row.startswith("GPT-3.5 Turbo,") else row for row in ROWS
+    ],
 }
 
 
@@ -147,7 +175,9 @@ def test_a_file_for_each_dimension_in_any_order_of_rows(fit, expected, straight,
     header, files = HEADER.removesuffix(",dimension"), []
     for dimension in ("Usefulness", "Tone"):
         rows = sorted(row.removesuffix(f",{dimension}") for row in ROWS if row.endswith(dimension))
-        files.append(RatingsFile(write(tmp_path / f"{dimension}.csv", rows[::-1], header), dimension))
+        files.append(
+            RatingsFile(write(tmp_path / f"{dimension}.csv", rows[::-1], header), dimension)
+        )
     want = expected(*files)
     straight()
     assert fit(*(f"{file.dimension}={file.path}" for file in files))[:2] == (0, want)
@@ -167,7 +197,12 @@ def faulty(**fields):
 
 
 FAULTS = {
-    "off its scale": [*ROWS[:7], swapped(ROWS[7], rating="94"), swapped(ROWS[8], gt="9"), *ROWS[9:]],
+    "off its scale": [
+        *ROWS[:7],
+        swapped(ROWS[7], rating="94"),
+        swapped(ROWS[8], gt="9"),
+        *ROWS[9:],
+    ],
     "text in a number": faulty(gt="good"),
     "no length": faulty(pred_length="-3"),
     "length is text": faulty(pred_length="long"),
@@ -197,7 +232,10 @@ def test_faults_of_several_files(fit, expected, tmp_path):
     assert fit(one, other) == (1, None, want)
     empty = write(tmp_path / "b.csv", [])
     assert fit(one, empty) == (1, None, expected(RatingsFile(one), RatingsFile(empty)))
-    other, missing = write(tmp_path / "b.csv", ROWS[70:], HEADER.replace("gt", "human")), str(tmp_path / "c.csv")
+    other, missing = (
+        write(tmp_path / "b.csv", ROWS[70:], HEADER.replace("gt", "human")),
+        str(tmp_path / "c.csv"),
+    )
     assert fit(one, other) == (1, None, expected(RatingsFile(one), RatingsFile(other)))
     assert fit(one, missing) == (1, None, expected(RatingsFile(one), RatingsFile(missing)))
 
@@ -212,7 +250,11 @@ def test_no_complete_row(spec, fit, tmp_path):
 
 def test_reasons_appear_once(fit, tmp_path):
     """The intercept of a judge that rates only itself cannot be distinguished from its bias."""
-    rows = [row for row in map(str.strip, ROWS) if not row.startswith("gpt-4o,") or row.startswith("gpt-4o,gpt-4o,")]
+    rows = [
+        row
+        for row in map(str.strip, ROWS)
+        if not row.startswith("gpt-4o,") or row.startswith("gpt-4o,gpt-4o,")
+    ]
     assert len(rows) < len(ROWS)
     error = fit(write(tmp_path / "ratings.csv", rows))[2]
     assert "main: not estimable: self_bias of GPT-4o: collinear with other terms\n" in error
@@ -227,7 +269,17 @@ def command(*arguments, folder=ROOT, redirected=""):
     """Run it in a shell, for redirection; status, standard output and standard error."""
     environment = os.environ | {"PYTHONPATH": str(ROOT / "workflow" / "lib")}
     done = subprocess.run(
-        ["sh", "-c", f'exec "$@" {redirected}', "sh", sys.executable, "-m", "recuse", "fit", *arguments],
+        [
+            "sh",
+            "-c",
+            f'exec "$@" {redirected}',
+            "sh",
+            sys.executable,
+            "-m",
+            "recuse",
+            "fit",
+            *arguments,
+        ],
         cwd=folder,
         env=environment,
         capture_output=True,
@@ -239,13 +291,18 @@ def command(*arguments, folder=ROOT, redirected=""):
 
 def test_threads_are_set_before_numpy_is_imported():
     command = [sys.executable, "-c", "import sys, recuse.cli; sys.exit('numpy' in sys.modules)"]
-    subprocess.run(command, env=os.environ | {"PYTHONPATH": str(ROOT / "workflow" / "lib")}, check=True)
+    subprocess.run(
+        command, env=os.environ | {"PYTHONPATH": str(ROOT / "workflow" / "lib")}, check=True
+    )
 
 
 @pytest.fixture(scope="module")
 def table():
     """The standard output."""
-    status, written, error = command("tests/smoke/ratings.csv", "--config", "tests/smoke/config.yaml")  # the study of this file
+    # The study of this file
+    status, written, error = command(
+        "tests/smoke/ratings.csv", "--config", "tests/smoke/config.yaml"
+    )
     assert status == 0
     assert "main: not estimable: family_bias of " in error
     return written
@@ -281,7 +338,10 @@ def test_file_is_unchanged_if_the_write_fails(tmp_path):
 
     output = tmp_path / "main.csv"
     output.write_text("of before", "utf-8")
-    with pytest.raises(ConfigError, match=r"--output: .*main\.csv: No space left on device; name a file that can be written"):
+    with pytest.raises(
+        ConfigError,
+        match=r"--output: .*main\.csv: No space left on device; name a file that can be written",
+    ):
         write_output(str(output), ("study",), half_of_the_rows())
     assert output.read_text("utf-8") == "of before"
     assert os.listdir(tmp_path) == ["main.csv"]
@@ -290,7 +350,14 @@ def test_file_is_unchanged_if_the_write_fails(tmp_path):
 @pytest.mark.parametrize(
     ("redirected", "status", "message"),
     [
-        (">/dev/full", 1, "error: the standard output: No space left on device; name a file that can be written by --output\n"),
+        (
+            ">/dev/full",
+            1,
+            (
+                "error: the standard output: No space left on device; name a file that can be"
+                " written by --output\n"
+            ),
+        ),
         (">&-", 0, "main: not estimable: "),
         (">&- 2>&-", 0, ""),
         ("| true", 0, "main: not estimable: "),
@@ -310,21 +377,41 @@ def test_invalid_files_are_named(tmp_path):
     with open(os.path.join(os.fsencode(tmp_path), name), "wb") as file:
         file.write(b"judge\n")
     for path, message in (
-        ("pipe", "error: pipe: found a folder or a pipe; write a CSV or parquet file, which can be read more than once\n"),
+        (
+            "pipe",
+            (
+                "error: pipe: found a folder or a pipe; write a CSV or parquet file, which can be"
+                " read more than once\n"
+            ),
+        ),
         (os.fsdecode(name), r"error: '\udcff.csv': the name is not UTF-8; rename the file" + "\n"),
-        ("none.csv", "error: none.csv: no such file; name an existing CSV or parquet file in config\n"),
+        (
+            "none.csv",
+            "error: none.csv: no such file; name an existing CSV or parquet file in config\n",
+        ),
     ):
         assert command(path, *config, folder=tmp_path) == (1, b"", message)
 
 
 def test_no_temporary_folder(tmp_path):
     """As under `ulimit -f 0`, which forbids every file."""
-    command = f"ulimit -f 0; exec {sys.executable} -m recuse fit {write(tmp_path / 'ratings.csv')} --study twin"
+    command = (
+        f"ulimit -f 0; exec {sys.executable} -m recuse fit {write(tmp_path / 'ratings.csv')}"
+        " --study twin"
+    )
     environment = os.environ | {"PYTHONPATH": str(ROOT / "workflow" / "lib")}
-    result = subprocess.run(["bash", "-c", command], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+    result = subprocess.run(
+        ["bash", "-c", command],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert result.returncode == 1
     assert result.stderr.startswith(
-        "error: the folder of temporary files: No usable temporary directory; set TMPDIR to a folder"
+        "error: the folder of temporary files: No usable temporary directory; set TMPDIR to a"
+        " folder"
     )
     assert result.stderr.count("\n") == 1
 
@@ -332,10 +419,22 @@ def test_no_temporary_folder(tmp_path):
 def test_settings_are_checked_before_any_row_is_read(tmp_path):
     (tmp_path / "mine.yaml").write_text("specs: {mine: {slise: dimension}}\n", "utf-8")
     for arguments, message in (
-        (("none.csv",), "config: studies: none has the files none.csv; describe their study in a file"),
-        (("none.csv", "--study", "twim"), "config: --study: 'twim' is not one of studies; did you mean 'twin'?"),
-        (("none.csv", "--study", "twin", "--spec", "mian"), "config: --spec: 'mian' is not one of specs; did you mean 'main'?"),
-        (("none.csv", "--config", "mine.yaml"), "config: specs: mine: unknown key 'slise'; did you mean 'slice'?"),
+        (
+            ("none.csv",),
+            "config: studies: none has the files none.csv; describe their study in a file",
+        ),
+        (
+            ("none.csv", "--study", "twim"),
+            "config: --study: 'twim' is not one of studies; did you mean 'twin'?",
+        ),
+        (
+            ("none.csv", "--study", "twin", "--spec", "mian"),
+            "config: --spec: 'mian' is not one of specs; did you mean 'main'?",
+        ),
+        (
+            ("none.csv", "--config", "mine.yaml"),
+            "config: specs: mine: unknown key 'slise'; did you mean 'slice'?",
+        ),
         (("none.csv", "--config", "none.yaml"), "none.yaml: no such file"),
     ):
         status, written, error = command(*arguments, folder=tmp_path)
@@ -358,7 +457,13 @@ studies:
 def config(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "studies.yaml").write_text(STUDIES, "utf-8")
-    for path in ("parts/1.parquet", "parts/2.parquet", "parts/.hidden.parquet", "tones/1.parquet", "tones/notes.txt"):
+    for path in (
+        "parts/1.parquet",
+        "parts/2.parquet",
+        "parts/.hidden.parquet",
+        "tones/1.parquet",
+        "tones/notes.txt",
+    ):
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).touch()
     (tmp_path / "empty").mkdir()
@@ -391,20 +496,42 @@ def test_study_is_the_one_with_the_files_and_gives_their_dimensions(config, name
 
 
 def test_other_files_belong_to_the_study_that_is_named(config):
-    assert study_of(config, "two", [("other.csv", None), ("tone.csv", None)]) == ("two", [("other.csv", None), TWO[0]])
-    assert study_of(config, "one", [("tones", "Usefulness")]) == ("one", [("tones/1.parquet", "Usefulness")])
+    assert study_of(config, "two", [("other.csv", None), ("tone.csv", None)]) == (
+        "two",
+        [("other.csv", None), TWO[0]],
+    )
+    assert study_of(config, "one", [("tones", "Usefulness")]) == (
+        "one",
+        [("tones/1.parquet", "Usefulness")],
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "named", "message"),
     [
         (None, PARTS[:1], "studies: none has the files parts/1.parquet; name by --study"),
-        (None, [*PARTS, ("one.csv", None)], "studies: none has the files parts/1.parquet, parts/2.parquet, one.csv"),
+        (
+            None,
+            [*PARTS, ("one.csv", None)],
+            "studies: none has the files parts/1.parquet, parts/2.parquet, one.csv",
+        ),
         ("ones", [("one.csv", None)], "--study: 'ones' is not one of studies; did you mean 'one'?"),
         ("one", [("empty", None)], "'empty': the folder holds no *.parquet; put the parts into it"),
-        ("one", [("one.csv", "Tne")], "studies: one: Tne=one.csv: 'Tne' is not one of its scales; did you mean 'Tone'?"),
-        ("one", [("one.csv", "")], "studies: one: =one.csv: '' is not one of its scales; known: Tone, Usefulness"),
-        (None, [("tone.csv", "Usefulness"), TWO[1]], "two: files: tone.csv is of Tone; found Usefulness=tone.csv, write Tone="),
+        (
+            "one",
+            [("one.csv", "Tne")],
+            "studies: one: Tne=one.csv: 'Tne' is not one of its scales; did you mean 'Tone'?",
+        ),
+        (
+            "one",
+            [("one.csv", "")],
+            "studies: one: =one.csv: '' is not one of its scales; known: Tone, Usefulness",
+        ),
+        (
+            None,
+            [("tone.csv", "Usefulness"), TWO[1]],
+            "two: files: tone.csv is of Tone; found Usefulness=tone.csv, write Tone=",
+        ),
     ],
 )
 def test_files_and_dimensions_that_do_not_fit_are_named(config, name, named, message):
@@ -414,7 +541,9 @@ def test_files_and_dimensions_that_do_not_fit_are_named(config, name, named, mes
 
 
 def test_a_path_from_the_root_is_that_of_config(config, tmp_path):
-    """Relative on the command line and from the root in config, or the reverse, also of a folder or of what is declared."""
+    """Relative on the command line and from the root in config, or the reverse, also of a folder or
+    of what is declared.
+    """
     places = {"relative": "a.csv", "absolute": str(tmp_path / "a.csv")}
     for written, other in (places.values(), list(places.values())[::-1]):
         study = {"title": "t", "import": {"files": written}, "scales": {"Tone": [1, 5]}}
@@ -423,10 +552,15 @@ def test_a_path_from_the_root_is_that_of_config(config, tmp_path):
         both = {**config, "comparisons": {"arena": {"title": "t", "import": {"files": written}}}}
         assert inputs_of(both, [(other, None)], compared=True).study == "arena"
         (tmp_path / "a.csv").write_text("judge\n1\n", "utf-8")
-        with pytest.raises(DataError, match=re.escape(f"{other}: it holds 1 row, but config declares 2")):
+        with pytest.raises(
+            DataError, match=re.escape(f"{other}: it holds 1 row, but config declares 2")
+        ):
             check_declared([other], {written: {"rows": 2}})
     assert study_of(config, None, [(str(tmp_path / "parts"), None)])[0] == "parts"
-    assert study_of(config, None, [(str(tmp_path / "tone.csv"), None), TWO[1]])[1][0] == (str(tmp_path / "tone.csv"), "Tone")
+    assert study_of(config, None, [(str(tmp_path / "tone.csv"), None), TWO[1]])[1][0] == (
+        str(tmp_path / "tone.csv"),
+        "Tone",
+    )
 
 
 def test_settings_are_guessed_written_once_and_checked(tmp_path, monkeypatch, capfd):
@@ -434,7 +568,11 @@ def test_settings_are_guessed_written_once_and_checked(tmp_path, monkeypatch, ca
     monkeypatch.chdir(tmp_path)
     for name in ("judged.csv", "human.csv"):
         shutil.copy(ROOT / "docs" / "example" / name, name)
-    monkeypatch.setattr(sys, "argv", ["recuse", "import", "--guess", "judged.csv", "human.csv", "--output", "ours.yaml"])
+    monkeypatch.setattr(
+        sys,
+        "argv",
+        ["recuse", "import", "--guess", "judged.csv", "human.csv", "--output", "ours.yaml"],
+    )
     assert main() == 0
     page = capfd.readouterr().out
     assert page.startswith("Written: ours.yaml. Check each line of it that says `guessed`.")
@@ -442,16 +580,23 @@ def test_settings_are_guessed_written_once_and_checked(tmp_path, monkeypatch, ca
     assert "supports: self-bias of 5 of 5 judges (A, B, C)" in page
     written = Path("ours.yaml").read_text("utf-8")
     assert main() == 1
-    assert "error: --output: ours.yaml: there already; name another file, or delete it" in capfd.readouterr().err
+    assert (
+        "error: --output: ours.yaml: there already; name another file, or delete it"
+        in capfd.readouterr().err
+    )
     assert Path("ours.yaml").read_text("utf-8") == written
-    monkeypatch.setattr(sys, "argv", ["recuse", "import", "judged.csv", "human.csv", "--output", "all.csv"])
+    monkeypatch.setattr(
+        sys, "argv", ["recuse", "import", "judged.csv", "human.csv", "--output", "all.csv"]
+    )
     assert main() == 1
     assert "name one YAML file, or write one for these files by --guess" in capfd.readouterr().err
     for name, problem in (
         ("ours.yaml", "found settings; name the files of judgments"),
         ("absent.csv", "no such file; name an"),
     ):
-        monkeypatch.setattr(sys, "argv", ["recuse", "import", "--guess", name, "--output", "new.yaml"])
+        monkeypatch.setattr(
+            sys, "argv", ["recuse", "import", "--guess", name, "--output", "new.yaml"]
+        )
         assert main() == 1
         assert capfd.readouterr().err.startswith(f"error: {name}: {problem}")
         assert not Path("new.yaml").exists()
@@ -480,11 +625,15 @@ def test_what_a_guess_prints_is_printed_once(tmp_path, monkeypatch, capfd):
 
 @pytest.fixture
 def alone(tmp_path, monkeypatch, capfd):
-    """Run a command on a YAML file of two studies, `ours` and `parts`, and comparisons; status, standard output and error."""
+    """Run a command on a YAML file of two studies, `ours` and `parts`, and comparisons; status,
+    standard output and error.
+    """
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "a.csv"), write(tmp_path / "b.csv", ROWS[:72])
     shutil.copy(SMOKE / "verdicts.csv", "v.csv")
-    studies = {name: {"title": "t", "files": f"{name}.csv", "scales": SCALES} for name in ("a", "b")}
+    studies = {
+        name: {"title": "t", "files": f"{name}.csv", "scales": SCALES} for name in ("a", "b")
+    }
 
     def run(*arguments, studies=studies, **added):
         (tmp_path / "mine.yaml").write_text(yaml.safe_dump({"studies": studies, **added}), "utf-8")
@@ -498,7 +647,9 @@ def alone(tmp_path, monkeypatch, capfd):
 def test_imported_rows_are_in_the_units_of_the_files(alone, tmp_path, suffix):
     """Also where steps are fractions, and scores between two of them."""
     rows = ["j,m,1,1.5,2.5,half", "j,m,2,3.5,2.75,half", "j,m,1,2,1,whole", "j,m,2,0.3,0.1,tenth"]
-    (tmp_path / "h.csv").write_text("\n".join(["judge,model,prompt,rating,human,dimension", *rows]), "utf-8")
+    (tmp_path / "h.csv").write_text(
+        "\n".join(["judge,model,prompt,rating,human,dimension", *rows]), "utf-8"
+    )
     scales = {"half": [1, 5], "whole": [1, 5], "tenth": [0, 1]}
     study = {"title": "t", "import": {"files": "h.csv"}, "scales": scales}
     assert alone("import", "mine.yaml", "--output", f"all.{suffix}", studies={"h": study})[0] == 0
@@ -515,7 +666,10 @@ def test_a_configuration_alone_names_its_studies(alone, tmp_path):
     assert [page.splitlines()[0].split(":")[0] for _, page, _ in pages] == ["a", "b", "v"]
     status, page, error = alone("check", "mine.yaml", "--output", "check.csv", **ARENA)
     assert status == max(each for each, *_ in pages) == 1  # eight verdicts support nothing
-    assert (page, error) == ("\n".join(page for _, page, _ in pages), "".join(error for *_, error in pages))
+    assert (page, error) == (
+        "\n".join(page for _, page, _ in pages),
+        "".join(error for *_, error in pages),
+    )
     assert {row["study"] for row in read_table(tmp_path / "check.csv")} == {"a", "b", "v"}
     assert alone("check", str(tmp_path / "mine.yaml"), "--study", "v", **ARENA) == pages[2]
     fitted = alone("fit", "b.csv", "--config", "mine.yaml", **ARENA)
@@ -528,14 +682,26 @@ def test_a_configuration_alone_names_its_studies(alone, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("fit", "mine.yaml"), "--study: mine.yaml has several studies; name one by --study: a, b\n"),
-        (("fit", "mine.yaml", "--study", "v"), "config: comparisons: v: these are verdicts on pairs of answers, and `fit` is "),
-        (("check", "mine.yaml", "--study", "c"), "config: --study: 'c' is not one of studies and comparisons"),
+        (
+            ("fit", "mine.yaml"),
+            "--study: mine.yaml has several studies; name one by --study: a, b\n",
+        ),
+        (
+            ("fit", "mine.yaml", "--study", "v"),
+            "config: comparisons: v: these are verdicts on pairs of answers, and `fit` is ",
+        ),
+        (
+            ("check", "mine.yaml", "--study", "c"),
+            "config: --study: 'c' is not one of studies and comparisons",
+        ),
         (
             ("check", "mine.yaml", "--study", "twin"),
             "config: studies: twin: has no files of its own; name the files ",
         ),
-        (("check", "mine.yaml", "a.csv"), "mine.yaml: a configuration; name it alone, or name files of a study and pass it by"),
+        (
+            ("check", "mine.yaml", "a.csv"),
+            "mine.yaml: a configuration; name it alone, or name files of a study and pass it by",
+        ),
         (
             ("check", "mine.yaml", "--config", "mine.yaml"),
             "mine.yaml: a configuration; name it alone, or name ",
@@ -550,5 +716,10 @@ def test_a_configuration_alone_that_does_not_say_enough(alone, arguments, messag
 
 
 def test_a_configuration_without_files(alone):
-    assert alone("check", "mine.yaml", studies={})[2].startswith("error: config: no study with files; describe one under ")
-    assert "`fit` is for ratings; build the report" in alone("fit", "mine.yaml", studies={}, **ARENA)[2]
+    assert alone("check", "mine.yaml", studies={})[2].startswith(
+        "error: config: no study with files; describe one under "
+    )
+    assert (
+        "`fit` is for ratings; build the report"
+        in alone("fit", "mine.yaml", studies={}, **ARENA)[2]
+    )

@@ -1,4 +1,6 @@
-"""The example of docs/example: made by its script, and what README and the tutorial say of it is what one reads."""
+"""The example of docs/example: made by its script, and what README and the tutorial say of it is
+what one reads.
+"""
 
 import importlib.util
 import re
@@ -26,13 +28,17 @@ BIASES = ("self_bias", "family_bias")
 
 @pytest.fixture
 def run(tmp_path, monkeypatch, capfd):
-    """Run a command on copies of the example's files in a folder of its own; returns status, standard output and error."""
+    """Run a command on copies of the example's files in a folder of its own; returns status,
+    standard output and error.
+    """
     monkeypatch.chdir(tmp_path)
     for name in FILES:
         shutil.copy(EXAMPLE / name, name)
 
     def run(command, *arguments):
-        monkeypatch.setattr(sys, "argv", ["recuse", command, "judged.csv", "--config", "mine.yaml", *arguments])
+        monkeypatch.setattr(
+            sys, "argv", ["recuse", command, "judged.csv", "--config", "mine.yaml", *arguments]
+        )
         return main(), *capfd.readouterr()
 
     return run
@@ -49,32 +55,49 @@ def make():
 def block(text, beginning):
     """The one fenced block that begins so."""
     (found,) = [
-        each for each in re.findall(r"^```\w*\n(.*?)^```$", text, re.MULTILINE | re.DOTALL) if each.startswith(beginning)
+        each
+        for each in re.findall(r"^```\w*\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+        if each.startswith(beginning)
     ]
     return found
 
 
 def numbers_of_tutorial():
-    """What was planted and what A and C find, by the first column of the tutorial's last table but one."""
-    rows = [line.strip("| ").split(" | ") for line in TUTORIAL.splitlines() if re.match(r"\|.*\|.*\(.* to .*\).*\|", line)]
+    """What was planted and what A and C find, by the first column of the tutorial's last table but
+    one.
+    """
+    rows = [
+        line.strip("| ").split(" | ")
+        for line in TUTORIAL.splitlines()
+        if re.match(r"\|.*\|.*\(.* to .*\).*\|", line)
+    ]
     return {NAMES.get(name, name): columns for name, *columns in rows}
 
 
 def with_interval(row):
-    return "{:.3f} ({:.3f} to {:.3f})".format(*(float(row[name]) for name in ("estimate", "ci_low", "ci_high")))
+    return "{:.3f} ({:.3f} to {:.3f})".format(
+        *(float(row[name]) for name in ("estimate", "ci_low", "ci_high"))
+    )
 
 
 def test_the_script_makes_the_files(make, tmp_path):
     make.main(tmp_path)
     for name in ("judged.csv", "human.csv"):
         assert (tmp_path / name).read_bytes() == (EXAMPLE / name).read_bytes()
-        assert (EXAMPLE / name).read_text("utf-8").startswith(block(TUTORIAL, "item," + ("g" if name[0] == "j" else "c")))
+        assert (
+            (EXAMPLE / name)
+            .read_text("utf-8")
+            .startswith(block(TUTORIAL, "item," + ("g" if name[0] == "j" else "c")))
+        )
 
 
 def test_the_configuration_is_that_of_the_pages():
     mine = (EXAMPLE / "mine.yaml").read_text("utf-8")
     assert block(TUTORIAL, "# The names of your columns") == mine
-    shown, there = (yaml.safe_load(text)["studies"]["ours"] for text in (block(README, "studies:\n  ours"), mine))
+    shown, there = (
+        yaml.safe_load(text)["studies"]["ours"]
+        for text in (block(README, "studies:\n  ours"), mine)
+    )
     assert shown | {"title": there["title"]} == there
 
 
@@ -82,7 +105,10 @@ def test_the_configuration_is_that_of_the_pages():
 def test_check_says_what_the_pages_say(page, run):
     status, text, _ = run("check")
     assert status == 0
-    assert "Likewise: judge claude-haiku-4 (4.9 %), all ratings (3.0 %), model command-a (3.0 %)," in " ".join(text.split())
+    assert (
+        "Likewise: judge claude-haiku-4 (4.9 %), all ratings (3.0 %), model command-a (3.0 %),"
+        in " ".join(text.split())
+    )
     place = 0
     for piece in block(page, "ours: what these ratings support").split("...\n"):
         place = text.index(piece, place) + len(piece)
@@ -102,12 +128,21 @@ def test_biases_are_those_of_the_tutorial(run, tmp_path, make):
     points = make.SELF | {family: make.FAMILY[family.lower()] for family in NAMES.values()}
     planted = {term: of_nine / 9 for term, of_nine in points.items()}
     shown = numbers_of_tutorial()
-    assert {term: float(each[0]) for term, each in shown.items()} == pytest.approx(planted, abs=0.0006)
+    assert {term: float(each[0]) for term, each in shown.items()} == pytest.approx(
+        planted, abs=0.0006
+    )
     tables = [read_table(tmp_path / "main.csv"), idiosyncrasy_of("judged.csv", tmp_path)]
     for column, (rows, held) in enumerate(zip(tables, (2, 7), strict=True), 1):
-        found = {row["term"]: row for row in rows if row["quantity"] in BIASES and row["term"] in planted}
-        assert {term: with_interval(row) for term, row in found.items()} == {term: each[column] for term, each in shown.items()}
-        within = [float(row["ci_low"]) <= planted[term] <= float(row["ci_high"]) for term, row in found.items()]
+        found = {
+            row["term"]: row for row in rows if row["quantity"] in BIASES and row["term"] in planted
+        }
+        assert {term: with_interval(row) for term, row in found.items()} == {
+            term: each[column] for term, each in shown.items()
+        }
+        within = [
+            float(row["ci_low"]) <= planted[term] <= float(row["ci_high"])
+            for term, row in found.items()
+        ]
         assert sum(within) == held  # "two of the seven planted values, C's long ones all seven"
 
 

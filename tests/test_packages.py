@@ -1,4 +1,6 @@
-"""The packages of the library: what may import what, in one form that rules follow, and how large each may be."""
+"""The packages of the library: what may import what, in one form that rules follow, and how large
+each may be.
+"""
 
 import ast
 import re
@@ -15,7 +17,18 @@ from recuse.workflow.rules import code_of
 LIBRARY = ROOT / "workflow" / "lib" / "recuse"
 SCRIPTS = ROOT / "workflow" / "scripts"
 # A package of the core imports only itself and those before it.
-CORE = ("base", "data", "model", "inference", "pairwise", "simulate", "config", "check", "report", "plot")
+CORE = (
+    "base",
+    "data",
+    "model",
+    "inference",
+    "pairwise",
+    "simulate",
+    "config",
+    "check",
+    "report",
+    "plot",
+)
 CORE += ("catalogue", "inputs", "findings", "arguments", "objects", "commands")
 # A product imports the core, and of the other products only those that it names here.
 PRODUCTS = {"imports": (), "collect": ("imports",), "papers": ("imports",), "validation": ()}
@@ -32,7 +45,9 @@ def imports(path):
 
 def names(node):
     """The modules of the library that an import names."""
-    modules = [node.module] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+    modules = (
+        [node.module] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+    )
     return [module for module in modules if module.split(".")[0] == "recuse"]
 
 
@@ -82,7 +97,11 @@ def test_the_core_imports_no_product_and_packages_only_those_before_them():
 def registered_names(product):
     """Every `module:function` that a product registers."""
     values = [getattr(product, field.name) for field in fields(product)]
-    texts = [text for value in values for text in (value.values() if isinstance(value, dict) else [value])]
+    texts = [
+        text
+        for value in values
+        for text in (value.values() if isinstance(value, dict) else [value])
+    ]
     return [text for text in texts if ":" in text]
 
 
@@ -97,30 +116,42 @@ def test_the_core_names_no_product():
     """Nor in a text, by which a module could be loaded."""
     for path in LIBRARY.rglob("*.py"):
         if package_of(module_at(path)) in CORE:
-            texts = [node.value for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Constant)]
+            texts = [
+                node.value
+                for node in ast.walk(ast.parse(path.read_text("utf-8")))
+                if isinstance(node, ast.Constant)
+            ]
             for product in PRODUCTS:
                 named = [text for text in texts if str(text).startswith(f"recuse.{product}.")]
                 assert named == [], path
 
 
 def test_no_script_reads_what_is_registered():
-    """A rule gives its script the names of what to load, so that their modules are among its code."""
+    """A rule gives its script the names of what to load, so that their modules are among its
+    code.
+    """
     for script in SCRIPTS.glob("*.py"):
         assert not any(path.endswith("recuse/products.py") for path in code_of(script.name)), script
 
 
 def test_every_import_is_one_that_the_rules_follow():
-    """Rules find a module by `from recuse.package.module import name`; another form would not rerun what uses it."""
+    """Rules find a module by `from recuse.package.module import name`; another form would not rerun
+    what uses it.
+    """
     for path in [*SCRIPTS.glob("*.py"), *LIBRARY.rglob("*.py")]:
         for node in imports(path):
             assert isinstance(node, ast.ImportFrom) or not names(node), path
             assert not getattr(node, "level", 0), path
             for module in names(node):  # not a package, whose code the rules would not find
-                assert (LIBRARY.parent / module.replace(".", "/")).with_suffix(".py").is_file(), path
+                assert (LIBRARY.parent / module.replace(".", "/")).with_suffix(".py").is_file(), (
+                    path
+                )
 
 
 def sizes():
-    """AST nodes by package, which formatting does not change; modules in no package count together as `recuse`."""
+    """AST nodes by package, which formatting does not change; modules in no package count together
+    as `recuse`.
+    """
     counted = {}
     for path in LIBRARY.rglob("*.py"):
         parts = path.relative_to(LIBRARY).parts
@@ -137,8 +168,9 @@ def test_every_package_is_within_its_budget():
     assert budgets.keys() == counted.keys()
     for package, nodes in counted.items():
         assert nodes <= budgets[package], (
-            f"{package} has {nodes:,} AST nodes, {nodes - budgets[package]:,} more than its budget in tests/budgets.yaml. "
-            "Take out as much elsewhere in the package, or raise the budget and say in the commit message what went instead."
+            f"{package} has {nodes:,} AST nodes, {nodes - budgets[package]:,} more than its budget"
+            " in tests/budgets.yaml. Take out as much elsewhere in the package, or raise the"
+            " budget and say in the commit message what went instead."
         )
 
 
@@ -150,12 +182,21 @@ def test_only_verify_the_plugin_and_the_snakefile_know_snakemake():
     folders = (LIBRARY, LIBRARY.with_name("snakemake_logger_plugin_recuse"))
     importing = set()
     for path in (path for folder in folders for path in folder.rglob("*.py")):
-        modules = [alias.name for node in imports(path) if isinstance(node, ast.Import) for alias in node.names]
+        modules = [
+            alias.name
+            for node in imports(path)
+            if isinstance(node, ast.Import)
+            for alias in node.names
+        ]
         modules += [node.module or "" for node in imports(path) if isinstance(node, ast.ImportFrom)]
         if any(module.split(".")[0].startswith("snakemake") for module in modules):
             importing.add(str(path.relative_to(LIBRARY.parent)))
     assert importing == {"recuse/workflow/verify.py", "snakemake_logger_plugin_recuse/__init__.py"}
-    rules = [ROOT / "Snakefile", ROOT / "workflow" / "Snakefile", *(ROOT / "workflow" / "rules").glob("*.smk")]
+    rules = [
+        ROOT / "Snakefile",
+        ROOT / "workflow" / "Snakefile",
+        *(ROOT / "workflow" / "rules").glob("*.smk"),
+    ]
     text = "\n".join(path.read_text("utf-8") for path in rules)
     assert set(re.findall(r"(?<![\w/.])workflow\.(\w+)", text)) - {"rst"} == READ_OF_WORKFLOW
     assert not re.search(r"(?<![\w/])(workflow|rules)\.[\w.]+ = ", text)

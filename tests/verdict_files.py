@@ -22,7 +22,9 @@ def run(folder, files, **settings):
     """Path of the canonical comparisons, and the rows of their completeness."""
     comparisons, completeness = folder / "comparisons.parquet", folder / "completeness.csv"
     files = [str(file) for file in files]
-    normalise("mine", files, comparisons=str(comparisons), completeness=str(completeness), **settings)
+    normalise(
+        "mine", files, comparisons=str(comparisons), completeness=str(completeness), **settings
+    )
     rows = read_table(completeness)
     assert tuple(rows[0]) == COMPLETENESS
     return str(comparisons), rows
@@ -44,12 +46,17 @@ def select(comparisons, columns="*"):
 
 
 def released(source):
-    """Folder in a local mirror and paths of a source's released files; without them the test is skipped, with the reason."""
+    """Folder in a local mirror and paths of a source's released files; without them the test is
+    skipped, with the reason.
+    """
     settings = CONFIG["sources"][source]
     mirror = os.environ.get("RECUSE_MIRROR", "")
     folder = Path(mirror, settings["repository"], settings["commit"])
     if not mirror or not folder.is_dir():
-        pytest.skip("needs the published files: set RECUSE_MIRROR to a folder <owner>/<repository>/<commit>/<path>")
+        pytest.skip(
+            "needs the published files: set RECUSE_MIRROR to a folder"
+            " <owner>/<repository>/<commit>/<path>"
+        )
     with open(DATA / "sources" / settings["manifest"], newline="", encoding="utf-8") as table:
         return folder, [row["path"] for row in csv.DictReader(table)]
 

@@ -37,7 +37,15 @@ FIGURES = (
     "conclusions",
 )
 OF_THE_PAPER = ("fig11_helm_instruct", "scorecard")
-PARTS = ("Snakefile", "config.yaml", "montecarlo.yaml", "workflow", "envs", "profiles", "tests/smoke")
+PARTS = (
+    "Snakefile",
+    "config.yaml",
+    "montecarlo.yaml",
+    "workflow",
+    "envs",
+    "profiles",
+    "tests/smoke",
+)
 BOTH = ("smoke", "mine")
 OVERLAY = "results/overlay.yaml"
 
@@ -46,14 +54,20 @@ def copy_project(folder):
     for part in PARTS:
         source, target = ROOT / part, folder / part
         if source.is_dir():
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "results", ".snakemake"))
+            shutil.copytree(
+                source,
+                target,
+                ignore=shutil.ignore_patterns("__pycache__", "results", ".snakemake"),
+            )
         else:
             shutil.copy(source, target)
     return folder
 
 
 def snakemake(folder, *arguments, configs=(), **environment):
-    """Run Snakemake in a checkout with the smoke studies; `configs` are further config files, the last goes first."""
+    """Run Snakemake in a checkout with the smoke studies; `configs` are further config files, the
+    last goes first.
+    """
     files = ["tests/smoke/config.yaml", *configs]
     arguments = ["--nocolor", *arguments, "--configfile", *files]
     settings = {"cwd": folder, "env": os.environ | environment, "timeout": 600}
@@ -61,7 +75,8 @@ def snakemake(folder, *arguments, configs=(), **environment):
 
 
 def planned(folder, *targets, aside=("page",), **options):
-    """What a dry run would do: rule -> number of jobs; `all`, the rules named after studies and those in `aside` aside.
+    """What a dry run would do: rule -> number of jobs; `all`, the rules named after studies and
+    those in `aside` aside.
 
     The report of a study is written again whenever anything of it is made. The ends
     `_of_<study>` of the rules that draw figures are left out.
@@ -70,9 +85,12 @@ def planned(folder, *targets, aside=("page",), **options):
     assert result.returncode == 0, result.stdout + result.stderr
     table = result.stdout.partition("Job stats:")[2].partition("Reasons:")[0]
     jobs = Counter()
-    for name, count in dict(re.findall(r"^(\w+) +(\d+)$", table, re.MULTILINE)).items():  # the table is printed twice
+    # The table is printed twice
+    for name, count in dict(re.findall(r"^(\w+) +(\d+)$", table, re.MULTILINE)).items():
         jobs[re.sub("(figures_[a-z]+)_of_.*", r"\1", name)] += int(count)
-    return {name: count for name, count in jobs.items() if name not in ("total", "all", *BOTH, *aside)}
+    return {
+        name: count for name, count in jobs.items() if name not in ("total", "all", *BOTH, *aside)
+    }
 
 
 def products(folder):
@@ -88,7 +106,9 @@ def products(folder):
 
 @pytest.fixture(scope="session")
 def project(tmp_path_factory):
-    """The smoke studies as built; of several processes of pytest-xdist, one builds them, and each has a copy."""
+    """The smoke studies as built; of several processes of pytest-xdist, one builds them, and each
+    has a copy.
+    """
     base = tmp_path_factory.getbasetemp()
     base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     built = base / "built once"

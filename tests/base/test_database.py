@@ -1,4 +1,6 @@
-"""DuckDB within a bound of memory: its size, the message if it is too small, and what remains afterwards."""
+"""DuckDB within a bound of memory: its size, the message if it is too small, and what remains
+afterwards.
+"""
 
 import os
 
@@ -12,9 +14,16 @@ from recuse.base.errors import ConfigError
 
 @pytest.mark.parametrize(
     ("limit", "of_job", "bound"),
-    [("4GB", 1000, 600e6), ("4GB", 20_000, 4e9), ("512 MiB", 2000, 512 * 2**20), ("1.5GB", None, 1.5e9)],
+    [
+        ("4GB", 1000, 600e6),
+        ("4GB", 20_000, 4e9),
+        ("512 MiB", 2000, 512 * 2**20),
+        ("1.5GB", None, 1.5e9),
+    ],
 )
-def test_memory_is_the_smaller_of_the_limit_and_the_share_of_the_job(tmp_path, limit, of_job, bound):
+def test_memory_is_the_smaller_of_the_limit_and_the_share_of_the_job(
+    tmp_path, limit, of_job, bound
+):
     with bounded(limit, tmp_path / "spill", of_job=of_job):
         ((text,),) = connect().execute("select current_setting('memory_limit')").fetchall()
     number, unit = text.split()
@@ -30,7 +39,9 @@ def test_too_small_a_job_is_named(tmp_path):
         connect().execute(query)
 
 
-@pytest.mark.parametrize("folder", ["plain", "a [1] *? 'b' \"c\" {d} é 数 $HOME %s;--", "~", "http:"])
+@pytest.mark.parametrize(
+    "folder", ["plain", "a [1] *? 'b' \"c\" {d} é 数 $HOME %s;--", "~", "http:"]
+)
 def test_file_is_opened_whatever_its_name_is(tmp_path, monkeypatch, folder):
     (tmp_path / folder).mkdir()
     for place, name in ((tmp_path / folder, "*.parquet"), (tmp_path, f"{folder}/*.parquet")):
@@ -41,7 +52,9 @@ def test_file_is_opened_whatever_its_name_is(tmp_path, monkeypatch, folder):
         with bounded("1GB", "spill [*]", files=[name], outputs=["new?.parquet"]) as work:
             write_rows(connect(), f"from {files([name])}", f"{work}/rows.parquet")
             write_rows(connect(), f"from {files([f'{work}/rows.parquet'])}", "new?.parquet")
-            assert connect().execute(f"select count(*) from {files(['new?.parquet'])}").fetchone() == (3,)
+            assert connect().execute(
+                f"select count(*) from {files(['new?.parquet'])}"
+            ).fetchone() == (3,)
             with pytest.raises(duckdb.PermissionException):
                 connect().execute(f"from {files([other])}")
 

@@ -49,7 +49,9 @@ def _moved_over_a_link(path, new):
 def _unzipped(path, new):
     with zipfile.ZipFile(path.with_suffix(".zip"), "w") as archive:
         archive.write(new, path.name)
-    subprocess.run(["python3", "-m", "zipfile", "-e", path.with_suffix(".zip"), path.parent], check=True)
+    subprocess.run(
+        ["python3", "-m", "zipfile", "-e", path.with_suffix(".zip"), path.parent], check=True
+    )
 
 
 def _command(*words):
@@ -60,7 +62,9 @@ def _from_tar(path, new):
     os.replace(new, new.with_name("other"))
     (folder := path.parent / "folder").mkdir()
     shutil.copy2(new.with_name("other"), folder / path.name)
-    subprocess.run(f"tar -C folder -cf - {path.name} | tar -xf -", shell=True, check=True, cwd=path.parent)
+    subprocess.run(
+        f"tar -C folder -cf - {path.name} | tar -xf -", shell=True, check=True, cwd=path.parent
+    )
 
 
 REPLACED = {
@@ -90,7 +94,9 @@ def test_replaced_file_of_the_same_size_and_time_is_read_again(file, how):
 
 def test_file_that_did_not_change_is_not_read_again_unless_always(file, monkeypatch):
     monkeypatch.setattr(digests, "sha256_of", lambda path: "read")
-    assert digests_of([str(file)]) == {str(file): json.loads(Path(MEMORY).read_text())[str(file)][0]}
+    assert digests_of([str(file)]) == {
+        str(file): json.loads(Path(MEMORY).read_text())[str(file)][0]
+    }
     assert digests_of([str(file)], always=True) == {str(file): "read"}
 
 
@@ -102,7 +108,16 @@ def test_file_that_changed_a_moment_ago_is_not_remembered(file, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "memory", ["", "{", "[]", '{"a": 1}', "\x00" * 9, '{"a": []}', gzip.compress(b"{}", mtime=0).decode("latin-1")]
+    "memory",
+    [
+        "",
+        "{",
+        "[]",
+        '{"a": 1}',
+        "\x00" * 9,
+        '{"a": []}',
+        gzip.compress(b"{}", mtime=0).decode("latin-1"),
+    ],
 )
 def test_damaged_memory_is_no_memory(file, memory):
     Path(MEMORY).write_text(memory, "latin-1")
@@ -116,7 +131,10 @@ def test_memory_that_cannot_be_written_is_not_needed(file):
 
 
 def test_absent_and_unreadable_files(file):
-    assert digests_of(["none.csv", f"{file}/none.csv"]) == {"none.csv": ABSENT, f"{file}/none.csv": ABSENT}
+    assert digests_of(["none.csv", f"{file}/none.csv"]) == {
+        "none.csv": ABSENT,
+        f"{file}/none.csv": ABSENT,
+    }
     file.with_name("folder").mkdir()
     with pytest.raises(DataError, match="folder: cannot be read: Is a directory"):
         digests_of([str(file.with_name("folder"))])
@@ -130,7 +148,8 @@ def test_name_that_is_not_text_is_remembered(file):
 
 def test_two_processes_that_remember_at_once_leave_a_whole_memory(file):
     code = (
-        "from recuse.base import digests as d\nd.SETTLED = 0\nfor i in range(99): d.digests_of([f'{i % 9}.csv'], always=True)"
+        "from recuse.base import digests as d\nd.SETTLED = 0\nfor i in range(99):"
+        " d.digests_of([f'{i % 9}.csv'], always=True)"
     )
     for number in range(20):
         file.with_name(f"{number}.csv").write_text(str(number))

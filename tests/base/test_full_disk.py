@@ -1,4 +1,6 @@
-"""A full disk: the error names the place, no file is half-written, and with room the same command succeeds."""
+"""A full disk: the error names the place, no file is half-written, and with room the same command
+succeeds.
+"""
 
 import os
 import subprocess
@@ -24,7 +26,9 @@ FULL = "no space left on the disk; make room there"
 
 @pytest.fixture
 def disk():
-    """Mount a disk of so many kilobytes at a folder, or resize the one mounted there; unmounted afterwards."""
+    """Mount a disk of so many kilobytes at a folder, or resize the one mounted there; unmounted
+    afterwards.
+    """
     if os.geteuid() != 0:
         pytest.skip("needs root, to mount a small disk")
     mounted = []
@@ -49,7 +53,13 @@ def fit(monkeypatch, capfd):
     """Run the command `fit` with these options on the smoke study; status and messages."""
 
     def run(*options):
-        given = [str(SMOKE / "ratings.csv"), "--config", str(SMOKE / "config.yaml"), "--study", "mine"]
+        given = [
+            str(SMOKE / "ratings.csv"),
+            "--config",
+            str(SMOKE / "config.yaml"),
+            "--study",
+            "mine",
+        ]
         monkeypatch.setattr(sys, "argv", ["recuse", "fit", *given, *options])
         return main(), capfd.readouterr().err
 
@@ -81,7 +91,9 @@ def test_output_of_fit(disk, fit, tmp_path):
     (folder / "filling").write_bytes(bytes(4096))
     status, text = fit("--output", str(output))
     assert (status, text.count("\n")) == (1, 1)
-    assert text.startswith(f"error: --output: {output}: No space left on device; name a file that can be written")
+    assert text.startswith(
+        f"error: --output: {output}: No space left on device; name a file that can be written"
+    )
     assert sorted(os.listdir(folder)) == ["estimates.csv", "filling"]
     assert output.read_text("utf-8") == "of before"
     (folder / "filling").unlink()
@@ -91,7 +103,10 @@ def test_output_of_fit(disk, fit, tmp_path):
 
 def test_rows_that_exceed_memory(disk, tmp_path):
     folder = disk(tmp_path / "small disk", 300) / "spill"
-    rows = "create table t as select hash(range) as a, repeat('x', 100) || range as b from range(300000)"
+    rows = (
+        "create table t as select hash(range) as a, repeat('x', 100) || range as b from"
+        " range(300000)"
+    )
     text = f"{folder}: no room on the disk for data that exceed 20MB of memory .*make room there"
     with pytest.raises(DiskError, match=text), bounded("20MB", folder):
         connect().execute(rows)
@@ -102,9 +117,17 @@ def test_rows_that_exceed_memory(disk, tmp_path):
 def test_file_that_is_fetched(disk, tmp_path, full):
     fill(tmp_path / "mirror", CONTENT)
     folder = disk(tmp_path / full, len(CONTENT) // 2048)
-    asked = {"repository": REPOSITORY, "commit": COMMIT, "path": PATH, "blob": BLOB, "mirror": str(tmp_path / "mirror")}
+    asked = {
+        "repository": REPOSITORY,
+        "commit": COMMIT,
+        "path": PATH,
+        "blob": BLOB,
+        "mirror": str(tmp_path / "mirror"),
+    }
     places = {"cache": tmp_path / "cache", "destination": tmp_path / "out" / "file.csv"}
-    with pytest.raises(FetchError, match=f"found No space left on device at {folder}.*make room there"):
+    with pytest.raises(
+        FetchError, match=f"found No space left on device at {folder}.*make room there"
+    ):
         fetch(**asked, **places)
     assert files(folder) == []
     disk(folder, len(CONTENT) // 256)
@@ -118,7 +141,9 @@ def test_file_that_is_fetched(disk, tmp_path, full):
         lambda path: write_table(path, ("a",), ({"a": "x" * 100} for _ in range(1000))),
         lambda path: save(Figure(), [path.with_suffix(".svg")], title="t" * 20_000),
         lambda path: print("x" * 20_000),  # into the log
-        lambda path: connect().execute(f"copy (select uuid() as a from range(1000)) to '{path}.parquet' (format parquet)"),
+        lambda path: connect().execute(
+            f"copy (select uuid() as a from range(1000)) to '{path}.parquet' (format parquet)"
+        ),
     ],
     ids=["table", "figure", "log", "parquet"],
 )
@@ -146,9 +171,12 @@ def test_jobs_of_the_workflow(project, disk, tmp_path):
         (text,) = {line for line in result.stderr.splitlines() if line.startswith("error: ")}
         assert text.startswith("error: results/mine/")
         assert text.endswith(f": {FULL}, and run again")
-        assert not any("Traceback" in path.read_text("utf-8") for path in (results / "mine" / "logs").iterdir())
+        assert not any(
+            "Traceback" in path.read_text("utf-8") for path in (results / "mine" / "logs").iterdir()
+        )
         ours, theirs = products(project), products(folder)
-        assert [path for path in theirs if theirs[path] != ours.get(path)] == []  # whole, or not there
+        # Whole, or not there
+        assert [path for path in theirs if theirs[path] != ours.get(path)] == []
     disk(results, 4000)
     result = snakemake(folder, "--cores", "1", target)
     assert result.returncode == 0, result.stdout + result.stderr

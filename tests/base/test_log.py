@@ -13,7 +13,9 @@ from recuse.base.log import EVERY, duration, logged, steps, warn
 def lines(capsys, seconds, items, **settings):
     """The lines printed when each item takes so many seconds."""
     times = iter(seconds * number for number in range(10_000))
-    assert list(steps(items, "bootstrap", unit="draws", clock=lambda: next(times), **settings)) == list(items)
+    assert list(
+        steps(items, "bootstrap", unit="draws", clock=lambda: next(times), **settings)
+    ) == list(items)
     return capsys.readouterr().err.splitlines()
 
 
@@ -42,7 +44,8 @@ def test_without_a_total_only_progress_is_printed(capsys):
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"), [(0.2, "1 s"), (119, "119 s"), (120, "2 min"), (7_199, "120 min"), (9_000, "2 h")]
+    ("seconds", "said"),
+    [(0.2, "1 s"), (119, "119 s"), (120, "2 min"), (7_199, "120 min"), (9_000, "2 h")],
 )
 def test_time_left_has_a_fitting_unit(seconds, said):
     assert duration(seconds) == said
@@ -58,7 +61,9 @@ def test_bar_on_a_terminal_disappears_at_the_end(monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.setattr("recuse.base.log.PATIENCE", 0.0)
     monkeypatch.setenv("COLUMNS", "100")
-    assert list(steps(range(0, 999, 100), "bootstrap", unit="draws", total=999, size=lambda _: 100)) == list(range(0, 999, 100))
+    assert list(
+        steps(range(0, 999, 100), "bootstrap", unit="draws", total=999, size=lambda _: 100)
+    ) == list(range(0, 999, 100))
     written = sys.stderr.getvalue()
     assert "bootstrap:   0%" in written
     assert "0.00/999" in written
@@ -71,9 +76,16 @@ def test_job_with_a_log_has_lines_and_a_bar(monkeypatch, tmp_path):
     monkeypatch.setattr("recuse.base.log.PATIENCE", 0.0)
     times = iter(EVERY * number for number in range(100))
     with logged(str(tmp_path / "job.log")):
-        assert list(steps(range(3), "bootstrap", unit="draws", clock=lambda: next(times))) == [0, 1, 2]
+        assert list(steps(range(3), "bootstrap", unit="draws", clock=lambda: next(times))) == [
+            0,
+            1,
+            2,
+        ]
     text = (tmp_path / "job.log").read_text("utf-8").splitlines()
-    assert text == ["bootstrap: 1 of 3 draws, about 10 s left", "bootstrap: 2 of 3 draws, about 5 s left"]
+    assert text == [
+        "bootstrap: 1 of 3 draws, about 10 s left",
+        "bootstrap: 2 of 3 draws, about 5 s left",
+    ]
     assert "bootstrap:   0%" in sys.__stderr__.getvalue()
 
 
@@ -99,4 +111,8 @@ def test_a_name_in_a_warning_is_no_command_to_the_terminal(capsys):
 
 def test_an_error_is_the_same_when_it_comes_from_another_process():
     error = DataError("a\x07", "b")
-    assert str(pickle.loads(pickle.dumps(error))) == str(DataError(str(DataError("a\x07")), "b")) == "a⟨U+0007⟩\nb"
+    assert (
+        str(pickle.loads(pickle.dumps(error)))
+        == str(DataError(str(DataError("a\x07")), "b"))
+        == "a⟨U+0007⟩\nb"
+    )

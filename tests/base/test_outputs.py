@@ -1,4 +1,6 @@
-"""Outputs are whole or absent: what is left after an error, a kill, and in a folder where two names are too long."""
+"""Outputs are whole or absent: what is left after an error, a kill, and in a folder where two names
+are too long.
+"""
 
 import os
 

@@ -27,8 +27,17 @@ from recuse.model.spec import A_OF_REFERENCE, A, C
 from recuse.report.html import rendered_caption
 
 PROJECT = project_settings()
-PROJECT = {**PROJECT, **{key: with_placeholders(PROJECT[key], lambda path: False) for key in ("studies", "comparisons")}}
-MORE = {"on_cnn": {"subset": {"dataset": ["cnn"]}}, "clustered_by_dataset": {"slice": "dataset", "wild": 99}}
+PROJECT = {
+    **PROJECT,
+    **{
+        key: with_placeholders(PROJECT[key], lambda path: False)
+        for key in ("studies", "comparisons")
+    },
+}
+MORE = {
+    "on_cnn": {"subset": {"dataset": ["cnn"]}},
+    "clustered_by_dataset": {"slice": "dataset", "wild": 99},
+}
 OF_BIASES = {
     "fig01_method",
     "fig03_self_family_bias",
@@ -49,7 +58,10 @@ OF_BIASES = {
 }
 CONFIG = {**PROJECT, "specs": {**PROJECT["specs"], **MORE}}
 FIGURES = figures(CONFIG, PROJECT)
-OF_STUDY = {study: figures(config_of(CONFIG, study), PROJECT) for study in (*CONFIG["studies"], *CONFIG["comparisons"])}
+OF_STUDY = {
+    study: figures(config_of(CONFIG, study), PROJECT)
+    for study in (*CONFIG["studies"], *CONFIG["comparisons"])
+}
 STUDIES = (*CONFIG["studies"], *CONFIG["comparisons"])
 OF_OTHERS = {"fig11_helm_instruct": "twin", "length_confound": "judgement_bias"}
 PRINTED = ("verbosity_bias", "attack_success")
@@ -60,19 +72,38 @@ def test_a_figure_is_drawn_by_a_function_of_its_tables_and_settings(name):
     figure = FIGURES[name]
     module, _, name = figure.draw.partition(":")
     function = getattr(import_module(module), name)
-    arguments = [*figure.tables, "subject", *figure.settings, *(["published"] if figure.published else [])]
+    arguments = [
+        *figure.tables,
+        "subject",
+        *figure.settings,
+        *(["published"] if figure.published else []),
+    ]
     parameters = signature(function).parameters
     assert set(arguments) == set(parameters)
-    assert not figure.published or (ROOT / "workflow" / "data" / figure.published.rpartition("/")[2]).is_file()
+    assert (
+        not figure.published
+        or (ROOT / "workflow" / "data" / figure.published.rpartition("/")[2]).is_file()
+    )
 
 
 @pytest.mark.parametrize("study", STUDIES)
 def test_a_study_has_the_tables_that_its_figures_draw(study):
     """Except Figure 11, which shows another study."""
-    files, figures = {*tables_of(CONFIG, study).values(), *estimates_of(CONFIG, study)}, OF_STUDY[study]
-    files |= {f"results/{study}/{STAGES[stage]}/{name}.csv" for stage in STAGES for name in ("not_estimable", "multiplicity")}
+    files, figures = (
+        {*tables_of(CONFIG, study).values(), *estimates_of(CONFIG, study)},
+        OF_STUDY[study],
+    )
+    files |= {
+        f"results/{study}/{STAGES[stage]}/{name}.csv"
+        for stage in STAGES
+        for name in ("not_estimable", "multiplicity")
+    }
     for name, figure in figures_of(CONFIG, study, figures=figures).items():
-        paths = [path for path in inputs_of(drawings(CONFIG, study, name, figures=figures)) if path != figure.published]
+        paths = [
+            path
+            for path in inputs_of(drawings(CONFIG, study, name, figures=figures))
+            if path != figure.published
+        ]
         assert set(paths) <= files or name == "fig11_helm_instruct"
         assert captions_of(CONFIG, study, figures=figures)[name]["tables"] == paths
 
@@ -80,7 +111,10 @@ def test_a_study_has_the_tables_that_its_figures_draw(study):
 # Group of figures -> the stages of fits and the further tables that they wait for.
 WAITED_FOR = {
     "fit": (["fit"], set()),
-    "specs": ([*STAGES], {"mean_scores", "correlations", "not_estimable", "multiplicity", "smooths"}),
+    "specs": (
+        [*STAGES],
+        {"mean_scores", "correlations", "not_estimable", "multiplicity", "smooths"},
+    ),
 }
 
 
@@ -95,13 +129,19 @@ def test_the_figures_of_a_group_wait_for_the_same_stage_and_no_later_one():
             for figure in groups[group].values():
                 assert {stages[spec] for spec in figure.specs} <= set(reached)
                 assert {*map(str, _tables_of(figure))} <= {f"tables/{name}" for name in tables} | {
-                    f"{STAGES[stage]}/{name}" for stage in reached for name in ("not_estimable", "multiplicity")
+                    f"{STAGES[stage]}/{name}"
+                    for stage in reached
+                    for name in ("not_estimable", "multiplicity")
                 }
 
 
 def _tables_of(figure):
     """The tables of a figure that are not estimates."""
-    paths = [path for paths in figure.tables.values() for path in ([paths] if isinstance(paths, str) else paths)]
+    paths = [
+        path
+        for paths in figure.tables.values()
+        for path in ([paths] if isinstance(paths, str) else paths)
+    ]
     return [path for path in paths if not path.startswith("estimates/")]
 
 
@@ -121,9 +161,13 @@ def test_every_figure_of_biases_names_the_estimand():
 @pytest.mark.parametrize("study", [*CONFIG["studies"], *CONFIG["comparisons"]])
 def test_captions_have_at_most_60_words(study):
     for name, of_figure in captions_of(CONFIG, study, figures=OF_STUDY[study]).items():
-        template = (ROOT / "workflow" / "report" / Path(of_figure["caption"]).name).read_text("utf-8")
+        template = (ROOT / "workflow" / "report" / Path(of_figure["caption"]).name).read_text(
+            "utf-8"
+        )
         params = {"figures": {name: of_figure["drawing"]}}
-        caption = rendered_caption(template, {"params": params, "wildcards": {"study": study}, "config": CONFIG})
+        caption = rendered_caption(
+            template, {"params": params, "wildcards": {"study": study}, "config": CONFIG}
+        )
         words = re.sub("<[^>]*>", " ", caption).split()
         assert 0 < len(words) <= 60, f"{name}: {len(words)} words"
 
@@ -134,15 +178,27 @@ def test_the_caption_of_worlds_has_at_most_60_words():
 
 
 def test_figures_of_another_subject_say_so():
-    subjects = {name: drawings(CONFIG, study, name, figures=FIGURES)[name]["subject"] for name, study in OF_OTHERS.items()}
+    subjects = {
+        name: drawings(CONFIG, study, name, figures=FIGURES)[name]["subject"]
+        for name, study in OF_OTHERS.items()
+    }
     assert subjects["fig11_helm_instruct"]["label"] == CONFIG["studies"]["helm_instruct"]["title"]
-    assert subjects["length_confound"]["label"] == "texts of FreedomIntelligence/Humans_LLMs_Judgement_Bias"
+    assert (
+        subjects["length_confound"]["label"]
+        == "texts of FreedomIntelligence/Humans_LLMs_Judgement_Bias"
+    )
     assert subjects["length_confound"]["kind"] == "published"
 
 
 def test_published_values_are_drawn_only_with_published_data():
-    beside = {name: [study for study in CONFIG["comparisons"] if FIGURES[name].beside(CONFIG, study)] for name in PRINTED}
-    assert beside == {"verbosity_bias": ["prd_vicuna80", "llmbar", "cobbler"], "attack_success": ["judgement_bias"]}
+    beside = {
+        name: [study for study in CONFIG["comparisons"] if FIGURES[name].beside(CONFIG, study)]
+        for name in PRINTED
+    }
+    assert beside == {
+        "verbosity_bias": ["prd_vicuna80", "llmbar", "cobbler"],
+        "attack_success": ["judgement_bias"],
+    }
 
 
 def test_a_figure_that_a_study_lacks_is_named():
@@ -151,7 +207,9 @@ def test_a_figure_that_a_study_lacks_is_named():
 
 
 def test_a_users_spec_has_its_own_figure():
-    assert FIGURES.keys() - figures(PROJECT, PROJECT).keys() == {f"ablation_{spec}" for spec in MORE}
+    assert FIGURES.keys() - figures(PROJECT, PROJECT).keys() == {
+        f"ablation_{spec}" for spec in MORE
+    }
     compared, sliced = (FIGURES[f"ablation_{spec}"] for spec in MORE)
     assert compared.caption == "ablation_compare_specs"
     in_words = {"name": "on_cnn", "words": "Equation 1 on the dataset cnn"}
@@ -159,7 +217,10 @@ def test_a_users_spec_has_its_own_figure():
     assert compared.tables["estimates"] == ["estimates/main", "estimates/on_cnn"]
     assert sliced.caption == "ablation_slices_of_specs"
     assert sliced.settings["words"] == "Ablation clustered_by_dataset: Equation 1 by dataset."
-    ordinal = {**CONFIG, "specs": {**CONFIG["specs"], "mine": {"slice": "dataset", "estimator": "ordinal_logit"}}}
+    ordinal = {
+        **CONFIG,
+        "specs": {**CONFIG["specs"], "mine": {"slice": "dataset", "estimator": "ordinal_logit"}},
+    }
     assert figures(ordinal, PROJECT)["ablation_mine"].caption == "ablation_fig08_ordinal"
 
 
@@ -174,7 +235,11 @@ def test_a_users_spec_has_its_own_figure():
 )
 def test_simultaneous_intervals_are_of_the_same_model_with_a_wild_bootstrap(spec, other, sliced):
     intervals = simultaneous_of(CONFIG, spec)
-    assert (intervals["spec"], intervals["sliced"], intervals["tests"]) == (other, sliced, "self- and family-biases")
+    assert (intervals["spec"], intervals["sliced"], intervals["tests"]) == (
+        other,
+        sliced,
+        "self- and family-biases",
+    )
     if spec != "by_dataset":
         assert intervals["errors"] == "prompt-clustered (CR1)"
 
@@ -193,6 +258,8 @@ def test_the_files_of_a_study_are_its_tables_figures_and_report(study):
     assert set(tables_of(CONFIG, study).values()) < set(files)
     pictures = pictures_of(CONFIG, study, figures=OF_STUDY[study])
     assert [path for path in files if path.endswith(".svg")] == pictures
-    assert {path[:-4] for path in pictures} == {path[:-4] for path in files if path.endswith(".pdf")}
+    assert {path[:-4] for path in pictures} == {
+        path[:-4] for path in files if path.endswith(".pdf")
+    }
     of_ratings = {f"results/{study}/debiased.parquet", *(estimates_of(CONFIG, study))}
     assert of_ratings & set(files) == (of_ratings if study in CONFIG["studies"] else set())

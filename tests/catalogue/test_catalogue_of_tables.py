@@ -1,18 +1,33 @@
-"""The catalogue of tables: which a study has, their paths and columns, and what the report needs to know."""
+"""The catalogue of tables: which a study has, their paths and columns, and what the report needs to
+know.
+"""
 
 import pytest
 
 from conftest import CONFIG
 from declared_tables import columns_by_table
-from recuse.catalogue.tables import differences, estimates_of, pages_of, report_params, tables_in, tables_of
+from recuse.catalogue.tables import (
+    differences,
+    estimates_of,
+    pages_of,
+    report_params,
+    tables_in,
+    tables_of,
+)
 
 SCALES = {"scales": {"Tone": [1, 5]}}
-OURS = {"ours": {"title": "t", "files": "a.csv", **SCALES}, "imported": {"title": "t", "import": {"files": "a.csv"}, **SCALES}}
+OURS = {
+    "ours": {"title": "t", "files": "a.csv", **SCALES},
+    "imported": {"title": "t", "import": {"files": "a.csv"}, **SCALES},
+}
 OURS["asked"] = {**OURS["imported"], "collect": {"prompts": "p.csv"}}
 CONFIGURED = {
     **CONFIG,
     "studies": {**CONFIG["studies"], **OURS},
-    "comparisons": {**CONFIG["comparisons"], "annotations": {"title": "t", "import": {"files": "a.json"}}},
+    "comparisons": {
+        **CONFIG["comparisons"],
+        "annotations": {"title": "t", "import": {"files": "a.json"}},
+    },
 }
 SOME = {
     "gold",
@@ -73,7 +88,8 @@ ATTACKS = {"asr", "ranks", "votes_by_position", "length_curve", "vote_shares"}
         ),
         (
             "judgement_bias",
-            ATTACKS | {"completeness", "length_confound", "published_ranks", "scorecard", "recovery"},
+            ATTACKS
+            | {"completeness", "length_confound", "published_ranks", "scorecard", "recovery"},
             {"asr", "ranks", "votes_by_position", "vote_shares"},
             {"asr"},
         ),
@@ -109,14 +125,21 @@ def test_a_table_of_a_study_says_of_which():
 
 
 def test_estimates_and_pages_are_of_ratings():
-    assert estimates_of(CONFIGURED, "ours") == [f"results/ours/estimates/{spec}.csv" for spec in CONFIG["specs"]]
+    assert estimates_of(CONFIGURED, "ours") == [
+        f"results/ours/estimates/{spec}.csv" for spec in CONFIG["specs"]
+    ]
     assert pages_of(CONFIGURED, "ours") == []
     assert pages_of(CONFIGURED, "twin") == ["results/twin/scorecard.html"]
     assert estimates_of(CONFIGURED, "llmbar") == pages_of(CONFIGURED, "llmbar") == []
 
 
 def test_settings_that_differ_are_named_by_their_keys():
-    changed = {**CONFIG["inference"], "raters": 5, "idiosyncrasy": ["main"], "more": {"a": "/home/me/file.csv", "b": True}}
+    changed = {
+        **CONFIG["inference"],
+        "raters": 5,
+        "idiosyncrasy": ["main"],
+        "more": {"a": "/home/me/file.csv", "b": True},
+    }
     project = {**CONFIG["inference"], "power": {**CONFIG["inference"]["power"]}, "gone": 1}
     assert dict(differences({"inference": changed}, {"inference": project})) == {
         "inference.raters": "5",
@@ -129,14 +152,28 @@ def test_settings_that_differ_are_named_by_their_keys():
 
 def test_what_the_report_of_ratings_needs_to_know():
     about = report_params(CONFIG, "twin", project=CONFIG)
-    assert about["subject"] == {"label": "simulated twin of the Play Favorites ratings", "kind": "simulated"}
+    assert about["subject"] == {
+        "label": "simulated twin of the Play Favorites ratings",
+        "kind": "simulated",
+    }
     assert about["origin"] == {"simulate": {"prompts": 596}}
     assert (about["substitute"], about["settings"], about["analyses"]) == ("model_effects", [], [])
     assert about["specs"] == CONFIG["specs"]
-    assert about["checks"]["idiosyncrasy"] == CONFIG["inference"]["robustness_checks"]["idiosyncrasy"]["title"]
+    assert (
+        about["checks"]["idiosyncrasy"]
+        == CONFIG["inference"]["robustness_checks"]["idiosyncrasy"]["title"]
+    )
     renamed = {**CONFIG["studies"]["twin"], "title": "mine"}
-    own = {**CONFIG, "seed": 7, "mirror": "elsewhere", "studies": {**CONFIG["studies"], "twin": renamed, "other": {}}}
-    assert report_params(own, "twin", project=CONFIG)["settings"] == [("seed", "7"), ("studies.twin.title", "mine")]
+    own = {
+        **CONFIG,
+        "seed": 7,
+        "mirror": "elsewhere",
+        "studies": {**CONFIG["studies"], "twin": renamed, "other": {}},
+    }
+    assert report_params(own, "twin", project=CONFIG)["settings"] == [
+        ("seed", "7"),
+        ("studies.twin.title", "mine"),
+    ]
 
 
 def test_what_the_report_of_comparisons_needs_to_know():
@@ -145,4 +182,6 @@ def test_what_the_report_of_comparisons_needs_to_know():
     assert about["analyses"] == ["verbosity", "regression", "cognitive_biases", "attacks"]
     assert "substitute" not in about
     own = {**CONFIG, "specs": {}, "comparisons": {"ours": {"title": "t", "files": "a.csv"}}}
-    assert report_params(own, "ours", project=CONFIG)["settings"] == [("comparisons.ours", "{title: t, files: a.csv}")]
+    assert report_params(own, "ours", project=CONFIG)["settings"] == [
+        ("comparisons.ours", "{title: t, files: a.csv}")
+    ]

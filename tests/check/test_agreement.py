@@ -1,4 +1,6 @@
-"""What correlations show before all else: reversed scales, scores in the wrong rows, swapped columns; and few false alarms."""
+"""What correlations show before all else: reversed scales, scores in the wrong rows, swapped
+columns; and few false alarms.
+"""
 
 import math
 
@@ -19,7 +21,9 @@ SONNET, GPT35, GPT4, LLAMA, MISTRAL = FIVE
 
 
 def noisy(judges=FIVE, models=FIVE, *, share, seed=1, prompts=40):
-    """Rows of judges without bias: a rating is the human score with probability `share`, else any."""
+    """Rows of judges without bias: a rating is the human score with probability `share`, else
+    any.
+    """
     drawn = np.random.default_rng(seed)
 
     def rating(judge, model, score, noise):
@@ -58,20 +62,40 @@ PANEL = "Tone: the judges' mean rating of an answer and its human score correlat
 LONG = [row | {"pred_length": 10 + sum(map(ord, row["model"] + row["prompt_id"]))} for row in ROWS]
 WRONG = {
     "all scales reversed": (reversed_for(FIVE), PANEL, "a scale may be reversed (11 - x)"),
-    "a scale reversed": (reversed_for([GPT4]), f"Tone: {GPT4}'s ratings and the human scores correlate at −0.", "reversed"),
+    "a scale reversed": (
+        reversed_for([GPT4]),
+        f"Tone: {GPT4}'s ratings and the human scores correlate at −0.",
+        "reversed",
+    ),
     "a scale reversed, no human scores": (
         without_scores(reversed_for([GPT4])),
-        f"Tone: {GPT4}'s ratings and the other judges' ratings of the same answers correlate at −0.",
+        (
+            f"Tone: {GPT4}'s ratings and the other judges' ratings of the same answers correlate"
+            " at −0."
+        ),
         "a scale may be reversed",
     ),
     "scores of the next model": (moved("gt", 5), PANEL, "shifted by a row"),
-    "scores of the next prompt": (moved("gt", 5, by_model(ROWS)), "Tone: the judges' mean rating of", "shifted by a row"),
+    "scores of the next prompt": (
+        moved("gt", 5, by_model(ROWS)),
+        "Tone: the judges' mean rating of",
+        "shifted by a row",
+    ),
     "ratings of the next prompt": (
-        moved("rating", 1, by_model(noisy(share=0.6, prompts=150)), where=lambda row: row["judge"] == GPT4),
+        moved(
+            "rating",
+            1,
+            by_model(noisy(share=0.6, prompts=150)),
+            where=lambda row: row["judge"] == GPT4,
+        ),
         f"Tone: {GPT4}'s ratings and the human scores correlate at",
         "in the rows of their answers",
     ),
-    "scores of the next row": (moved("gt", 1), "84 % of the answers have different human scores", "shifted by a row"),
+    "scores of the next row": (
+        moved("gt", 1),
+        "84 % of the answers have different human scores",
+        "shifted by a row",
+    ),
     "judge and model swapped": (
         swapped(ROWS),
         "the human score of an answer differs between judges in 100 %",
@@ -94,11 +118,15 @@ def test_what_is_wrong_is_said_first(tmp_path, wrong):
     assert first.words.startswith(words)
     assert advice in first.advice
     shown = " ".join(page_of("mine", findings).split())
-    assert shown.startswith(f"mine: what these ratings support {first.words.replace(chr(160), ' ')}")
+    assert shown.startswith(
+        f"mine: what these ratings support {first.words.replace(chr(160), ' ')}"
+    )
 
 
 def test_right_ratings_are_not_accused(tmp_path):
-    for number, rows in enumerate([ROWS, LONG, without_scores(ROWS), without_scores(swapped(ROWS))]):
+    for number, rows in enumerate(
+        [ROWS, LONG, without_scores(ROWS), without_scores(swapped(ROWS))]
+    ):
         (tmp_path / str(number)).mkdir()
         findings, _ = findings_of(tmp_path / str(number), rows)
         assert findings[0].topic == "verdict"
@@ -112,10 +140,15 @@ def test_a_judge_that_rates_at_random_has_a_note_or_a_warning(tmp_path):
     for row in rows:
         row["rating"] = int(drawn.integers(1, 6)) if row["judge"] == GPT4 else row["rating"]
     findings, _ = findings_of(tmp_path, rows)
-    assert (findings[0].topic, findings[0].subject, findings[0].level) == ("agreement", f"{GPT4}, Tone", WARNING)
+    assert (findings[0].topic, findings[0].subject, findings[0].level) == (
+        "agreement",
+        f"{GPT4}, Tone",
+        WARNING,
+    )
     assert "those of the other judges at 0.57" in findings[0].words
     findings, _ = findings_of(tmp_path, noisy(FIVE[:2], share=0.0, prompts=500))
-    assert {each.level for each in findings if each.topic == "agreement"} == {WARNING, FINE}  # their mean, then each
+    # Their mean, then each
+    assert {each.level for each in findings if each.topic == "agreement"} == {WARNING, FINE}
     findings, _ = findings_of(tmp_path, without_scores(noisy(FIVE[:2], share=0.0, prompts=500)))
     assert {each.level for each in findings if each.topic == "agreement"} == {NOTE}
 
@@ -123,11 +156,17 @@ def test_a_judge_that_rates_at_random_has_a_note_or_a_warning(tmp_path):
 @pytest.mark.parametrize("models", [FIVE, FIVE[:1]])
 def test_correlations_are_those_of_loops_over_rows(tmp_path, models):
     """Within judge, model and prompt; within judge and model if each prompt has one model."""
-    facts = facts_of(study_of_rows(tmp_path, noisy(models=models, share=0.3)), f"{tmp_path}/completeness.csv")
+    facts = facts_of(
+        study_of_rows(tmp_path, noisy(models=models, share=0.3)), f"{tmp_path}/completeness.csv"
+    )
     connection = connect()
     connection.execute(f"create temp table sampled as from '{facts.study.ratings[0]}'")
-    result = {row[:2]: row for row in correlations(facts, connection, levels_of(facts.study.ratings[0]))}
-    frame = duckdb.sql(f"select judge, model, prompt, rating_unit, gt_unit from '{facts.study.ratings[0]}'").df()
+    result = {
+        row[:2]: row for row in correlations(facts, connection, levels_of(facts.study.ratings[0]))
+    }
+    frame = duckdb.sql(
+        f"select judge, model, prompt, rating_unit, gt_unit from '{facts.study.ratings[0]}'"
+    ).df()
     frame = frame.astype({"judge": str, "model": str})
     for column in ("rating_unit", "gt_unit"):
         frame[column] -= frame.groupby(["judge", "model"])[column].transform("mean")
@@ -137,15 +176,24 @@ def test_correlations_are_those_of_loops_over_rows(tmp_path, models):
     score = frame[frame["judge"] == GPT4].set_index(["prompt", "model"])["gt_unit"].loc[wide.index]
     pairs = {(HUMANS, ""): (wide.mean(axis=1), score)}
     for judge in FIVE:
-        pairs |= {(HUMANS, judge): (wide[judge], score), (OTHERS, judge): (wide[judge], wide.drop(columns=judge).mean(axis=1))}
+        pairs |= {
+            (HUMANS, judge): (wide[judge], score),
+            (OTHERS, judge): (wide[judge], wide.drop(columns=judge).mean(axis=1)),
+        }
     assert pairs.keys() == result.keys()
     for key, (x, y) in pairs.items():
         row, prompts = result[key], 40
         r = (x * y).sum() / math.sqrt((x * x).sum() * (y * y).sum())
         assert row.value == pytest.approx(r, abs=1e-12)
         assert (row.answers, row.prompts) == (40 * len(models), prompts)
-        left_out = [np.corrcoef(x.drop(index=p, level=0), y.drop(index=p, level=0))[0, 1] for p in range(prompts)]
-        error = math.sqrt((prompts - 1) / prompts * ((np.arctanh(left_out) - np.arctanh(r)) ** 2).sum())  # by the jackknife
+        left_out = [
+            np.corrcoef(x.drop(index=p, level=0), y.drop(index=p, level=0))[0, 1]
+            for p in range(prompts)
+        ]
+        # By the jackknife
+        error = math.sqrt(
+            (prompts - 1) / prompts * ((np.arctanh(left_out) - np.arctanh(r)) ** 2).sum()
+        )
         half = student.ppf(1 - FALSE_ALARM / (5 if row.judge else 1), prompts - 1) * error
         assert np.arctanh(row.high) - np.arctanh(r) == pytest.approx(half, rel=0.12)
         assert np.arctanh(r) - np.arctanh(row.low) == pytest.approx(half, rel=0.12)
@@ -153,18 +201,29 @@ def test_correlations_are_those_of_loops_over_rows(tmp_path, models):
 
 @pytest.mark.parametrize(("prompts", "models"), [(3, 5), (10, 1), (10, 5), (30, 1), (30, 5)])
 def test_false_alarms_are_as_rare_as_promised(prompts, models):
-    """A correlation of 0.2, the limit for the mean of all judges: 1 %, and up to 2 % for 30 prompts, 4 % for fewer."""
+    """A correlation of 0.2, the limit for the mean of all judges: 1 %, and up to 2 % for 30
+    prompts, 4 % for fewer.
+    """
     drawn, alarms, studies = np.random.default_rng(1), 0, 2000
     for _ in range(studies):
         score, noise = drawn.normal(size=(2, prompts, models)) + drawn.normal(size=(2, prompts, 1))
-        x, y = (each - each.mean(axis=0) for each in (np.round(0.2 * score + math.sqrt(0.96) * noise), score))
-        value, error = correlated(np.stack([(x * x).sum(axis=1), (y * y).sum(axis=1), (x * y).sum(axis=1)]))
-        alarms += math.tanh(math.atanh(value) + quantile(1 - 2 * FALSE_ALARM, prompts - 1) * error) < 0.2
+        x, y = (
+            each - each.mean(axis=0)
+            for each in (np.round(0.2 * score + math.sqrt(0.96) * noise), score)
+        )
+        value, error = correlated(
+            np.stack([(x * x).sum(axis=1), (y * y).sum(axis=1), (x * y).sum(axis=1)])
+        )
+        alarms += (
+            math.tanh(math.atanh(value) + quantile(1 - 2 * FALSE_ALARM, prompts - 1) * error) < 0.2
+        )
     assert alarms / studies < (0.02 if prompts == 30 else 0.04)
 
 
 def test_noisy_judges_in_small_studies_are_not_accused(tmp_path):
-    """Five judges that correlate at 0.2 with the human scores of 30 prompts: none of 20 such studies has a warning."""
+    """Five judges that correlate at 0.2 with the human scores of 30 prompts: none of 20 such
+    studies has a warning.
+    """
     for seed in range(20):
         study = study_of_rows(tmp_path, noisy(share=0.2, prompts=30, seed=seed))
         findings = list(agreement(facts_of(study, f"{tmp_path}/completeness.csv")))
@@ -181,6 +240,13 @@ def test_ratings_without_variation_have_no_correlation(tmp_path):
     assert "agreement" not in {each.topic for each in findings}
     findings, _ = findings_of(tmp_path, [row for row in ROWS if row["prompt_id"] in ("p0", "p1")])
     assert "agreement" not in {each.topic for each in findings}
-    for rows in (ROWS, [row for row in ROWS if int(row["prompt_id"][1:]) % 5 == FIVE.index(row["judge"])]):
-        findings, _ = findings_of(tmp_path, without_scores([row for row in rows if rows is not ROWS or row["judge"] == GPT4]))
-        assert "agreement" not in {each.topic for each in findings}  # nobody else rated these answers
+    for rows in (
+        ROWS,
+        [row for row in ROWS if int(row["prompt_id"][1:]) % 5 == FIVE.index(row["judge"])],
+    ):
+        findings, _ = findings_of(
+            tmp_path,
+            without_scores([row for row in rows if rows is not ROWS or row["judge"] == GPT4]),
+        )
+        # Nobody else rated these answers
+        assert "agreement" not in {each.topic for each in findings}

@@ -37,8 +37,17 @@ def test_contents_are_counted(check):
     rows = rated(TWO, FIVE, prompts=3, dimensions=("Tone", "Wit"))
     rows[0]["rating"] = ""
     findings = check(rows)
-    counts = {subject: each.value for (topic, subject), each in findings.items() if topic == "contents"}
-    assert counts == {"rows": 59, "judges": 2, "models": 5, "dimensions": 2, "datasets": 1, "prompts": 3}
+    counts = {
+        subject: each.value for (topic, subject), each in findings.items() if topic == "contents"
+    }
+    assert counts == {
+        "rows": 59,
+        "judges": 2,
+        "models": 5,
+        "dimensions": 2,
+        "datasets": 1,
+        "prompts": 3,
+    }
     assert words_of(findings, "contents", "rows") == "59 complete rows of 60"
     assert words_of(findings, "contents", "judges") == f"2 judges: {SONNET} and {GPT4}"
 
@@ -48,7 +57,10 @@ def test_judges_that_are_models_and_families(check):
     assert words_of(findings, "names", "") == "2 of 3 judges are also rated as models"
     assert words_of(findings, "names", "models") == f"models that are not judges: {MISTRAL}"
     assert words_of(findings, "names", "judges") == "not rated as models: Cohere Command XLarge"
-    assert words_of(findings, "families", "GPT") == "GPT: 2 judges, 2 models; 2 pairs of a judge and a sibling"
+    assert (
+        words_of(findings, "families", "GPT")
+        == "GPT: 2 judges, 2 models; 2 pairs of a judge and a sibling"
+    )
     assert words_of(findings, "families", "Mistral") == "Mistral: 0 judges, 1 model"
     assert findings["estimable", "A: family-bias of GPT"].value == 1
     alone = findings["estimable", "A: self-bias of Cohere Command XLarge"]
@@ -57,31 +69,54 @@ def test_judges_that_are_models_and_families(check):
 
 
 def test_a_judge_with_another_spelling_is_reported(check):
-    models = {"GPT-4o": {"family": "GPT"}, "openai/gpt-4o-2024-08-06": {"family": "GPT"}, SONNET: {"family": "Claude"}}
+    models = {
+        "GPT-4o": {"family": "GPT"},
+        "openai/gpt-4o-2024-08-06": {"family": "GPT"},
+        SONNET: {"family": "Claude"},
+    }
     findings = check(rated(("openai/gpt-4o-2024-08-06", SONNET), (GPT4, SONNET)), models=models)
     finding = findings["spelling", "openai/gpt-4o-2024-08-06"]
     assert finding.level == WARNING
-    assert finding.words == "the judge 'openai/gpt-4o-2024-08-06' may be another spelling of the model 'GPT-4o'"
+    assert (
+        finding.words
+        == "the judge 'openai/gpt-4o-2024-08-06' may be another spelling of the model 'GPT-4o'"
+    )
     assert "`ids`" in finding.advice
 
 
 def test_which_biases_are_estimable(five, check):
     findings = by_subject(five[0])
-    values = {subject: each.value for (topic, subject), each in findings.items() if topic == "estimable"}
+    values = {
+        subject: each.value for (topic, subject), each in findings.items() if topic == "estimable"
+    }
     assert len(values) == 3 * (5 + 4)
     assert {subject for subject, value in values.items() if not value} == {
-        f"{letter}: family-bias of {family}" for letter in "ABC" for family in ("Claude", "Llama 3", "Mistral")
+        f"{letter}: family-bias of {family}"
+        for letter in "ABC"
+        for family in ("Claude", "Llama 3", "Mistral")
     }
-    verdict = "self-bias of 5 of 5 judges (A, B, C); family-bias of 1 of 4 families (A, B, C); control for length"
+    verdict = (
+        "self-bias of 5 of 5 judges (A, B, C); family-bias of 1 of 4 families (A, B, C); control"
+        " for length"
+    )
     assert words_of(findings, "verdict", "supports") == f"supports: {verdict}"
     lacking = words_of(findings, "verdict", "does not support")
-    assert lacking.startswith("does not support: family-bias of Claude, Llama 3 and Mistral (A, B, C); correction for meas")
+    assert lacking.startswith(
+        "does not support: family-bias of Claude, Llama 3 and Mistral (A, B, C); correction for"
+        " meas"
+    )
 
     of_two = check(rated(TWO, TWO))
-    assert words_of(of_two, "verdict", "supports") == "supports: self-bias of 2 of 2 judges (A); control for length"
+    assert (
+        words_of(of_two, "verdict", "supports")
+        == "supports: self-bias of 2 of 2 judges (A); control for length"
+    )
     finding = of_two["estimable", f"B: self-bias of {GPT4}"]
     assert (finding.value, finding.level) == (0, WARNING)
-    assert "from how strict Claude 3 Sonnet is, how good the answers of GPT-4o are and the self-bias" in finding.words
+    assert (
+        "from how strict Claude 3 Sonnet is, how good the answers of GPT-4o are and the self-bias"
+        in finding.words
+    )
     assert "judges and models of different families do not link GPT-4o" in words_of(
         of_two, "estimable", f"C: self-bias of {GPT4}"
     )
@@ -105,7 +140,9 @@ def test_a_judge_of_one_value_supports_nothing(check):
     assert words_of(findings, "verdict", "supports").startswith(
         "supports: self-bias of 4 of 5 judges (A, B, C); family-bias of 1"
     )
-    assert words_of(findings, "verdict", "does not support").startswith(f"does not support: self-bias of {GPT4} (A, B, C); ")
+    assert words_of(findings, "verdict", "does not support").startswith(
+        f"does not support: self-bias of {GPT4} (A, B, C); "
+    )
     assert not [subject for topic, subject in findings if topic == "detectable" and GPT4 in subject]
     assert findings["ceiling", GPT4].value == 1
     assert findings["ceiling", GPT4].level == "fine"  # reported above
@@ -119,7 +156,9 @@ def test_all_ratings_alike_stop(check):
 
 
 def test_shares_are_those_of_the_rows(check):
-    """Missing rows and ratings, whole completions, ends and levels of the scale, against loops over the rows."""
+    """Missing rows and ratings, whole completions, ends and levels of the scale, against loops over
+    the rows.
+    """
     drawn = random.Random(3)
     whole = rated(prompts=50, dimensions=("Tone", "Wit"))
     rows = [row for row in whole if drawn.random() > 0.1]
@@ -130,7 +169,9 @@ def test_shares_are_those_of_the_rows(check):
     for factor in ("judge", "model", "dimension"):
         for name in {row[factor] for row in rows}:
             there, due = (sum(row[factor] == name for row in those) for those in (used, whole))
-            assert findings["missing", f"{factor} {name}"].value == pytest.approx(1 - there / due, abs=1e-12)
+            assert findings["missing", f"{factor} {name}"].value == pytest.approx(
+                1 - there / due, abs=1e-12
+            )
     completions = {}
     for row in used:
         key = row["dimension"], row["model"], row["prompt_id"]
@@ -153,14 +194,19 @@ def test_shares_are_those_of_the_rows(check):
                     in findings[topic, judge].words
                 )
         modes = [
-            max(sum(r["rating"] == k and r["dimension"] == d for r in given) for k in range(1, 6)) for d in ("Tone", "Wit")
+            max(sum(r["rating"] == k and r["dimension"] == d for r in given) for k in range(1, 6))
+            for d in ("Tone", "Wit")
         ]
-        assert findings["scale use", judge].value == pytest.approx(sum(modes) / len(given), abs=1e-12)
+        assert findings["scale use", judge].value == pytest.approx(
+            sum(modes) / len(given), abs=1e-12
+        )
         own, others = (
             1 - sum(r["judge"] == judge and (r["model"] == judge) == mine for r in used) / n
             for mine, n in ((True, 100), (False, 400))
         )
-        assert findings["own ratings missing", judge].value == pytest.approx(own - others, abs=1e-12)
+        assert findings["own ratings missing", judge].value == pytest.approx(
+            own - others, abs=1e-12
+        )
 
 
 def test_own_ratings_that_are_missing(check):
@@ -169,7 +215,9 @@ def test_own_ratings_that_are_missing(check):
     findings = check(rows)
     assert findings["own ratings missing", GPT4].value == lost / 40
     assert findings["own ratings missing", GPT4].level == WARNING
-    assert {findings["own ratings missing", judge].level for judge in FIVE if judge != GPT4} == {"fine"}
+    assert {findings["own ratings missing", judge].level for judge in FIVE if judge != GPT4} == {
+        "fine"
+    }
     one = rated()
     one.remove(next(row for row in one if row["judge"] == row["model"] == GPT4))
     chance = check(one)["own ratings missing", GPT4]  # 2.5 points, of one rating
@@ -192,42 +240,66 @@ def test_answers_on_several_occasions(check):
 
 def test_unrated_pairs_are_by_design_not_missing(check):
     findings = check([row for row in rated() if (row["judge"], row["model"]) != (GPT4, LLAMA)])
-    assert words_of(findings, "missing", "pairs") == f"1 of 25 pairs of a judge and a model have no rating: {GPT4} of {LLAMA}"
+    assert (
+        words_of(findings, "missing", "pairs")
+        == f"1 of 25 pairs of a judge and a model have no rating: {GPT4} of {LLAMA}"
+    )
     assert findings["missing", f"judge {GPT4}"].value == 0
     assert words_of(findings, "missing", "") == "0 % of the ratings are missing"
     assert findings["missing", "complete blocks"].value == 1
 
 
 def test_judges_that_never_rate_themselves_are_not_asked_again(check):
-    """Blind designs: without own answers, without the family's, and judges that each rate some of the models."""
+    """Blind designs: without own answers, without the family's, and judges that each rate some of
+    the models.
+    """
     blind = check([row for row in rated() if row["judge"] != row["model"]])
     assert blind["missing", "own answers"].level == WARNING
-    assert "if this is the design, there is no self-bias to estimate" in blind["missing", "own answers"].advice
+    assert (
+        "if this is the design, there is no self-bias to estimate"
+        in blind["missing", "own answers"].advice
+    )
     family = {GPT35: GPT4, GPT4: GPT35}
-    unrelated = check([row for row in rated() if row["model"] not in (row["judge"], family.get(row["judge"]))])
+    unrelated = check(
+        [row for row in rated() if row["model"] not in (row["judge"], family.get(row["judge"]))]
+    )
     assert unrelated["verdict", "supports"].level == STOP
-    assert unrelated["verdict", "supports"].advice.startswith("let judges rate their own answers, or siblings'")
+    assert unrelated["verdict", "supports"].advice.startswith(
+        "let judges rate their own answers, or siblings'"
+    )
     places = {name: place for place, name in enumerate(FIVE)}
     parts = check([row for row in rated() if (places[row["model"]] - places[row["judge"]]) % 5 < 3])
     assert ("missing", "own answers") not in parts
     assert parts["missing", "pairs"].value == 10
     for findings in (blind, unrelated, parts):
         assert findings["missing", "complete blocks"].value == 1
-        assert not any(each.topic == "missing" and "ask the judges again" in each.advice for each in findings.values())
+        assert not any(
+            each.topic == "missing" and "ask the judges again" in each.advice
+            for each in findings.values()
+        )
 
 
 def test_a_model_of_few_answers_is_named_with_what_its_judge_can_detect(check):
-    """8 of 100 prompts: the noise of the own cell alone makes a much larger bias of it than of the other judges' detectable."""
-    few = [row for row in rated(prompts=100) if row["model"] != GPT4 or int(row["prompt_id"][1:]) < 8]
+    """8 of 100 prompts: the noise of the own cell alone makes a much larger bias of it than of the
+    other judges' detectable.
+    """
+    few = [
+        row for row in rated(prompts=100) if row["model"] != GPT4 or int(row["prompt_id"][1:]) < 8
+    ]
     findings = check(few)
     named = findings["prompts", f"self-bias of {GPT4}"]
     assert (named.value, named.level) == (8, WARNING)
-    assert named.words == f"the self-bias of {GPT4} rests on ratings of its own answers to 8 of 100 prompts"
+    assert (
+        named.words
+        == f"the self-bias of {GPT4} rests on ratings of its own answers to 8 of 100 prompts"
+    )
     lacking = words_of(findings, "verdict", "does not support")
     assert f"a verdict on the self-bias of {GPT4} (ratings on fewer than 10 prompts)" in lacking
-    assert [each.subject for each in findings.values() if each.topic == "prompts" and each.level == WARNING] == [
-        f"self-bias of {GPT4}"
-    ]
+    assert [
+        each.subject
+        for each in findings.values()
+        if each.topic == "prompts" and each.level == WARNING
+    ] == [f"self-bias of {GPT4}"]
     assert findings["prompts", "family-bias of GPT"].value == 100  # of GPT-3.5 Turbo by GPT-4o
     sizes = {judge: findings["detectable", f"A {judge}"] for judge in FIVE}
     assert sizes[GPT4].value > 2.5 * max(sizes[judge].value for judge in FIVE if judge != GPT4)
@@ -237,10 +309,14 @@ def test_a_model_of_few_answers_is_named_with_what_its_judge_can_detect(check):
 
 
 def test_prompts_of_unequal_numbers_of_ratings_count_as_fewer(check):
-    """Two of 40 prompts have 20 dimensions, the others one: (38 + 40)^2 / (38 + 800) prompts in effect."""
+    """Two of 40 prompts have 20 dimensions, the others one: (38 + 40)^2 / (38 + 800) prompts in
+    effect.
+    """
     dimensions = [f"D{place:02}" for place in range(20)]
     rows = [
-        row for row in rated(TWO, FIVE, dimensions=dimensions) if row["dimension"] == "D00" or row["prompt_id"] in ("p0", "p1")
+        row
+        for row in rated(TWO, FIVE, dimensions=dimensions)
+        if row["dimension"] == "D00" or row["prompt_id"] in ("p0", "p1")
     ]
     finding = check(rows)["prompts", f"self-bias of {GPT4}"]
     assert (finding.value, finding.level) == (40, WARNING)
@@ -249,28 +325,44 @@ def test_prompts_of_unequal_numbers_of_ratings_count_as_fewer(check):
 
 def test_judges_of_one_prompt_each_have_no_slope(check):
     """No human score varies within a judge's ratings of a model: no cell is left for C."""
-    findings = check([row for row in rated(prompts=5) if int(row["prompt_id"][1:]) == FIVE.index(row["judge"])])
+    findings = check(
+        [row for row in rated(prompts=5) if int(row["prompt_id"][1:]) == FIVE.index(row["judge"])]
+    )
     assert all(not findings["estimable", f"C: self-bias of {judge}"].value for judge in FIVE)
     assert not any(topic == "additivity" for topic, _ in findings)
 
 
 def test_prompts_nested_in_models_are_named(check):
     place = {name: number for number, name in enumerate(FIVE)}
-    apart = check([row for row in rated(prompts=100) if int(row["prompt_id"][1:]) % 5 == place[row["model"]]])
+    apart = check(
+        [row for row in rated(prompts=100) if int(row["prompt_id"][1:]) % 5 == place[row["model"]]]
+    )
     assert apart["prompts", "nested in models"].value == 5
-    pairs = check([row for row in rated(prompts=100) if int(row["prompt_id"][1:]) % 2 == (row["model"] in TWO)])
+    pairs = check(
+        [
+            row
+            for row in rated(prompts=100)
+            if int(row["prompt_id"][1:]) % 2 == (row["model"] in TWO)
+        ]
+    )
     finding = pairs["prompts", "nested in models"]
     assert (finding.value, finding.level) == (2, WARNING)
-    assert finding.words.startswith(f"no prompt has answers of both {SONNET} and {GPT4} and {GPT35}, {LLAMA} and {MISTRAL}")
+    assert finding.words.startswith(
+        f"no prompt has answers of both {SONNET} and {GPT4} and {GPT35}, {LLAMA} and {MISTRAL}"
+    )
     chained = [
-        row for row in rated(prompts=100) if int(row["prompt_id"][1:]) % 4 in (place[row["model"]], place[row["model"]] - 1)
+        row
+        for row in rated(prompts=100)
+        if int(row["prompt_id"][1:]) % 4 in (place[row["model"]], place[row["model"]] - 1)
     ]
     assert ("prompts", "nested in models") not in check(chained)
     assert ("prompts", "nested in models") not in check(rated(FIVE, (GPT4,)))
 
 
 def nine(*, human=True, slopes=None):
-    """Ratings from 1 to 9 of nine judges and models, the later the better; slopes: how widely a judge spreads them, else 1."""
+    """Ratings from 1 to 9 of nine judges and models, the later the better; slopes: how widely a
+    judge spreads them, else 1.
+    """
     drawn, noise, slopes = random.Random(1), random.Random(2), slopes or {}
     liked = {(judge, model): drawn.gauss(0, 0.15) for judge in NINE for model in NINE}
 
@@ -279,7 +371,9 @@ def nine(*, human=True, slopes=None):
         mean += liked[judge, model]
         return min(9, max(1, round(mean + noise.gauss(0, 0.8))))
 
-    return [row if human else {**row, "gt": ""} for row in rated(NINE, NINE, prompts=60, rating=given)]
+    return [
+        row if human else {**row, "gt": ""} for row in rated(NINE, NINE, prompts=60, rating=given)
+    ]
 
 
 def test_how_judges_spread_the_models_is_tested(check):
@@ -292,15 +386,25 @@ def test_how_judges_spread_the_models_is_tested(check):
 def test_verdicts_that_will_be_inconclusive_are_named(check):
     """Eight prompts; four of five models of one family."""
     few = words_of(check(rated(prompts=8)), "verdict", "does not support")
-    assert f"a verdict on the self-bias of {SONNET}, {GPT35}, {GPT4}, {LLAMA} and {MISTRAL} (ratings on fewer than 10" in few
-    models = {name: {"family": "GPT"} for name in FIVE} | {MISTRAL: {"family": "x"}, LLAMA: {"family": "y"}}
+    assert (
+        f"a verdict on the self-bias of {SONNET}, {GPT35}, {GPT4}, {LLAMA} and {MISTRAL} (ratings"
+        " on fewer than 10" in few
+    )
+    models = {name: {"family": "GPT"} for name in FIVE} | {
+        MISTRAL: {"family": "x"},
+        LLAMA: {"family": "y"},
+    }
     dominated = words_of(check(rated(), models=models), "verdict", "does not support")
     assert f"a verdict on the self-bias of {SONNET}, {GPT35} and {GPT4} (" in dominated
 
 
 def test_use_of_the_scale_without_human_scores(check):
     findings = check(nine(human=False, slopes={GPT4: 2.0, LLAMA: 0.4}), scale=(1, 9))
-    slopes = {subject: each.value for (topic, subject), each in findings.items() if topic == "additivity" and subject}
+    slopes = {
+        subject: each.value
+        for (topic, subject), each in findings.items()
+        if topic == "additivity" and subject
+    }
     assert set(slopes) == set(NINE)
     assert slopes[GPT4] > 1.5 > 1.2 > max(value for judge, value in slopes.items() if judge != GPT4)
     assert slopes[LLAMA] == min(slopes.values())
@@ -312,7 +416,9 @@ def test_use_of_the_scale_without_human_scores(check):
 def test_a_judge_that_does_not_follow_the_human_scores_is_named(check):
     drawn = random.Random(5)
     rows = rated(
-        prompts=300, dimensions=("Tone", "Wit"), rating=lambda judge, *_: drawn.randint(1, 5) if judge == LLAMA else None
+        prompts=300,
+        dimensions=("Tone", "Wit"),
+        rating=lambda judge, *_: drawn.randint(1, 5) if judge == LLAMA else None,
     )
     findings = check(rows)
     finding = findings["human scores", LLAMA]
@@ -320,63 +426,95 @@ def test_a_judge_that_does_not_follow_the_human_scores_is_named(check):
     assert abs(finding.value) < 0.1
     assert "interval" in finding.words
     assert (
-        "they account for nothing in its ratings; its self-bias by A is then no more than the difference between"
-        in finding.words
+        "they account for nothing in its ratings; its self-bias by A is then no more than the"
+        " difference between" in finding.words
     )
     assert {findings["human scores", judge].level for judge in FIVE if judge != LLAMA} == {"fine"}
 
 
 def test_human_scores_that_do_not_vary(check):
     findings = check(rated(dimensions=("Tone",), score=lambda model: 3))
-    assert words_of(findings, "human scores", "Tone") == "all human scores of Tone are 3: they do not distinguish answers"
+    assert (
+        words_of(findings, "human scores", "Tone")
+        == "all human scores of Tone are 3: they do not distinguish answers"
+    )
     assert findings["human scores", "Tone"].level == WARNING
     findings = check([row for row in rated() if row["judge"] != GPT4 or row["gt"] == 5])
     assert findings["human scores", GPT4].level == WARNING
-    assert words_of(findings, "human scores", "Tone") == "the human scores of Tone take 5 values from 1 to 5"
+    assert (
+        words_of(findings, "human scores", "Tone")
+        == "the human scores of Tone take 5 values from 1 to 5"
+    )
     assert "does not vary" in words_of(findings, "estimable", f"C: self-bias of {GPT4}")
 
 
 def test_coarse_scales_and_ratings_in_the_middle(check):
-    findings = check(rated(score=lambda model: 1, rating=lambda judge, model, gt, noise: 1 + (noise > 0)), scale=(0, 2))
+    findings = check(
+        rated(score=lambda model: 1, rating=lambda judge, model, gt, noise: 1 + (noise > 0)),
+        scale=(0, 2),
+    )
     assert findings["scale use", "Tone"].level == NOTE
-    assert words_of(findings, "scale use", "Tone") == "ratings of Tone have 3 levels: one is 0.50 of the scale"
-    assert {findings["scale use", judge].level for judge in FIVE} <= {NOTE, WARNING}  # 1 is the middle, three times in four
+    assert (
+        words_of(findings, "scale use", "Tone")
+        == "ratings of Tone have 3 levels: one is 0.50 of the scale"
+    )
+    # 1 is the middle, three times in four
+    assert {findings["scale use", judge].level for judge in FIVE} <= {NOTE, WARNING}
     assert words_of(findings, "scale use", GPT4).startswith(f"{GPT4} uses 2 of 3 levels; 7")
 
 
 @pytest.mark.parametrize(("prompts", "level"), [(1, WARNING), (29, WARNING), (30, "fine")])
 def test_few_prompts(prompts, level, check):
     findings = check(rated(prompts=prompts))
-    assert (findings["prompts", "Tone"].value, findings["prompts", "Tone"].level) == (prompts, level)
-    assert ("anything about other prompts" in words_of(findings, "verdict", "does not support")) == (prompts == 1)
+    assert (findings["prompts", "Tone"].value, findings["prompts", "Tone"].level) == (
+        prompts,
+        level,
+    )
+    assert (
+        "anything about other prompts" in words_of(findings, "verdict", "does not support")
+    ) == (prompts == 1)
 
 
 def test_reliability_and_lengths(check):
-    known = {"Tone": Reliability(0.2, 3.0, 3 / 7, "raters"), "Wit": Reliability(0.5, 3.0, 0.75, "raters")}
+    known = {
+        "Tone": Reliability(0.2, 3.0, 3 / 7, "raters"),
+        "Wit": Reliability(0.5, 3.0, 0.75, "raters"),
+    }
     rows = rated(dimensions=("Tone", "Wit"), lengths=False)
     findings = check(rows, reliability=known)
     tone = words_of(findings, "reliability", "Tone")
     assert tone == "human scores of Tone have a reliability of 0.43: 3 raters with 0.20 each"
     assert [findings["reliability", name].level for name in ("Tone", "Wit")] == [WARNING, "fine"]
-    assert words_of(findings, "verdict", "supports").endswith("; correction for measurement error in the human scores")
+    assert words_of(findings, "verdict", "supports").endswith(
+        "; correction for measurement error in the human scores"
+    )
     assert "control for length (no lengths)" in words_of(findings, "verdict", "does not support")
     assert findings["lengths", ""].value == 0
-    some = [row | ({} if place % 3 else {"pred_length": 50 + place % 7}) for place, row in enumerate(rows)]
+    some = [
+        row | ({} if place % 3 else {"pred_length": 50 + place % 7})
+        for place, row in enumerate(rows)
+    ]
     number = sum(place % 3 == 0 for place in range(len(rows)))
     partly = f"; control for length ({number:,} of {len(rows):,} rows have one)"
     assert partly in words_of(check(some), "verdict", "supports")
     findings = check([rows[0] | {"pred_length": 50}, *rows[1:]])
     assert "length" not in words_of(findings, "verdict", "supports")
-    assert f"control for length (1 of {len(rows):,} rows have one)" in words_of(findings, "verdict", "does not support")
+    assert f"control for length (1 of {len(rows):,} rows have one)" in words_of(
+        findings, "verdict", "does not support"
+    )
     findings = check(rows, reliability={"Tone": known["Tone"]})
     assert findings["reliability", "Wit"].level == WARNING
     assert findings["reliability", "Wit"].value is None
     assert "single raters' scores as `raters:`, or" in findings["reliability", "Wit"].advice
-    assert "measurement error in the human scores (unknown reliability)" in words_of(findings, "verdict", "does not support")
+    assert "measurement error in the human scores (unknown reliability)" in words_of(
+        findings, "verdict", "does not support"
+    )
 
 
 def test_detectable_size_follows_from_the_errors_of_the_fit(five, check):
-    """Without preference, delta times the standard error of Equation 1; four times the prompts halve it."""
+    """Without preference, delta times the standard error of Equation 1; four times the prompts
+    halve it.
+    """
     report, facts = five
     findings = by_subject(report)
     delta = noncentrality(math.inf, power=ASKED["power"], confidence=ASKED["confidence"])
@@ -388,28 +526,46 @@ def test_detectable_size_follows_from_the_errors_of_the_fit(five, check):
     for judge in FIVE:
         one = findings["detectable", f"A {judge}"]
         assert one.value == pytest.approx(delta * errors[judge], rel=0.15)
-        assert f"({4 * one.value:.2f} points) would be found with 80 % power (estimated)" in one.words
+        assert (
+            f"({4 * one.value:.2f} points) would be found with 80 % power (estimated)" in one.words
+        )
         assert findings["detectable", f"C {judge}"].value > one.value
-        assert findings["detectable", f"floor of A {judge}"].value <= findings["detectable", f"floor of C {judge}"].value
+        assert (
+            findings["detectable", f"floor of A {judge}"].value
+            <= findings["detectable", f"floor of C {judge}"].value
+        )
     smallest = min(findings["detectable", f"A {judge}"].value for judge in FIVE)
-    assert f"finding a self-bias below {smallest:.3f} (A)" in words_of(findings, "verdict", "does not support")
+    assert f"finding a self-bias below {smallest:.3f} (A)" in words_of(
+        findings, "verdict", "does not support"
+    )
     more = check(rated(prompts=160))
-    assert more["detectable", f"A {GPT4}"].value == pytest.approx(findings["detectable", f"A {GPT4}"].value / 2, rel=0.15)
+    assert more["detectable", f"A {GPT4}"].value == pytest.approx(
+        findings["detectable", f"A {GPT4}"].value / 2, rel=0.15
+    )
 
 
 def test_preference_makes_a_find_biases_that_do_not_exist(five, check):
     assert by_subject(five[0])["ordinary preference", ""].level == "fine"
     drawn = random.Random(1)
     liked = {(judge, model): drawn.choice((0, 1)) for judge in FIVE for model in FIVE}
-    rows = rated(prompts=400, rating=lambda judge, model, gt, noise: min(5, max(1, gt + noise + liked[judge, model])))
+    rows = rated(
+        prompts=400,
+        rating=lambda judge, model, gt, noise: min(5, max(1, gt + noise + liked[judge, model])),
+    )
     findings = check(rows)
     assert findings["ordinary preference", ""].level == WARNING
     assert findings["ordinary preference", ""].value > 0.5
-    assert "no number of prompts is enough for 0.02" in words_of(findings, "detectable", f"A {GPT4}")
+    assert "no number of prompts is enough for 0.02" in words_of(
+        findings, "detectable", f"A {GPT4}"
+    )
 
 
 def test_most_important_findings_come_first(check):
-    rows = [row for row in rated(prompts=20) if not (row["judge"] == row["model"] == GPT4 and row["gt"] < 3)]
+    rows = [
+        row
+        for row in rated(prompts=20)
+        if not (row["judge"] == row["model"] == GPT4 and row["gt"] < 3)
+    ]
     findings = list(check(rows).values())
     assert [each.topic for each in findings[:3]] == ["verdict", "verdict", "prompts"]
     levels = [LEVELS.index(each.level) for each in findings[2:]]
@@ -432,14 +588,22 @@ def test_tables_of_very_few_judges_and_models(judges, models, supported, check):
     findings = check(rated(judges, models))
     words = words_of(findings, "verdict", "supports")
     assert (findings["verdict", "supports"].level == STOP) == (supported is None)
-    assert words == "no self-bias or family-bias can be estimated from these ratings" or supported in words
+    assert (
+        words == "no self-bias or family-bias can be estimated from these ratings"
+        or supported in words
+    )
     assert page_of("made up", list(findings.values()))
 
 
 def test_page_is_read_at_80_columns(tmp_path):
     long = "A judge of a name that is longer than the column for it"
     models = {name: {"family": "one" if name in TWO else name} for name in (*FIVE, long)}
-    rows = rated((*TWO, LLAMA, long), (*FIVE, long), prompts=20, rating=lambda judge, *given: 5 if judge == LLAMA else None)
+    rows = rated(
+        (*TWO, LLAMA, long),
+        (*FIVE, long),
+        prompts=20,
+        rating=lambda judge, *given: 5 if judge == LLAMA else None,
+    )
     report = findings_of(tmp_path, rows, models=models)[0]
     findings, page = by_subject(report), page_of("made up", report)
     assert max(map(len, page.splitlines())) < 80
@@ -468,9 +632,14 @@ def test_page_is_read_at_80_columns(tmp_path):
 def test_prompts_that_some_models_answer_leave_nothing_to_ask_again(check):
     """Each prompt has answers of two of five models, of which a twentieth of the ratings failed."""
     rows = [
-        row for row in rated() if FIVE.index(row["model"]) in (int(row["prompt_id"][1:]) % 5, int(row["prompt_id"][1:]) % 4)
+        row
+        for row in rated()
+        if FIVE.index(row["model"])
+        in (int(row["prompt_id"][1:]) % 5, int(row["prompt_id"][1:]) % 4)
     ]
-    findings = check([row | ({"rating": ""} if number % 21 == 0 else {}) for number, row in enumerate(rows)])
+    findings = check(
+        [row | ({"rating": ""} if number % 21 == 0 else {}) for number, row in enumerate(rows)]
+    )
     assert 0.3 < findings["missing", "design"].value < 0.4
     assert findings["missing", ""].value == pytest.approx(0.05, abs=0.005)
     assert not any("ask the judges again" in finding.advice for finding in findings.values())

@@ -28,11 +28,15 @@ def spelt(rows, rename, *, who=("judge", "model")):
 
 
 def models_with(**families):
-    return CONFIG["models"] | {name.replace("_", "-"): {"family": family} for name, family in families.items()}
+    return CONFIG["models"] | {
+        name.replace("_", "-"): {"family": family} for name, family in families.items()
+    }
 
 
 def test_a_rating_without_a_human_score_is_not_missing(check):
-    """30 % of the answers of a judge lack a human score, 5 of its other ratings are missing: each is reported as what it is."""
+    """30 % of the answers of a judge lack a human score, 5 of its other ratings are missing: each
+    is reported as what it is.
+    """
     rows = unscored(rated(), lambda row: row["model"] == GPT4 and int(row["prompt_id"][1:]) < 12)
     for row in [row for row in rows if row["judge"] == GPT4 and row["model"] == LLAMA][:5]:
         row["rating"] = ""
@@ -44,17 +48,27 @@ def test_a_rating_without_a_human_score_is_not_missing(check):
     assert findings["missing", ""].words == "0.5 % of the ratings are missing (5 no rating)"
     finding = findings["no human score", f"model {GPT4}"]
     assert (finding.value, finding.level) == (0.3, WARNING)
-    assert finding.words == f"30 % of the rated answers of {GPT4} have no human score, 0 % of the others"
+    assert (
+        finding.words
+        == f"30 % of the rated answers of {GPT4} have no human score, 0 % of the others"
+    )
     assert "judges need not be asked again" in finding.advice
-    assert {findings["no human score", f"model {name}"].level for name in FIVE if name != GPT4} == {FINE}
-    assert (findings["no human score", ""].value, findings["no human score", ""].level) == (pytest.approx(0.06), NOTE)
+    assert {findings["no human score", f"model {name}"].level for name in FIVE if name != GPT4} == {
+        FINE
+    }
+    assert (findings["no human score", ""].value, findings["no human score", ""].level) == (
+        pytest.approx(0.06),
+        NOTE,
+    )
     page = page_of("mine", list(findings.values()))
     assert next(line for line in page.splitlines() if line.startswith(GPT4)).split()[2] == "2.5%"
 
 
 def test_human_scores_that_are_missing_evenly(check):
     drawn = random.Random(5)
-    lost = {(model, f"p{prompt}") for model in FIVE for prompt in range(40) if drawn.random() < 0.25}
+    lost = {
+        (model, f"p{prompt}") for model in FIVE for prompt in range(40) if drawn.random() < 0.25
+    }
     findings = check(unscored(rated(), lambda row: (row["model"], row["prompt_id"]) in lost))
     assert findings["no human score", ""].value == pytest.approx(len(lost) / 200)
     assert findings["no human score", ""].level == WARNING
@@ -67,7 +81,9 @@ def test_what_has_no_complete_row_is_named(check):
     rows = [row | {"rating": ""} if row["judge"] == MISTRAL else row for row in rows]
     findings = check(rows)
     finding = findings["left out", f"model {LLAMA}"]
-    assert finding.words.startswith(f"the model '{LLAMA}' is left out: none of its 200 rows is complete (")
+    assert finding.words.startswith(
+        f"the model '{LLAMA}' is left out: none of its 200 rows is complete ("
+    )
     assert finding.level == findings["left out", f"judge {MISTRAL}"].level == WARNING
     assert "parsed" in findings["left out", f"judge {MISTRAL}"].advice
     assert "have people score them" in finding.advice
@@ -80,20 +96,31 @@ def test_missing_lengths(check):
         row["pred_length"] = ""
     finding = check(rows)["lengths", "missing"]
     assert (finding.value, finding.level) == (0.25, WARNING)
-    assert finding.words.startswith("250 of 1,000 rows have no length of the completion: fits with length use the other 750")
+    assert finding.words.startswith(
+        "250 of 1,000 rows have no length of the completion: fits with length use the other 750"
+    )
     assert check(rows)["missing", ""].value == 0
 
 
-@pytest.mark.parametrize(("number", "level", "wider"), [(2, WARNING, "3.8"), (3, WARNING, "1.8"), (4, FINE, "1.4")])
+@pytest.mark.parametrize(
+    ("number", "level", "wider"), [(2, WARNING, "3.8"), (3, WARNING, "1.8"), (4, FINE, "1.4")]
+)
 def test_few_wordings_cost_width_by_the_quantiles_of_t(check, number, level, wider):
-    """At 90 %: 6.31, 2.92 and 2.35 of t with 1, 2 and 3 degrees of freedom, and 1.645 of the normal distribution."""
-    rows = [row | {"wording": f"w{wording}"} for wording in range(number) for row in rated(prompts=5)]
+    """At 90 %: 6.31, 2.92 and 2.35 of t with 1, 2 and 3 degrees of freedom, and 1.645 of the normal
+    distribution.
+    """
+    rows = [
+        row | {"wording": f"w{wording}"} for wording in range(number) for row in rated(prompts=5)
+    ]
     finding = check(rows)["wordings", ""]
     assert (finding.level, finding.value) == (level, number)
     assert f"asked in {number} wordings" in finding.words
     assert f"{number - 1} degree" in finding.words
     assert f"{wider} times as wide as with many wordings" in finding.words
-    advice = "ask in 4 wordings or more (1.4 times as wide), or in one; the verdicts then apply to that wording alone"
+    advice = (
+        "ask in 4 wordings or more (1.4 times as wide), or in one; the verdicts then apply to that"
+        " wording alone"
+    )
     assert finding.advice == (advice if level == WARNING else "")
 
 
@@ -103,12 +130,25 @@ def test_one_wording_costs_nothing(check):
 
 def test_points_are_those_of_the_users_scale(check):
     rows = [row | {"rating": 20 * row["rating"], "gt": 20 * row["gt"]} for row in rated()]
-    findings, in_steps = (check(rows, scale=(0, 100), steps=steps) for steps in ({"Tone": 0.01}, {}))
+    findings, in_steps = (
+        check(rows, scale=(0, 100), steps=steps) for steps in ({"Tone": 0.01}, {})
+    )
     value = findings["detectable", f"A {GPT4}"].value
-    assert f" of {value:.3f} ({value:.2g} points) would" in findings["detectable", f"A {GPT4}"].words
-    assert f" of {value:.3f} ({100 * value:.2f} points) would" in in_steps["detectable", f"A {GPT4}"].words
-    assert findings["human scores", "Tone"].words == "the human scores of Tone take 5 values from 0.2 to 1"
-    assert findings["range", "Tone"].words == "Tone, a scale from 0 to 1: ratings from 0.2 to 1 and human scores from 0.2 to 1"
+    assert (
+        f" of {value:.3f} ({value:.2g} points) would" in findings["detectable", f"A {GPT4}"].words
+    )
+    assert (
+        f" of {value:.3f} ({100 * value:.2f} points) would"
+        in in_steps["detectable", f"A {GPT4}"].words
+    )
+    assert (
+        findings["human scores", "Tone"].words
+        == "the human scores of Tone take 5 values from 0.2 to 1"
+    )
+    assert (
+        findings["range", "Tone"].words
+        == "Tone, a scale from 0 to 1: ratings from 0.2 to 1 and human scores from 0.2 to 1"
+    )
 
 
 def test_judges_and_models_of_one_family(check):
@@ -119,7 +159,9 @@ def test_judges_and_models_of_one_family(check):
     assert stop.advice.startswith("add judges or models of another family")
     for letter in "ABC":
         finding = findings["estimable", f"{letter}: self-bias of {GPT4}"]
-        assert finding.words.endswith("all judges and models are of one family, so there is nothing to compare with")
+        assert finding.words.endswith(
+            "all judges and models are of one family, so there is nothing to compare with"
+        )
         assert finding.advice == stop.advice
 
 
@@ -127,7 +169,9 @@ def test_one_judge_needs_another(check):
     findings = check(rated((GPT4,)))
     for letter in "BC":
         finding = findings["estimable", f"{letter}: self-bias of {GPT4}"]
-        assert finding.words.endswith("its preferences cannot be separated from how good the models are")
+        assert finding.words.endswith(
+            "its preferences cannot be separated from how good the models are"
+        )
         assert finding.advice.startswith("add a second judge")
     assert findings["names", ""].words == "1 of 1 judge is also rated as a model"
 
@@ -136,10 +180,16 @@ def test_no_detectable_size_for_what_cannot_be_estimated(check):
     findings = check([row for row in rated() if row["judge"] != row["model"]])
     assert findings["verdict", "supports"].words.startswith("supports: family-bias of 1 of 4")
     assert "finding a self-bias" not in findings["verdict", "does not support"].words
-    assert [subject for topic, subject in findings if topic in ("detectable", "ordinary preference")] == [""]
+    assert [
+        subject for topic, subject in findings if topic in ("detectable", "ordinary preference")
+    ] == [""]
     assert "judges that rate their own answers" in findings["detectable", ""].words
     page = page_of("mine", list(findings.values()))
-    assert next(line for line in page.splitlines() if line.startswith(GPT4)).split()[-3:] == ["-", "-", "-"]
+    assert next(line for line in page.splitlines() if line.startswith(GPT4)).split()[-3:] == [
+        "-",
+        "-",
+        "-",
+    ]
 
 
 def test_advice_on_single_raters_names_the_right_key(check):
@@ -150,17 +200,28 @@ def test_advice_on_single_raters_names_the_right_key(check):
 
 
 def test_a_model_spelt_in_two_ways(check):
-    """A tenth of a model's answers have another spelling, without human scores: the advice corrects it."""
+    """A tenth of a model's answers have another spelling, without human scores: the advice corrects
+    it.
+    """
 
     def rename(name, row):
-        return "gpt-4O " if name == GPT4 and row["model"] == GPT4 and row["prompt_id"].endswith("1") else name
+        return (
+            "gpt-4O "
+            if name == GPT4 and row["model"] == GPT4 and row["prompt_id"].endswith("1")
+            else name
+        )
 
     rows = unscored(spelt(rated(), rename, who=("model",)), lambda row: row["model"] == "gpt-4O ")
     models = CONFIG["models"] | {"gpt-4O ": {"family": "gpt-4O "}}
-    findings = check(rows, models=models, of_config={"imports": {"files": "a.csv"}, "named": {"GPT": [GPT4]}})
+    findings = check(
+        rows, models=models, of_config={"imports": {"files": "a.csv"}, "named": {"GPT": [GPT4]}}
+    )
     finding = findings["spelling", "model gpt-4O "]
     assert finding.level == WARNING
-    assert finding.words == f"the models 'gpt-4O ' (20 rows) and '{GPT4}' (180 rows) may be two spellings of one"
+    assert (
+        finding.words
+        == f"the models 'gpt-4O ' (20 rows) and '{GPT4}' (180 rows) may be two spellings of one"
+    )
     assert "and not under `families:`" in finding.advice
     assert findings["left out", "model gpt-4O "].advice == "correct the two spellings named above"
     assert findings["own ratings missing", GPT4].value == findings["missing", ""].value == 0
@@ -173,7 +234,11 @@ def test_a_model_spelt_in_two_ways(check):
 
 
 def test_a_judge_spelt_in_two_ways(check):
-    rows = spelt(rated(), lambda name, row: "gpt-4O" if name == GPT4 and row["prompt_id"] < "p2" else name, who=("judge",))
+    rows = spelt(
+        rated(),
+        lambda name, row: "gpt-4O" if name == GPT4 and row["prompt_id"] < "p2" else name,
+        who=("judge",),
+    )
     findings = check(rows, models=models_with(gpt_4O="GPT"))
     assert findings["spelling", "judge gpt-4O"].words.startswith("the judges '")
     assert ("missing", "pairs") not in findings  # as one they lack none
@@ -181,7 +246,9 @@ def test_a_judge_spelt_in_two_ways(check):
 
 
 def test_two_models_with_all_prompts_are_two(check):
-    """A model with a similar name is another one if both answer all prompts: as one, it would have two answers to each."""
+    """A model with a similar name is another one if both answer all prompts: as one, it would have
+    two answers to each.
+    """
     models = models_with(Llama_3_8B_Instruct="Llama 3")
     findings = check(rated(FIVE, (*FIVE, "Llama-3-8B-Instruct")), models=models)
     assert not [subject for topic, subject in findings if topic == "spelling"]
@@ -192,18 +259,48 @@ def test_a_name_in_families_that_no_rating_has(check):
     findings = check(rated(), of_config={"imports": {"files": "a.csv"}, "named": named})
     finding = findings["spelling", "families GPT 3.5 Turbo"]
     assert finding.level == WARNING
-    assert "names 'GPT 3.5 Turbo', which is no judge and no model of these ratings; did you mean 'GPT-3.5" in finding.words
-    assert [subject for topic, subject in findings if topic == "spelling"] == ["families GPT 3.5 Turbo"]
+    assert (
+        "names 'GPT 3.5 Turbo', which is no judge and no model of these ratings; did you mean"
+        " 'GPT-3.5" in finding.words
+    )
+    assert [subject for topic, subject in findings if topic == "spelling"] == [
+        "families GPT 3.5 Turbo"
+    ]
 
 
 @pytest.mark.parametrize(
     ("scale", "human", "level", "words"),
     [
-        ((1, 10), None, WARNING, "no rating and no human score of Tone is above 5 of its scale from 1 to 10"),
-        ((-5, 5), None, NOTE, "no rating and no human score of Tone is below 1 of its scale from -5 to 5"),
-        ((1, 5), None, FINE, "Tone, a scale from 1 to 5: ratings from 1 to 5 and human scores from 1 to 5"),
-        ((0, 5), lambda gt: gt / 5, WARNING, "human scores from 0.2 to 1: are the human scores on another scale?"),
-        ((0, 5), lambda gt: (gt + 3) / 2, FINE, "Tone, a scale from 0 to 5: ratings from 1 to 5 and human scores from 2 to 4"),
+        (
+            (1, 10),
+            None,
+            WARNING,
+            "no rating and no human score of Tone is above 5 of its scale from 1 to 10",
+        ),
+        (
+            (-5, 5),
+            None,
+            NOTE,
+            "no rating and no human score of Tone is below 1 of its scale from -5 to 5",
+        ),
+        (
+            (1, 5),
+            None,
+            FINE,
+            "Tone, a scale from 1 to 5: ratings from 1 to 5 and human scores from 1 to 5",
+        ),
+        (
+            (0, 5),
+            lambda gt: gt / 5,
+            WARNING,
+            "human scores from 0.2 to 1: are the human scores on another scale?",
+        ),
+        (
+            (0, 5),
+            lambda gt: (gt + 3) / 2,
+            FINE,
+            "Tone, a scale from 0 to 5: ratings from 1 to 5 and human scores from 2 to 4",
+        ),
     ],
 )
 def test_a_scale_that_may_not_be_the_one_in_use(scale, human, level, words, check):
@@ -214,7 +311,9 @@ def test_a_scale_that_may_not_be_the_one_in_use(scale, human, level, words, chec
 
 
 def test_a_judge_at_the_end_of_the_scale(check):
-    """Half of its ratings at the highest level is a warning: that much of an upward bias cannot show."""
+    """Half of its ratings at the highest level is a warning: that much of an upward bias cannot
+    show.
+    """
     drawn = random.Random(2)
     shares = {GPT4: 0.6, SONNET: 0.4, LLAMA: 0.1}
 
@@ -227,7 +326,11 @@ def test_a_judge_at_the_end_of_the_scale(check):
 
 def renamed(one, other, who):
     """Rows of which half those of GPT-4o, as judge or model, have one name and half another."""
-    return spelt(rated(), lambda name, row: (one if row["prompt_id"] < "p2" else other) if name == GPT4 else name, who=who)
+    return spelt(
+        rated(),
+        lambda name, row: (one if row["prompt_id"] < "p2" else other) if name == GPT4 else name,
+        who=who,
+    )
 
 
 @pytest.mark.parametrize(
@@ -252,18 +355,30 @@ def test_names_that_look_the_same_are_reported_with_how_they_differ(check, one, 
 def test_names_that_look_the_same_are_reported_even_if_both_have_all_prompts(check):
     one, other = "数据", "数\u2060据"
     rows = rated(models=(*FIVE, one, other))
-    findings = check(rows, models=CONFIG["models"] | {name: {"family": name} for name in (one, other)})
+    findings = check(
+        rows, models=CONFIG["models"] | {name: {"family": name} for name in (one, other)}
+    )
     finding = findings["spelling", f"model {other}, {one}"]
     assert finding.level == WARNING
-    assert finding.words == f"the names '{other}' and '{one}' look the same: U+2060 in one is nothing in the other"
+    assert (
+        finding.words
+        == f"the names '{other}' and '{one}' look the same: U+2060 in one is nothing in the other"
+    )
     assert findings["missing", "model 数据"].value == 0
 
 
 def test_a_name_in_families_that_only_looks_like_that_of_the_ratings(check):
     rows = spelt(rated(), lambda name, row: "Cafe\u0301" if name == GPT4 else name)
     models = CONFIG["models"] | {name: {"family": "GPT"} for name in ("Caf\u00e9", "Cafe\u0301")}
-    findings = check(rows, models=models, of_config={"imports": {"files": "a.csv"}, "named": {"GPT": ["Caf\u00e9"]}})
-    assert "there: U+00E9 in one is U+0065 U+0301 in the other?" in findings["spelling", "families Caf\u00e9"].words
+    findings = check(
+        rows,
+        models=models,
+        of_config={"imports": {"files": "a.csv"}, "named": {"GPT": ["Caf\u00e9"]}},
+    )
+    assert (
+        "there: U+00E9 in one is U+0065 U+0301 in the other?"
+        in findings["spelling", "families Caf\u00e9"].words
+    )
 
 
 def test_a_name_that_is_not_what_it_looks_like_is_reported(check):
@@ -272,9 +387,13 @@ def test_a_name_that_is_not_what_it_looks_like_is_reported(check):
     findings = check(spelt(rated(), lambda name, row: names.get(name, name)), models=models)
     words = findings["names", "judge evil\u202e004"].words
     assert words == "the judge 'evil\u202e004' has U+202E, which is invisible"
-    assert findings["names", "judge \x1b[31mred\x07"].words.endswith("has U+001B and U+0007, which are invisible")
+    assert findings["names", "judge \x1b[31mred\x07"].words.endswith(
+        "has U+001B and U+0007, which are invisible"
+    )
     assert findings["names", "judge =1+1"].level == NOTE
     page = page_of("mine", list(findings.values()))
     assert "evil⟨U+202E⟩004" in page
-    assert "the judge '=1+1' is a formula to a spreadsheet that opens the tables" in " ".join(page.split())
+    assert "the judge '=1+1' is a formula to a spreadsheet that opens the tables" in " ".join(
+        page.split()
+    )
     assert not [letter for letter in page if not letter.isprintable() and letter != "\n"]

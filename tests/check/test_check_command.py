@@ -22,14 +22,18 @@ STUDY = {"title": "mine", "files": FILE, "scales": {"Tone": [1, 5]}}
 
 @pytest.fixture
 def run(tmp_path, monkeypatch, capfd):
-    """Run the command on rows in a folder of its own; returns status, standard output and standard error."""
+    """Run the command on rows in a folder of its own; returns status, standard output and standard
+    error.
+    """
 
     def run(rows, *arguments, added=None, **settings):
         monkeypatch.chdir(tmp_path)
         write_rows(tmp_path / FILE, rows)
         config = {"studies": {"mine": STUDY | settings}, **(added or {})}
         (tmp_path / "mine.yaml").write_text(yaml.safe_dump(config), "utf-8")
-        monkeypatch.setattr(sys, "argv", ["recuse", "check", FILE, "--config", "mine.yaml", *arguments])
+        monkeypatch.setattr(
+            sys, "argv", ["recuse", "check", FILE, "--config", "mine.yaml", *arguments]
+        )
         status = main()
         captured = capfd.readouterr()
         return status, captured.out, captured.err
@@ -40,7 +44,9 @@ def run(tmp_path, monkeypatch, capfd):
 def test_page_and_table(run, tmp_path):
     status, page, error = run(rated(), "--output", "check.csv")
     assert (status, error) == (0, "")
-    assert page.startswith("mine: what these ratings support\n\n  supports: self-bias of 5 of 5 judges (A, B, C); ")
+    assert page.startswith(
+        "mine: what these ratings support\n\n  supports: self-bias of 5 of 5 judges (A, B, C); "
+    )
     rows = read_table(tmp_path / "check.csv")
     assert list(rows[0]) == list(CHECK)
     assert [row["topic"] for row in rows[:2]] == ["verdict", "verdict"]
@@ -73,7 +79,9 @@ def test_the_rule_writes_the_same_table(run, tmp_path):
 
 def test_settings_are_those_of_config(run):
     power = {**CONFIG["inference"]["power"], "power": 0.9}
-    page = " ".join(run(rated(prompts=20), added={"inference": {"power": power}, "confidence": 0.5})[1].split())
+    page = " ".join(
+        run(rated(prompts=20), added={"inference": {"power": power}, "confidence": 0.5})[1].split()
+    )
     assert "would be found with 90 % power" in page
     other = " ".join(run(rated(prompts=20))[1].split())
     assert "would be found with 80 % power" in other
@@ -84,7 +92,10 @@ def test_settings_are_those_of_config(run):
 def test_if_nothing_can_be_estimated_the_status_is_1_and_all_is_written(run, tmp_path):
     status, page, error = run(rated(FIVE[3:], FIVE[:2]), "--output", "check.csv")
     assert status == 1
-    assert error.startswith(f"error: {FILE}: no self-bias or family-bias can be estimated from these ratings; name judges")
+    assert error.startswith(
+        f"error: {FILE}: no self-bias or family-bias can be estimated from these ratings; name"
+        " judges"
+    )
     assert "By judge" in page
     assert read_table(tmp_path / "check.csv")[0]["level"] == "stop"
 
@@ -95,8 +106,8 @@ def test_a_refused_file_writes_nothing(run, tmp_path):
     status, page, error = run(rows, "--output", "check.csv")
     assert (status, page) == (1, "")
     assert (
-        error == f"error: {FILE}, line 5, column rating: found '94', which is off the scale of the dimension; write an integer "
-        "from 1 to 5\n"
+        error == f"error: {FILE}, line 5, column rating: found '94', which is off the scale of the"
+        " dimension; write an integer from 1 to 5\n"
     )
     assert not (tmp_path / "check.csv").exists()
     status, _, error = run([*rated(), rated()[0]])
@@ -107,11 +118,16 @@ def test_a_refused_file_writes_nothing(run, tmp_path):
 def test_unknown_names_come_with_the_lines_that_add_them(run):
     """The message has a configuration with which the file is accepted."""
     names = {FIVE[2]: "openai/gpt-4o-2024-08-06", FIVE[0]: "claude-3-opus", FIVE[4]: "qwen2-72b"}
-    rows = [row | {who: names.get(row[who], row[who]) for who in ("judge", "model")} for row in rated()]
+    rows = [
+        row | {who: names.get(row[who], row[who]) for who in ("judge", "model")} for row in rated()
+    ]
     status, page, error = run(rows)
     assert (status, page) == (1, "")
     first, header, *lines = error.splitlines()
-    assert first.startswith(f"error: {FILE}, line 2, column judge: found 'claude-3-opus', an id that config does not list; ")
+    assert first.startswith(
+        f"error: {FILE}, line 2, column judge: found 'claude-3-opus', an id that config does not"
+        " list; "
+    )
     assert header == "names in these files that are not in config; write in a file for --config:"
     written = "\n".join(lines)
     assert written.count("<its family>") == 1
@@ -126,7 +142,9 @@ def test_unknown_names_come_with_the_lines_that_add_them(run):
     assert run(rows, added=added)[0] == 0
 
 
-@pytest.mark.parametrize("name", ["GPT\u200b-4o", "\x1b[31mGPT-4o\x07", "GPT-4o\nerror: x", "gp\u2066t-4o 😀"])
+@pytest.mark.parametrize(
+    "name", ["GPT\u200b-4o", "\x1b[31mGPT-4o\x07", "GPT-4o\nerror: x", "gp\u2066t-4o 😀"]
+)
 def test_an_unknown_name_is_no_command_to_the_terminal_and_its_line_is_read_back(run, name):
     rows = [row | {"judge": name if row["judge"] == "GPT-4o" else row["judge"]} for row in rated()]
     status, page, error = run(rows)
@@ -134,7 +152,11 @@ def test_an_unknown_name_is_no_command_to_the_terminal_and_its_line_is_read_back
     assert [letter for letter in error if not letter.isprintable() and letter != "\n"] == []
     assert len(error.splitlines()) == 4
     added = yaml.safe_load("\n".join(error.splitlines()[2:]))
-    assert name in {spelling for model, entry in added["models"].items() for spelling in (model, *entry.get("ids", ()))}
+    assert name in {
+        spelling
+        for model, entry in added["models"].items()
+        for spelling in (model, *entry.get("ids", ()))
+    }
     if not {"\x1b", "\n"} & set(name):  # which config and files refuse
         assert run(rows, added=added)[0] == 0
 
@@ -143,7 +165,11 @@ def test_a_file_without_dimensions_needs_one_named(run, tmp_path):
     rows = rated()
     run(rows)
     (tmp_path / "one.csv").write_text(
-        "\n".join(",".join(str(row.get(name, name)) for name in COLUMNS[:-1]) for row in [{}, *rows]) + "\n", "utf-8"
+        "\n".join(
+            ",".join(str(row.get(name, name)) for name in COLUMNS[:-1]) for row in [{}, *rows]
+        )
+        + "\n",
+        "utf-8",
     )
     sys.argv[2] = "one.csv"
     sys.argv += ["--study", "mine"]
@@ -153,7 +179,9 @@ def test_a_file_without_dimensions_needs_one_named(run, tmp_path):
 
 
 def test_verdicts_for_fit_and_files_of_no_study_are_refused_with_advice(run, tmp_path, capfd):
-    """Files of comparisons are not ratings, not in a folder either; without a configuration, the message asks for one."""
+    """Files of comparisons are not ratings, not in a folder either; without a configuration, the
+    message asks for one.
+    """
     (tmp_path / "verdicts").mkdir()
     (tmp_path / "verdicts" / "gpt-4_pair.jsonl").write_text("{}\n", "utf-8")
     added = {"comparisons": {"arena": {"title": "t", "import": {"files": "verdicts"}}}}
@@ -162,44 +190,72 @@ def test_verdicts_for_fit_and_files_of_no_study_are_refused_with_advice(run, tmp
         sys.argv[1:3] = ["fit", file]
         assert main() == 1
         error = capfd.readouterr().err
-        assert error.startswith("error: config: comparisons: arena: these are verdicts on pairs of answers, and `fit` is for ")
+        assert error.startswith(
+            "error: config: comparisons: arena: these are verdicts on pairs of answers, and `fit`"
+            " is for "
+        )
         assert "(`recuse run <this file>`), see docs/comparisons.md" in error
     sys.argv[1] = "check"
     sys.argv[2:] = ["other.csv", "--config", "mine.yaml"]
     assert main() == 1
-    assert "name by --study the one whose scales and task types apply: mine\n" in capfd.readouterr().err
+    assert (
+        "name by --study the one whose scales and task types apply: mine\n"
+        in capfd.readouterr().err
+    )
     sys.argv[3:] = []
     assert main() == 1
     error = capfd.readouterr().err
     assert error.endswith(
-        "; describe their study in a file and pass it by --config; `recuse import --guess` with these files writes one\n"
+        "; describe their study in a file and pass it by --config; `recuse import --guess` with"
+        " these files writes one\n"
     )
 
 
 def test_points_of_an_import_are_those_of_its_files(run, tmp_path, capfd):
     """The step and the families of config reach the check."""
     lines = ["judge,model,prompt,rating,human"]
-    lines += [f"{r['judge']},{r['model']},{r['prompt_id']},{r['rating'] / 5},{r['gt'] / 5}" for r in rated()]
+    lines += [
+        f"{r['judge']},{r['model']},{r['prompt_id']},{r['rating'] / 5},{r['gt'] / 5}"
+        for r in rated()
+    ]
     (tmp_path / "log.csv").write_text("\n".join(lines) + "\n", "utf-8")
     imports = {"files": "log.csv", "columns": {"human": "human"}, "step": 0.1}
-    study = {"title": "t", "import": imports, "scales": {"Tone": [0, 1]}, "families": {"GPT": ["GPT-4O"]}}
+    study = {
+        "title": "t",
+        "import": imports,
+        "scales": {"Tone": [0, 1]},
+        "families": {"GPT": ["GPT-4O"]},
+    }
     assert run(rated(), added={"studies": {"logs": study, "mine": STUDY}})[0] == 0
     sys.argv[2] = "log.csv"
     assert main() == 0
     page = " ".join(capfd.readouterr().out.split())
     assert "Tone, a scale from 0 to 1: ratings from 0.2 to 1 and human scores from 0.2 to 1" in page
-    assert "names 'GPT-4O', which is no judge and no model of these ratings; did you mean 'GPT-4o'" in page
-    size, points = re.search(r"a self-bias of [^(]+ of (0[.]\d+) \((0[.]\d+) points\)", page).groups()
+    assert (
+        "names 'GPT-4O', which is no judge and no model of these ratings; did you mean 'GPT-4o'"
+        in page
+    )
+    size, points = re.search(
+        r"a self-bias of [^(]+ of (0[.]\d+) \((0[.]\d+) points\)", page
+    ).groups()
     assert float(points) == pytest.approx(float(size), rel=0.1)
 
 
 def test_raters_of_config_give_the_reliability(run, tmp_path):
     rows = rated()
     scores = {(row["model"], row["prompt_id"]): row["gt"] for row in rows}
-    lines = [f"{model},Tone,d,{prompt},{rater},{gt}" for (model, prompt), gt in scores.items() for rater in "xy"]
-    (tmp_path / "raters.csv").write_text("\n".join(["model,dimension,dataset,prompt_id,rater,rating", *lines]) + "\n", "utf-8")
+    lines = [
+        f"{model},Tone,d,{prompt},{rater},{gt}"
+        for (model, prompt), gt in scores.items()
+        for rater in "xy"
+    ]
+    (tmp_path / "raters.csv").write_text(
+        "\n".join(["model,dimension,dataset,prompt_id,rater,rating", *lines]) + "\n", "utf-8"
+    )
     page = run(rows, raters="raters.csv")[1]
-    assert "measurement error in the human scores" in " ".join(page.partition("does not support")[0].split())
+    assert "measurement error in the human scores" in " ".join(
+        page.partition("does not support")[0].split()
+    )
     assert "reliability of the human scores of Tone is not known" not in " ".join(page.split())
 
 
@@ -211,7 +267,10 @@ def test_help_and_invalid_arguments(run, capfd, monkeypatch):
     assert "--output" in capfd.readouterr().out
     assert run(rated(), "--output", "no/check.csv")[0::2] == (
         1,
-        "error: --output: no/check.csv: there is no folder no; make it, or name a file in another\n",
+        (
+            "error: --output: no/check.csv: there is no folder no; make it, or name a file in"
+            " another\n"
+        ),
     )
     assert "did you mean 'mine'?" in run(rated(), "--study", "mines")[2]
 
@@ -219,7 +278,10 @@ def test_help_and_invalid_arguments(run, capfd, monkeypatch):
 def test_a_standard_output_that_takes_no_page(monkeypatch):
     reader, writer = os.pipe()
     os.close(reader)
-    with open(writer, "w", encoding="utf-8") as gone, open("/dev/full", "w", encoding="utf-8") as full:
+    with (
+        open(writer, "w", encoding="utf-8") as gone,
+        open("/dev/full", "w", encoding="utf-8") as full,
+    ):
         monkeypatch.setattr(sys, "stdout", gone)
         write_page("page\n" * 10_000)
         monkeypatch.setattr(sys, "stdout", full)
@@ -228,7 +290,9 @@ def test_a_standard_output_that_takes_no_page(monkeypatch):
 
 
 def test_logs_in_other_columns_are_imported_first(run, tmp_path, monkeypatch, capfd):
-    """Ratings from 0 to 1 in quarters equal those from 1 to 5; judges that are not in config keep their names."""
+    """Ratings from 0 to 1 in quarters equal those from 1 to 5; judges that are not in config keep
+    their names.
+    """
     columns = {
         "judge": "grader",
         "model": "candidate",
@@ -247,22 +311,38 @@ def test_logs_in_other_columns_are_imported_first(run, tmp_path, monkeypatch, ca
     }
     rows = rated(("Us", "Them"), ("Us", "Them", "Others"))
     lines = [",".join(names.values())]
-    lines += [",".join(str((row[c] - 1) / 4 if c in ("rating", "gt") else row[c]) for c in names) for row in rows]
+    lines += [
+        ",".join(str((row[c] - 1) / 4 if c in ("rating", "gt") else row[c]) for c in names)
+        for row in rows
+    ]
     (tmp_path / "log.csv").write_text("\n".join(lines) + "\n", "utf-8")
-    study = {"title": "t", "import": {"files": "log.csv", "columns": columns, "step": 0.25}, "scales": {"Tone": [0, 1]}}
+    study = {
+        "title": "t",
+        "import": {"files": "log.csv", "columns": columns, "step": 0.25},
+        "scales": {"Tone": [0, 1]},
+    }
     (tmp_path / "log.yaml").write_text(yaml.safe_dump({"studies": {"logs": study}}), "utf-8")
-    known = run(rows, added={"models": {name: {"family": "GPT"} for name in ("Us", "Them", "Others")}})[1]
+    known = run(
+        rows, added={"models": {name: {"family": "GPT"} for name in ("Us", "Them", "Others")}}
+    )[1]
     for command, start in (("check", "logs: what these ratings support"), ("fit", "study,spec,")):
         monkeypatch.setattr(sys, "argv", ["recuse", command, "log.csv", "--config", "log.yaml"])
         assert main() == 0
         page, error = capfd.readouterr()
         assert page.startswith(start)
         assert "Us: not in config, taken as the only model" in error
-    monkeypatch.setattr(sys, "argv", ["recuse", "check", "log.csv", "--config", "log.yaml", "--study", "logs"])
+    monkeypatch.setattr(
+        sys, "argv", ["recuse", "check", "log.csv", "--config", "log.yaml", "--study", "logs"]
+    )
     assert main() == 0
     page = capfd.readouterr().out
     assert "self-bias of 2 of 2 judges (A, B)" in page
-    shares = [line.split()[2:5] for text in (page, known) for line in text.splitlines() if line.startswith("Us ")]
+    shares = [
+        line.split()[2:5]
+        for text in (page, known)
+        for line in text.splitlines()
+        if line.startswith("Us ")
+    ]
     assert shares[0] == shares[1]
 
 
@@ -270,7 +350,9 @@ VERDICTS = "judge,item,model_a,model_b,order,outcome,human,length_a,length_b"
 
 
 def verdict_lines(questions, *, judge="gpt-4-0613", human="b"):
-    """The judge chooses its own answer, the longer one, in three of four questions; with both orders and labels."""
+    """The judge chooses its own answer, the longer one, in three of four questions; with both
+    orders and labels.
+    """
     outcomes = ["a" if number % 4 else "b" for number in range(questions)]
     return [
         f"{judge},q{number},GPT-4,B,{order},{outcome},{human},20,10"
@@ -287,9 +369,14 @@ def compare(tmp_path, monkeypatch, capfd):
         monkeypatch.chdir(tmp_path)
         (tmp_path / "v.csv").write_text("\n".join([VERDICTS, *lines]) + "\n", "utf-8")
         models = {"GPT-4": {"family": "GPT", "ids": ["gpt-4-0613"]}}
-        config = {"models": models, "comparisons": {"arena": {"title": "t", "files": "v.csv"} | settings}}
+        config = {
+            "models": models,
+            "comparisons": {"arena": {"title": "t", "files": "v.csv"} | settings},
+        }
         (tmp_path / "mine.yaml").write_text(yaml.safe_dump(config), "utf-8")
-        monkeypatch.setattr(sys, "argv", ["recuse", "check", "v.csv", "--config", "mine.yaml", *arguments])
+        monkeypatch.setattr(
+            sys, "argv", ["recuse", "check", "v.csv", "--config", "mine.yaml", *arguments]
+        )
         return main(), *capfd.readouterr()
 
     return run
@@ -299,7 +386,8 @@ def test_check_of_verdicts(compare, tmp_path):
     status, page, error = compare(verdict_lines(20), "--output", "check.csv")
     assert (status, error) == (0, "")
     assert page.startswith(
-        "arena: what these comparisons support\n\n  supports: whether longer answers sway 1 of 1 judge more than people;"
+        "arena: what these comparisons support\n\n  supports: whether longer answers sway 1 of 1"
+        " judge more than people;"
     )
     words = " ".join(page.split())
     assert "judge more questions, 30 or more" in words
@@ -307,15 +395,25 @@ def test_check_of_verdicts(compare, tmp_path):
     assert "GPT-4 20 0%" in words  # by judge: under its name in config, with its answers and draws
     rows = read_table(tmp_path / "check.csv")
     assert "self-bias of GPT-4 (with a single judge" in rows[1]["words"]
-    assert {row["subject"] for row in rows if row["topic"] == "detectable"} >= {"longer answers: GPT-4"}
+    assert {row["subject"] for row in rows if row["topic"] == "detectable"} >= {
+        "longer answers: GPT-4"
+    }
 
 
 @pytest.mark.parametrize(
     ("lines", "settings", "words"),
     [
         (verdict_lines(20, human=""), {}, "no comparison has a human label"),
-        (verdict_lines(20)[::2], {"both_orders": False}, "20 of 20 comparisons of GPT-4 are in one order only"),
-        (verdict_lines(20, judge="gpt 4"), {}, "the judge 'gpt 4' may be another spelling of the model 'GPT-4'"),
+        (
+            verdict_lines(20)[::2],
+            {"both_orders": False},
+            "20 of 20 comparisons of GPT-4 are in one order only",
+        ),
+        (
+            verdict_lines(20, judge="gpt 4"),
+            {},
+            "the judge 'gpt 4' may be another spelling of the model 'GPT-4'",
+        ),
         (verdict_lines(20, judge="Umpire"), {}, "Umpire compares no answer of its own"),
     ],
 )

@@ -1,4 +1,6 @@
-"""What `check` says of verdicts before any table: labels in the wrong rows, one name in two spellings, invisible characters."""
+"""What `check` says of verdicts before any table: labels in the wrong rows, one name in two
+spellings, invisible characters.
+"""
 
 import csv
 from pathlib import Path
@@ -23,7 +25,9 @@ comparisons:
 
 
 def verdicts(judges=MODELS[:2], items=40):
-    """Each judge agrees with the humans on three questions of four; the human label is a model's name."""
+    """Each judge agrees with the humans on three questions of four; the human label is a model's
+    name.
+    """
     for judge in judges:
         for item in range(items):
             for a, b in PAIRS:
@@ -46,7 +50,10 @@ def check(tmp_path, monkeypatch):
         Path("mine.yaml").write_text(study, "utf-8")
         (inputs,) = inputs_in(load("mine.yaml"), read(Path("mine.yaml")), compared=True)
         with in_folder(inputs) as folder:
-            return {(each.topic, each.subject): each for each in findings_of(imported(inputs, folder), folder)}
+            return {
+                (each.topic, each.subject): each
+                for each in findings_of(imported(inputs, folder), folder)
+            }
 
     return findings
 
@@ -60,13 +67,21 @@ def test_labels_of_the_wrong_answers_are_told(check):
     assert (agreement.level, agreement.value) == (FINE, 0.75)
     swapped = check(row | {"human": other_answer(row)} for row in verdicts())["agreement", ""]
     assert (swapped.level, swapped.value, swapped.is_first) == (WARNING, 0.25, True)
-    assert "less often than by chance: are `model_a` and `model_b`, or the labels, swapped" in swapped.words
+    assert (
+        "less often than by chance: are `model_a` and `model_b`, or the labels, swapped"
+        in swapped.words
+    )
 
 
 def test_a_name_in_two_spellings(check):
-    """A judge and a model that is spelt otherwise in some questions; two models that are compared are two."""
+    """A judge and a model that is spelt otherwise in some questions; two models that are compared
+    are two.
+    """
     rows = [
-        {key: "openai/gpt-4.1" if value == "gpt-4.1" and row["item"] in ("q1", "q2") else value for key, value in row.items()}
+        {
+            key: "openai/gpt-4.1" if value == "gpt-4.1" and row["item"] in ("q1", "q2") else value
+            for key, value in row.items()
+        }
         for row in verdicts()
     ]
     findings = check(rows)
@@ -75,7 +90,9 @@ def test_a_name_in_two_spellings(check):
         assert finding.level == WARNING
         assert f"the {factor}s 'openai/gpt-4.1'" in finding.words
         assert "`ids` of one model" in finding.advice
-    assert not [subject for topic, subject in findings if topic == "spelling" and "llama" in subject]
+    assert not [
+        subject for topic, subject in findings if topic == "spelling" and "llama" in subject
+    ]
     models = "models:\n  GPT-4.1: {family: GPT, ids: [gpt-4.1, openai/gpt-4.1]}\n"
     one = check(rows, STUDY + models)
     assert not [subject for topic, subject in one if topic == "spelling"]
@@ -83,10 +100,14 @@ def test_a_name_in_two_spellings(check):
 
 
 def test_ids_join_human_labels_in_another_file(check, tmp_path):
-    """The labels name models as config does, the verdicts by ids; a winner in either spelling is the answer's."""
+    """The labels name models as config does, the verdicts by ids; a winner in either spelling is
+    the answer's.
+    """
     labels = {(row["item"], row["model_a"], row["model_b"]): row["human"] for row in verdicts()}
     lines = [",".join(("item", "model_a", "model_b", "human"))]
-    lines += [",".join((*key, human)).replace("gpt-4.1", "GPT-4.1") for key, human in labels.items()]
+    lines += [
+        ",".join((*key, human)).replace("gpt-4.1", "GPT-4.1") for key, human in labels.items()
+    ]
     (tmp_path / "human.csv").write_text("\n".join(lines) + "\n", "utf-8")
     study = STUDY.replace("human: human}", "judge: judge}, references: {files: human.csv}")
     study += "models:\n  GPT-4.1: {family: GPT, ids: [gpt-4.1, openai/gpt-4.1]}\n"
@@ -99,7 +120,10 @@ def test_ids_join_human_labels_in_another_file(check, tmp_path):
 
 def test_invisible_and_equal_looking_names(check):
     rows = [
-        {key: f"{value}\u200b" if value == "llama-3.1-70b" and row["item"] == "q3" else value for key, value in row.items()}
+        {
+            key: f"{value}\u200b" if value == "llama-3.1-70b" and row["item"] == "q3" else value
+            for key, value in row.items()
+        }
         for row in verdicts()
     ]
     findings = check(rows)
@@ -111,7 +135,9 @@ def test_invisible_and_equal_looking_names(check):
 
 
 def test_what_verdicts_support_goes_by_codes(check, monkeypatch):
-    """A third judge compares no answers of its own; no sentence decides on the level or the advice."""
+    """A third judge compares no answers of its own; no sentence decides on the level or the
+    advice.
+    """
     rows = [*verdicts(), *({**row, "judge": "other"} for row in verdicts(MODELS[:1]))]
     study = STUDY + "    analyses: [verbosity]\n"
     before = check(rows, study)
@@ -121,7 +147,11 @@ def test_what_verdicts_support_goes_by_codes(check, monkeypatch):
     for reason in Reason:
         monkeypatch.setitem(SENTENCES, reason, "cannot be told")
     after = check(rows, study)["verdict", "supports"]
-    assert (after.level, after.advice, after.words) == (supports.level, supports.advice, supports.words)
+    assert (after.level, after.advice, after.words) == (
+        supports.level,
+        supports.advice,
+        supports.words,
+    )
     few = check(verdicts(items=4), study)["verdict", "supports"]
     assert (few.level, few.words) == (STOP, "these comparisons support no verdict")
     assert few.advice == "judge more questions"

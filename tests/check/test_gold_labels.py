@@ -1,4 +1,6 @@
-"""A study whose reference are gold labels says so: in its check, its figures and its pages, with the same numbers."""
+"""A study whose reference are gold labels says so: in its check, its figures and its pages, with
+the same numbers.
+"""
 
 import pytest
 from matplotlib.figure import Figure
@@ -35,9 +37,14 @@ def of_words(*, subject, **_):
 
 
 def test_texts_of_figures(monkeypatch):
-    monkeypatch.setattr(style, "import_module", lambda _: type("module", (), {"of_words": staticmethod(of_words)}))
+    monkeypatch.setattr(
+        style, "import_module", lambda _: type("module", (), {"of_words": staticmethod(of_words)})
+    )
     about = {"label": "mine", "kind": "user", "models": {}, "families": {}}
-    for subject, text in ((about, "rating by human score"), (about | {"gold": True}, "rating by gold label")):
+    for subject, text in (
+        (about, "rating by human score"),
+        (about | {"gold": True}, "rating by gold label"),
+    ):
         figure = style.drawn("module:of_words", {}, subject=subject, settings={})
         assert [drawn.get_text() for drawn in figure.texts] == [text]
         figure.canvas.draw()

@@ -1,4 +1,6 @@
-"""The size of a plan is that of the table of power, turned round; it has enough when intervals are narrow."""
+"""The size of a plan is that of the table of power, turned round; it has enough when intervals are
+narrow.
+"""
 
 import math
 from dataclasses import replace
@@ -36,7 +38,13 @@ def of_published(number=None, *, judges=None, models=None, raters=3, dimensions=
     like = published()
     judges = judges or like.judges
     ratings = assigned(PROMPTS, models or like.models, judges, number or len(judges), seed=1)
-    return planned(like, ratings, dict(zip(like.models, like.family, strict=True)), dimensions=dimensions, raters=raters)
+    return planned(
+        like,
+        ratings,
+        dict(zip(like.models, like.family, strict=True)),
+        dimensions=dimensions,
+        raters=raters,
+    )
 
 
 def test_prompts_are_those_of_the_table_of_power(twin):
@@ -45,22 +53,38 @@ def test_prompts_are_those_of_the_table_of_power(twin):
     needed = {}
     for row in rows:
         needed[row["estimand"]] = max(needed.get(row["estimand"], 0), row["prompts"])
-    prompts = sorted({int(number) - less for number in needed.values() if math.isfinite(number) for less in (0, 1)})
+    prompts = sorted(
+        {
+            int(number) - less
+            for number in needed.values()
+            if math.isfinite(number)
+            for less in (0, 1)
+        }
+    )
     asked = {"self_bias": 0.05, "prompts": prompts, "raters": [3], "copies": [1], **LEVEL}
     table = {
-        (row["estimand"], row["prompts"]): row for row in power_rows(MAIN, twin, [{"mean": "0.5", "raters": "3"}], **asked)
+        (row["estimand"], row["prompts"]): row
+        for row in power_rows(MAIN, twin, [{"mean": "0.5", "raters": "3"}], **asked)
     }
     finite = {estimand: int(number) for estimand, number in needed.items() if math.isfinite(number)}
     assert finite
     for estimand, number in finite.items():
         assert table[estimand, number]["prompts_needed"] == number
-        assert table[estimand, number]["detectable"] <= 0.05 < table[estimand, number - 1]["detectable"]
+        assert (
+            table[estimand, number]["detectable"]
+            <= 0.05
+            < table[estimand, number - 1]["detectable"]
+        )
 
 
 @pytest.mark.parametrize("number", [None, 3])
 def test_the_power_is_reached_with_so_many_prompts_and_not_with_one_less(number):
     plan = of_published(number)
-    rows = [row for row in requests_for(plan, per_prompt=81, self_bias=0.05, **LEVEL) if math.isfinite(row["prompts"])]
+    rows = [
+        row
+        for row in requests_for(plan, per_prompt=81, self_bias=0.05, **LEVEL)
+        if math.isfinite(row["prompts"])
+    ]
     assert {row["estimand"] for row in rows} >= {A, C}
     for row in rows:
         estimate = expected(plan, row["judge"], estimand=row["estimand"])
@@ -78,7 +102,17 @@ def test_the_power_is_reached_with_so_many_prompts_and_not_with_one_less(number)
 def test_a_plan_of_the_same_judges_and_models_is_the_study_it_is_like():
     like = published()
     plan = of_published()
-    for name in ("judges", "models", "family", "quality", "slope", "noise", "prompts", "quality_spread", "rater_error"):
+    for name in (
+        "judges",
+        "models",
+        "family",
+        "quality",
+        "slope",
+        "noise",
+        "prompts",
+        "quality_spread",
+        "rater_error",
+    ):
         assert getattr(plan, name) == getattr(like, name), name
     assert (np.array(plan.share) == 1).all()
     assert plan.preferences.spread.tolist() == like.preferences.spread.tolist()
@@ -90,13 +124,19 @@ def test_shares_are_those_of_the_design():
     share = np.array(plan.share)
     assert share.diagonal().tolist() == [1.0] * 9
     assert share.sum(axis=0) == pytest.approx(np.full(9, 3.0))
-    fewer = {row["judge"]: row["prompts"] for row in requests_for(of_published(), per_prompt=1, self_bias=0.05, **LEVEL)}
+    fewer = {
+        row["judge"]: row["prompts"]
+        for row in requests_for(of_published(), per_prompt=1, self_bias=0.05, **LEVEL)
+    }
     for row in requests_for(plan, per_prompt=1, self_bias=0.05, **LEVEL):
         assert row["prompts"] >= fewer[row["judge"]] or row["estimand"] != C
 
 
 def test_judges_that_the_study_does_not_have_are_usual_ones():
-    plan, like = of_published(judges=["GPT-4o", "new", "other"], models=["GPT-4o", "new", "newer"]), published()
+    plan, like = (
+        of_published(judges=["GPT-4o", "new", "other"], models=["GPT-4o", "new", "newer"]),
+        published(),
+    )
     assert plan.judges == ["GPT-4o", "new"]
     assert plan.family == ["GPT", "new", "newer"]
     place = like.judges.index("GPT-4o")
@@ -110,7 +150,11 @@ def test_judges_that_the_study_does_not_have_are_usual_ones():
 def words(plan, self_bias):
     human_scores = plan is None or plan.rater_error > 0
     asked = {"self_bias": self_bias, **LEVEL}
-    rows = [] if plan is None else requests_for(plan, per_prompt=81, human_scores=human_scores, **asked)
+    rows = (
+        []
+        if plan is None
+        else requests_for(plan, per_prompt=81, human_scores=human_scores, **asked)
+    )
     return in_words(rows, plan, **asked)
 
 
@@ -120,17 +164,28 @@ def test_the_page_says_what_to_ask_and_where_no_number_is_enough():
     rows = requests_for(plan, per_prompt=81, self_bias=0.03, **LEVEL)
     most = max(row["prompts"] for row in rows if row["estimand"] == A)
     assert first.startswith(
-        "To see a self-bias of 0.03 of the scale (power 0.8, 90\xa0% intervals), with judges and ratings as in"
+        "To see a self-bias of 0.03 of the scale (power 0.8, 90\xa0% intervals), with judges and"
+        " ratings as in"
     )
-    assert f"  A against humans: ask {most:,} prompts of these 9 judges: {81 * most:,} requests." in lines
-    never = next(line for line in lines if line.startswith("  C beyond ordinary preference, if no other judge is biased: "))
     assert (
-        "no number of prompts for Claude 3.5 Sonnet, GPT-4o and 4 more: 0.078 is the least to be seen of Llama 3 8B." in never
+        f"  A against humans: ask {most:,} prompts of these 9 judges: {81 * most:,} requests."
+        in lines
+    )
+    never = next(
+        line
+        for line in lines
+        if line.startswith("  C beyond ordinary preference, if no other judge is biased: ")
+    )
+    assert (
+        "no number of prompts for Claude 3.5 Sonnet, GPT-4o and 4 more: 0.078 is the least to be"
+        " seen of Llama 3 8B." in never
     )
 
 
 def test_the_page_names_judges_that_the_twin_does_not_have():
-    first, *_ = words(of_published(judges=["a", "GPT-4o"], models=["a", "GPT-4o", "b", "Mistral 7B"]), 0.1)
+    first, *_ = words(
+        of_published(judges=["a", "GPT-4o"], models=["a", "GPT-4o", "b", "Mistral 7B"]), 0.1
+    )
     assert first.endswith("as in the simulated twin of Play Favorites (a: as usual there):")
 
 
@@ -142,28 +197,41 @@ def test_without_human_scores_there_is_no_a():
 
 def test_without_own_answers_or_another_judge_it_says_what_is_missing():
     assert words(of_published(judges=["x", "y"]), 0.05) == [NO_SELF]
-    alone = planned(published(), {("x", prompt, "x") for prompt in PROMPTS}, {}, dimensions=6, raters=None)
+    alone = planned(
+        published(), {("x", prompt, "x") for prompt in PROMPTS}, {}, dimensions=6, raters=None
+    )
     assert words(alone, 0.05) == [NOT_ESTIMABLE]
 
 
 def test_published_components_are_those_of_the_twin(world, tmp_path):
-    drawn = simulate(world, prompts=CONFIG["studies"]["twin"]["simulate"]["prompts"], seed=CONFIG["seed"])
+    drawn = simulate(
+        world, prompts=CONFIG["studies"]["twin"]["simulate"]["prompts"], seed=CONFIG["seed"]
+    )
     write_parquet(drawn.ratings, str(tmp_path / "raw.parquet"))
-    study = built(tmp_path, "twin", study_files("twin", [RatingsFile(str(tmp_path / "raw.parquet"))]))
-    score = over_dimensions([{"mean": "0.5062464157725114", "raters": "3"}])  # of results/twin/tables/reliability.csv
+    study = built(
+        tmp_path, "twin", study_files("twin", [RatingsFile(str(tmp_path / "raw.parquet"))])
+    )
+    # Of results/twin/tables/reliability.csv
+    score = over_dimensions([{"mean": "0.5062464157725114", "raters": "3"}])
     plan, components = study_like(MAIN, study, *score), published()
     for name in ("judges", "models", "family", "dimensions"):
         assert getattr(plan, name) == getattr(components, name)
     for name in ("quality", "slope", "noise", "prompts", "quality_spread", "rater_error"):
         assert getattr(components, name) == pytest.approx(getattr(plan, name), rel=1e-5), name
     for name in ("spread", "ratios", "tau", "effects"):
-        assert getattr(components.preferences, name) == pytest.approx(getattr(plan.preferences, name), rel=1e-5), name
+        assert getattr(components.preferences, name) == pytest.approx(
+            getattr(plan.preferences, name), rel=1e-5
+        ), name
 
 
 def test_it_is_enough_if_the_widest_interval_is_narrow(tmp_path):
     study = study_of_rows(tmp_path, rated(prompts=60))
     rows = estimate(Spec.of("A", covariance="CR1"), study, confidence=0.9).estimates
-    expected = {row["term"]: (row["ci_high"] - row["ci_low"]) / 2 for row in rows if row["quantity"] == "self_bias"}
+    expected = {
+        row["term"]: (row["ci_high"] - row["ci_low"]) / 2
+        for row in rows
+        if row["quantity"] == "self_bias"
+    }
     widths = half_widths(study, confidence=0.9)
     assert widths == pytest.approx(expected)
     assert len(widths) == 5
@@ -174,7 +242,11 @@ def test_it_is_enough_if_the_widest_interval_is_narrow(tmp_path):
 
 def test_a_judge_without_an_interval_is_not_enough(tmp_path):
     """GPT-4o has rated no answer of its own; judges that are no models count for nothing."""
-    rows = [row for row in rated(models=FIVE[:4], prompts=60) if not row["judge"] == row["model"] == "GPT-4o"]
+    rows = [
+        row
+        for row in rated(models=FIVE[:4], prompts=60)
+        if not row["judge"] == row["model"] == "GPT-4o"
+    ]
     study = study_of_rows(tmp_path, rows)
     widths = half_widths(study, confidence=0.9)
     assert widths.keys() == {*FIVE[:4]}

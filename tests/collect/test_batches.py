@@ -66,7 +66,10 @@ def test_a_batch_answers_for_half_the_price(mock, path, tmp_path):
     assert (outcome.answered, outcome.missing, outcome.stopped) == (12, 0, "done")
     assert outcome.money == pytest.approx(alone.money / 2)
     assert len(mock.batches) == 1
-    answers, others = ({entry.key: entry.response for entry in read(each)} for each in (path, tmp_path / "alone.jsonl"))
+    answers, others = (
+        {entry.key: entry.response for entry in read(each)}
+        for each in (path, tmp_path / "alone.jsonl")
+    )
     assert answers == others
     assert {entry.batch for entry in read(path)} == {"batch-1"}
     assert run(path, in_batches(mock, 12)).asked == 0
@@ -87,7 +90,10 @@ def test_a_batch_is_found_whose_process_was_killed_before_it_could_say_so(mock, 
     requests = in_batches(mock, 5)
     run(path, requests)
     lines = path.read_bytes().splitlines(keepends=True)
-    assert [sorted(json.loads(line))[:2] for line in lines[:2]] == [["file", "judge"], ["batch", "file"]]
+    assert [sorted(json.loads(line))[:2] for line in lines[:2]] == [
+        ["file", "judge"],
+        ["batch", "file"],
+    ]
     path.write_bytes(lines[0])
     outcome = run(path, requests)
     assert outcome.answered == 5
@@ -130,7 +136,8 @@ def test_batches_hold_as_much_as_is_allowed_and_the_budget_holds(mock, path, mon
     assert sizes[:2] == [4, 2]
     assert max(sizes) <= 4
     assert outcome.stopped == "budget"
-    assert outcome.answered == sum(sizes) > 6  # what an answer cost less than its worst is used, too
+    # What an answer cost less than its worst is used, too
+    assert outcome.answered == sum(sizes) > 6
     assert outcome.money <= 6.5 * worst
 
 
@@ -143,11 +150,17 @@ def test_what_follows_from_an_answer_of_a_batch_is_asked_in_another(mock, path):
 
     outcome = run(path, requests[:3], follow=follow)
     assert outcome.total == outcome.answered == 8
-    assert [mock.files[batch["input_file_id"]].count(b"\n") for batch in mock.batches.values()] == [3, 3, 2]
+    assert [mock.files[batch["input_file_id"]].count(b"\n") for batch in mock.batches.values()] == [
+        3,
+        3,
+        2,
+    ]
 
 
 def test_a_server_without_batches_is_said(mock, path, monkeypatch):
-    monkeypatch.setattr(mock, "_of_batches", lambda *_: (404, {"error": {"message": "no such path"}}))
+    monkeypatch.setattr(
+        mock, "_of_batches", lambda *_: (404, {"error": {"message": "no such path"}})
+    )
     outcome = run(path, in_batches(mock, 3))
     assert (outcome.stopped, outcome.missing) == ("endpoint", 3)
     assert "status 404: no such path" in outcome.messages[0]
@@ -158,7 +171,11 @@ def test_a_call_that_fails_in_passing_is_tried_again(mock, path, monkeypatch):
 
     def sometimes(method, path, headers, body):
         calls[method, path[0]] += 1
-        return (500, {"error": {"message": "later"}}) if calls[method, path[0]] == 1 else answer(method, path, headers, body)
+        return (
+            (500, {"error": {"message": "later"}})
+            if calls[method, path[0]] == 1
+            else answer(method, path, headers, body)
+        )
 
     monkeypatch.setattr(mock, "_of_batches", sometimes)
     assert run(path, in_batches(mock, 3)).answered == 3
@@ -171,7 +188,9 @@ def test_a_batch_of_another_plan_counts_in_the_budget_and_its_answers_are_kept(m
     budget = sum(map(worst_cost, after)) * 1.0001
     mock.batch_after = 10**6
     with Ledger(path) as ledger:
-        collection = Collection(after, ledger, lambda *_: None, budget=budget, progress=None, environment={})
+        collection = Collection(
+            after, ledger, lambda *_: None, budget=budget, progress=None, environment={}
+        )
     assert collection.purse.reserved == pytest.approx(budget, rel=0.01)
     assert not collection.purse.allows(worst_cost(after[0]))
     mock.batch_after = 1
@@ -187,7 +206,11 @@ def test_a_batch_of_another_plan_counts_in_the_budget_and_its_answers_are_kept(m
 
 
 def sent(mock):
-    return [line for batch in mock.batches.values() for line in mock.files[batch["input_file_id"]].splitlines()]
+    return [
+        line
+        for batch in mock.batches.values()
+        for line in mock.files[batch["input_file_id"]].splitlines()
+    ]
 
 
 def test_what_a_batch_of_a_larger_plan_leaves_open_is_asked_by_the_next_run(mock, path):
@@ -209,7 +232,12 @@ def test_what_the_server_no_longer_has_is_said_and_asked_again(mock, path, monke
         mock._end(mock.batches["batch-1"])
     with listening() as warnings:
         outcome = run(path, [*requests, *in_batches(mock, 6)])
-    assert (outcome.answered, outcome.missing, outcome.stopped, outcome.failed) == (6, 0, "done", {"lost": 4})
+    assert (outcome.answered, outcome.missing, outcome.stopped, outcome.failed) == (
+        6,
+        0,
+        "done",
+        {"lost": 4},
+    )
     assert "the server no longer has the batch batch-1" in warnings[0]
     assert answers_in(path).spent == pytest.approx(outcome.money + sum(map(worst_cost, requests)))
     with listening() as warnings:
@@ -217,7 +245,9 @@ def test_what_the_server_no_longer_has_is_said_and_asked_again(mock, path, monke
     assert not warnings
 
 
-def test_a_batch_of_this_run_that_the_server_does_not_know_is_not_asked_again_and_again(mock, path, monkeypatch):
+def test_a_batch_of_this_run_that_the_server_does_not_know_is_not_asked_again_and_again(
+    mock, path, monkeypatch
+):
     replaced(mock, monkeypatch, "GET", ["batches"], 404, {"error": {"message": "no such batch"}})
     assert run(path, in_batches(mock, 3)).stopped == "endpoint"
     assert len(mock.batches) == 1
@@ -275,7 +305,9 @@ def test_a_torn_line_of_a_batch_loses_one_answer(mock, path, monkeypatch):
 
 
 @pytest.mark.parametrize("content", [b"<html>busy</html>", b"[1]", b"{}", b"null"])
-@pytest.mark.parametrize("call", [("POST", ["files"]), ("POST", ["batches"]), ("GET", ["batches"]), ("GET", ["files"])])
+@pytest.mark.parametrize(
+    "call", [("POST", ["files"]), ("POST", ["batches"]), ("GET", ["batches"]), ("GET", ["files"])]
+)
 def test_a_response_that_is_none_is_a_failure_and_nothing_is_lost(mock, path, call, content):
     requests = in_batches(mock, 3)
     with pytest.MonkeyPatch.context() as patch:
@@ -300,13 +332,21 @@ def test_a_list_of_batches_that_is_none_creates_no_second_one(mock, path):
 
 def test_a_batch_waits_for_the_money_that_others_may_give_back(mock, path):
     mock.latency = 0.2
-    alone, batch = plan(mock.url, 1, judge="a"), in_batches(mock, 1, judge="b", body={"temperature": 0.5})
+    alone, batch = (
+        plan(mock.url, 1, judge="a"),
+        in_batches(mock, 1, judge="b", body={"temperature": 0.5}),
+    )
     outcome = run(path, alone + batch, budget=worst_cost(alone[0]) + 0.9 * worst_cost(batch[0]))
     assert (outcome.answered, outcome.stopped) == (2, "done")
 
 
 def test_a_request_waits_for_the_money_that_a_batch_may_give_back(mock, path):
-    alone, batch = plan(mock.url, 1, judge="a"), in_batches(mock, 5, judge="b", body={"temperature": 0.5})
+    alone, batch = (
+        plan(mock.url, 1, judge="a"),
+        in_batches(mock, 5, judge="b", body={"temperature": 0.5}),
+    )
     kill(path, batch)
-    outcome = run(path, alone + batch, budget=sum(map(worst_cost, batch)) + 0.5 * worst_cost(alone[0]))
+    outcome = run(
+        path, alone + batch, budget=sum(map(worst_cost, batch)) + 0.5 * worst_cost(alone[0])
+    )
     assert (outcome.answered, outcome.stopped) == (6, "done")

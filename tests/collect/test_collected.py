@@ -1,4 +1,6 @@
-"""From a plan and its ledger to rows: every rating that was asked for is there, or missing with its reason."""
+"""From a plan and its ledger to rows: every rating that was asked for is there, or missing with its
+reason.
+"""
 
 import csv
 import json
@@ -19,16 +21,30 @@ from recuse.config.load import load
 from recuse.inputs import imported, in_folder, inputs_in
 
 HERE = "http://127.0.0.1:9/v1"
-JUDGES = {"gpt": {"model": "gpt-x", "base_url": HERE}, "claude": {"model": "claude-y", "base_url": HERE}}
+JUDGES = {
+    "gpt": {"model": "gpt-x", "base_url": HERE},
+    "claude": {"model": "claude-y", "base_url": HERE},
+}
 
 
 @pytest.fixture
 def settings(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("prompts.csv").write_text("prompt,text,dataset\n" + "".join(f"p{n},Prompt {n}?,d{n % 2}\n" for n in range(6)))
-    answers = [f"p{n},{model},answer {n} {place}\n" for n in range(6) for place, model in enumerate(("gpt", "claude", "llama"))]
+    Path("prompts.csv").write_text(
+        "prompt,text,dataset\n" + "".join(f"p{n},Prompt {n}?,d{n % 2}\n" for n in range(6))
+    )
+    answers = [
+        f"p{n},{model},answer {n} {place}\n"
+        for n in range(6)
+        for place, model in enumerate(("gpt", "claude", "llama"))
+    ]
     Path("answers.csv").write_text("prompt,model,text\n" + "".join(answers))
-    return {"prompts": "prompts.csv", "answers": "answers.csv", "judges": JUDGES, "rubrics": ["Helpfulness", "Faithfulness"]}
+    return {
+        "prompts": "prompts.csv",
+        "answers": "answers.csv",
+        "judges": JUDGES,
+        "rubrics": ["Helpfulness", "Faithfulness"],
+    }
 
 
 def plan_of(settings, kind=RATINGS):
@@ -37,8 +53,21 @@ def plan_of(settings, kind=RATINGS):
 
 def answered(request, content, finish="stop"):
     usage = {"prompt_tokens": 100, "completion_tokens": 10}
-    response = {"choices": [{"message": {"content": content}, "finish_reason": finish}], "usage": usage}
-    return Entry(request.key, request.endpoint.name, request.identity, request.about, "", 0.1, 1, response, cost=0.5)
+    response = {
+        "choices": [{"message": {"content": content}, "finish_reason": finish}],
+        "usage": usage,
+    }
+    return Entry(
+        request.key,
+        request.endpoint.name,
+        request.identity,
+        request.about,
+        "",
+        0.1,
+        1,
+        response,
+        cost=0.5,
+    )
 
 
 def rows_of(collected, path="rows.csv"):
@@ -67,7 +96,9 @@ def test_each_rating_is_there_or_missing_with_its_reason(settings):
     assert "4" not in {row["rating"] for row in rows}  # what was read at first counts
     kinds = Counter(row["rating"] for row in rows)
     assert kinds["truncated"] == 2 * sum(number % 3 == 2 for number in range(35))
-    assert kinds["off the scale"] == sum(number % 3 == 1 and number % 2 == 0 for number in range(35))
+    assert kinds["off the scale"] == sum(
+        number % 3 == 1 and number % 2 == 0 for number in range(35)
+    )
     assert kinds["3"] == sum(number % 3 == 1 and number % 2 == 1 for number in range(35))
     assert kinds["not answered"] == 2
     counts = Collected(plan, entries).counts()
@@ -83,7 +114,9 @@ def test_verdicts_name_the_answer_and_not_its_place(settings):
     entries = {}
     for request in requests:  # the longest name wins
         first, second = (request.about[f"model_{side}"] for side in request.about["order"])
-        entries[request.key] = answered(request, json.dumps({"verdict": "1" if len(first) > len(second) else "2"}))
+        entries[request.key] = answered(
+            request, json.dumps({"verdict": "1" if len(first) > len(second) else "2"})
+        )
     for row in rows_of(Collected(plan, entries)):
         best = max(("a", "b"), key=lambda side: len(row[f"model_{side}"]))
         if len(row["model_a"]) != len(row["model_b"]):
@@ -91,26 +124,35 @@ def test_verdicts_name_the_answer_and_not_its_place(settings):
 
 
 def test_a_plan_that_stopped_early_asks_for_no_more_than_it_asked(settings):
-    Path("prompts.csv").write_text("prompt,text\n" + "".join(f"p{n},Prompt {n}?\n" for n in range(60)))
+    Path("prompts.csv").write_text(
+        "prompt,text\n" + "".join(f"p{n},Prompt {n}?\n" for n in range(60))
+    )
     Path("answers.csv").write_text(
-        "prompt,model,text\n" + "".join(f"p{n},{m},{m}{n}\n" for n in range(60) for m in ("gpt", "claude"))
+        "prompt,model,text\n"
+        + "".join(f"p{n},{m},{m}{n}\n" for n in range(60) for m in ("gpt", "claude"))
     )
     plan = plan_of({**settings, "design": {"width": 0.05}})
     waves = Collected(plan, {}).waves
     assert [len(wave) // 4 for wave in waves] == [20, 10, 15, 15]
     entries = {
-        request.key: answered(request, '{"Helpfulness": 2, "Faithfulness": 5}') for wave in waves[:2] for request in wave
+        request.key: answered(request, '{"Helpfulness": 2, "Faithfulness": 5}')
+        for wave in waves[:2]
+        for request in wave
     }
     assert len(rows_of(Collected(plan, entries))) == 30 * 4 * 2
 
 
 def test_answers_that_blinding_makes_the_same_are_said(settings):
-    answers = "".join(f"p{n},{model},I am {model}.\n" for n in range(6) for model in ("gpt", "claude", "llama"))
+    answers = "".join(
+        f"p{n},{model},I am {model}.\n" for n in range(6) for model in ("gpt", "claude", "llama")
+    )
     Path("answers.csv").write_text("prompt,model,text\n" + answers)
     plan = plan_of(settings)
     collected = Collected(plan, answers_in(plan.ledger))
     (line,) = merged_in_words(plan, collected.waves[0], collected.answers)
-    assert line.startswith("36 judgments are 12 requests: of answers of the same words, one is asked about")
+    assert line.startswith(
+        "36 judgments are 12 requests: of answers of the same words, one is asked about"
+    )
     assert "; of 3 answers of different words, 2 are no longer so without names (`blind`)." in line
     page = page_before(collected, families={}, human_scores=True, power=0.8, confidence=0.9)
     assert line in page
@@ -120,13 +162,18 @@ def test_answers_that_blinding_makes_the_same_are_said(settings):
 
 
 def test_a_later_part_with_a_request_of_an_earlier_one_has_not_begun(settings):
-    Path("prompts.csv").write_text("prompt,text\n" + "".join(f"p{n},The same?\n" for n in range(60)))
+    Path("prompts.csv").write_text(
+        "prompt,text\n" + "".join(f"p{n},The same?\n" for n in range(60))
+    )
     Path("answers.csv").write_text(
-        "prompt,model,text\n" + "".join(f"p{n},{m},{m}\n" for n in range(60) for m in ("gpt", "claude"))
+        "prompt,model,text\n"
+        + "".join(f"p{n},{m},{m}\n" for n in range(60) for m in ("gpt", "claude"))
     )
     plan = plan_of({**settings, "design": {"width": 0.05}})
     first, *_ = Collected(plan, {}).waves
-    entries = {request.key: answered(request, '{"Helpfulness": 2, "Faithfulness": 5}') for request in first}
+    entries = {
+        request.key: answered(request, '{"Helpfulness": 2, "Faithfulness": 5}') for request in first
+    }
     assert Collected(plan, entries).requests == first
 
 
@@ -143,19 +190,30 @@ def test_a_budget_is_asked_for_by_every_server_that_may_charge(settings):
 
 
 def test_a_study_that_asks_judges_is_an_import_of_what_its_ledger_holds(settings):
-    Path("mine.yaml").write_text(json.dumps({"studies": {"ours": {"title": "t", "collect": settings}}}))
+    Path("mine.yaml").write_text(
+        json.dumps({"studies": {"ours": {"title": "t", "collect": settings}}})
+    )
     config = load("mine.yaml")
     study = config["studies"]["ours"]
     assert study["scales"] == {"Helpfulness": [1, 5], "Faithfulness": [1, 5]}
-    assert study["import"] == {"files": collected_file("ours"), "format": "table", "missing": [*REASONS]}
+    assert study["import"] == {
+        "files": collected_file("ours"),
+        "format": "table",
+        "missing": [*REASONS],
+    }
     assert with_imports(config)["studies"]["ours"] == study
     (inputs,) = inputs_in(config, {"studies": {"ours": study}})
-    with in_folder(inputs) as folder, pytest.raises(CollectError, match=r"holds no answer .* run `recuse collect` first"):
+    with (
+        in_folder(inputs) as folder,
+        pytest.raises(CollectError, match=r"holds no answer .* run `recuse collect` first"),
+    ):
         imported(inputs, folder)
     plan = plan_of(settings)
     (requests,) = Collected(plan, {}).waves
     with Ledger(plan.ledger) as ledger:
-        ledger.append([answered(request, '{"Helpfulness": 2, "Faithfulness": 5}') for request in requests])
+        ledger.append(
+            [answered(request, '{"Helpfulness": 2, "Faithfulness": 5}') for request in requests]
+        )
     with in_folder(inputs) as folder:
         counts = Path(f"{folder}/imported.csv")
         imported(inputs, folder)
@@ -163,7 +221,9 @@ def test_a_study_that_asks_judges_is_an_import_of_what_its_ledger_holds(settings
     assert not Path("results").exists()
 
 
-@pytest.mark.parametrize("address", ["http://user:secret@host/v1", "http://host/v1?key=secret", "localhost:8000/v1"])
+@pytest.mark.parametrize(
+    "address", ["http://user:secret@host/v1", "http://host/v1?key=secret", "localhost:8000/v1"]
+)
 def test_an_address_with_a_password_or_a_query_is_refused_with_the_settings(settings, address):
     settings["judges"] = {"gpt": {"model": "gpt-x", "base_url": address}}
     with pytest.raises(ConfigError, match="judges: gpt: base_url"):
@@ -172,13 +232,18 @@ def test_an_address_with_a_password_or_a_query_is_refused_with_the_settings(sett
 
 def test_scales_follow_from_wordings_which_must_agree(settings):
     def scales(**change):
-        return with_imports({"studies": {"ours": {"collect": {**settings, **change}}}})["studies"]["ours"]["scales"]
+        return with_imports({"studies": {"ours": {"collect": {**settings, **change}}}})["studies"][
+            "ours"
+        ]["scales"]
 
     assert scales(wordings=["play_favorites"]) == {"Helpfulness": [0, 6], "Faithfulness": [0, 4]}
-    assert scales(criteria={"Tone": {"question": "?", "labels": ["a", "b", "c"], "low": 0}}, rubrics=["Tone"]) == {
-        "Tone": [0, 2]
-    }
-    with pytest.raises(ConfigError, match=r"studies: ours: .* Helpfulness is rated from 1 to 5 in plain and from 0 to 6"):
+    assert scales(
+        criteria={"Tone": {"question": "?", "labels": ["a", "b", "c"], "low": 0}}, rubrics=["Tone"]
+    ) == {"Tone": [0, 2]}
+    with pytest.raises(
+        ConfigError,
+        match=r"studies: ours: .* Helpfulness is rated from 1 to 5 in plain and from 0 to 6",
+    ):
         scales(wordings=["plain", "play_favorites"])
 
 

@@ -28,15 +28,22 @@ def test_money_is_by_price_and_half_in_a_batch():
     assert cost(PRICE, 1000, 100) == pytest.approx(0.003)
     assert cost(PRICE, 1000, 100, batch=True) == pytest.approx(0.0015)
     assert worst_cost(request(max_tokens=30)) == pytest.approx((116 * 2 + 30 * 10) / 1e6)
-    assert worst_cost(request(max_tokens=30, batch=True)) == pytest.approx((116 * 2 + 30 * 10) / 2e6)
+    assert worst_cost(request(max_tokens=30, batch=True)) == pytest.approx(
+        (116 * 2 + 30 * 10) / 2e6
+    )
     assert worst_cost(request()) is None
     assert worst_cost(request(price=None, max_tokens=30)) is None
 
 
 def test_the_ratio_that_a_ledger_shows_gives_its_tokens_back():
     asked = request()
-    usages = [{"prompt_tokens": 56, "completion_tokens": 1}, {"prompt_tokens": 96, "completion_tokens": 1}]
-    entries = [Entry(asked.key, "a", asked.identity, {}, "", 0.1, 1, {"usage": usage}) for usage in usages]
+    usages = [
+        {"prompt_tokens": 56, "completion_tokens": 1},
+        {"prompt_tokens": 96, "completion_tokens": 1},
+    ]
+    entries = [
+        Entry(asked.key, "a", asked.identity, {}, "", 0.1, 1, {"usage": usage}) for usage in usages
+    ]
     entries.append(Entry(asked.key, "b", asked.identity, {}, "", 0.1, 1))
     ratios = characters_per_token(entries)
     assert ratios == {("a", False): pytest.approx(400 / 120)}

@@ -26,8 +26,12 @@ def test_with_all_judges_every_judge_rates_every_answer():
     assert assigned(PROMPTS, "AB", "BC", 2, seed=1) == {*product("BC", PROMPTS, "AB")}
 
 
-@pytest.mark.parametrize(("judges", "models", "both"), [(9, 9, 9), (5, 4, 2), (3, 8, 3), (6, 7, 0), (7, 6, 6), (4, 4, 3)])
-def test_answers_have_k_judges_and_judges_the_same_number_of_ratings_in_each_stratum(judges, models, both):
+@pytest.mark.parametrize(
+    ("judges", "models", "both"), [(9, 9, 9), (5, 4, 2), (3, 8, 3), (6, 7, 0), (7, 6, 6), (4, 4, 3)]
+)
+def test_answers_have_k_judges_and_judges_the_same_number_of_ratings_in_each_stratum(
+    judges, models, both
+):
     of_judges, of_models = names(judges, models, both)
     for k, seed in product(range(2, judges), range(3)):
         ratings = assigned(PROMPTS, of_models, of_judges, k, seed, STRATA)
@@ -55,7 +59,12 @@ def test_judges_rate_others_models_and_meet_each_other_about_equally_often():
     by_answer = {}
     for judge, prompt, model in ratings:
         by_answer.setdefault((prompt, model), set()).add(judge)
-    together = Counter(pair for raters in by_answer.values() for pair in product(raters, raters) if pair[0] < pair[1])
+    together = Counter(
+        pair
+        for raters in by_answer.values()
+        for pair in product(raters, raters)
+        if pair[0] < pair[1]
+    )
     assert len(together) == 10
     assert max(together.values()) < 1.05 * min(together.values())
 
@@ -65,7 +74,11 @@ def test_a_design_hangs_on_names_and_seed_alone():
     one = assigned(PROMPTS, FIVE, FIVE, 3, 2, STRATA)
     assert assigned(shuffled, FIVE[::-1], FIVE[2:] + FIVE[:2], 3, 2, STRATA) == one
     assert assigned(PROMPTS, FIVE, FIVE, 3, 3, STRATA) != one
-    assert in_order(shuffled, 2, STRATA) == in_order(PROMPTS, 2, STRATA) != in_order(PROMPTS, 3, STRATA)
+    assert (
+        in_order(shuffled, 2, STRATA)
+        == in_order(PROMPTS, 2, STRATA)
+        != in_order(PROMPTS, 3, STRATA)
+    )
 
 
 @pytest.mark.parametrize(
@@ -84,7 +97,10 @@ def test_a_number_of_judges_that_says_nothing_is_refused(judges, words):
 def test_the_first_prompts_have_the_shares_of_large_and_small_strata():
     """A hundred prompts in one stratum, and a hundred strata of one prompt each."""
     strata = {f"p{number}": "large" if number < 100 else f"s{number}" for number in range(200)}
-    shares = [sum(strata[prompt] == "large" for prompt in in_order([*strata], seed, strata)[:60]) for seed in range(200)]
+    shares = [
+        sum(strata[prompt] == "large" for prompt in in_order([*strata], seed, strata)[:60])
+        for seed in range(200)
+    ]
     assert sum(shares) / len(shares) == pytest.approx(30, abs=0.8)
 
 
@@ -95,5 +111,10 @@ def test_waves_are_parts_of_one_order_each_with_the_shares_of_the_strata():
     assert asked == in_order(PROMPTS, 5, STRATA)[:28]
     for size in (10, 15, 23, 28):
         assert abs(sum(STRATA[prompt] == "short" for prompt in asked[:size]) - 0.3 * size) < 1
-    assert [len(part) for part in waves(PROMPTS, first=1, growth=1.01, most=4, seed=5)] == [1, 1, 1, 1]
+    assert [len(part) for part in waves(PROMPTS, first=1, growth=1.01, most=4, seed=5)] == [
+        1,
+        1,
+        1,
+        1,
+    ]
     assert [len(part) for part in waves(PROMPTS, first=30, growth=2, most=30, seed=5)] == [30]

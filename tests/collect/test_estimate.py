@@ -1,4 +1,6 @@
-"""What a collection will take: counts, tokens, money and time by hand, learnt from the ledger, and the page."""
+"""What a collection will take: counts, tokens, money and time by hand, learnt from the ledger, and
+the page.
+"""
 
 import json
 from dataclasses import replace
@@ -6,25 +8,39 @@ from dataclasses import replace
 import pytest
 
 from recuse.collect.cost import tokens_in, worst_cost
-from recuse.collect.estimate import ANSWER, RATING, SECONDS, TOKENS_PER_SECOND, estimates, page, total
+from recuse.collect.estimate import (
+    ANSWER,
+    RATING,
+    SECONDS,
+    TOKENS_PER_SECOND,
+    estimates,
+    page,
+    total,
+)
 from recuse.collect.ledger import Entry
 from recuse.collect.requests import LOGPROBS, NUMBER, SCHEMA, Criterion, Endpoint, Price, Request
 
 PRICE = Price(input=2.0, output=10.0)
 CRITERIA = [Criterion("tone", "How kind?", "12345"), Criterion("use", "How useful?", "12345")]
-JUDGE = Endpoint("one", "model-1", base_url="http://host:80/v1", key="KEY_OF_ONE", price=PRICE, concurrency=4)
+JUDGE = Endpoint(
+    "one", "model-1", base_url="http://host:80/v1", key="KEY_OF_ONE", price=PRICE, concurrency=4
+)
 
 
 def request(number, endpoint=JUDGE, *, criteria=CRITERIA, mode=SCHEMA, text="Rate this answer."):
     messages = [{"role": "user", "content": f"{text} {number:>4}"}]
     body = {"max_tokens": 100, "temperature": 0}
-    return Request(endpoint, messages, body, criteria, mode, about={"prompt": f"p{number}", "model": "m"})
+    return Request(
+        endpoint, messages, body, criteria, mode, about={"prompt": f"p{number}", "model": "m"}
+    )
 
 
 def entry(asked, *, out=20, into=None, seconds=3.0, money=0.01, **others):
     usage = {"prompt_tokens": into or tokens_in(asked), "completion_tokens": out}
     about = {"response": {"choices": [{"message": {}}], "usage": usage}, "cost": money, **others}
-    return Entry(asked.key, asked.endpoint.name, asked.identity, asked.about, "2026", seconds, 1, **about)
+    return Entry(
+        asked.key, asked.endpoint.name, asked.identity, asked.about, "2026", seconds, 1, **about
+    )
 
 
 PLAN = [request(number) for number in range(10)]
@@ -37,7 +53,9 @@ def test_without_a_ledger_tokens_money_and_time_are_by_stated_defaults():
     assert (each.tokens_in, each.tokens_out) == (into, out)
     assert each.money == pytest.approx((2 * into + 10 * out) / 1e6)
     assert each.most == pytest.approx(sum(map(worst_cost, PLAN)))
-    assert each.minutes == pytest.approx(10 * (SECONDS + 2 * RATING[SCHEMA] / TOKENS_PER_SECOND) / 4 / 60)
+    assert each.minutes == pytest.approx(
+        10 * (SECONDS + 2 * RATING[SCHEMA] / TOKENS_PER_SECOND) / 4 / 60
+    )
     assert not each.learnt
 
 
@@ -89,7 +107,9 @@ def test_the_slowest_limit_decides():
 
 def test_all_judges_answer_at_once_and_what_is_unknown_of_one_is_unknown_of_all():
     other = replace(JUDGE, name="two", requests_per_minute=1.0)
-    whole = total(of_judges := estimates([*PLAN, *(request(number, other) for number in range(5))], []))
+    whole = total(
+        of_judges := estimates([*PLAN, *(request(number, other) for number in range(5))], [])
+    )
     assert (whole.requests, whole.left) == (15, 15)
     assert whole.money == pytest.approx(sum(each.money for each in of_judges))
     assert whole.minutes == 5
@@ -101,7 +121,9 @@ def test_all_judges_answer_at_once_and_what_is_unknown_of_one_is_unknown_of_all(
 
 @pytest.mark.parametrize(("judges", "rows"), [(1, 1), (3, 4), (8, 9), (40, 9)])
 def test_the_page_has_25_lines_whatever_the_plan(judges, rows):
-    endpoints = [replace(JUDGE, name=f"judge {number}", model=f"m{number}") for number in range(judges)]
+    endpoints = [
+        replace(JUDGE, name=f"judge {number}", model=f"m{number}") for number in range(judges)
+    ]
     plan = [request(0, endpoint, text="line\n" * 50) for endpoint in endpoints]
     lines = page(estimates(plan, []), plan[0], spent=1.0, notes=["note"] * 6).splitlines()
     assert len(lines) == 25
@@ -129,7 +151,10 @@ def test_the_page_says_what_is_left_and_on_what_it_rests():
     lines = page(estimates(PLAN, []), PLAN[0]).splitlines()
     assert lines[0].startswith("10 requests to ask, about 0.00")
     assert lines[0].endswith(" units, about 4 s.")
-    assert " ".join(lines[2].split()) == "requests answered left tokens in tokens out money most minutes"
+    assert (
+        " ".join(lines[2].split())
+        == "requests answered left tokens in tokens out money most minutes"
+    )
     assert lines[3].split()[:4] == ["one", "10", "0", "10"]
     assert any(line.startswith("Tokens of one are guesses") for line in lines)
     learnt = page(estimates(PLAN, [entry(PLAN[0])]), PLAN[0], spent=0.01)

@@ -34,7 +34,12 @@ def start(mock, tmp_path):
     processes = []
 
     def call(**settings):
-        usual = {"url": mock.url, "number": 120, "ledger": str(tmp_path / "ledger.jsonl"), "concurrency": CONCURRENCY}
+        usual = {
+            "url": mock.url,
+            "number": 120,
+            "ledger": str(tmp_path / "ledger.jsonl"),
+            "concurrency": CONCURRENCY,
+        }
         file = tmp_path / f"settings{len(processes)}.json"
         file.write_text(json.dumps(usual | {"key": "MOCK_KEY"} | settings), "utf-8")
         paths = os.pathsep.join([str(ROOT / "workflow" / "lib"), str(ROOT / "tests")])
@@ -114,7 +119,8 @@ def test_a_collection_that_is_stopped_twice_ends_at_once(start, mock):
     outcome = outcome_of(process)
     assert outcome["failed"] == {"interrupted": CONCURRENCY}
     assert outcome["seconds"] < 5
-    assert [entry.cost for entry in read(start.path)] == [None] * CONCURRENCY  # which may have been charged
+    # Which may have been charged
+    assert [entry.cost for entry in read(start.path)] == [None] * CONCURRENCY
 
 
 def test_a_second_process_is_refused_and_disturbs_nothing(start, mock):
@@ -123,7 +129,10 @@ def test_a_second_process_is_refused_and_disturbs_nothing(start, mock):
     second = start()
     _, complaints = second.communicate(timeout=60)
     assert second.returncode == 1
-    assert f"the process {first.pid} is writing this ledger; wait for it to end, or name another ledger" in complaints
+    assert (
+        f"the process {first.pid} is writing this ledger; wait for it to end, or name another"
+        " ledger" in complaints
+    )
     assert outcome_of(first)["missing"] == 0
     assert set(mock.seen.values()) == {1}
 
@@ -148,7 +157,10 @@ def small_disk(tmp_path):
     folder = tmp_path / "disk"
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(folder)]
-    if not shutil.which("mount") or subprocess.run(mount, capture_output=True, check=False).returncode:
+    if (
+        not shutil.which("mount")
+        or subprocess.run(mount, capture_output=True, check=False).returncode
+    ):
         pytest.skip("no disk can be mounted here")
     yield folder
     subprocess.run(["umount", str(folder)], check=True)
@@ -172,7 +184,9 @@ def test_a_disk_that_is_full_all_the_same_is_said_and_the_rest_is_kept(start, mo
     process = start(options={"file_size": 19_500})
     outcome = outcome_of(process)
     assert outcome["stopped"] == "disk"
-    assert outcome["messages"][0].startswith(f"{start.path}: file too large; {outcome['answered']} answers are kept in it")
+    assert outcome["messages"][0].startswith(
+        f"{start.path}: file too large; {outcome['answered']} answers are kept in it"
+    )
     assert start.path.stat().st_size == 19_500
     assert outcome["answered"] == len(answered_in(start.path)) > 10
     assert outcome_of(start())["missing"] == 0

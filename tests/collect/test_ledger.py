@@ -15,13 +15,30 @@ from recuse.collect.estimate import estimates
 from recuse.collect.ledger import SEEN, Entry, Ledger, answers_in, ledger_found, line_of, read
 from recuse.collect.run import collect
 
-ASKED = {"model": "m", "messages": [{"role": "user", "content": "Wie viele? \ud83d"}], "body": {}, "rubric": [], "mode": "text"}
+ASKED = {
+    "model": "m",
+    "messages": [{"role": "user", "content": "Wie viele? \ud83d"}],
+    "body": {},
+    "rubric": [],
+    "mode": "text",
+}
 
 
 def entry(key, *, error=None, cost=0.5, text="four", attempt=1):
     response = {"choices": [{"message": {"content": text}}]}
     reason = error and {"reason": error, "message": "so it was"}
-    return Entry(key, "judge", ASKED, {"prompt": key}, "2026-05-01T10:00:00Z", 0.2, attempt, response, error=reason, cost=cost)
+    return Entry(
+        key,
+        "judge",
+        ASKED,
+        {"prompt": key},
+        "2026-05-01T10:00:00Z",
+        0.2,
+        attempt,
+        response,
+        error=reason,
+        cost=cost,
+    )
 
 
 @pytest.fixture
@@ -48,7 +65,9 @@ def test_the_last_usable_response_is_the_answer_to_a_request(path):
     with Ledger(path) as ledger:
         answers = ledger
         assert [*answers] == ["a"]
-        ledger.append([entry("a", text="new"), entry("b", attempt=2), entry("a", error="server error")])
+        ledger.append(
+            [entry("a", text="new"), entry("b", attempt=2), entry("a", error="server error")]
+        )
         assert answers["a"] == entry("a", text="new")
         assert answers["b"] == entry("b", attempt=2)
     assert dict(answers_in(path)) == {"a": entry("a", text="new"), "b": entry("b", attempt=2)}
@@ -57,7 +76,13 @@ def test_the_last_usable_response_is_the_answer_to_a_request(path):
 
 def test_money_is_summed_and_an_unknown_cost_counts_at_the_most_that_it_may_be(path):
     unknown = replace(entry("b", error="timeout", cost=None), at_most=0.125)
-    fill(path, entry("a", error="another model"), entry("a", cost=0.25), unknown, entry("c", cost=None))
+    fill(
+        path,
+        entry("a", error="another model"),
+        entry("a", cost=0.25),
+        unknown,
+        entry("c", cost=None),
+    )
     with Ledger(path) as ledger:
         assert ledger.spent == 0.875
         ledger.append([entry("d")])
@@ -83,7 +108,9 @@ def test_a_line_cut_off_is_ended_and_skipped_and_nothing_else_is_lost(path, kept
 
 
 @pytest.mark.parametrize("value", [None, True, [1], "text", -5, 10**400, float("nan")])
-@pytest.mark.parametrize("name", [*Entry.__dataclass_fields__, "messages", "mode", "rubric", "body", "reason"])
+@pytest.mark.parametrize(
+    "name", [*Entry.__dataclass_fields__, "messages", "mode", "rubric", "body", "reason"]
+)
 def test_a_line_that_was_edited_is_skipped_or_read_and_never_a_crash(path, name, value):
     fill(path, entry("a"), entry("b", error="timeout", cost=None))
     edited = []
@@ -109,7 +136,10 @@ def test_a_line_that_is_not_whole_is_named(path):
     path.write_bytes(content + b'{"recuse": 1, "key": "b"}\n{"recuse": 1}\n' + content)
     with listening() as warnings:
         assert len([*read(path)]) == 2
-    assert "lines 2 and 3 are cut off or damaged, as by a kill, a full disk or an edit, and skipped" in warnings[0]
+    assert (
+        "lines 2 and 3 are cut off or damaged, as by a kill, a full disk or an edit, and skipped"
+        in warnings[0]
+    )
 
 
 def test_a_ledger_cut_in_its_first_line_is_still_one(path):
@@ -159,16 +189,25 @@ with Ledger(sys.argv[1]) as ledger:
 
 
 def python(script, path, **options):
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "workflow" / "lib"), str(ROOT / "tests")])}
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(ROOT / "workflow" / "lib"), str(ROOT / "tests")])
+    }
     command = [sys.executable, "-c", script, str(path)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=ROOT, **options)
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env=environment, cwd=ROOT, **options
+    )
 
 
 def test_a_second_process_is_told_who_writes_until_that_is_killed(path):
     process = python(HOLD, path)
     with process.stdout as printed:
         assert printed.readline() == "held\n"
-        with pytest.raises(ConfigError, match=rf"{process.pid}.*wait for it to end, or name another ledger"), Ledger(path):
+        with (
+            pytest.raises(
+                ConfigError, match=rf"{process.pid}.*wait for it to end, or name another ledger"
+            ),
+            Ledger(path),
+        ):
             pass
         assert list(read(path)) == []
         process.kill()
@@ -192,7 +231,11 @@ def test_a_full_disk_is_said_with_what_is_kept(path):
 def test_a_line_is_whole_after_one_that_had_no_room(path, monkeypatch):
     write = os.write
     with Ledger(path) as ledger:
-        monkeypatch.setattr(os, "write", lambda file, data: write(file, data[:20]) if len(data) > 20 else write(-1, data))
+        monkeypatch.setattr(
+            os,
+            "write",
+            lambda file, data: write(file, data[:20]) if len(data) > 20 else write(-1, data),
+        )
         with pytest.raises(DiskError):
             ledger.append([entry("a")])
         monkeypatch.undo()
@@ -219,7 +262,8 @@ def test_a_ledger_counts_as_found_until_others_change_it(tmp_path, monkeypatch):
         assert ledger_found(config, "asked") not in (absent, left)
 
 
-OF_0_2 = ROOT / "tests" / "collect" / "data" / "ledger_of_0_2.jsonl"  # with faults, log probabilities and a batch
+# With faults, log probabilities and a batch
+OF_0_2 = ROOT / "tests" / "collect" / "data" / "ledger_of_0_2.jsonl"
 
 
 def test_a_ledger_of_version_0_2_answers_what_it_answered(path):

@@ -82,7 +82,11 @@ def test_nothing_is_sent_before_the_server_wants_it(clock):
 
 @pytest.mark.parametrize(
     ("settings", "tokens", "minute"),
-    [({"requests_per_minute": 120}, 1, 120), ({"tokens_per_minute": 60_000}, 500, 120), ({"tokens_per_minute": 600}, 300, 2)],
+    [
+        ({"requests_per_minute": 120}, 1, 120),
+        ({"tokens_per_minute": 60_000}, 500, 120),
+        ({"tokens_per_minute": 600}, 300, 2),
+    ],
 )
 def test_no_more_is_sent_in_a_minute_than_is_allowed(clock, settings, tokens, minute):
     pace = pace_of(clock, concurrency=10**6, **settings)
@@ -103,7 +107,10 @@ def test_no_more_is_sent_in_a_minute_than_is_allowed(clock, settings, tokens, mi
         ({"retry-after": "3"}, 3.0),
         ({"retry-after": "1.5"}, 1.5),
         ({"retry-after-ms": "250", "retry-after": "3"}, 0.25),
-        ({"retry-after": format_datetime(datetime.fromtimestamp(NOW + 20, UTC), usegmt=True)}, 20.0),
+        (
+            {"retry-after": format_datetime(datetime.fromtimestamp(NOW + 20, UTC), usegmt=True)},
+            20.0,
+        ),
         ({"retry-after": format_datetime(datetime.fromtimestamp(NOW - 20, UTC), usegmt=True)}, 0.0),
         ({"retry-after": "soon"}, None),
         *(({"retry-after": text}, None) for text in ("-1", "NaN", "1e9", "9" * 400, "1,5", "²")),

@@ -5,7 +5,16 @@ import math
 import pytest
 
 from recuse.collect.parse import OFF_SCALE, REFUSAL, TRUNCATED, UNREADABLE, Score, repair, scores
-from recuse.collect.requests import FIRST_LINE, LAST_LINE, LOGPROBS, NUMBER, SCHEMA, Criterion, Endpoint, Request
+from recuse.collect.requests import (
+    FIRST_LINE,
+    LAST_LINE,
+    LOGPROBS,
+    NUMBER,
+    SCHEMA,
+    Criterion,
+    Endpoint,
+    Request,
+)
 from recuse.collect.responses import choice_in
 from recuse.collect.rubrics import criterion_of, verdict_of, wording_of
 
@@ -73,14 +82,23 @@ def test_text_is_read_by_its_pattern_alone(content, score):
 def test_each_criterion_has_a_line_of_its_own():
     content = "Helpfulness: 2\nLogical correctness = 5\n"
     assert read(content, TWO, NUMBER) == [Score(2), Score(5)]
-    assert read("Helpfulness: 2\nHelpfulness: 3\nLogical correctness: 5", TWO, NUMBER) == [Score(None, UNREADABLE), Score(5)]
+    assert read("Helpfulness: 2\nHelpfulness: 3\nLogical correctness: 5", TWO, NUMBER) == [
+        Score(None, UNREADABLE),
+        Score(5),
+    ]
 
 
 def test_a_line_is_of_the_criterion_that_it_starts_with():
-    criteria = [Criterion(name, "?", "12345") for name in ("Quality", "Writing quality", "Style (tone)")]
+    criteria = [
+        Criterion(name, "?", "12345") for name in ("Quality", "Writing quality", "Style (tone)")
+    ]
     text = "1. **Quality**: 5\n* Writing quality: 2\n  Style (tone) = 3"
     assert read(text, criteria, NUMBER) == [Score(5), Score(2), Score(3)]
-    assert read("Writing quality: 2\nStyle (tone): 4", criteria, NUMBER) == [Score(None, UNREADABLE), Score(2), Score(4)]
+    assert read("Writing quality: 2\nStyle (tone): 4", criteria, NUMBER) == [
+        Score(None, UNREADABLE),
+        Score(2),
+        Score(4),
+    ]
 
 
 def test_a_text_that_was_filtered_is_none_and_half_a_surrogate_can_be_sent():
@@ -94,7 +112,9 @@ def test_labels_of_the_paper_are_numbers_of_its_data():
     criterion = (criterion_of("Helpfulness", PAPER, {}),)
     content = "Explanation: fine, Answer: neither helpful nor unhelpful"
     assert read(content, criterion, NUMBER) == [Score(3)]
-    assert read("Explanation: fine. Answer: somewhat", criterion, NUMBER) == [Score(None, UNREADABLE)]
+    assert read("Explanation: fine. Answer: somewhat", criterion, NUMBER) == [
+        Score(None, UNREADABLE)
+    ]
     ends = [criterion_of(name, PAPER, {}) for name in ("Faithfulness", "Logical correctness")]
     assert [each.value_of(each.labels[-1]) for each in ends] == [4, 2]
 
@@ -104,7 +124,9 @@ def test_verdicts_are_read_where_their_wording_has_them():
     criterion = (verdict_of(last),)
     assert read("Answer1 is longer.\nAnswer2", criterion, NUMBER, reads=LAST_LINE) == [Score(2)]
     assert read("Tie\nAnswer1 is longer", criterion, NUMBER, reads=FIRST_LINE) == [Score(1)]
-    assert read("Answer1 or Answer2", criterion, NUMBER, reads=LAST_LINE) == [Score(None, UNREADABLE)]
+    assert read("Answer1 or Answer2", criterion, NUMBER, reads=LAST_LINE) == [
+        Score(None, UNREADABLE)
+    ]
     assert read("Answer12", criterion, NUMBER, reads=LAST_LINE) == [Score(None, UNREADABLE)]
 
 
@@ -117,9 +139,18 @@ def test_refusals_and_truncated_replies_are_missing_even_if_a_number_is_there():
 
 
 def test_a_score_by_logprobs_is_the_expected_rating():
-    top = [{"token": token, "logprob": math.log(p)} for token, p in ((" 5", 0.5), ("1", 0.25), ("the", 0.2), ("9", 0.005))]
+    top = [
+        {"token": token, "logprob": math.log(p)}
+        for token, p in ((" 5", 0.5), ("1", 0.25), ("the", 0.2), ("9", 0.005))
+    ]
     reply = {
-        "choices": [{"message": {"content": "5"}, "finish_reason": "length", "logprobs": {"content": [{"top_logprobs": top}]}}]
+        "choices": [
+            {
+                "message": {"content": "5"},
+                "finish_reason": "length",
+                "logprobs": {"content": [{"top_logprobs": top}]},
+            }
+        ]
     }
     (score,) = scores(request(mode=LOGPROBS), reply).values()
     assert score.value == pytest.approx((5 * 0.5 + 1 * 0.25) / 0.75)
@@ -141,7 +172,9 @@ def test_a_score_by_logprobs_is_the_expected_rating():
 )
 def test_a_score_by_logprobs_is_missing_where_other_labels_might_be_likely(likeliest, score):
     top = likeliest and [{"token": token, "logprob": value} for token, value in likeliest]
-    reply = {"choices": [{"message": {"content": "5"}, "logprobs": {"content": [{"top_logprobs": top}]}}]}
+    reply = {
+        "choices": [{"message": {"content": "5"}, "logprobs": {"content": [{"top_logprobs": top}]}}]
+    }
     (read,) = scores(request(mode=LOGPROBS), reply).values()
     assert read.value == (score and pytest.approx(score))
 

@@ -1,4 +1,6 @@
-"""Requests of a plan: what judges are shown, in what order, and what makes two requests the same."""
+"""Requests of a plan: what judges are shown, in what order, and what makes two requests the
+same.
+"""
 
 import json
 
@@ -10,7 +12,10 @@ from recuse.collect.requests import LOGPROBS, Price
 from recuse.collect.texts import prices_in
 
 HERE = "http://127.0.0.1:9/v1"
-JUDGES = {"gpt": {"model": "gpt-x", "base_url": HERE}, "claude": {"model": "claude-y", "base_url": HERE}}
+JUDGES = {
+    "gpt": {"model": "gpt-x", "base_url": HERE},
+    "claude": {"model": "claude-y", "base_url": HERE},
+}
 PROMPTS = "prompt,text\np1,What is a llama?\np2,Add 1 and {answer}.\np3,Third?\n"
 ANSWERS = "prompt,model,text\n" + "".join(
     f'p{number},{model},"I am {model} of GPT-X, answer {number}{place}"\n'
@@ -21,7 +26,15 @@ ANSWERS = "prompt,model,text\n" + "".join(
 
 @pytest.fixture
 def plan(tmp_path):
-    def plan(kind=RATINGS, prompts=PROMPTS, answers=ANSWERS, families=None, prices=None, seed=0, **collect):
+    def plan(
+        kind=RATINGS,
+        prompts=PROMPTS,
+        answers=ANSWERS,
+        families=None,
+        prices=None,
+        seed=0,
+        **collect,
+    ):
         for name, content in (("prompts", prompts), ("answers", answers)):
             (tmp_path / f"{name}.csv").write_text(content)
         collect = {
@@ -30,7 +43,9 @@ def plan(tmp_path):
             "judges": JUDGES,
             **collect,
         }
-        return Plan.of("ours", kind, {"collect": collect, "families": families or {}}, seed=seed, prices=prices)
+        return Plan.of(
+            "ours", kind, {"collect": collect, "families": families or {}}, seed=seed, prices=prices
+        )
 
     return plan
 
@@ -72,7 +87,9 @@ def test_a_plan_makes_the_same_requests_in_whatever_order_its_tables_are(plan):
     keys = [request.key for request in requests_of(plan())]
     header, *rows = ANSWERS.splitlines(keepends=True)
     names, *prompts = PROMPTS.splitlines(keepends=True)
-    turned = plan(answers=header + "".join(reversed(rows)), prompts=names + "".join(reversed(prompts)))
+    turned = plan(
+        answers=header + "".join(reversed(rows)), prompts=names + "".join(reversed(prompts))
+    )
     assert sorted(keys) == sorted(request.key for request in requests_of(turned))
     assert [request.key for request in requests_of(plan())] == keys
     assert [request.key for request in requests_of(plan(seed=1))] != keys
@@ -84,8 +101,17 @@ def test_whatever_could_change_an_answer_changes_the_key_and_nothing_else(plan):
 
     first = keys()
     changes = [
-        {"judges": {name: {**entry, "sampling": {"temperature": 0}} for name, entry in JUDGES.items()}},
-        {"judges": {name: {**entry, "base_url": "http://127.0.0.1:8/v1"} for name, entry in JUDGES.items()}},
+        {
+            "judges": {
+                name: {**entry, "sampling": {"temperature": 0}} for name, entry in JUDGES.items()
+            }
+        },
+        {
+            "judges": {
+                name: {**entry, "base_url": "http://127.0.0.1:8/v1"}
+                for name, entry in JUDGES.items()
+            }
+        },
         {"judges": {name: {**entry, "model": "other"} for name, entry in JUDGES.items()}},
         {"judges": {name: {**entry, "mode": "text"} for name, entry in JUDGES.items()}},
         {"wordings": ["examiner"]},
@@ -95,7 +121,11 @@ def test_whatever_could_change_an_answer_changes_the_key_and_nothing_else(plan):
     for change in changes:
         assert not first & keys(**change), change
     for change in (
-        {"judges": {name: {**entry, "concurrency": 2, "key": "MY_KEY"} for name, entry in JUDGES.items()}},
+        {
+            "judges": {
+                name: {**entry, "concurrency": 2, "key": "MY_KEY"} for name, entry in JUDGES.items()
+            }
+        },
         {"budget": 3, "ledger": "elsewhere.jsonl", "repair": False, "hidden": ["nobody"]},
         {"judges": {f"{name} renamed": entry for name, entry in JUDGES.items()}},
     ):
@@ -109,7 +139,10 @@ def test_the_order_of_criteria_varies_and_is_kept(plan):
     orders = {tuple(each.dimension for each in request.criteria) for request in requests_of(plan())}
     assert len(orders) > 10
     for request in requests_of(plan()):
-        text, places = shown(request), [shown(request).index(f"{each.dimension}: ") for each in request.criteria]
+        text, places = (
+            shown(request),
+            [shown(request).index(f"{each.dimension}: ") for each in request.criteria],
+        )
         assert places == sorted(places), text
 
 
@@ -124,34 +157,42 @@ def test_pairs_are_shown_in_both_orders_or_one_at_random(plan):
     assert {request.about["order"] for request in one} == {"ab", "ba"}
     judges = {}
     for request in one:  # all judges see a pair in the same order
-        judges.setdefault((request.about["prompt"], request.about["model_a"], request.about["model_b"]), set()).add(
-            request.about["order"]
-        )
+        judges.setdefault(
+            (request.about["prompt"], request.about["model_a"], request.about["model_b"]), set()
+        ).add(request.about["order"])
     assert {len(orders) for orders in judges.values()} == {1}
     assert len(requests_of(plan(VERDICTS, against="llama"))) == 2 * 3 * 2 * 2
 
 
 def test_the_papers_ask_one_criterion_at_a_time_in_their_own_words(plan):
-    requests = requests_of(plan(wordings=["play_favorites"], rubrics=["Faithfulness", "Helpfulness"]))
+    requests = requests_of(
+        plan(wordings=["play_favorites"], rubrics=["Faithfulness", "Helpfulness"])
+    )
     assert len(requests) == 2 * 3 * 3 * 2
-    text = next(shown(request) for request in requests if request.criteria[0].dimension == "Faithfulness")
+    text = next(
+        shown(request) for request in requests if request.criteria[0].dimension == "Faithfulness"
+    )
     assert "Use the following format: Explanation: [Explanation], Answer: [Answer]" in text
     assert text.endswith("most is faithful\nall is faithful")
     assert all("response_format" not in request.body for request in requests)
-    (request, *_) = requests_of(plan(VERDICTS, wordings=["chen_explanation_first"]))
+    request, *_ = requests_of(plan(VERDICTS, wordings=["chen_explanation_first"]))
     assert request.messages[0]["role"] == "system"
     assert "~~~Answer2\n" in request.messages[1]["content"]
 
 
 def test_schemas_allow_labels_alone(plan):
-    (request, *_) = requests_of(plan(rubrics=["Helpfulness"]))
+    request, *_ = requests_of(plan(rubrics=["Helpfulness"]))
     schema = request.body["response_format"]["json_schema"]["schema"]
     assert schema["properties"] == {"Helpfulness": {"type": "integer", "enum": [1, 2, 3, 4, 5]}}
     json.dumps(request.identity)
 
 
 def test_each_answer_has_as_many_judges_as_the_design_says(plan):
-    requests = requests_of(plan(design={"judges_per_answer": 1}, judges={"one": JUDGES["gpt"], "two": JUDGES["claude"]}))
+    requests = requests_of(
+        plan(
+            design={"judges_per_answer": 1}, judges={"one": JUDGES["gpt"], "two": JUDGES["claude"]}
+        )
+    )
     assert len(requests) == 9
     assert len(requests_of(plan(design={"prompts": 2}))) == 2 * 2 * 3
 
@@ -161,18 +202,33 @@ def test_each_answer_has_as_many_judges_as_the_design_says(plan):
     [
         ({"prompts": "prompt,text\np1,a\np1,b\n"}, "line 3: found a second text of p1; keep one"),
         ({"prompts": "prompt,text\np1,\n"}, "line 2, column text: empty"),
-        ({"answers": "prompt,model,text\np9,gpt,x\n"}, "the prompt 'p9' is not in the table of prompts; known: p1"),
-        ({"answers": "prompt,model,text\np1,gpt,x\np1,gpt,y\n"}, "line 3: found a second text of gpt of p1; keep one"),
+        (
+            {"answers": "prompt,model,text\np9,gpt,x\n"},
+            "the prompt 'p9' is not in the table of prompts; known: p1",
+        ),
+        (
+            {"answers": "prompt,model,text\np1,gpt,x\np1,gpt,y\n"},
+            "line 3: found a second text of gpt of p1; keep one",
+        ),
         ({"answers": "prompt,who,text\np1,gpt,x\n"}, "column model: missing"),
-        ({"wordings": ["plane"]}, "'plane' is not one of the wordings for ratings; did you mean 'plain'"),
-        ({"rubrics": ["helpfulnes"]}, "'helpfulnes' is not one of the criteria; did you mean 'Helpfulness'"),
+        (
+            {"wordings": ["plane"]},
+            "'plane' is not one of the wordings for ratings; did you mean 'plain'",
+        ),
+        (
+            {"rubrics": ["helpfulnes"]},
+            "'helpfulnes' is not one of the criteria; did you mean 'Helpfulness'",
+        ),
         (
             {"templates": {"mine": {"template": "{prompt}"}}, "wordings": ["mine"]},
             "mine: 'answer' is not one of the texts in braces in the template",
         ),
         (
             {"templates": {"mine": {"template": "{prompt} {answer} {x}"}}, "wordings": ["mine"]},
-            "mine: the template: 'x' is not one of what may be in braces; known: answer, criteria, labels, prompt, reply",
+            (
+                "mine: the template: 'x' is not one of what may be in braces; known: answer,"
+                " criteria, labels, prompt, reply"
+            ),
         ),
         (
             {
@@ -182,17 +238,30 @@ def test_each_answer_has_as_many_judges_as_the_design_says(plan):
             "label lo is more than one token",
         ),
         (
-            {"judges": {"gpt": {**JUDGES["gpt"], "mode": LOGPROBS}}, "wordings": ["play_favorites"]},
+            {
+                "judges": {"gpt": {**JUDGES["gpt"], "mode": LOGPROBS}},
+                "wordings": ["play_favorites"],
+            },
             "asks for more than a label",
         ),
         ({"writers": {"gpt": JUDGES["gpt"]}}, "gpt: has answers in"),
-        ({"kind": VERDICTS, "judges": {"gpt": {**JUDGES["gpt"], "mode": LOGPROBS}}}, "a verdict has no expected value"),
         (
-            {"templates": {"mine": {"template": "{prompt} {answer} {definition}"}}, "wordings": ["mine"]},
+            {"kind": VERDICTS, "judges": {"gpt": {**JUDGES["gpt"], "mode": LOGPROBS}}},
+            "a verdict has no expected value",
+        ),
+        (
+            {
+                "templates": {"mine": {"template": "{prompt} {answer} {definition}"}},
+                "wordings": ["mine"],
+            },
             "'definition' is not one of what may be in braces",
         ),
         (
-            {"kind": VERDICTS, "templates": {"mine": {"template": "{prompt} {answer_1} {answer_2}"}}, "wordings": ["mine"]},
+            {
+                "kind": VERDICTS,
+                "templates": {"mine": {"template": "{prompt} {answer_1} {answer_2}"}},
+                "wordings": ["mine"],
+            },
             "mine: labels: missing; write what a judge may answer",
         ),
         (
@@ -221,7 +290,10 @@ def test_what_does_not_fit_together_is_an_error(plan, change, message):
 
 def test_the_name_of_a_writer_at_its_server_is_hidden(plan):
     of_plan = plan(writers={"mine": {"model": "qwen3-small", "base_url": HERE}})
-    assert of_plan.blinded("I am Qwen3-small, not qwen3-smaller.") == "I am [model], not qwen3-smaller."
+    assert (
+        of_plan.blinded("I am Qwen3-small, not qwen3-smaller.")
+        == "I am [model], not qwen3-smaller."
+    )
 
 
 def test_the_address_of_openai_may_be_written_or_left_out(plan):
@@ -234,7 +306,10 @@ def test_the_address_of_openai_may_be_written_or_left_out(plan):
 
 def test_prices_are_by_the_models_names_at_their_servers(plan):
     prices = prices_in("prices.yaml", {"gpt-x": {"input": 2, "output": 8}})
-    judges = {"gpt": {**JUDGES["gpt"], "base_url": "https://example.org/v1"}, "claude": JUDGES["claude"]}
+    judges = {
+        "gpt": {**JUDGES["gpt"], "base_url": "https://example.org/v1"},
+        "claude": JUDGES["claude"],
+    }
     of_plan = plan(prices=prices, judges=judges).judges
     assert of_plan["gpt"].endpoint.price == Price(2, 8)
     assert of_plan["claude"].endpoint.price == Price()  # on this machine

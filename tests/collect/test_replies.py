@@ -1,4 +1,6 @@
-"""Replies of whole classes against what docs/collect.md says of them: wrapped, negated, in fractions, quoted, cut off."""
+"""Replies of whole classes against what docs/collect.md says of them: wrapped, negated, in
+fractions, quoted, cut off.
+"""
 
 import json
 import time
@@ -16,19 +18,28 @@ SCALES = {
     "1-5": [*map(str, range(1, 6))],
     "1-10": [*map(str, range(1, 11))],
     "0-100": [*map(str, range(101))],
-    "words": ["not helpful at all", "very unhelpful", "somewhat helpful", "very helpful", "above and beyond"],
+    "words": [
+        "not helpful at all",
+        "very unhelpful",
+        "somewhat helpful",
+        "very helpful",
+        "above and beyond",
+    ],
     "letters": ["A", "tie", "B"],
 }
 
 
 def read(reply, labels, *, dimensions=(NAME,), mode=NUMBER, reads="reply", finish="stop", low=1):
     criteria = tuple(Criterion(each, "?", tuple(labels), low) for each in dimensions)
-    request = Request(Endpoint("judge", "m"), ({"role": "user", "content": "?"},), {}, criteria, mode, reads)
+    request = Request(
+        Endpoint("judge", "m"), ({"role": "user", "content": "?"},), {}, criteria, mode, reads
+    )
     response = {"choices": [{"message": {"content": reply}, "finish_reason": finish}]}
     return {name: score.reason or score.value for name, score in scores(request, response).items()}
 
 
-# Every form in which a person reads the label without guessing; {0}: the label, {1}: the last label.
+# Every form in which a person reads the label without guessing; {0}: the label, {1}: the last
+# label.
 FORMS = [
     "{0}",
     " {0}\n",
@@ -175,7 +186,9 @@ def test_two_labels_are_none(scale):
     for form in TWO:
         for label, other in zip(labels, [*labels[1:], labels[0]], strict=True):
             for reply in (form.format(label, other), form.format(other, label)):
-                assert read(reply, labels) == {NAME: "unreadable"} == meaning(reply, labels, [NAME]), reply
+                assert (
+                    read(reply, labels) == {NAME: "unreadable"} == meaning(reply, labels, [NAME])
+                ), reply
 
 
 @pytest.mark.parametrize("scale", SCALES)
@@ -192,13 +205,49 @@ def test_a_reply_cut_at_any_byte_is_what_is_left_of_it_or_truncated(scale):
                 if cut.strip().startswith("{") and "}" not in cut:
                     assert isinstance(found[NAME], str), cut
                 if cut.strip():
-                    assert read(cut, labels, finish="length") == read(cut, labels, finish="MAX_TOKENS") == {NAME: TRUNCATED}
+                    assert (
+                        read(cut, labels, finish="length")
+                        == read(cut, labels, finish="MAX_TOKENS")
+                        == {NAME: TRUNCATED}
+                    )
 
 
 PIECES = st.sampled_from(
     [
-        *("1", "2", "5", "10", "3.0", "3.7", "/5", " out of 5", "%", "-", "not ", "**", "_", "`", '"', "'", "(", ")", "<", ">"),
-        *("Answer: ", "answer=", "Final score: ", "Helpfulness: ", "Writing quality: ", "quality = ", "rating", ":", "=", ", "),
+        *(
+            "1",
+            "2",
+            "5",
+            "10",
+            "3.0",
+            "3.7",
+            "/5",
+            " out of 5",
+            "%",
+            "-",
+            "not ",
+            "**",
+            "_",
+            "`",
+            '"',
+            "'",
+            "(",
+            ")",
+            "<",
+            ">",
+        ),
+        *(
+            "Answer: ",
+            "answer=",
+            "Final score: ",
+            "Helpfulness: ",
+            "Writing quality: ",
+            "quality = ",
+            "rating",
+            ":",
+            "=",
+            ", ",
+        ),
         *(
             ". ",
             "; ",
@@ -234,7 +283,9 @@ PIECES = st.sampled_from(
 @settings(max_examples=400, deadline=None)
 @given(
     pieces=st.lists(PIECES, max_size=9),
-    dimensions=st.sampled_from([(NAME,), (NAME, "Quality"), ("Quality", "Writing quality"), ("Answer quality",)]),
+    dimensions=st.sampled_from(
+        [(NAME,), (NAME, "Quality"), ("Quality", "Writing quality"), ("Answer quality",)]
+    ),
     reads=st.sampled_from(["reply", "first line", "last line"]),
 )
 def test_any_reply_means_what_the_page_says(pieces, dimensions, reads):
@@ -245,7 +296,25 @@ def test_any_reply_means_what_the_page_says(pieces, dimensions, reads):
 
 
 @pytest.mark.parametrize(
-    "piece", ["!", " ", "()", "(", "1", "4 of ", "answer: ", "answer ", "{", '{"a":', ", ", "\n", "<think>", "`", "[", "*_"]
+    "piece",
+    [
+        "!",
+        " ",
+        "()",
+        "(",
+        "1",
+        "4 of ",
+        "answer: ",
+        "answer ",
+        "{",
+        '{"a":',
+        ", ",
+        "\n",
+        "<think>",
+        "`",
+        "[",
+        "*_",
+    ],
 )
 def test_a_reply_of_any_length_is_read_at_once(piece):
     for reply in (piece * 200_000 + "x", "x" + piece * 200_000, f"a{piece * 200_000}b"):
@@ -254,9 +323,17 @@ def test_a_reply_of_any_length_is_read_at_once(piece):
         assert time.process_time() - started < 2
 
 
-@pytest.mark.parametrize("labels", [["A", "A*"], ["C", "C#", "C++"], ["_", "__"], ["1", "2"], ["(a)", "(b)"], ["ja.", "nein."]])
+@pytest.mark.parametrize(
+    "labels",
+    [["A", "A*"], ["C", "C#", "C++"], ["_", "__"], ["1", "2"], ["(a)", "(b)"], ["ja.", "nein."]],
+)
 def test_labels_of_any_characters_are_read_as_themselves(labels):
     for place, label in enumerate(labels):
-        for reply in (label, f"Answer: {label}", json.dumps({NAME: label}), json.dumps({"score": f'"{label}"'})):
+        for reply in (
+            label,
+            f"Answer: {label}",
+            json.dumps({NAME: label}),
+            json.dumps({"score": f'"{label}"'}),
+        ):
             assert read(reply, labels) == {NAME: 1 + place} == meaning(reply, labels, [NAME]), reply
     assert read("1/2", ["1", "2"]) == {NAME: "unreadable"}  # either of the two

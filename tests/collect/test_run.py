@@ -47,13 +47,29 @@ def run(tmp_path):
 
 
 def contents(path):
-    return {entry.key: entry.response["choices"][0]["message"]["content"] for entry in read(path) if entry.reason is None}
+    return {
+        entry.key: entry.response["choices"][0]["message"]["content"]
+        for entry in read(path)
+        if entry.reason is None
+    }
 
 
 def test_what_is_answered_is_not_asked_again_and_a_changed_request_is(run, mock):
     first, second = run(plan(mock.url, 6)), run(plan(mock.url, 10))
-    assert (first.total, first.before, first.answered, first.missing, first.stopped) == (6, 0, 6, 0, "done")
-    assert (second.total, second.before, second.answered, second.asked, second.missing) == (10, 6, 4, 4, 0)
+    assert (first.total, first.before, first.answered, first.missing, first.stopped) == (
+        6,
+        0,
+        6,
+        0,
+        "done",
+    )
+    assert (second.total, second.before, second.answered, second.asked, second.missing) == (
+        10,
+        6,
+        4,
+        4,
+        0,
+    )
     assert set(mock.seen.values()) == {1}
     assert mock.done == {"answered": 10}
     changed = run(plan(mock.url, 10, body={"temperature": 0.5}))
@@ -78,14 +94,18 @@ def test_an_entry_says_what_was_asked_and_what_came(run, mock):
     assert (entry.status, entry.attempt) == (200, 1)
     assert entry.response == mock.completion({"model": "mock-1", "messages": request.messages})
     used = entry.response["usage"]
-    assert entry.cost == pytest.approx((used["prompt_tokens"] + 10 * used["completion_tokens"]) / 1e6)
+    assert entry.cost == pytest.approx(
+        (used["prompt_tokens"] + 10 * used["completion_tokens"]) / 1e6
+    )
     assert outcome.money == entry.cost
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_each_fault_is_tried_again_and_counted_by_its_reason(run, mock, fault):
     mock.plan, mock.share, mock.seed = (fault,), 0.5, 3
-    outcome = run(plan(mock.url, 8, timeout=1.5 if REASONS[fault] == "timeout" else 10.0, attempts=9))
+    outcome = run(
+        plan(mock.url, 8, timeout=1.5 if REASONS[fault] == "timeout" else 10.0, attempts=9)
+    )
     assert outcome.missing == 0
     assert mock.done[fault] > 3
     assert outcome.failed == {REASONS[fault]: mock.done[fault]}
@@ -109,7 +129,10 @@ def test_faults_of_all_kinds_leave_the_answers_of_a_run_without_any(run, mock):
     assert contents(run.path) == contents(run.path.with_name("undisturbed.jsonl"))
 
 
-@pytest.mark.parametrize(("finish", "refusal"), [("length", None), ("stop", "I cannot rate this."), ("content_filter", None)])
+@pytest.mark.parametrize(
+    ("finish", "refusal"),
+    [("length", None), ("stop", "I cannot rate this."), ("content_filter", None)],
+)
 def test_a_truncated_answer_and_a_refusal_are_answers_that_others_read(run, mock, finish, refusal):
     mock.finish, mock.refusal = finish, refusal
     assert run(plan(mock.url, 1)).answered == 1
@@ -154,9 +177,12 @@ def test_nobody_listening_is_said(run):
 
 
 @pytest.mark.parametrize(
-    ("fault", "reason", "words"), [("unauthorized", "not allowed", "valid key"), ("quota", "no quota", "is left")]
+    ("fault", "reason", "words"),
+    [("unauthorized", "not allowed", "valid key"), ("quota", "no quota", "is left")],
 )
-def test_a_key_that_is_not_accepted_stops_its_server_alone_and_is_named_by_its_variable(run, mock, fault, reason, words):
+def test_a_key_that_is_not_accepted_stops_its_server_alone_and_is_named_by_its_variable(
+    run, mock, fault, reason, words
+):
     with Mock() as other:
         mock.always = fault
         outcome = run(plan(mock.url, 50, key="MOCK_KEY") + plan(other.url, 30, judge="other"))
@@ -219,11 +245,14 @@ def test_what_follows_from_an_answer_is_asked_at_once_and_once_also_by_a_later_r
     mock.log.clear()
     assert run(requests, "other.jsonl", follow=follow).answered == alone.answered + repaired
     places = [place for place, text in enumerate(mock.log) if text.startswith("repair")]
-    assert [mock.log[place] for place in places] == [f"repair {mock.log[place - 1]}" for place in places]
+    assert [mock.log[place] for place in places] == [
+        f"repair {mock.log[place - 1]}" for place in places
+    ]
 
 
 def test_a_budget_is_never_passed_and_is_used_to_within_a_request(run, mock):
-    mock.plan, mock.share, mock.seed = ("bad JSON", "server error"), 0.2, 5  # of the first, nobody knows the cost
+    # Of the first, nobody knows the cost
+    mock.plan, mock.share, mock.seed = ("bad JSON", "server error"), 0.2, 5
     requests = plan(mock.url, 200, attempts=20)
     worst = 1e-6 * (12 / 2 + 8) + 20e-5  # of the longest request here
     outcome = run(requests, budget=0.005)
@@ -235,7 +264,8 @@ def test_a_budget_is_never_passed_and_is_used_to_within_a_request(run, mock):
     assert outcome.missing > 0
     assert 0.005 - worst - 1e-9 <= spent <= 0.005
     assert run(requests, budget=0.005).asked == 0
-    assert run(plan(mock.url, 1, judge="another"), budget=0.005).asked == 0  # what the ledger holds of other plans counts, too
+    # What the ledger holds of other plans counts, too
+    assert run(plan(mock.url, 1, judge="another"), budget=0.005).asked == 0
     assert "the next request could exceed the budget of 0.005" in outcome.messages[0]
     assert run(requests, budget=1.0).missing == 0
 
@@ -243,10 +273,27 @@ def test_a_budget_is_never_passed_and_is_used_to_within_a_request(run, mock):
 @pytest.mark.parametrize(
     "usage",
     [
-        *([1], "text", 7, None, {}, {"prompt_tokens": 13}, {"prompt_tokens": "13", "completion_tokens": "1"}),
-        *({"prompt_tokens": 10**400, "completion_tokens": 1}, {"prompt_tokens": 1e300, "completion_tokens": 1e300}),
-        *({"prompt_tokens": -(10**6), "completion_tokens": 1}, {"prompt_tokens": 13, "completion_tokens": -(10**6)}),
-        *({"prompt_tokens": True, "completion_tokens": False}, {"prompt_tokens": 0, "completion_tokens": 0}),
+        *(
+            [1],
+            "text",
+            7,
+            None,
+            {},
+            {"prompt_tokens": 13},
+            {"prompt_tokens": "13", "completion_tokens": "1"},
+        ),
+        *(
+            {"prompt_tokens": 10**400, "completion_tokens": 1},
+            {"prompt_tokens": 1e300, "completion_tokens": 1e300},
+        ),
+        *(
+            {"prompt_tokens": -(10**6), "completion_tokens": 1},
+            {"prompt_tokens": 13, "completion_tokens": -(10**6)},
+        ),
+        *(
+            {"prompt_tokens": True, "completion_tokens": False},
+            {"prompt_tokens": 0, "completion_tokens": 0},
+        ),
     ],
 )
 def test_counts_that_cannot_be_true_count_at_the_worst_and_lose_no_answer(run, mock, usage):
@@ -280,7 +327,9 @@ def test_a_status_that_another_attempt_meets_again_is_not_tried_again(run, mock)
 
 
 @pytest.mark.parametrize("logprob", [1000, 0.5, float("nan"), float("inf"), "-1", True, None])
-def test_log_probabilities_that_cannot_be_true_are_no_answer_now_or_in_an_old_ledger(run, mock, logprob):
+def test_log_probabilities_that_cannot_be_true_are_no_answer_now_or_in_an_old_ledger(
+    run, mock, logprob
+):
     completion, body = mock.completion, {"logprobs": True, "top_logprobs": 5}
 
     def changed(asked):
@@ -292,7 +341,8 @@ def test_log_probabilities_that_cannot_be_true_are_no_answer_now_or_in_an_old_le
     outcome = run(plan(mock.url, 1, mode="logprobs", body=body))
     assert (outcome.asked, outcome.failed) == (1, {"invalid response": 1})
     content = run.path.read_text()
-    run.path.write_text(re.sub(r'"error": \{[^}]*\}', '"error": null', content))  # what earlier versions stored
+    # What earlier versions stored
+    run.path.write_text(re.sub(r'"error": \{[^}]*\}', '"error": null', content))
     mock.completion = completion
     assert run(plan(mock.url, 1, mode="logprobs", body=body)).answered == 1
 
@@ -311,7 +361,8 @@ def test_a_server_that_is_asked_too_much_is_asked_less_and_answers_all(run, mock
     outcome = run(plan(mock.url, 150, concurrency=32, attempts=30))
     assert outcome.missing == 0
     assert outcome.failed == {"rate limit": mock.done["rate limit"]}
-    assert outcome.failed["rate limit"] < 100  # 28 at once before the first is known, and a few each time the limit is felt for
+    # 28 at once before the first is known, and a few each time the limit is felt for
+    assert outcome.failed["rate limit"] < 100
 
 
 def test_a_server_that_wants_a_long_pause_is_left_to_a_later_run(run, mock):
@@ -357,7 +408,9 @@ def test_a_key_reaches_only_the_server_that_needs_it(run, mock, monkeypatch):
         ({"url": "http://localhost:port/v1"}, {}, "write it as in http://localhost:8000/v1"),
     ],
 )
-def test_an_endpoint_that_cannot_be_asked_is_said_before_anything_is(run, mock, settings, environment, words):
+def test_an_endpoint_that_cannot_be_asked_is_said_before_anything_is(
+    run, mock, settings, environment, words
+):
     with pytest.raises(ConfigError) as caught:
         run(plan(**{"url": mock.url} | settings, number=1), environment=environment)
     assert words in str(caught.value)
@@ -368,7 +421,9 @@ def test_an_endpoint_that_cannot_be_asked_is_said_before_anything_is(run, mock, 
 @pytest.mark.parametrize("path", ["/nowhere", "/etc/passwd"])
 def test_certificates_that_cannot_be_read_are_named_by_their_variable(run, mock, monkeypatch, path):
     monkeypatch.setenv("SSL_CERT_FILE", path)
-    with pytest.raises(ConfigError, match=r"certificates for HTTPS cannot be read .*variables SSL_CERT_FILE"):
+    with pytest.raises(
+        ConfigError, match=r"certificates for HTTPS cannot be read .*variables SSL_CERT_FILE"
+    ):
         run(plan(mock.url, 1))
 
 

@@ -36,7 +36,9 @@ def config_with(key, value, specs=()):
 
 def settings_of(**settings):
     return config_with(
-        "robustness_checks", CONFIG["inference"]["robustness_checks"] | {"mine": {"title": "T", "asks": "a", **settings}}
+        "robustness_checks",
+        CONFIG["inference"]["robustness_checks"]
+        | {"mine": {"title": "T", "asks": "a", **settings}},
     )
 
 
@@ -48,21 +50,40 @@ def test_the_projects_own_settings_are_valid():
 @pytest.mark.parametrize(
     ("key", "specs", "message"),
     [
-        ("idiosyncrasy", ["mane"], "inference: idiosyncrasy: 'mane' is not one of specs; did you mean 'main'"),
+        (
+            "idiosyncrasy",
+            ["mane"],
+            "inference: idiosyncrasy: 'mane' is not one of specs; did you mean 'main'",
+        ),
         (
             "sensitivity",
             ["completion_effects"],
             "inference: sensitivity: completion_effects: this table takes no spec",
         ),
-        ("leaderboard", ["length_control"], "'length_control' is not one of inference: idiosyncrasy, whose biases are"),
-        ("leaderboard", ["gam"], "inference: leaderboard: gam: this table takes no spec with estimator"),
+        (
+            "leaderboard",
+            ["length_control"],
+            "'length_control' is not one of inference: idiosyncrasy, whose biases are",
+        ),
+        (
+            "leaderboard",
+            ["gam"],
+            "inference: leaderboard: gam: this table takes no spec with estimator",
+        ),
         (
             "measurement_error",
             ["llm_reference"],
             "inference: measurement_error: llm_reference: this table takes no spec with reference",
         ),
-        ("sensitivity", ["gam"], "inference: sensitivity: gam: this table takes no spec with estimator"),
-        *((key, ["length_alone"], f"{key}: length_alone: {NO_BIAS}") for key in ("leaderboard", "idiosyncrasy")),
+        (
+            "sensitivity",
+            ["gam"],
+            "inference: sensitivity: gam: this table takes no spec with estimator",
+        ),
+        *(
+            (key, ["length_alone"], f"{key}: length_alone: {NO_BIAS}")
+            for key in ("leaderboard", "idiosyncrasy")
+        ),
         ("sensitivity", ["length_alone"], f"sensitivity: length_alone: {NO_BIAS}"),
     ],
 )
@@ -76,23 +97,36 @@ def test_specs_that_a_table_cannot_have(key, specs, message):
     [
         (
             {"specs": ["mane"]},
-            "config: inference: robustness_checks: mine: specs: 'mane' is not one of specs; did you mean 'main'",
+            (
+                "config: inference: robustness_checks: mine: specs: 'mane' is not one of specs; did"
+                " you mean 'main'"
+            ),
         ),
         ({"specs": ["ordinal"]}, "mine: specs: ordinal: found slices other than dimensions"),
         ({"specs": ["by_dataset"]}, "mine: specs: by_dataset: found slices other than dimensions"),
         ({"specs": ["length_alone"]}, f"mine: specs: length_alone: {NO_BIAS}"),
-        ({"specs": ["main", "clustered"]}, "main and clustered have rows on the same ratings; write a check for each"),
-        ({"specs": ["main", "gam"]}, "main and gam have rows on the same ratings"),  # gam also fits the whole
+        (
+            {"specs": ["main", "clustered"]},
+            "main and clustered have rows on the same ratings; write a check for each",
+        ),
+        # Gam also fits the whole
+        ({"specs": ["main", "gam"]}, "main and gam have rows on the same ratings"),
         (
             {"specs": ["clustered"], "table": "idiosyncrasy"},
             "'clustered' is not one of inference: idiosyncrasy",
         ),
-        ({"specs": ["main"], "by": "wild_ci"}, "mine: specs: main: wild_ci needs wild; add it to this spec"),
+        (
+            {"specs": ["main"], "by": "wild_ci"},
+            "mine: specs: main: wild_ci needs wild; add it to this spec",
+        ),
         (
             {"specs": ["main"], "by": "holm_p_value"},
             "by: found holm_p_value, which the table estimates does not have; write ci or",
         ),
-        ({"specs": ["main"], "table": "idiosyncrasy", "by": "wild_ci"}, "the table idiosyncrasy does not have; write ci$"),
+        (
+            {"specs": ["main"], "table": "idiosyncrasy", "by": "wild_ci"},
+            "the table idiosyncrasy does not have; write ci$",
+        ),
         (
             {"specs": ["clustered"], "table": "multiplicity"},
             "by: found ci, which the table multiplicity does not have; write holm_p_value",
@@ -101,15 +135,33 @@ def test_specs_that_a_table_cannot_have(key, specs, message):
             {"specs": ["main"], "table": "multiplicity", "by": "bh_p_value"},
             "specs: main: bh_p_value needs bootstrap or wild; add it to this spec",
         ),
-        ({"specs": ["length_control"], "table": "sensitivity"}, "the table sensitivity does not have; write as_length_ci"),
-        ({"specs": ["main"], "table": "sensitivity", "by": "as_length_ci"}, "main: as_length_ci needs length"),
-        ({"specs": ["main"], "method": "moments"}, "mine: method: the table estimates has none; leave this key out"),
-        ({"specs": ["main"], "table": "idiosyncrasy", "method": "x"}, "method: the table idiosyncrasy has none"),
+        (
+            {"specs": ["length_control"], "table": "sensitivity"},
+            "the table sensitivity does not have; write as_length_ci",
+        ),
+        (
+            {"specs": ["main"], "table": "sensitivity", "by": "as_length_ci"},
+            "main: as_length_ci needs length",
+        ),
+        (
+            {"specs": ["main"], "method": "moments"},
+            "mine: method: the table estimates has none; leave this key out",
+        ),
+        (
+            {"specs": ["main"], "table": "idiosyncrasy", "method": "x"},
+            "method: the table idiosyncrasy has none",
+        ),
         (
             {"specs": ["main"], "table": "measurement_error", "method": "momnts"},
-            "'momnts' is not one of the methods of the table measurement_error; did you mean 'moments'",
+            (
+                "'momnts' is not one of the methods of the table measurement_error; did you mean"
+                " 'moments'"
+            ),
         ),
-        ({"specs": ["main"], "table": "measurement_error"}, "has several; write one of uncorrected, moments, split raters"),
+        (
+            {"specs": ["main"], "table": "measurement_error"},
+            "has several; write one of uncorrected, moments, split raters",
+        ),
         (
             {"specs": ["main"], "title": "A: Equation 1"},
             "mine: title: 'A: Equation 1' is also that of published; write another",
@@ -125,7 +177,13 @@ def test_valid_checks_are_accepted():
     check(settings_of(specs=["gam"]))
     check(settings_of(specs=["main"], table="measurement_error", method=BY_RATERS))
     only_bootstrap = {"drawn": {"bootstrap": 200}}
-    settings = {"title": "T", "asks": "a", "specs": ["drawn"], "table": "multiplicity", "by": "holm_p_value"}
+    settings = {
+        "title": "T",
+        "asks": "a",
+        "specs": ["drawn"],
+        "table": "multiplicity",
+        "by": "holm_p_value",
+    }
     check(config_with("robustness_checks", {"mine": settings}, only_bootstrap))
     settings["by"] = "max_t_p_value"
     with pytest.raises(ConfigError, match="specs: drawn: max_t_p_value needs wild"):
@@ -134,7 +192,9 @@ def test_valid_checks_are_accepted():
 
 def test_tables_have_the_columns_and_methods_that_checks_ask_for():
     for name, table in TABLES.items():
-        assert {column for by in table.by.values() for column in by[:3]} - {""} <= set(COLUMNS[name])
+        assert {column for by in table.by.values() for column in by[:3]} - {""} <= set(
+            COLUMNS[name]
+        )
         assert bool(table.methods) == ("method" in COLUMNS[name])
     assert {*TABLES["measurement_error"].methods} == {"uncorrected", "moments", BY_RATERS}
 
@@ -142,10 +202,15 @@ def test_tables_have_the_columns_and_methods_that_checks_ask_for():
 def test_the_projects_checks_and_their_biases():
     checks = RobustnessCheck.from_config(CONFIG["inference"]["robustness_checks"])
     specs = CONFIG["specs"]
-    assert (checks[0].spec_of("", specs), checks[0].spec_of("Tone", specs)) == ("main", "by_dimension")
+    assert (checks[0].spec_of("", specs), checks[0].spec_of("Tone", specs)) == (
+        "main",
+        "by_dimension",
+    )
     assert all(check.lost for check in checks[1:])
     for each in checks[1:]:  # errors that are not those of the first are named
         errors = {each.errors(specs[name]) for name in each.specs}
         assert errors == {"HC0"} or "errors " in each.asks or "other prompts" in each.asks
-    tested = RobustnessCheck("holm", "T", ["clustered"], "a", table="multiplicity", by="holm_p_value")
+    tested = RobustnessCheck(
+        "holm", "T", ["clustered"], "a", table="multiplicity", by="holm_p_value"
+    )
     assert [tested.has(name, {"tests": ["family_bias"]}) for name in BIASES] == [False, True]

@@ -26,15 +26,27 @@ def test_the_projects_own_config_is_valid():
     ("path", "value", "message"),
     [
         (["confidance"], 0.9, "unknown key 'confidance'; did you mean 'confidence'"),
-        (["inference", "placebo"], ["main"], "inference: unknown key 'placebo'; its name is now 'idiosyncrasy'"),
+        (
+            ["inference", "placebo"],
+            ["main"],
+            "inference: unknown key 'placebo'; its name is now 'idiosyncrasy'",
+        ),
         (["inference", "bounds"], ["main"], "inference: unknown key 'bounds'"),
         (
             ["inference", "robustness_checks", "length", "methods"],
             ["moments"],
             "unknown key 'methods'; its name is now 'method'",
         ),
-        (["inference", "power", "gamma"], 0.02, "power: unknown key 'gamma'; its name is now 'self_bias'"),
-        (["specs", "main", "covarience"], "HC1", "specs: main: unknown key 'covarience'; did you mean 'covariance'"),
+        (
+            ["inference", "power", "gamma"],
+            0.02,
+            "power: unknown key 'gamma'; its name is now 'self_bias'",
+        ),
+        (
+            ["specs", "main", "covarience"],
+            "HC1",
+            "specs: main: unknown key 'covarience'; did you mean 'covariance'",
+        ),
         (
             ["specs", "main", "covariance"],
             "HC9",
@@ -49,40 +61,115 @@ def test_the_projects_own_config_is_valid():
         (["confidence"], "0.9", "confidence: should be a number, found '0.9'"),
         (["confidence"], 1.0, "confidence: should be below 1, found 1.0"),
         (["seed"], -1, "seed: should be at least 0, found -1"),
-        *((["memory_limit"], limit, "such as 4GB or 512MB") for limit in ("4gb", "0GB", "0.0GB", "GB", "4")),
+        *(
+            (["memory_limit"], limit, "such as 4GB or 512MB")
+            for limit in ("4gb", "0GB", "0.0GB", "GB", "4")
+        ),
         (["build"], ["twinn"], "build: 'twinn' is not one of studies; did you mean 'twin'"),
-        (["models", "GPT-4o", "family"], "GTP", "models: GPT-4o: family: 'GTP' is not one of families; did you mean 'GPT'"),
+        (
+            ["models", "GPT-4o", "family"],
+            "GTP",
+            "models: GPT-4o: family: 'GTP' is not one of families; did you mean 'GPT'",
+        ),
         (["families", "GPT", "colour"], "red", "families: GPT: colour: "),
-        (["specs", "w"], {"subset": {"models_dropped": ["GPT-5"]}}, "models_dropped: 'GPT-5' is not one of models"),
-        (["specs", "w"], {"subset": {"dimension": ["Charm"]}}, "specs: w: subset: dimension: 'Charm' is not one of"),
+        (
+            ["specs", "w"],
+            {"subset": {"models_dropped": ["GPT-5"]}},
+            "models_dropped: 'GPT-5' is not one of models",
+        ),
+        (
+            ["specs", "w"],
+            {"subset": {"dimension": ["Charm"]}},
+            "specs: w: subset: dimension: 'Charm' is not one of",
+        ),
         (["specs", "w"], {"subset": {"dataset": ["xsumm"]}}, "did you mean 'xsum'"),
         (
             ["specs", "w"],
             {"slice": "dimension", "reference": "family"},
             "specs: w: found reference with slice, which cannot",
         ),
-        (["specs", "w"], {"length": "prompt", "reference": "family"}, "specs: w: found length with reference, which cannot"),
-        (["specs", "w"], {"length": "prompt", "estimator": "gam"}, "specs: w: found gam with length, which cannot be"),
-        (["specs", "w"], {"estimator": "gam", "terms": ["judge"]}, "specs: w: found gam with terms, which cannot be combined"),
-        (["specs", "w"], {"estimator": "ordinal_logit", "bootstrap": 200}, "specs: w: found bootstrap with ordinal_logit"),
-        (["specs", "w"], {"estimator": "ordinal_logit", "covariance": "HC3"}, "specs: w: found HC3 with ordinal_logit, which"),
-        (["specs", "w"], {"estimator": "gam", "covariance": "two_way"}, "specs: w: found gam with two_way, which cannot"),
-        (["specs", "w"], {"length": "prompt", "covariance": "HC2"}, "specs: w: found HC2 with length, which cannot"),
-        (["specs", "w"], {"estimator": "gam", "wild": 999}, "specs: w: found gam with wild, which cannot be combined"),
+        (
+            ["specs", "w"],
+            {"length": "prompt", "reference": "family"},
+            "specs: w: found length with reference, which cannot",
+        ),
+        (
+            ["specs", "w"],
+            {"length": "prompt", "estimator": "gam"},
+            "specs: w: found gam with length, which cannot be",
+        ),
+        (
+            ["specs", "w"],
+            {"estimator": "gam", "terms": ["judge"]},
+            "specs: w: found gam with terms, which cannot be combined",
+        ),
+        (
+            ["specs", "w"],
+            {"estimator": "ordinal_logit", "bootstrap": 200},
+            "specs: w: found bootstrap with ordinal_logit",
+        ),
+        (
+            ["specs", "w"],
+            {"estimator": "ordinal_logit", "covariance": "HC3"},
+            "specs: w: found HC3 with ordinal_logit, which",
+        ),
+        (
+            ["specs", "w"],
+            {"estimator": "gam", "covariance": "two_way"},
+            "specs: w: found gam with two_way, which cannot",
+        ),
+        (
+            ["specs", "w"],
+            {"length": "prompt", "covariance": "HC2"},
+            "specs: w: found HC2 with length, which cannot",
+        ),
+        (
+            ["specs", "w"],
+            {"estimator": "gam", "wild": 999},
+            "specs: w: found gam with wild, which cannot be combined",
+        ),
         (["specs", "w"], {"wild": 98}, "specs: w: wild: should be at least 99, found 98"),
-        (["specs", "w"], {"tests": ["slope"]}, "specs: w: tests: 0: should be 'self_bias' or 'family_bias', found 'slope'"),
-        (["specs", "w"], {"absorb": "completion", "covariance": "HC1"}, "w: absorb: its errors are clustered; add"),
-        (["specs", "w"], {"bootstrap": 99}, "specs: w: bootstrap: should be at least 100, found 99"),
+        (
+            ["specs", "w"],
+            {"tests": ["slope"]},
+            "specs: w: tests: 0: should be 'self_bias' or 'family_bias', found 'slope'",
+        ),
+        (
+            ["specs", "w"],
+            {"absorb": "completion", "covariance": "HC1"},
+            "w: absorb: its errors are clustered; add",
+        ),
+        (
+            ["specs", "w"],
+            {"bootstrap": 99},
+            "specs: w: bootstrap: should be at least 100, found 99",
+        ),
         (["specs", "w"], {"whole": True}, "specs: w: whole: without `slice` all rows"),
-        (["specs", "w"], {"terms": ["judge", "intercept"]}, "w: terms: found intercept with judge, which contains it"),
-        (["specs", "w"], {"terms": ["judge", "reference", "judge:reference"]}, "terms: found reference with judge:reference"),
-        (["specs", "w"], {"terms": ["judge", "model", "model:dimension"]}, "terms: found model with model:dimension, which"),
+        (
+            ["specs", "w"],
+            {"terms": ["judge", "intercept"]},
+            "w: terms: found intercept with judge, which contains it",
+        ),
+        (
+            ["specs", "w"],
+            {"terms": ["judge", "reference", "judge:reference"]},
+            "terms: found reference with judge:reference",
+        ),
+        (
+            ["specs", "w"],
+            {"terms": ["judge", "model", "model:dimension"]},
+            "terms: found model with model:dimension, which",
+        ),
         (
             ["specs", "w"],
             {"absorb": "completion"},
             "specs: w: absorb: its errors are clustered; add `cov",
         ),
-        (["studies", "multivac", "specs", "main"], {}, "studies: multivac: specs: main: the name of a shared spec"),
+        (
+            ["studies", "multivac", "specs", "main"],
+            {},
+            "studies: multivac: specs: main: the name of a shared spec",
+        ),
         (
             ["studies", "multivac", "specs", "w"],
             {"subset": {"models_dropped": ["glm_4_8"]}},
@@ -93,58 +180,173 @@ def test_the_projects_own_config_is_valid():
             ["absent"],
             "studies: multivac: inference: leaderboard: 'absent'",
         ),
-        (["studies", "multivac", "source"], "prd", "studies: multivac: source: 'prd' holds no ratings that are read here"),
-        (["specs", "w"], {"absorb": "prompt", "covariance": "CR1"}, "specs: w: absorb: should be 'completion', found 'prompt'"),
-        (["specs", "w"], {"absorb": "completion", "estimator": "gam"}, "specs: w: found absorb with gam, which cannot"),
-        (["specs", "w"], {"terms": ["self", "reference"]}, "specs: w: terms: found neither intercept nor judge"),
-        (["specs", "w"], {"terms": ["judge", "length"]}, "specs: w: terms: 1: should be 'intercept', .*, found 'length'"),
-        (["studies", "twin", "scales", "Helpfulness"], [6, 0], r"studies: twin: scales: Helpfulness: found \[6, 0\]"),
+        (
+            ["studies", "multivac", "source"],
+            "prd",
+            "studies: multivac: source: 'prd' holds no ratings that are read here",
+        ),
+        (
+            ["specs", "w"],
+            {"absorb": "prompt", "covariance": "CR1"},
+            "specs: w: absorb: should be 'completion', found 'prompt'",
+        ),
+        (
+            ["specs", "w"],
+            {"absorb": "completion", "estimator": "gam"},
+            "specs: w: found absorb with gam, which cannot",
+        ),
+        (
+            ["specs", "w"],
+            {"terms": ["self", "reference"]},
+            "specs: w: terms: found neither intercept nor judge",
+        ),
+        (
+            ["specs", "w"],
+            {"terms": ["judge", "length"]},
+            "specs: w: terms: 1: should be 'intercept', .*, found 'length'",
+        ),
+        (
+            ["studies", "twin", "scales", "Helpfulness"],
+            [6, 0],
+            r"studies: twin: scales: Helpfulness: found \[6, 0\]",
+        ),
         (["studies", "twin", "shards"], 1, "studies: twin: shards: should be at least 2, found 1"),
         (
             ["studies", "twin"],
             {**CONFIG["studies"]["twin"], "shards": 2, "scales": {"Helpfulness": "observed"}},
-            "studies: twin: scales: Helpfulness: observed needs all files at once, `shards` splits them",
+            (
+                "studies: twin: scales: Helpfulness: observed needs all files at once, `shards`"
+                " splits them"
+            ),
         ),
-        (["studies", "twin", "source"], "play_favorites", "studies: twin: found simulate, source of simulate, files"),
+        (
+            ["studies", "twin", "source"],
+            "play_favorites",
+            "studies: twin: found simulate, source of simulate, files",
+        ),
         (["studies", "twin", "raters"], "raters.csv", "studies: twin: raters: needs `files`"),
-        (["studies", "helm_instruct", "simulate", "quality", "GPT-5"], 0.5, "simulate: quality: 'GPT-5' is not one"),
-        (["studies", "helm_instruct", "simulate", "judges", "GPT-4o"], {}, "simulate: judges: 'GPT-4o' is not one of"),
-        (["studies", "helm_instruct", "simulate", "family_bias", "Llama 3"], 0.1, "family_bias: 'Llama 3' is not one of"),
-        (["studies", "twin", "simulate", "family_bias"], {"GPT": 0.1}, "found family_bias without quality; add `quality`"),
+        (
+            ["studies", "helm_instruct", "simulate", "quality", "GPT-5"],
+            0.5,
+            "simulate: quality: 'GPT-5' is not one",
+        ),
+        (
+            ["studies", "helm_instruct", "simulate", "judges", "GPT-4o"],
+            {},
+            "simulate: judges: 'GPT-4o' is not one of",
+        ),
+        (
+            ["studies", "helm_instruct", "simulate", "family_bias", "Llama 3"],
+            0.1,
+            "family_bias: 'Llama 3' is not one of",
+        ),
+        (
+            ["studies", "twin", "simulate", "family_bias"],
+            {"GPT": 0.1},
+            "found family_bias without quality; add `quality`",
+        ),
         (["studies", "twin", "kind"], "published", "studies: twin: unknown key 'kind'"),
-        (["studies", "twin", "scales", "Helpfulness"], [0, 1000], r"found \[0, 1000\]; write .* at most 101 ratings"),
-        (["studies", "twin", "scales"], {5: [0, 4]}, "studies: twin: scales: names should be text, found 5"),
+        (
+            ["studies", "twin", "scales", "Helpfulness"],
+            [0, 1000],
+            r"found \[0, 1000\]; write .* at most 101 ratings",
+        ),
+        (
+            ["studies", "twin", "scales"],
+            {5: [0, 4]},
+            "studies: twin: scales: names should be text, found 5",
+        ),
         (["models", "Human"], {"family": "GPT"}, "models: Human: the name of the human scores"),
         (
             ["sources", "play_favorites", "files", "a/b"],
             {"path": "x", "blob": "0" * 40},
             "files: names should match",
         ),
-        (["studies", "play_favorites", "source"], "play", "studies: play_favorites: source: 'play' is not one of sources"),
-        (["studies", "play_favorites", "scales"], {"Charm": [0, 4]}, "studies: play_favorites: scales: 'Charm' is not one of"),
+        (
+            ["studies", "play_favorites", "source"],
+            "play",
+            "studies: play_favorites: source: 'play' is not one of sources",
+        ),
+        (
+            ["studies", "play_favorites", "scales"],
+            {"Charm": [0, 4]},
+            "studies: play_favorites: scales: 'Charm' is not one of",
+        ),
         (
             ["studies", "twin", "task_types", "other"],
             ["cnn"],
             "task_types: the dataset 'cnn' is listed under summar",
         ),
-        (["sources", "play_favorites", "commit"], "main", "sources: play_favorites: commit: should match .*, found 'main'"),
-        (["studies", "mine"], {"title": "t", "scales": {"A": [0, 1]}}, "studies: mine: found none of"),
-        (["studies", "mine"], {"title": "t", "files": "{x}.csv", "scales": {"A": [0, 1]}}, "braces mean a wildcard"),
-        (["studies", "mine"], {"titel": "t", "scales": {"A": [0, 1]}}, "mine: unknown key 'titel'; did you mean 'title'"),
-        (["studies", "mine"], {"title": "t", "files": "a.csv"}, "mine: 'scales' is required .The study's dimensions, each"),
-        (["studies", "mine"], {"title": "t", "files": ["a"], "scales": {"A": [0, 1]}}, "should be text or a mapping, found"),
+        (
+            ["sources", "play_favorites", "commit"],
+            "main",
+            "sources: play_favorites: commit: should match .*, found 'main'",
+        ),
+        (
+            ["studies", "mine"],
+            {"title": "t", "scales": {"A": [0, 1]}},
+            "studies: mine: found none of",
+        ),
+        (
+            ["studies", "mine"],
+            {"title": "t", "files": "{x}.csv", "scales": {"A": [0, 1]}},
+            "braces mean a wildcard",
+        ),
+        (
+            ["studies", "mine"],
+            {"titel": "t", "scales": {"A": [0, 1]}},
+            "mine: unknown key 'titel'; did you mean 'title'",
+        ),
+        (
+            ["studies", "mine"],
+            {"title": "t", "files": "a.csv"},
+            "mine: 'scales' is required .The study's dimensions, each",
+        ),
+        (
+            ["studies", "mine"],
+            {"title": "t", "files": ["a"], "scales": {"A": [0, 1]}},
+            "should be text or a mapping, found",
+        ),
         (
             ["studies", "twin", "scales", "Helpfulness"],
             [0, 1, 2],
             r"should have at most 2 entries, found \[0, 1, 2\] .The",
         ),
-        (["studies", "twin", "simulate", "prompts"], 12.0, "simulate: prompts: should be a whole number, found 12.0 .Number"),
-        (["studies", "twin", "simulate"], None, "studies: twin: simulate: should be a mapping, found None .Simulate a twin"),
-        (["models", "GPT-4o", "ids"], [], r"models: GPT-4o: ids: should not be empty, found \[\] .Other spellings of"),
-        (["models", "GPT-4o", "ids"], ["a", "a"], r"ids: should have no entry twice, found \['a', 'a'\]"),
-        (["sources", "prd", "files"], {"A": {"path": "a", "blob": "0" * 40}}, "prd: write either `files` or `manifest`"),
-        (["sources", "play_favorites", "files", "A"], {"path": "../a", "blob": "0" * 40}, "leads out of the repository"),
-        (["specs", "w"], {"subset": {}}, "specs: w: subset: should not be empty, found {} .Rows to keep"),
+        (
+            ["studies", "twin", "simulate", "prompts"],
+            12.0,
+            "simulate: prompts: should be a whole number, found 12.0 .Number",
+        ),
+        (
+            ["studies", "twin", "simulate"],
+            None,
+            "studies: twin: simulate: should be a mapping, found None .Simulate a twin",
+        ),
+        (
+            ["models", "GPT-4o", "ids"],
+            [],
+            r"models: GPT-4o: ids: should not be empty, found \[\] .Other spellings of",
+        ),
+        (
+            ["models", "GPT-4o", "ids"],
+            ["a", "a"],
+            r"ids: should have no entry twice, found \['a', 'a'\]",
+        ),
+        (
+            ["sources", "prd", "files"],
+            {"A": {"path": "a", "blob": "0" * 40}},
+            "prd: write either `files` or `manifest`",
+        ),
+        (
+            ["sources", "play_favorites", "files", "A"],
+            {"path": "../a", "blob": "0" * 40},
+            "leads out of the repository",
+        ),
+        (
+            ["specs", "w"],
+            {"subset": {}},
+            "specs: w: subset: should not be empty, found {} .Rows to keep",
+        ),
         (
             ["inference", "robustness_checks", "holm", "by"],
             "p_value",
@@ -168,18 +370,28 @@ def test_duckdb_accepts_valid_memory_limits(limit, tmp_path):
 
 def test_user_files_name_the_dimensions_of_the_study():
     config = copy.deepcopy(CONFIG)
-    config["studies"]["mine"] = {"title": "t", "files": {"A": "a.csv"}, "scales": {"A": [0, 1], "B": [0, 1]}}
-    with pytest.raises(ConfigError, match="studies: mine: scales: 'B' is not one of `files`; known: A"):
+    config["studies"]["mine"] = {
+        "title": "t",
+        "files": {"A": "a.csv"},
+        "scales": {"A": [0, 1], "B": [0, 1]},
+    }
+    with pytest.raises(
+        ConfigError, match="studies: mine: scales: 'B' is not one of `files`; known: A"
+    ):
         check(config)
     config["studies"]["mine"]["files"] = "all.csv"
-    config["specs"]["some"] = {"subset": {"dataset": ["any of mine"]}}  # a study without task types may hold any dataset
+    # A study without task types may hold any dataset
+    config["specs"]["some"] = {"subset": {"dataset": ["any of mine"]}}
     check(config)
 
 
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"main": {"length": "prompt"}}, "specs: main: length: found prompt; figures are named after this spec"),
+        (
+            {"main": {"length": "prompt"}},
+            "specs: main: length: found prompt; figures are named after this spec",
+        ),
         ({"by_dimension": {"slice": "dataset"}}, "specs: by_dimension: slice: found dataset"),
         ({"gam": {"slice": "dimension", "estimator": "gam"}}, "specs: gam: whole: found None"),
     ],
@@ -190,6 +402,12 @@ def test_specs_that_figures_are_named_after_stay_the_same_models(changed, messag
 
 
 def test_projects_specs_may_have_another_subset_and_covariance():
-    other = {"weak_models_dropped": {"subset": {"models_dropped": ["GPT-4o"]}}, "main": {"covariance": "HC1"}, "mine": {}}
+    other = {
+        "weak_models_dropped": {"subset": {"models_dropped": ["GPT-4o"]}},
+        "main": {"covariance": "HC1"},
+        "mine": {},
+    }
     check_redefined(CONFIG["specs"] | other, CONFIG["specs"])
-    check_redefined(CONFIG["specs"] | {"main": {"covariance": "CR1", "bootstrap": 10_000}}, CONFIG["specs"])
+    check_redefined(
+        CONFIG["specs"] | {"main": {"covariance": "CR1", "bootstrap": 10_000}}, CONFIG["specs"]
+    )

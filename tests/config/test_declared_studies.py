@@ -30,18 +30,33 @@ def keyed(judge=(), **settings):
 @pytest.mark.parametrize(
     ("study", "message"),
     [
-        (keyed() | {"analyses": ["verbosity"]}, "accuracy: these verdicts have a key alone; write `analyses: \\[gold\\]`"),
-        ({"title": "t", "simulate": WORLD, "analyses": ["gold"]}, "analyses: gold: needs answers with a key; write `accuracy`"),
+        (
+            keyed() | {"analyses": ["verbosity"]},
+            "accuracy: these verdicts have a key alone; write `analyses: \\[gold\\]`",
+        ),
+        (
+            {"title": "t", "simulate": WORLD, "analyses": ["gold"]},
+            "analyses: gold: needs answers with a key; write `accuracy`",
+        ),
         (keyed(models=["A", "B"]), "found accuracy with models, which cannot be combined"),
         (keyed(convincing={"C": 0.1}), "'C' is not one of `accuracy`"),
         (keyed({"own": 0.7}), "judges: J: own: answers with a key have none; leave it out"),
-        (keyed({"mistake": 0.9, "struggle": 0.2}), "it would choose wrong answers with probabilities from"),
+        (
+            keyed({"mistake": 0.9, "struggle": 0.2}),
+            "it would choose wrong answers with probabilities from",
+        ),
         ({"title": "t", "simulate": {**WORLD, "first": 0.1}}, "first: needs `accuracy`"),
-        ({"title": "t", "simulate": world(harmful=0.1)}, "judges: J: harmful: needs `accuracy`; leave `harmful` out"),
+        (
+            {"title": "t", "simulate": world(harmful=0.1)},
+            "judges: J: harmful: needs `accuracy`; leave `harmful` out",
+        ),
     ],
 )
 def test_settings_of_answers_with_a_key(study, message):
-    check_verdicts("mine", keyed({"mistake": 0.3, "struggle": 0.1, "harmful": 0.1}, first=0.1, convincing={"A": 0.1}))
+    check_verdicts(
+        "mine",
+        keyed({"mistake": 0.3, "struggle": 0.1, "harmful": 0.1}, first=0.1, convincing={"A": 0.1}),
+    )
     with pytest.raises(ConfigError, match=message):
         check_verdicts("mine", study)
 
@@ -55,24 +70,52 @@ def check_verdicts(name, study):
 @pytest.mark.parametrize(
     ("name", "study", "message"),
     [
-        ("mine", {"title": "t"}, "comparisons: mine: found none of simulate, files, import, source; write one of them"),
+        (
+            "mine",
+            {"title": "t"},
+            "comparisons: mine: found none of simulate, files, import, source; write one of them",
+        ),
         ("mine", {"files": "v.csv"}, "comparisons: mine: 'title' is required"),
-        ("twin", {"title": "t", "files": "v.csv"}, "comparisons: twin: a study of ratings has this name; choose another"),
+        (
+            "twin",
+            {"title": "t", "files": "v.csv"},
+            "comparisons: twin: a study of ratings has this name; choose another",
+        ),
         (
             "mine",
             {"title": "t", "source": "prdd"},
             "'prdd' is not one of the sources of comparisons that",
         ),
-        ("mine", {"title": "t", "source": "play_favorites"}, "'play_favorites' is not one of the sources of comparisons"),
+        (
+            "mine",
+            {"title": "t", "source": "play_favorites"},
+            "'play_favorites' is not one of the sources of comparisons",
+        ),
         (
             "mine",
             {"title": "t", "source": "prd", "files": "v.csv"},
             "found source prd with files, which cannot",
         ),
-        ("mine", {"title": "t", "source": "cobbler", "simulate": WORLD}, "found source cobbler with simulate, which"),
-        ("mine", {"title": "t", "source": "cobbler", "pools": {"A": ["a"]}}, "pools: this source has no single verdicts"),
-        ("mine", {"title": "t", "files": ["{a}.csv"]}, "files: 0: '{a}.csv': braces mean a wildcard to Snakemake; rename"),
-        ("mine", {"title": "t", "files": "v.csv", "worsening": ["x"]}, "worsening: only the analysis attacks reads it"),
+        (
+            "mine",
+            {"title": "t", "source": "cobbler", "simulate": WORLD},
+            "found source cobbler with simulate, which",
+        ),
+        (
+            "mine",
+            {"title": "t", "source": "cobbler", "pools": {"A": ["a"]}},
+            "pools: this source has no single verdicts",
+        ),
+        (
+            "mine",
+            {"title": "t", "files": ["{a}.csv"]},
+            "files: 0: '{a}.csv': braces mean a wildcard to Snakemake; rename",
+        ),
+        (
+            "mine",
+            {"title": "t", "files": "v.csv", "worsening": ["x"]},
+            "worsening: only the analysis attacks reads it",
+        ),
         (
             "mine",
             {"title": "t", "files": "v.csv", "analyses": ["attacks"], "pools": {"A": ["a"]}},
@@ -93,17 +136,41 @@ def check_verdicts(name, study):
             {"title": "t", "simulate": world(own=0.7)},
             "judges: J: own: this judge is not one of `models`; leave",
         ),
-        ("mine", {"title": "t", "simulate": world(first=0.6, second=0.6)}, "comparisons: mine: simulate: judges: J"),
-        ("mine", {"title": "t", "source": "cobbler", "analyses": ["verbosity"]}, "this source has no single verdicts; leave"),
+        (
+            "mine",
+            {"title": "t", "simulate": world(first=0.6, second=0.6)},
+            "comparisons: mine: simulate: judges: J",
+        ),
+        (
+            "mine",
+            {"title": "t", "source": "cobbler", "analyses": ["verbosity"]},
+            "this source has no single verdicts; leave",
+        ),
         (
             "mine",
             {"title": "t", "files": "v.csv", "analyses": ["verbose"]},
             "analyses: 0: should be 'verbosity', ",
         ),
-        ("mine", {"title": "t", "files": "v.csv", "pool": {}}, "mine: unknown key 'pool'; did you mean 'pools'?"),
-        ("mine", {"title": "t", "files": "v.csv", "pools": {"All": []}}, "pools: All: should not be empty, found []"),
-        ("mine", {"title": "t", "files": "v.csv", "both_orders": "yes"}, "both_orders: should be true or false, found 'yes'"),
-        ("Mine", {"title": "t", "files": "v.csv"}, "comparisons: names should match ^[a-z][a-z0-9_]*$, found 'Mine'"),
+        (
+            "mine",
+            {"title": "t", "files": "v.csv", "pool": {}},
+            "mine: unknown key 'pool'; did you mean 'pools'?",
+        ),
+        (
+            "mine",
+            {"title": "t", "files": "v.csv", "pools": {"All": []}},
+            "pools: All: should not be empty, found []",
+        ),
+        (
+            "mine",
+            {"title": "t", "files": "v.csv", "both_orders": "yes"},
+            "both_orders: should be true or false, found 'yes'",
+        ),
+        (
+            "Mine",
+            {"title": "t", "files": "v.csv"},
+            "comparisons: names should match ^[a-z][a-z0-9_]*$, found 'Mine'",
+        ),
     ],
 )
 def test_invalid_comparisons_are_named(name, study, message):
@@ -115,16 +182,24 @@ def test_invalid_comparisons_are_named(name, study, message):
 def test_studies_of_the_project_and_a_users_are_valid():
     check(CONFIG)
     check_verdicts("mine", {"title": "t", "files": ["a.csv", "b.parquet"], "both_orders": False})
-    check_verdicts("mine", {"title": "t", "files": "v.csv", "analyses": ["attacks"], "worsening": ["shuffled"]})
+    check_verdicts(
+        "mine", {"title": "t", "files": "v.csv", "analyses": ["attacks"], "worsening": ["shuffled"]}
+    )
 
 
-@pytest.mark.parametrize("source", [source for source, settings in CONFIG["sources"].items() if "manifest" in settings])
+@pytest.mark.parametrize(
+    "source", [source for source, settings in CONFIG["sources"].items() if "manifest" in settings]
+)
 def test_manifests_name_each_file_once_with_a_git_blob_id(source):
-    with open(DATA / "sources" / CONFIG["sources"][source]["manifest"], newline="", encoding="utf-8") as table:
+    with open(
+        DATA / "sources" / CONFIG["sources"][source]["manifest"], newline="", encoding="utf-8"
+    ) as table:
         rows = list(csv.DictReader(table))
     assert rows
     assert len({row["path"] for row in rows}) == len(rows)
-    assert all(len(row["blob"]) == 40 and set(row["blob"]) <= set("0123456789abcdef") for row in rows)
+    assert all(
+        len(row["blob"]) == 40 and set(row["blob"]) <= set("0123456789abcdef") for row in rows
+    )
     assert not any(row["path"].startswith("/") or ".." in row["path"] for row in rows)
 
 
@@ -132,7 +207,11 @@ def test_manifests_name_each_file_once_with_a_git_blob_id(source):
     ("kind", "study", "message"),
     [
         ("studies", {"import": {"files": "a.csv"}, "files": "b.csv"}, "found files, import of"),
-        ("studies", {"import": {"files": "a.csv"}, "shards": 4}, "found import with shards, which cannot be combined"),
+        (
+            "studies",
+            {"import": {"files": "a.csv"}, "shards": 4},
+            "found import with shards, which cannot be combined",
+        ),
         (
             "studies",
             {"import": {"files": "a.json", "format": "alpaca_eval"}},
@@ -155,30 +234,69 @@ def test_manifests_name_each_file_once_with_a_git_blob_id(source):
         ),
         (
             "studies",
-            {"import": {"files": "a.csv", "step": 0.001, "round": True}, "scales": {"quality": [0, 1], "tone": [0.5, 5]}},
-            "step: 0.001: the scale [0, 1] of quality has 1001 levels, more than 101; write `step: 0.05` with `round: true`",
+            {
+                "import": {"files": "a.csv", "step": 0.001, "round": True},
+                "scales": {"quality": [0, 1], "tone": [0.5, 5]},
+            },
+            (
+                "step: 0.001: the scale [0, 1] of quality has 1001 levels, more than 101; write"
+                " `step: 0.05` with `round: true`"
+            ),
         ),
         (
             "studies",
-            {"import": {"files": "a.csv", "step": 0.01}, "scales": {"quality": [0, 1], "tone": [0, 100]}},
-            "the scale [0, 100] of tone has 10001 levels, more than 101; write a study for each dimension, each with its step",
+            {
+                "import": {"files": "a.csv", "step": 0.01},
+                "scales": {"quality": [0, 1], "tone": [0, 100]},
+            },
+            (
+                "the scale [0, 100] of tone has 10001 levels, more than 101; write a study for each"
+                " dimension, each with its step"
+            ),
         ),
         (
             "studies",
             {"import": {"files": "a.csv", "round": True}, "scales": {"quality": [0.5, 5]}},
-            "step: 1: the scale [0.5, 5] of quality has ends that are no multiples of this step; write another step",
+            (
+                "step: 1: the scale [0.5, 5] of quality has ends that are no multiples of this"
+                " step; write another step"
+            ),
         ),
-        ("studies", {"import": {"files": "a.csv"}, "scales": {"quality": [5, 0.5]}}, "found [5, 0.5]; write [lowest, highest]"),
-        ("studies", {"files": "a.csv", "scales": {"quality": [0.5, 5]}}, "found [0.5, 5]; write whole numbers or, for ratings"),
-        ("studies", {"files": "a.csv", "scales": {"quality": [0, 101]}}, "write [lowest, highest], with at most 101 ratings"),
+        (
+            "studies",
+            {"import": {"files": "a.csv"}, "scales": {"quality": [5, 0.5]}},
+            "found [5, 0.5]; write [lowest, highest]",
+        ),
+        (
+            "studies",
+            {"files": "a.csv", "scales": {"quality": [0.5, 5]}},
+            "found [0.5, 5]; write whole numbers or, for ratings",
+        ),
+        (
+            "studies",
+            {"files": "a.csv", "scales": {"quality": [0, 101]}},
+            "write [lowest, highest], with at most 101 ratings",
+        ),
         (
             "studies",
             {"import": {"files": "a.csv", "values": {"Yes": 1, "yes": 0}}},
             "values: Yes and yes are the same in a file",
         ),
-        ("studies", {"import": {"files": "a.csv", "values": {True: 1, "on": 0}}}, "values: True and on are the same in a file"),
-        ("studies", {"import": {"files": "a.csv", "values": {"2": 1, "2.0": 0}}}, "values: 2 and 2.0 are the same in a file"),
-        ("comparisons", {"import": {"files": "a.csv", "values": {"A": "tie", "a": "b"}}}, "values: A and a are the same"),
+        (
+            "studies",
+            {"import": {"files": "a.csv", "values": {True: 1, "on": 0}}},
+            "values: True and on are the same in a file",
+        ),
+        (
+            "studies",
+            {"import": {"files": "a.csv", "values": {"2": 1, "2.0": 0}}},
+            "values: 2 and 2.0 are the same in a file",
+        ),
+        (
+            "comparisons",
+            {"import": {"files": "a.csv", "values": {"A": "tie", "a": "b"}}},
+            "values: A and a are the same",
+        ),
         (
             "studies",
             {"import": {"files": "a.csv", "missing": ["1"], "values": {1.0: 5}}},
@@ -189,16 +307,28 @@ def test_manifests_name_each_file_once_with_a_git_blob_id(source):
             {"import": {"files": "a.csv", "missing": ["no"], "values": {False: 0}}},
             "values: False is listed under `missing:`, too",
         ),
-        ("comparisons", {"import": {"files": "a.csv", "round": True}}, "import: round: verdicts have no scale"),
+        (
+            "comparisons",
+            {"import": {"files": "a.csv", "round": True}},
+            "import: round: verdicts have no scale",
+        ),
         ("studies", {"import": {"files": "{a}.csv"}}, "braces mean a wildcard"),
-        ("studies", {"import": {"files": "a.csv", "colums": {}}}, "import: unknown key 'colums'; did you mean 'columns'?"),
+        (
+            "studies",
+            {"import": {"files": "a.csv", "colums": {}}},
+            "import: unknown key 'colums'; did you mean 'columns'?",
+        ),
         (
             "studies",
             {"import": {"files": "a.csv"}, "families": {"X": ["a"], "Y": ["a"]}},
             "'a' is listed under X and Y",
         ),
         ("studies", {"files": "a.csv", "families": {"X": ["a"]}}, "families: needs `import`"),
-        ("comparisons", {"import": {"files": "a.csv", "step": 0.5}}, "import: step: verdicts have no scale"),
+        (
+            "comparisons",
+            {"import": {"files": "a.csv", "step": 0.5}},
+            "import: step: verdicts have no scale",
+        ),
         (
             "comparisons",
             {"import": {"files": "a.json", "baseline": "m", "format": "alpaca_eval"}},
@@ -215,10 +345,18 @@ def test_invalid_imports_and_scales_are_named(kind, study, message):
     assert "mine" in str(caught.value)
 
 
-@pytest.mark.parametrize(("step", "scales"), [(0.5, [0.5, 5]), (0.01, [0, 1]), (10, [0, 1000]), (1, [1.0, 10])])
+@pytest.mark.parametrize(
+    ("step", "scales"), [(0.5, [0.5, 5]), (0.01, [0, 1]), (10, [0, 1000]), (1, [1.0, 10])]
+)
 def test_scales_are_whole_numbers_of_steps(step, scales):
     """A hundred steps and one are the most, whatever the units are."""
     project = project_settings()
-    own = {"title": "t", "scales": {"quality": scales}, "import": {"files": "a.csv", "step": step, "round": True}}
-    taken = checked({**project, "studies": {**project["studies"], "mine": own}}, project)["studies"]["mine"]
+    own = {
+        "title": "t",
+        "scales": {"quality": scales},
+        "import": {"files": "a.csv", "step": step, "round": True},
+    }
+    taken = checked({**project, "studies": {**project["studies"], "mine": own}}, project)[
+        "studies"
+    ]["mine"]
     assert fits(taken["import"]["step"], [taken["scales"]["quality"]])

@@ -1,4 +1,6 @@
-"""Configurations that are nearly valid, or look like code: each is accepted or refused, and nothing is executed."""
+"""Configurations that are nearly valid, or look like code: each is accepted or refused, and nothing
+is executed.
+"""
 
 import os
 import re
@@ -14,7 +16,14 @@ from recuse.config.load import load
 from recuse.config.read import check_structure
 from recuse.config.studies import analyses, kind, with_placeholders
 from recuse.data.files import columns_of
-from recuse.data.registry import Registry, declared_in, finest_step, models_with, named_files, raw_files
+from recuse.data.registry import (
+    Registry,
+    declared_in,
+    finest_step,
+    models_with,
+    named_files,
+    raw_files,
+)
 from recuse.imports.rows import first_keys
 from recuse.model.spec import Spec
 from recuse.plot.style import Subject
@@ -73,14 +82,19 @@ def start(path):
     assert Spec.from_config(config["specs"])
     config = {
         **config,
-        **{section: with_placeholders(config[section], os.path.exists) for section in ("studies", "comparisons")},
+        **{
+            section: with_placeholders(config[section], os.path.exists)
+            for section in ("studies", "comparisons")
+        },
     }
     for name, study in config["studies"].items():
         kind(config, name)
         Registry.from_config(models_with(study.get("families", {}), config["models"]))
         finest_step(declared_in(study["scales"]))
         raw_files(named_files(study.get("files", ())))
-        Subject.from_config(label=study["title"], kind="user", models=config["models"], families=config["families"])
+        Subject.from_config(
+            label=study["title"], kind="user", models=config["models"], families=config["families"]
+        )
     for name in config["comparisons"]:
         kind(config, name)
         analyses(config, name)
@@ -124,8 +138,15 @@ def test_bytes_of_a_configuration(path, content):
 
 
 # Each line is eight times the one before.
-LAUGHS = "\n".join(["x0: &x0 [a]", *(f"x{n}: &x{n} [{', '.join([f'*x{n - 1}'] * 8)}]" for n in range(1, 11)), ""])
-MERGED = "\n".join(["y0: &y0 {a: 1}", *(f"y{n}: &y{n} {{<<: [{', '.join([f'*y{n - 1}'] * 8)}]}}" for n in range(1, 11))])
+LAUGHS = "\n".join(
+    ["x0: &x0 [a]", *(f"x{n}: &x{n} [{', '.join([f'*x{n - 1}'] * 8)}]" for n in range(1, 11)), ""]
+)
+MERGED = "\n".join(
+    [
+        "y0: &y0 {a: 1}",
+        *(f"y{n}: &y{n} {{<<: [{', '.join([f'*y{n - 1}'] * 8)}]}}" for n in range(1, 11)),
+    ]
+)
 
 
 @pytest.mark.parametrize(
@@ -174,15 +195,27 @@ MERGED = "\n".join(["y0: &y0 {a: 1}", *(f"y{n}: &y{n} {{<<: [{', '.join([f'*y{n 
         "specs: {../x: {}}",
         "comparisons: {/x: {}}",
         "studies: {m: {title: t, files: a.csv, scales: {A: [4000000000, 4000000004]}}}",
-        "sources: {s: {repository: a/b, commit: " + "0" * 40 + ", files: {../x: {path: a, blob: " + "0" * 40 + "}}}}",
-        "sources: {s: {repository: a/b, commit: " + "0" * 40 + ", files: {x: {path: ../a, blob: " + "0" * 40 + "}}}}",
+        "sources: {s: {repository: a/b, commit: "
+        + "0" * 40
+        + ", files: {../x: {path: a, blob: "
+        + "0" * 40
+        + "}}}}",
+        "sources: {s: {repository: a/b, commit: "
+        + "0" * 40
+        + ", files: {x: {path: ../a, blob: "
+        + "0" * 40
+        + "}}}}",
         "sources: {s: {repository: a/b, commit: " + "0" * 40 + ", manifest: ../a.csv}}",
     ],
 )
 def test_invalid_values_are_refused(path, text):
-    """Tags that name code, values that YAML cannot make, names that lead to other folders, text that no file can contain."""
+    """Tags that name code, values that YAML cannot make, names that lead to other folders, text
+    that no file can contain.
+    """
     path.write_text(text, "utf-8")
-    with pytest.raises(ConfigError, match=rf"^(config: |{path}: not YAML |{path}, line \d+: )") as refused:
+    with pytest.raises(
+        ConfigError, match=rf"^(config: |{path}: not YAML |{path}, line \d+: )"
+    ) as refused:
         load(str(path))
     assert len(str(refused.value)) < 1000
     assert os.listdir() == ["own.yaml"]
@@ -190,21 +223,37 @@ def test_invalid_values_are_refused(path, text):
 
 def test_both_lines_of_a_key_are_named(path):
     path.write_text("studies:\n  m:\n    title: t\n    files: a.csv\n    title: u\n", "utf-8")
-    with pytest.raises(ConfigError, match=r"own\.yaml, line 5: title: already in line 3; keep one of the two"):
+    with pytest.raises(
+        ConfigError, match=r"own\.yaml, line 5: title: already in line 3; keep one of the two"
+    ):
         load(str(path))
 
 
 @pytest.mark.parametrize(
-    ("text", "number"), [("1_0", "10"), ("-1_000", "-1000"), ("010", "8"), ("0x1F", "31"), ("1:30", "90"), ("1_0.5", "10.5")]
+    ("text", "number"),
+    [
+        ("1_0", "10"),
+        ("-1_000", "-1000"),
+        ("010", "8"),
+        ("0x1F", "31"),
+        ("1:30", "90"),
+        ("1_0.5", "10.5"),
+    ],
 )
 def test_value_that_yaml_takes_for_another_number_is_named(path, text, number):
     path.write_text(f"seed: {text}\n", "utf-8")
-    message = f"{path}, line 1: found {text}, which YAML reads as {number}; write {number}, or '{text}' if it is a text"
+    message = (
+        f"{path}, line 1: found {text}, which YAML reads as {number}; write {number}, or '{text}'"
+        " if it is a text"
+    )
     with pytest.raises(ConfigError, match=re.escape(message)):
         load(str(path))
 
 
-@pytest.mark.parametrize("text", ["10", "1e3", "0.50", "0", "-0.5", "'1_0'", "gpt_4_1", "2024-08-06", "4o_mini", "00:a", "1."])
+@pytest.mark.parametrize(
+    "text",
+    ["10", "1e3", "0.50", "0", "-0.5", "'1_0'", "gpt_4_1", "2024-08-06", "4o_mini", "00:a", "1."],
+)
 def test_other_values_are_taken_as_they_are(path, text):
     path.write_text(f"a: {text}\n", "utf-8")
     check_structure(path)
@@ -212,5 +261,8 @@ def test_other_values_are_taken_as_they_are(path, text):
 
 def test_an_anchor_may_be_used_often_and_a_key_in_several_mappings(path):
     scales = "a.csv, scales: {A: [0, 4]}"
-    path.write_text(f"studies:\n  m: &m {{title: t, files: {scales}}}\n  n: *m\n  o: {{<<: *m, title: o}}\n", "utf-8")
+    path.write_text(
+        f"studies:\n  m: &m {{title: t, files: {scales}}}\n  n: *m\n  o: {{<<: *m, title: o}}\n",
+        "utf-8",
+    )
     assert [load(str(path))["studies"][name]["title"] for name in "mno"] == ["t", "t", "o"]

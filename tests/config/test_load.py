@@ -14,7 +14,9 @@ def folder(tmp_path, monkeypatch):
 
 def test_the_named_file_overrides_the_one_here_and_that_the_projects(folder):
     assert (load(None)["seed"], load(None)["confidence"]) == (20250809, 0.9)
-    (folder / "config.yaml").write_text("seed: 1\nconfidence: 0.5\nmodels: {mine: {family: GPT}}\n", "utf-8")
+    (folder / "config.yaml").write_text(
+        "seed: 1\nconfidence: 0.5\nmodels: {mine: {family: GPT}}\n", "utf-8"
+    )
     (folder / "named.yaml").write_text("seed: 2\nmodels: {yours: {family: GPT}}\n", "utf-8")
     assert (load(None)["seed"], load(None)["confidence"]) == (1, 0.5)
     config = load("named.yaml")
@@ -26,18 +28,32 @@ def test_the_named_file_overrides_the_one_here_and_that_the_projects(folder):
 def test_models_are_dropped_by_name_or_id(folder):
     """What a study's own families call a model is its name there."""
     text = "models: {Claude v2: {family: Claude, ids: [claude-v2:1, claude-2]}}\n"
-    text += "studies: {ours: {title: t, import: {files: a.csv}, scales: {q: [1, 5]}, families: {Claude: [claude-2]}}}\n"
+    text += (
+        "studies: {ours: {title: t, import: {files: a.csv}, scales: {q: [1, 5]}, families: {Claude:"
+        " [claude-2]}}}\n"
+    )
     text += "specs: {mine: {subset: {models_dropped: ['claude-v2:1', claude-2, another]}}}\n"
     (folder / "named.yaml").write_text(text, "utf-8")
-    assert load("named.yaml")["specs"]["mine"] == {"subset": {"models_dropped": ["Claude v2", "claude-2", "another"]}}
+    assert load("named.yaml")["specs"]["mine"] == {
+        "subset": {"models_dropped": ["Claude v2", "claude-2", "another"]}
+    }
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("specs: {main: {length: prompt}}", "specs: main: length: found prompt; figures are named after this spec"),
-        ("comparisons: {twin: {title: t, files: a.csv}}", "comparisons: twin: a study of ratings has this name"),
-        ("comparisons: {mine: {title: t, files: [a.csv, '{b}.csv']}}", "comparisons: mine: files: 1: '{b}.csv': braces mean"),
+        (
+            "specs: {main: {length: prompt}}",
+            "specs: main: length: found prompt; figures are named after this spec",
+        ),
+        (
+            "comparisons: {twin: {title: t, files: a.csv}}",
+            "comparisons: twin: a study of ratings has this name",
+        ),
+        (
+            "comparisons: {mine: {title: t, files: [a.csv, '{b}.csv']}}",
+            "comparisons: mine: files: 1: '{b}.csv': braces mean",
+        ),
         ("2: 3", "config: unknown key '2'; known: "),
         ("seed: [", "named.yaml: not YAML"),
         ("- seed", "named.yaml: holds no settings"),

@@ -1,4 +1,6 @@
-"""Origin, files, shards and models of a study in the configuration, and messages about missing files."""
+"""Origin, files, shards and models of a study in the configuration, and messages about missing
+files.
+"""
 
 from pathlib import Path
 
@@ -57,15 +59,28 @@ RATED = {
     "by_dimension": {"files": {"Tone": "a.csv", "Usefulness": "b.csv"}},
     "scattered": {"files": "parts", "shards": 12},
     "few_files": {"files": ["a.csv", "b.csv"], "shards": 3},
-    "imported": {"import": {"files": ["logs", "a.csv"], "references": {"files": "raters.csv", "columns": {"rater": "who"}}}},
-    "imported_scores": {"import": {"files": "a.csv", "references": {"files": "raters.csv"}, "step": 0.5}},
+    "imported": {
+        "import": {
+            "files": ["logs", "a.csv"],
+            "references": {"files": "raters.csv", "columns": {"rater": "who"}},
+        }
+    },
+    "imported_scores": {
+        "import": {"files": "a.csv", "references": {"files": "raters.csv"}, "step": 0.5}
+    },
     "lost": {"files": "none.csv", "raters": "none.csv"},
 }
 COMPARED = {"verdicts": {"files": ["a.csv"]}, "annotations": {"import": {"files": "a.csv"}}}
 CONFIGURED = {
     **CONFIG,
-    "studies": {**CONFIG["studies"], **{name: {"title": name, "scales": SCALES, **each} for name, each in RATED.items()}},
-    "comparisons": {**CONFIG["comparisons"], **{name: {"title": name, **each} for name, each in COMPARED.items()}},
+    "studies": {
+        **CONFIG["studies"],
+        **{name: {"title": name, "scales": SCALES, **each} for name, each in RATED.items()},
+    },
+    "comparisons": {
+        **CONFIG["comparisons"],
+        **{name: {"title": name, **each} for name, each in COMPARED.items()},
+    },
 }
 
 
@@ -75,8 +90,17 @@ def of(function, study, *names):
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """The files that the studies name, in the working directory: megabytes of CSV, parquet and JSON."""
-    sizes = {"a.csv": 3, "b.csv": 2, "raters.csv": 1, "logs/1.jsonl": 0.5, "logs/sub/2.json": 0.25, "logs/note.txt": 1}
+    """The files that the studies name, in the working directory: megabytes of CSV, parquet and
+    JSON.
+    """
+    sizes = {
+        "a.csv": 3,
+        "b.csv": 2,
+        "raters.csv": 1,
+        "logs/1.jsonl": 0.5,
+        "logs/sub/2.json": 0.25,
+        "logs/note.txt": 1,
+    }
     sizes |= {f"parts/{part}.parquet": 0.5 for part in "abcde"}
     for name, megabytes in sizes.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -94,13 +118,19 @@ def test_raw_files_by_origin():
     assert of(raw_paths, "scattered") == [f"parts/{part}.parquet" for part in "abcde"]
     assert of(raw_paths, "imported") == ["results/imported/raw/ratings.parquet"]
     assert of(raw_paths, "twin") == ["results/twin/raw/ratings.parquet"]
-    two = [f"results/play_favorites_2d/raw/{dimension}.csv" for dimension in ("Faithfulness", "Logical correctness")]
+    two = [
+        f"results/play_favorites_2d/raw/{dimension}.csv"
+        for dimension in ("Faithfulness", "Logical correctness")
+    ]
     assert of(raw_paths, "play_favorites_2d") == two
     assert of(raw_dimensions, "play_favorites_2d") == ["Faithfulness", "Logical correctness"]
 
 
 def test_raters_are_a_users_file_or_simulated_or_imported():
-    assert {study: of(raters_of, study) for study in ("whole", "twin", "imported", "by_dimension", "imported_scores")} == {
+    assert {
+        study: of(raters_of, study)
+        for study in ("whole", "twin", "imported", "by_dimension", "imported_scores")
+    } == {
         "whole": ["raters.csv"],
         "twin": ["results/twin/raw/raters.parquet"],
         "imported": ["results/imported/raw/raters.parquet"],
@@ -110,11 +140,23 @@ def test_raters_are_a_users_file_or_simulated_or_imported():
     assert [study for study in CONFIGURED["studies"] if of(has_raters, study)] == [
         *("twin", "helm_instruct", "whole", "imported", "lost")
     ]
-    assert [study for study in CONFIGURED["studies"] if of(has_alphas, study)] == ["play_favorites", "play_favorites_2d"]
+    assert [study for study in CONFIGURED["studies"] if of(has_alphas, study)] == [
+        "play_favorites",
+        "play_favorites_2d",
+    ]
 
 
 def test_records_of_the_jobs_that_read_a_users_files():
-    names = ("whole", "by_dimension", "scattered", "imported", "verdicts", "annotations", "twin", "prd_vicuna80")
+    names = (
+        "whole",
+        "by_dimension",
+        "scattered",
+        "imported",
+        "verdicts",
+        "annotations",
+        "twin",
+        "prd_vicuna80",
+    )
     jobs = {study: [Path(path).stem for path in of(records_of_data, study)] for study in names}
     assert jobs == {
         "whole": ["ratings", "agreement"],
@@ -131,21 +173,38 @@ def test_records_of_the_jobs_that_read_a_users_files():
 
 def test_studies_of_the_paper():
     of_the_paper = [
-        study for study in (*CONFIGURED["studies"], *CONFIGURED["comparisons"]) if of(replicates_play_favorites, study)
+        study
+        for study in (*CONFIGURED["studies"], *CONFIGURED["comparisons"])
+        if of(replicates_play_favorites, study)
     ]
     assert of_the_paper == ["twin", "play_favorites", "play_favorites_2d"]
-    kinds = {"twin": "simulated", "play_favorites": "published", "whole": "user", "imported": "user", "verdicts": "user"}
+    kinds = {
+        "twin": "simulated",
+        "play_favorites": "published",
+        "whole": "user",
+        "imported": "user",
+        "verdicts": "user",
+    }
     kinds |= {"prd_vicuna80": "published", "comparisons_twin": "simulated", "cobbler": "published"}
     assert {study: of(kind, study) for study in kinds} == kinds
 
 
 def test_models_are_those_that_a_study_may_have():
-    paper = [name for name in CONFIG["models"] if not name.endswith(("(0314)", "(0613)", "v1.3", "XLarge"))]
+    paper = [
+        name
+        for name in CONFIG["models"]
+        if not name.endswith(("(0314)", "(0613)", "v1.3", "XLarge"))
+    ]
     assert list(of(models_of, "twin")) == paper
     assert list(of(models_of, "whole")) == list(CONFIG["models"])
-    assert set(of(models_of, "helm_instruct")) == set(CONFIG["studies"]["helm_instruct"]["simulate"]["quality"])
+    assert set(of(models_of, "helm_instruct")) == set(
+        CONFIG["studies"]["helm_instruct"]["simulate"]["quality"]
+    )
     assert of(families_of, "twin")["GPT-4o"] == "GPT"
-    assert of(order_of, "twin") == {"self_bias": paper, "family_bias": ["Claude", "GPT", "Llama 3", "Mistral"]}
+    assert of(order_of, "twin") == {
+        "self_bias": paper,
+        "family_bias": ["Claude", "GPT", "Llama 3", "Mistral"],
+    }
     study = {**CONFIGURED["studies"]["imported"], "families": {"Mine": ["GPT-4o", "mine"]}}
     models = models_of({**CONFIGURED, "studies": {"imported": study}}, "imported")
     assert (models["GPT-4o"]["family"], models["mine"]["family"]) == ("Mine", "Mine")
@@ -153,14 +212,20 @@ def test_models_are_those_that_a_study_may_have():
 
 def test_published_files_and_their_origin():
     source = CONFIG["sources"]["play_favorites"]
-    assert of(repository_of, "play_favorites") == {key: source[key] for key in ("repository", "commit")}
+    assert of(repository_of, "play_favorites") == {
+        key: source[key] for key in ("repository", "commit")
+    }
     file = source["files"]["Helpfulness"]
     assert of(published_files, "play_favorites", "Helpfulness") == [(file["path"], file["blob"])]
     assert len(of(published_files, "play_favorites")) == 6
     assert len(of(published_files, "play_favorites_2d")) == 2
     files = of(published_files, "llmbar")
     assert {len(blob) for _, blob in files} == {40}
-    assert of(released_files, "llmbar") == of(verdict_files, "llmbar") == [f"results/llmbar/raw/{path}" for path, _ in files]
+    assert (
+        of(released_files, "llmbar")
+        == of(verdict_files, "llmbar")
+        == [f"results/llmbar/raw/{path}" for path, _ in files]
+    )
     assert of(origin_of, "llmbar") == {"source": {**of(repository_of, "llmbar"), "files": files}}
     assert of(origin_of, "twin") == {"simulate": {"prompts": 596}}
     assert of(origin_of, "whole") == {}
@@ -168,7 +233,9 @@ def test_published_files_and_their_origin():
 
 
 def test_verdicts_by_origin():
-    files = {study: of(verdict_files, study) for study in ("verdicts", "annotations", "comparisons_twin")}
+    files = {
+        study: of(verdict_files, study) for study in ("verdicts", "annotations", "comparisons_twin")
+    }
     assert files == {
         "verdicts": ["a.csv"],
         "annotations": ["results/annotations/raw/verdicts.parquet"],
@@ -186,35 +253,56 @@ def test_verdicts_by_origin():
 def test_shards_are_named_with_their_number():
     names = of(shards_of, "scattered")
     assert (names[0], names[-1], len(names)) == ("01-of-12", "12-of-12", 12)
-    assert of(ratings_of, "few_files") == [f"results/few_files/shards/{n}-of-3/ratings.parquet" for n in (1, 2, 3)]
-    assert of(shard_files, "few_files", "counts.parquet")[2] == "results/few_files/shards/3-of-3/counts.parquet"
+    assert of(ratings_of, "few_files") == [
+        f"results/few_files/shards/{n}-of-3/ratings.parquet" for n in (1, 2, 3)
+    ]
+    assert (
+        of(shard_files, "few_files", "counts.parquet")[2]
+        == "results/few_files/shards/3-of-3/counts.parquet"
+    )
     assert of(shards_of, "whole") == []
     assert of(ratings_of, "whole") == ["results/whole/ratings.parquet"]
     assert of(raw_of_shard, "scattered", "03", "12") == of(raw_paths, "scattered")
     for shard, shards in (("3", "12"), ("13", "12"), ("00", "12"), ("1", "3")):
-        with pytest.raises(ConfigError, match=f"shards/{shard}-of-{shards}: .*shards: 12; ask for 01-of-12 to 12-of-12"):
+        with pytest.raises(
+            ConfigError,
+            match=f"shards/{shard}-of-{shards}: .*shards: 12; ask for 01-of-12 to 12-of-12",
+        ):
             of(raw_of_shard, "scattered", shard, shards)
 
 
 def test_raw_files_are_dealt_to_checks_in_turn():
     """By as many jobs as there are shards, or files; a further file concerns one of them."""
-    few = {**CONFIGURED, "studies": {"scattered": {**CONFIGURED["studies"]["scattered"], "shards": 2}}}
+    few = {
+        **CONFIGURED,
+        "studies": {"scattered": {**CONFIGURED["studies"]["scattered"], "shards": 2}},
+    }
     dealt = parts_of(few, "scattered")
     assert [[path for path, _ in part] for part in dealt] == [
         ["parts/a.parquet", "parts/c.parquet", "parts/e.parquet"],
         ["parts/b.parquet", "parts/d.parquet"],
     ]
     Path("parts/f.parquet").touch()
-    assert [part == before for part, before in zip(parts_of(few, "scattered"), dealt, strict=True)] == [True, False]
+    assert [
+        part == before for part, before in zip(parts_of(few, "scattered"), dealt, strict=True)
+    ] == [True, False]
     assert of(raw_paths, "few_files", "2") == ["b.csv"]
     assert of(raw_dimensions, "few_files", "2") == [None]
-    assert of(part_files, "few_files", "rows") == [f"results/few_files/checked/{part}.rows.parquet" for part in (1, 2)]
-    with pytest.raises(ConfigError, match="checked/3: the raw files of few_files are checked by 2 jobs; ask for 1 to 2"):
+    assert of(part_files, "few_files", "rows") == [
+        f"results/few_files/checked/{part}.rows.parquet" for part in (1, 2)
+    ]
+    with pytest.raises(
+        ConfigError,
+        match="checked/3: the raw files of few_files are checked by 2 jobs; ask for 1 to 2",
+    ):
         of(raw_paths, "few_files", "3")
 
 
 def test_megabytes_are_those_of_existing_files():
-    assert {study: of(raw_megabytes, study) for study in ("whole", "by_dimension", "scattered", "verdicts", "twin")} == {
+    assert {
+        study: of(raw_megabytes, study)
+        for study in ("whole", "by_dimension", "scattered", "verdicts", "twin")
+    } == {
         "whole": 3,
         "by_dimension": 5,
         "scattered": 20,
@@ -237,35 +325,61 @@ def test_file_among_the_results_is_refused(folder):
     path = "results/whole/mine.csv"
     (folder / "results" / "whole").mkdir(parents=True)
     (folder / path).write_text("", "utf-8")
-    config = {**CONFIGURED, "studies": {**CONFIGURED["studies"], "mine": {"files": path, "raters": f"./{path}"}}}
+    config = {
+        **CONFIGURED,
+        "studies": {**CONFIGURED["studies"], "mine": {"files": path, "raters": f"./{path}"}},
+    }
     expected = "config: studies: mine: {}: '{}' lies among the results; move it to another folder"
     assert error_of(raw_paths, "mine", config=config) == expected.format("files", path)
     assert error_of(raters_of, "mine", config=config) == expected.format("raters", f"./{path}")
 
 
 def test_missing_files_are_named(folder):
-    assert error_of(raw_paths, "lost") == f"config: studies: lost: files: 'none.csv': no such file in {folder}"
-    assert error_of(raters_of, "lost") == f"config: studies: lost: raters: 'none.csv': no such file in {folder}"
+    assert (
+        error_of(raw_paths, "lost")
+        == f"config: studies: lost: files: 'none.csv': no such file in {folder}"
+    )
+    assert (
+        error_of(raters_of, "lost")
+        == f"config: studies: lost: raters: 'none.csv': no such file in {folder}"
+    )
     Path("a.csv").unlink()
-    assert error_of(verdict_files, "verdicts").startswith("config: comparisons: verdicts: files: 'a.csv': no such file")
+    assert error_of(verdict_files, "verdicts").startswith(
+        "config: comparisons: verdicts: files: 'a.csv': no such file"
+    )
     message = "config: comparisons: annotations: import: files: 'a.csv': no such file"
     assert error_of(imported_files, "annotations").startswith(message)
     Path("raters.csv").unlink()
-    message = "config: studies: imported_scores: import: references: files: 'raters.csv': no such file"
+    message = (
+        "config: studies: imported_scores: import: references: files: 'raters.csv': no such file"
+    )
     assert error_of(reference_files, "imported_scores").startswith(message)
     for part in Path("parts").iterdir():
         part.unlink()
-    assert error_of(raw_paths, "scattered").startswith("config: studies: scattered: files: 'parts': the folder holds no")
+    assert error_of(raw_paths, "scattered").startswith(
+        "config: studies: scattered: files: 'parts': the folder holds no"
+    )
     Path("parts/{a}.parquet").touch()
-    assert error_of(raw_paths, "scattered").endswith("{a}.parquet': braces mean a wildcard to Snakemake; rename the file")
-    gone = {**CONFIGURED, "sources": {**CONFIG["sources"], "prd": {**CONFIG["sources"]["prd"], "manifest": "none.csv"}}}
+    assert error_of(raw_paths, "scattered").endswith(
+        "{a}.parquet': braces mean a wildcard to Snakemake; rename the file"
+    )
+    gone = {
+        **CONFIGURED,
+        "sources": {
+            **CONFIG["sources"],
+            "prd": {**CONFIG["sources"]["prd"], "manifest": "none.csv"},
+        },
+    }
     message = "config: sources: prd: manifest: 'none.csv': no such file in"
     assert error_of(released_files, "prd_vicuna80", config=gone).startswith(message)
 
 
 def test_a_study_may_not_have_the_name_of_a_rule():
     check_names(CONFIGURED, frozenset({"fit", "page"}))
-    with pytest.raises(ConfigError, match="config: studies: whole: the name of a rule of this workflow; choose another"):
+    with pytest.raises(
+        ConfigError,
+        match="config: studies: whole: the name of a rule of this workflow; choose another",
+    ):
         check_names(CONFIGURED, frozenset({"fit", "whole"}))
 
 
@@ -282,13 +396,28 @@ def test_kind_of_a_study_follows_from_its_origin():
 
 @pytest.mark.parametrize("files", ["a.csv", {"Tone": "a.csv", "Style": "b.csv"}])
 def test_placeholder_replaces_missing_files(files):
-    study = {"title": "my ratings", "files": files, "raters": "r.csv", "simulate": {"prompts": 12}, "scales": {}}
+    study = {
+        "title": "my ratings",
+        "files": files,
+        "raters": "r.csv",
+        "simulate": {"prompts": 12},
+        "scales": {},
+    }
     others = {"twin": CONFIG["studies"]["twin"]}
     paths = {"a.csv", "b.csv"} if isinstance(files, dict) else {"a.csv"}
     settled = with_placeholders({**others, "mine": study}, paths.__contains__)
-    assert settled == {**others, "mine": {key: value for key, value in study.items() if key != "simulate"}}
+    assert settled == {
+        **others,
+        "mine": {key: value for key, value in study.items() if key != "simulate"},
+    }
     if isinstance(files, dict):  # if one exists, the other is missed when the study is built
-        assert kind(with_study(with_placeholders({"mine": study}, {"b.csv"}.__contains__)["mine"]), "mine") == "user"
+        assert (
+            kind(
+                with_study(with_placeholders({"mine": study}, {"b.csv"}.__contains__)["mine"]),
+                "mine",
+            )
+            == "user"
+        )
     placeholder = with_placeholders({"mine": study}, set().__contains__)["mine"]
     assert placeholder["title"] == "simulated placeholder for my ratings"
     assert placeholder.keys() == {"title", "simulate", "scales"}
@@ -308,12 +437,20 @@ def test_placeholder_replaces_missing_files(files):
     ],
 )
 def test_origin_and_kind_of_verdicts(study, origin, of_kind):
-    assert (origin_of_verdicts(study), kind(with_study(study, section="comparisons"), "mine")) == (origin, of_kind)
+    assert (origin_of_verdicts(study), kind(with_study(study, section="comparisons"), "mine")) == (
+        origin,
+        of_kind,
+    )
 
 
 @pytest.mark.parametrize("there", ["a.csv", "b.csv", None])
 def test_any_file_of_the_users_replaces_the_placeholder(there):
-    study = {"title": "votes", "source": "judgement_bias", "files": ["a.csv", "b.csv"], "simulate": {}}
+    study = {
+        "title": "votes",
+        "source": "judgement_bias",
+        "files": ["a.csv", "b.csv"],
+        "simulate": {},
+    }
     settled = with_placeholders({"s": study}, lambda path: path == there)["s"]
     assert ("simulate" in settled, "files" in settled) == (there is None, there is not None)
     assert settled["title"] == ("simulated placeholder for votes" if there is None else "votes")
@@ -321,15 +458,33 @@ def test_any_file_of_the_users_replaces_the_placeholder(there):
 
 def test_specs_of_tables_come_with_their_substitutes():
     params = inference_params(CONFIG, ["idiosyncrasy", "sensitivity"], "raters")
-    assert params["settings"] == {key: CONFIG["inference"][key] for key in ("idiosyncrasy", "sensitivity", "raters")}
-    assert set(params["specs"]) == {"main", "by_dimension", "by_dataset", "by_task_type", "length_control"}
+    assert params["settings"] == {
+        key: CONFIG["inference"][key] for key in ("idiosyncrasy", "sensitivity", "raters")
+    }
+    assert set(params["specs"]) == {
+        "main",
+        "by_dimension",
+        "by_dataset",
+        "by_task_type",
+        "length_control",
+    }
     assert params["specs"]["length_control"] == CONFIG["specs"]["length_control"]
     params = inference_params(CONFIG, ["sensitivity"], "without_human_scores", also=["gam"])
-    assert set(params["specs"]) == {"gam", *CONFIG["inference"]["sensitivity"], "model_effects", "model_effects_by_dimension"}
+    assert set(params["specs"]) == {
+        "gam",
+        *CONFIG["inference"]["sensitivity"],
+        "model_effects",
+        "model_effects_by_dimension",
+    }
 
 
 def test_tables_and_specs_that_the_robustness_checks_read():
-    assert tables_of_checks(CONFIG) == ["idiosyncrasy", "measurement_error", "multiplicity", "sensitivity"]
+    assert tables_of_checks(CONFIG) == [
+        "idiosyncrasy",
+        "measurement_error",
+        "multiplicity",
+        "sensitivity",
+    ]
     specs = specs_of_checks(CONFIG)
     assert specs[:4] == ["main", "by_dimension", "clustered", "clustered_by_dimension"]
     assert len(specs) == len(set(specs))
@@ -348,18 +503,30 @@ def test_a_study_may_have_specs_and_settings_of_inference_of_its_own():
     assert dropped[:2] == ["GLM 4.7", "Granite 4.0 Micro"]  # names in place of ids
     assert config_of(CONFIGURED, "twin") is CONFIGURED
     rules = fits(CONFIGURED)
-    assert [fit.rule for fit in rules] == [f"{stage}{study}" for study in ("", "_multivac") for stage in STAGES]
+    assert [fit.rule for fit in rules] == [
+        f"{stage}{study}" for study in ("", "_multivac") for stage in STAGES
+    ]
     assert [fit.studies for fit in rules[3:]] == [["multivac"]] * 3
     assert "multivac" not in rules[0].studies
 
 
 def test_main_fit_slices_and_ablations_with_the_bootstraps_of_their_models():
-    stages = stage_by_spec(CONFIGURED["specs"] | {"by_dataset_wild": {"slice": "dataset", "wild": 99}})
+    stages = stage_by_spec(
+        CONFIGURED["specs"] | {"by_dataset_wild": {"slice": "dataset", "wild": 99}}
+    )
     of_stage = {stage: [name for name in stages if stages[name] == stage] for stage in STAGES}
     assert of_stage["fit"] == ["main", "clustered"]
     bootstraps = ["clustered_by_dimension", "clustered_by_task_type", "by_dataset_wild"]
-    assert of_stage["slices"] == ["by_dimension", "by_dataset", "by_task_type", "one_model_dropped", *bootstraps]
-    assert {"length_control", "ordinal", "gam", "llm_reference", "model_effects"} <= set(of_stage["ablations"])
+    assert of_stage["slices"] == [
+        "by_dimension",
+        "by_dataset",
+        "by_task_type",
+        "one_model_dropped",
+        *bootstraps,
+    ]
+    assert {"length_control", "ordinal", "gam", "llm_reference", "model_effects"} <= set(
+        of_stage["ablations"]
+    )
 
 
 def test_each_stage_of_fits_has_its_own_specs_after_those_before():
@@ -371,12 +538,19 @@ def test_each_stage_of_fits_has_its_own_specs_after_those_before():
 
 
 @pytest.mark.parametrize(
-    ("paths", "megabytes"), [(["a.csv", "b.csv"], 5), (["c.jsonl", "b.csv"], 4), (["parts"], 8), (["none.parquet"], 0)]
+    ("paths", "megabytes"),
+    [(["a.csv", "b.csv"], 5), (["c.jsonl", "b.csv"], 4), (["parts"], 8), (["none.parquet"], 0)],
 )
 def test_raw_files_count_as_csv(tmp_path, monkeypatch, paths, megabytes):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "parts").mkdir(exist_ok=True)
-    sizes = {"a.csv": 3e6, "b.csv": 2e6, "c.jsonl": 250e3, "parts/0.parquet": 500e3, "parts/1.parquet": 500e3}
+    sizes = {
+        "a.csv": 3e6,
+        "b.csv": 2e6,
+        "c.jsonl": 250e3,
+        "parts/0.parquet": 500e3,
+        "parts/1.parquet": 500e3,
+    }
     for name, size in sizes.items():
         (tmp_path / name).write_bytes(b" " * int(size))
     assert csv_megabytes(paths) == megabytes

@@ -1,4 +1,6 @@
-"""Codes of groups and references, in numpy and in SQL, also where few of many occur; and cells: the counts of the rows."""
+"""Codes of groups and references, in numpy and in SQL, also where few of many occur; and cells: the
+counts of the rows.
+"""
 
 import tracemalloc
 from itertools import product
@@ -23,7 +25,15 @@ from recuse.model.spec import Spec
 from recuse.validation.compare import compared
 
 LEVELS = Levels(
-    ["d1", "d2"], ["j'1"], ["m1", "m2", "ü"], ["s1", "s2"], [0.1, 2 / 3], [[1, 5], [0, 4]], ["f"], ["g"] * 3, ["", "t"]
+    ["d1", "d2"],
+    ["j'1"],
+    ["m1", "m2", "ü"],
+    ["s1", "s2"],
+    [0.1, 2 / 3],
+    [[1, 5], [0, 4]],
+    ["f"],
+    ["g"] * 3,
+    ["", "t"],
 )
 
 
@@ -36,14 +46,21 @@ def test_cells_are_the_counts_of_the_rows(twin, rows):
     cells = twin.cells()
     keys = ["dimension", "dataset", "judge", "model"]
     counts = rows.groupby([*keys, "gt", "rating"]).size().unstack(fill_value=0)
-    place = list(zip(*(cells.factor(key).tolist() for key in keys), cells.reference_raw.tolist(), strict=True))
+    place = list(
+        zip(
+            *(cells.factor(key).tolist() for key in keys), cells.reference_raw.tolist(), strict=True
+        )
+    )
     assert place == counts.index.tolist()
     np.testing.assert_array_equal(cells.counts[:, counts.columns], counts.to_numpy())
     assert cells.counts.sum() == len(rows)
     first = rows.drop_duplicates([*keys, "gt"]).set_index([*keys, "gt"]).loc[place]
     assert (first["gt_unit"].to_numpy() == cells.reference).all()
     assert (first[["scale_low", "scale_high"]].to_numpy() == cells.scale).all()
-    assert all((first.reset_index()[factor].to_numpy(dtype=str) == cells.factor(factor)).all() for factor in FACTORS)
+    assert all(
+        (first.reset_index()[factor].to_numpy(dtype=str) == cells.factor(factor)).all()
+        for factor in FACTORS
+    )
 
 
 def test_codes_are_counted_without_a_hash_table(twin, monkeypatch, tmp_path):
@@ -67,8 +84,15 @@ def test_codes_are_counted_without_a_hash_table(twin, monkeypatch, tmp_path):
 def test_file_without_a_complete_row(tmp_path):
     line = "judge,model,gt,dataset,prompt_id,rating\ngpt-4o,gpt-4o,1,cnn,a,\n"
     (tmp_path / "f.csv").write_text(line, "utf-8")
-    source = StudyFiles([RatingsFile(str(tmp_path / "f.csv"), "A")], {"A": [0, 4]}, {}, Registry.from_config(CONFIG["models"]))
-    normalise("mine", source, ratings=str(tmp_path / "r.parquet"), completeness=str(tmp_path / "c.csv"))
+    source = StudyFiles(
+        [RatingsFile(str(tmp_path / "f.csv"), "A")],
+        {"A": [0, 4]},
+        {},
+        Registry.from_config(CONFIG["models"]),
+    )
+    normalise(
+        "mine", source, ratings=str(tmp_path / "r.parquet"), completeness=str(tmp_path / "c.csv")
+    )
     with pytest.raises(DataError, match="no complete row is left"):
         build_cells(str(tmp_path / "r.parquet"), str(tmp_path / "cells.parquet"))
 
@@ -83,7 +107,12 @@ def test_cells_count_the_ratings_of_the_scale(tmp_path):
         scale=(2, 5),
     )
     columns = duckdb.sql(f"select * from '{study.cells_from}'").columns
-    assert [column for column in columns if column.startswith("count_")] == ["count_2", "count_3", "count_4", "count_5"]
+    assert [column for column in columns if column.startswith("count_")] == [
+        "count_2",
+        "count_3",
+        "count_4",
+        "count_5",
+    ]
     assert study.cells().counts.tolist() == [[1, 1, 1, 0]]
 
 
@@ -101,13 +130,23 @@ def test_codes_of_groups_count_every_combination():
     assert (LEVELS.code(*LEVELS.places(code)) == code).all()
     named = LEVELS.factors(code)
     every = list(product(LEVELS.dimension, LEVELS.judge, LEVELS.model, LEVELS.dataset))
-    assert list(zip(*(named[factor].tolist() for factor in ("dimension", "judge", "model", "dataset")), strict=True)) == every
+    assert (
+        list(
+            zip(
+                *(named[factor].tolist() for factor in ("dimension", "judge", "model", "dataset")),
+                strict=True,
+            )
+        )
+        == every
+    )
     assert set(named["task_type"][named["dataset"] == "s2"]) == {"t"}
     assert set(map(tuple, LEVELS.scales(code)[named["dimension"] == "d2"])) == {(0, 4)}
 
 
 def sparse(datasets):
-    """Nine judges and models, of whose pairs each dataset has one: of many codes of groups, one in 81 occurs."""
+    """Nine judges and models, of whose pairs each dataset has one: of many codes of groups, one in
+    81 occurs.
+    """
     return f"""
         select {NINE}[1 + (hash(i) % 9)::integer] as judge, {NINE}[1 + (hash(i, 1) % 9)::integer] as model,
                hash(i, 2) % 13 / 3 as gt,
@@ -118,7 +157,8 @@ def sparse(datasets):
 
 @pytest.fixture(scope="module")
 def sparse_study(tmp_path_factory):
-    return study_of_query(tmp_path_factory.mktemp("sparse"), sparse(1000))  # 81,000 codes: more than two bytes hold
+    # 81,000 codes: more than two bytes hold
+    return study_of_query(tmp_path_factory.mktemp("sparse"), sparse(1000))
 
 
 @pytest.mark.parametrize(("name", "least"), [("twin", 0), ("sparse_study", 2**16)])
@@ -133,20 +173,28 @@ def test_codes_agree_with_the_texts(request, name, least):
     assert (levels.code_of(factors) == code).all()
     assert (np.array(levels.reference)[rows["reference_code"]] == rows["gt"]).all()
     assert (levels.scales(code) == rows[["scale_low", "scale_high"]].to_numpy()).all()
-    assert all(list(names) == sorted(set(names)) for names in (levels.judge, levels.model, levels.dataset, levels.reference))
+    assert all(
+        list(names) == sorted(set(names))
+        for names in (levels.judge, levels.model, levels.dataset, levels.reference)
+    )
 
 
 @pytest.mark.parametrize("length", [None, "global"])
 def test_fits_of_groups_that_seldom_occur(sparse_study, length):
     spec = Spec.of("", length=length, covariance="CR1")
-    assert max(row["largest_difference"] for row in compared([spec], sparse_study, confidence=0.9)) < 1e-9
+    assert (
+        max(row["largest_difference"] for row in compared([spec], sparse_study, confidence=0.9))
+        < 1e-9
+    )
 
 
 def test_moments_take_the_memory_of_the_groups_that_occur(sparse_study):
     levels = levels_of(sparse_study.ratings[0])
     rows = with_normalised_length(f"from '{sparse_study.ratings[0]}'", "global")
     tracemalloc.start()
-    moments = moments_of_rows([f"from ({rows}) where prompt % 2 = {rest}" for rest in (0, 1)], levels)
+    moments = moments_of_rows(
+        [f"from ({rows}) where prompt % 2 = {rest}" for rest in (0, 1)], levels
+    )
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     whole = moments_of_rows([rows], levels)
@@ -157,11 +205,18 @@ def test_moments_take_the_memory_of_the_groups_that_occur(sparse_study):
 
 @pytest.mark.parametrize(
     ("sizes", "kind"),
-    [((16, 16, 16, 16), "USMALLINT"), ((1, 1, 1, 2**16 + 1), "UINTEGER"), ((40, 40, 2000, 2000), "BIGINT")],
+    [
+        ((16, 16, 16, 16), "USMALLINT"),
+        ((1, 1, 1, 2**16 + 1), "UINTEGER"),
+        ((40, 40, 2000, 2000), "BIGINT"),
+    ],
 )
 def test_types_hold_the_codes(tmp_path, sizes, kind):
     """Of the last group, so that its code is the largest."""
-    named = {axis: [f"{axis} {number:06}" for number in range(size)] for axis, size in zip(AXES, sizes, strict=True)}
+    named = {
+        axis: [f"{axis} {number:06}" for number in range(size)]
+        for axis, size in zip(AXES, sizes, strict=True)
+    }
     levels = Levels(
         **named,
         reference=[1.0],
@@ -177,9 +232,13 @@ def test_types_hold_the_codes(tmp_path, sizes, kind):
               from unnest({[named["dataset"][-1]] * 2}) t(dataset)) to '{tmp_path}/rows.parquet'""")
     coded = code_checked(connect(), [f"{tmp_path}/rows.parquet"], levels, Shard("p", "p", 0).sql)
     groups = coded.groups(levels)
-    result = coded.connection.execute(f"select max(group_code), any_value(typeof(group_code)) from ({groups})").fetchall()
+    result = coded.connection.execute(
+        f"select max(group_code), any_value(typeof(group_code)) from ({groups})"
+    ).fetchall()
     assert result == [(levels.groups - 1, kind)]
-    twice = write_sorted(coded, Plan(levels, "rated", []), first=0, ratings=f"{tmp_path}/ratings.parquet")
+    twice = write_sorted(
+        coded, Plan(levels, "rated", []), first=0, ratings=f"{tmp_path}/ratings.parquet"
+    )
     assert not (tmp_path / "ratings.parquet").exists()
     assert (
         twice
@@ -189,11 +248,27 @@ def test_types_hold_the_codes(tmp_path, sizes, kind):
 
 
 def test_codes_in_sql_are_those_in_numpy():
-    levels = Levels(["a", "b"], ["j1", "j2", "j3"], ["m"], ["s1", "s2"], [1.0], [[0, 4]] * 2, ["f"] * 3, ["f"], [""] * 2)
+    levels = Levels(
+        ["a", "b"],
+        ["j1", "j2", "j3"],
+        ["m"],
+        ["s1", "s2"],
+        [1.0],
+        [[0, 4]] * 2,
+        ["f"] * 3,
+        ["f"],
+        [""] * 2,
+    )
     code = np.arange(levels.groups)
     for axis, place in zip(AXES, levels.places(code), strict=True):
-        query = f"select {levels.sql_place(axis)}, {levels.sql_without(axis)} from range({levels.groups}) t(group_code)"
+        query = (
+            f"select {levels.sql_place(axis)}, {levels.sql_without(axis)} from"
+            f" range({levels.groups}) t(group_code)"
+        )
         result, without = np.array(duckdb.sql(query).fetchall()).T
         assert (result == place).all()
-        others = {other: np.where(other == axis, 0, at) for other, at in zip(AXES, levels.places(code), strict=True)}
+        others = {
+            other: np.where(other == axis, 0, at)
+            for other, at in zip(AXES, levels.places(code), strict=True)
+        }
         assert (without == levels.code(*others.values())).all()

@@ -1,4 +1,5 @@
-"""Files that are not what was written: bits flipped, cut off, joined; rows lost in a quoted field; numbers that are none.
+"""Files that are not what was written: bits flipped, cut off, joined; rows lost in a quoted field;
+numbers that are none.
 
 RECUSE_FLIPS sets how many bits are flipped in each kind of file.
 """
@@ -48,11 +49,20 @@ def ratings(folder, name, content):
     models, scales = CONFIG["models"], {"A": [0, 4]}
     if ".json" in name:
         outputs = {"ratings": f"{folder}/imported.parquet", "imported": f"{folder}/imported.csv"}
-        import_ratings("mine", [str(path)], [], settings={}, scales=scales, models=models, outputs=outputs)
+        import_ratings(
+            "mine", [str(path)], [], settings={}, scales=scales, models=models, outputs=outputs
+        )
         path = folder / "imported.parquet"
     source = StudyFiles([RatingsFile(str(path))], scales, {}, Registry.from_config(models))
-    normalise("mine", source, ratings=f"{folder}/ratings.parquet", completeness=f"{folder}/completeness.csv")
-    return duckdb.sql(f"select {', '.join(COLUMNS)} from '{folder}/ratings.parquet' order by all").fetchall()
+    normalise(
+        "mine",
+        source,
+        ratings=f"{folder}/ratings.parquet",
+        completeness=f"{folder}/completeness.csv",
+    )
+    return duckdb.sql(
+        f"select {', '.join(COLUMNS)} from '{folder}/ratings.parquet' order by all"
+    ).fetchall()
 
 
 def complaint(folder, name, content):
@@ -79,7 +89,10 @@ def test_damage_is_an_error_or_changes_nothing_where_the_format_has_checksums(tm
         place, damaged = draw.randrange(len(content)), bytearray(content)
         damaged[place] ^= 1 << draw.randrange(8)
         try:
-            same = ratings(tmp_path, name, bytes(damaged) if what == "flipped" else content[:place]) == whole
+            same = (
+                ratings(tmp_path, name, bytes(damaged) if what == "flipped" else content[:place])
+                == whole
+            )
         except DataError:  # any other exception is a bug
             counts["error"] += 1
         else:
@@ -92,7 +105,8 @@ def test_damage_is_an_error_or_changes_nothing_where_the_format_has_checksums(tm
 
 def test_page_with_another_number_of_values_is_named(tmp_path):
     damaged = bytearray(CHECKSUMS.read_bytes())
-    header = damaged.index(b"\x1c\x15\x50\x15\x10", 1191)  # of the data page of datasets: 40 values, by dictionary
+    # Of the data page of datasets: 40 values, by dictionary
+    header = damaged.index(b"\x1c\x15\x50\x15\x10", 1191)
     damaged[header + 2] = 0x40  # 32; no checksum covers a header
     message = "column dataset, row group 2: the pages hold 8 values fewer than the footer says"
     assert message in complaint(tmp_path, "raw.parquet", bytes(damaged))
@@ -101,9 +115,13 @@ def test_page_with_another_number_of_values_is_named(tmp_path):
 def test_gzip_of_several_members_and_padding(tmp_path):
     half = TABLE.index(b"\n", len(TABLE) // 2) - 3  # within a line
     whole = ratings(tmp_path, "raw.csv", TABLE)
-    assert ratings(tmp_path, "raw.csv.gz", gzip.compress(TABLE[:half]) + gzip.compress(TABLE[half:])) == whole
+    assert (
+        ratings(tmp_path, "raw.csv.gz", gzip.compress(TABLE[:half]) + gzip.compress(TABLE[half:]))
+        == whole
+    )
     assert "gzip" in complaint(tmp_path, "raw.csv.gz", gzip.compress(TABLE) + b"more")
-    assert "cannot be read" in complaint(tmp_path, "raw.csv.gz", gzip.compress(TABLE) + bytes(100))  # DuckDB takes none
+    # DuckDB takes none
+    assert "cannot be read" in complaint(tmp_path, "raw.csv.gz", gzip.compress(TABLE) + bytes(100))
 
 
 @pytest.mark.parametrize(
@@ -111,7 +129,10 @@ def test_gzip_of_several_members_and_padding(tmp_path):
     [
         (lambda packed: packed[:-8] + bytes(4) + packed[-4:], "CRC check failed"),
         (lambda packed: packed[:-4] + b"\1\0\0\0", "Incorrect length of data produced"),
-        (lambda packed: packed[:-9], "Compressed file ended before the end-of-stream marker was reached"),
+        (
+            lambda packed: packed[:-9],
+            "Compressed file ended before the end-of-stream marker was reached",
+        ),
         (lambda packed: packed[:40] + bytes(20) + packed[60:], "Error -3 while decompressing data"),
     ],
 )
@@ -124,21 +145,30 @@ def test_damaged_gzip_is_named(tmp_path, change, message):
 def test_page_that_fails_its_checksum_is_named(tmp_path):
     content = CHECKSUMS.read_bytes()
     error = complaint(tmp_path, "raw.parquet", content.replace(b"gpt-4o", b"gpt-4p", 1))
-    assert error.startswith("raw.parquet, column judge, row group 1: page 1 fails its checksum; the file is damaged")
+    assert error.startswith(
+        "raw.parquet, column judge, row group 1: page 1 fails its checksum; the file is damaged"
+    )
 
 
 @pytest.mark.parametrize("place", [0, -1])  # of the name, in the schema and in the last column
 def test_damaged_name_of_a_column_is_no_bug(tmp_path, place):
     content = CHECKSUMS.read_bytes()
     first = [match.start() for match in re.finditer(b"prompt_id", content)][place]
-    error = complaint(tmp_path, "raw.parquet", content[:first] + b"pro\xedpt_id" + content[first + 9 :])
+    error = complaint(
+        tmp_path, "raw.parquet", content[:first] + b"pro\xedpt_id" + content[first + 9 :]
+    )
     assert re.match("raw.parquet(: cannot be read|, column)", error)
 
 
 def quoted(lines, first, last, column):
-    """The lines with a double quote before a field of the first, and one after that field of the last."""
+    """The lines with a double quote before a field of the first, and one after that field of the
+    last.
+    """
     fields = [line.split(",") for line in lines]
-    fields[first][column], fields[last][column] = '"' + fields[first][column], fields[last][column] + '"'
+    fields[first][column], fields[last][column] = (
+        '"' + fields[first][column],
+        fields[last][column] + '"',
+    )
     return "\n".join([*map(",".join, fields), ""]).encode()
 
 
@@ -147,47 +177,76 @@ def quoted(lines, first, last, column):
 def test_rows_within_a_quoted_field_are_named(tmp_path, column, mark):
     content = quoted(LINES, 20, 59, column).replace(b"\n", mark.encode())
     error = complaint(tmp_path, "raw.csv", content)
-    assert error.startswith(f"raw.csv, line 21, column {COLUMNS[column]}: found rows of the file within a field")
+    assert error.startswith(
+        f"raw.csv, line 21, column {COLUMNS[column]}: found rows of the file within a field"
+    )
     kept = [f"{line},note" for line in LINES]
-    assert "line 21, column note: found rows" in complaint(tmp_path, "raw.csv", quoted(kept, 20, 59, len(COLUMNS)))
+    assert "line 21, column note: found rows" in complaint(
+        tmp_path, "raw.csv", quoted(kept, 20, 59, len(COLUMNS))
+    )
 
 
 @pytest.mark.parametrize("last", [1, 39])
 def test_rows_within_the_header_are_named(tmp_path, last):
     noted = [f"{line},note" for line in LINES]
     error = complaint(tmp_path, "raw.csv", quoted(noted, 0, last, len(COLUMNS)))
-    assert error.startswith("raw.csv, line 1: found lines of the file in the name of a column, 'note")
+    assert error.startswith(
+        "raw.csv, line 1: found lines of the file in the name of a column, 'note"
+    )
     whole = ratings(tmp_path, "raw.csv", TABLE)
-    assert ratings(tmp_path, "raw.csv", "\n".join([LINES[0] + ',"a\nnote"', *noted[1:], ""]).encode()) == whole
+    assert (
+        ratings(tmp_path, "raw.csv", "\n".join([LINES[0] + ',"a\nnote"', *noted[1:], ""]).encode())
+        == whole
+    )
 
 
 @pytest.mark.parametrize("column", [0, 1, 2, 3, 5, 6])
 def test_line_break_in_a_name_or_a_number_is_named(tmp_path, column):
     error = complaint(tmp_path, "raw.csv", quoted(LINES, 20, 21, column))
     assert error.startswith(
-        f"raw.csv, line 21, column {COLUMNS[column]}: found a line break within a field that a double quote"
+        f"raw.csv, line 21, column {COLUMNS[column]}: found a line break within a field that a"
+        " double quote"
     )
 
 
 def test_texts_of_several_lines_are_read_and_counted(tmp_path, capsys):
     whole = ratings(tmp_path, "raw.csv", TABLE)
-    texts = [LINES[0] + ",answer", *(f'{line},"one, two\n\nthree ""{place}"""' for place, line in enumerate(LINES[1:]))]
-    assert ratings(tmp_path, "raw.csv", "\n".join([*texts[:9], "", "", *texts[9:], ""]).encode()) == whole
+    texts = [
+        LINES[0] + ",answer",
+        *(f'{line},"one, two\n\nthree ""{place}"""' for place, line in enumerate(LINES[1:])),
+    ]
+    assert (
+        ratings(tmp_path, "raw.csv", "\n".join([*texts[:9], "", "", *texts[9:], ""]).encode())
+        == whole
+    )
     path = f"{tmp_path}/raw.csv"
     assert capsys.readouterr().err.splitlines() == [
-        f"warning: {path}, line 2, column answer: the first of 80 fields that contain 160 line breaks; if these are no texts, "
-        "close the double quote"
+        f"warning: {path}, line 2, column answer: the first of 80 fields that contain 160 line"
+        " breaks; if these are no texts, close the double quote"
     ]
 
 
 def test_last_line_without_a_line_break_is_said(tmp_path, capsys):
     assert ratings(tmp_path, "raw.csv", TABLE[:-1]) == ratings(tmp_path, "whole.csv", TABLE)
-    warning = f"warning: {tmp_path}/raw.csv, line 81: ends without a line break, as in a file that was cut off"
+    warning = (
+        f"warning: {tmp_path}/raw.csv, line 81: ends without a line break, as in a file that was"
+        " cut off"
+    )
     assert capsys.readouterr().err == f"{warning}; add one if this is whole\n"
     assert "line 81" in complaint(tmp_path, "raw.csv", TABLE[: TABLE.rindex(b",")])
 
 
-NUMBERS = {"10": 10, "1.": 1, ".5": 0.5, "+5": 5, "-3": -3, " 1e3 ": 1000, "1E-2": 0.01, "\t7\n": 7, "007": 7}
+NUMBERS = {
+    "10": 10,
+    "1.": 1,
+    ".5": 0.5,
+    "+5": 5,
+    "-3": -3,
+    " 1e3 ": 1000,
+    "1E-2": 0.01,
+    "\t7\n": 7,
+    "007": 7,
+}
 NO_NUMBERS = [
     "1_0",
     "1__0",
@@ -211,11 +270,21 @@ NO_NUMBERS = [
 def test_one_definition_of_a_number():
     connection = connect()
     query = f"select {as_number('word')} from (select ?::varchar as word)"
-    values = {word: connection.execute(query, [word]).fetchone()[0] for word in (*NUMBERS, *NO_NUMBERS)}
+    values = {
+        word: connection.execute(query, [word]).fetchone()[0] for word in (*NUMBERS, *NO_NUMBERS)
+    }
     assert values == NUMBERS | dict.fromkeys(NO_NUMBERS)
-    assert connection.execute(query, [" -Infinity "]).fetchone() == (-math.inf,)  # which no scale has
+    # Which no scale has
+    assert connection.execute(query, [" -Infinity "]).fetchone() == (-math.inf,)
     assert [word for word in (*NUMBERS, *NO_NUMBERS) if is_number(word)] == [*NUMBERS]
-    assert [is_number(word) for word in (3, 2.5, 1e-7, math.inf, "inf", "1e999")] == [True, True, True, False, False, False]
+    assert [is_number(word) for word in (3, 2.5, 1e-7, math.inf, "inf", "1e999")] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
 
 
 @pytest.mark.parametrize("name", ["raw.csv", "raw.parquet", "raw.jsonl"])
@@ -223,16 +292,23 @@ def test_one_definition_of_a_number():
 def test_digits_with_an_underscore_are_no_number(tmp_path, name, column):
     rows = [row | {column: "0_3"} if place == 5 else row for place, row in enumerate(OBJECTS)]
     if name.endswith("csv"):
-        content = "\n".join(",".join(map(str, row)) for row in (COLUMNS, *(row.values() for row in rows))) + "\n"
+        content = (
+            "\n".join(",".join(map(str, row)) for row in (COLUMNS, *(row.values() for row in rows)))
+            + "\n"
+        )
     elif name.endswith("jsonl"):
         content = "".join(f"{json.dumps(row)}\n" for row in rows)
     else:
         values = {key: [str(row[key]) for row in rows] for key in COLUMNS}
         picked = ", ".join(f"unnest(?::varchar[]) as {key}" for key in COLUMNS)
-        connect().execute(f"copy (select {picked}) to '{tmp_path}/made.parquet'", [*values.values()])
+        connect().execute(
+            f"copy (select {picked}) to '{tmp_path}/made.parquet'", [*values.values()]
+        )
         content = None
     content = (tmp_path / "made.parquet").read_bytes() if content is None else content.encode()
-    assert f"column {column}: found '0_3', which is not a number" in complaint(tmp_path, name, content)
+    assert f"column {column}: found '0_3', which is not a number" in complaint(
+        tmp_path, name, content
+    )
 
 
 def declared(path, content, **values):
@@ -247,7 +323,10 @@ def test_file_that_is_not_the_declared_one_is_named_with_both(tmp_path, name):
     check_declared([str(path), "unnamed.csv"], right, rows_in=count_rows)
     right[next(iter(right))]["sha256"] = right[next(iter(right))]["sha256"].upper()
     check_declared([str(path)], right, rows_in=count_rows)
-    with pytest.raises(DataError, match=rf"{name}: it holds 80 rows, but config declares 81; restore that file, or correct"):
+    with pytest.raises(
+        DataError,
+        match=rf"{name}: it holds 80 rows, but config declares 81; restore that file, or correct",
+    ):
         check_declared([str(path)], declared(path, content, rows=81), rows_in=count_rows)
     draw = random.Random(name)
     for _ in range(100):  # of any format
@@ -255,7 +334,8 @@ def test_file_that_is_not_the_declared_one_is_named_with_both(tmp_path, name):
         damaged[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
         path.write_bytes(damaged)
         both = (
-            f"its SHA-256 is {hashlib.sha256(damaged).hexdigest()}, but config declares {hashlib.sha256(content).hexdigest()}"
+            f"its SHA-256 is {hashlib.sha256(damaged).hexdigest()}, but config declares"
+            f" {hashlib.sha256(content).hexdigest()}"
         )
         with pytest.raises(DataError, match=both):
             check_declared([str(path)], declared(path, content))
@@ -264,7 +344,9 @@ def test_file_that_is_not_the_declared_one_is_named_with_both(tmp_path, name):
 def test_every_kind_of_file_is_compared_with_what_is_declared(tmp_path):
     for name in ("raw.csv", "human.csv", "verdicts.csv", "raters.csv"):
         (tmp_path / name).write_text("a\n", "utf-8")
-    raw, human, verdicts, raters = (str(tmp_path / name) for name in ("raw.csv", "human.csv", "verdicts.csv", "raters.csv"))
+    raw, human, verdicts, raters = (
+        str(tmp_path / name) for name in ("raw.csv", "human.csv", "verdicts.csv", "raters.csv")
+    )
     registry, outputs = (
         Registry.from_config(CONFIG["models"]),
         dict.fromkeys(("ratings", "imported", "verdicts"), f"{tmp_path}/x"),
@@ -278,11 +360,19 @@ def test_every_kind_of_file_is_compared_with_what_is_declared(tmp_path):
         lambda: import_ratings("mine", [raw], [human], **of_ratings, declared={raw: {"rows": 1}}),
         lambda: import_ratings("mine", [raw], [human], **of_ratings, declared={human: {"rows": 1}}),
         lambda: import_verdicts("mine", [raw], [human], **of_import, declared={human: {"rows": 1}}),
-        lambda: table.normalise("mine", [verdicts], comparisons="x", completeness="x", declared={verdicts: {"rows": 1}}),
-        lambda: check_raters(raters, registry, ratings=[], output="x", declared={raters: {"rows": 1}}),
+        lambda: table.normalise(
+            "mine", [verdicts], comparisons="x", completeness="x", declared={verdicts: {"rows": 1}}
+        ),
+        lambda: check_raters(
+            raters, registry, ratings=[], output="x", declared={raters: {"rows": 1}}
+        ),
     ):
         with pytest.raises(
-            DataError, match=r"\.csv: it holds 0 rows, but config declares 1; restore that file, or correct `verify"
+            DataError,
+            match=(
+                r"\.csv: it holds 0 rows, but config declares 1; restore that file, or correct"
+                r" `verify"
+            ),
         ):
             read()
 
@@ -296,9 +386,17 @@ def test_rules_give_what_is_declared_to_each_job_that_reads_a_users_file(tmp_pat
     comparisons = {"of verdicts": {"title": "t", "files": "raw.csv", "verify": {"raw.csv": values}}}
     of_import = {"files": "raw.csv", "references": {"files": ["human.csv"]}}
     ways = {
-        "canonical": study
-        | {"files": "raw.csv", "raters": "raters.csv", "verify": {"./raw.csv": values, "raters.csv": values}},
-        "imported": study | {"import": of_import, "verify": {"raw.csv": values, "human.csv": values}},
+        "canonical": (
+            study
+            | {
+                "files": "raw.csv",
+                "raters": "raters.csv",
+                "verify": {"./raw.csv": values, "raters.csv": values},
+            }
+        ),
+        "imported": (
+            study | {"import": of_import, "verify": {"raw.csv": values, "human.csv": values}}
+        ),
         "other": study | {"files": {"A": "raw.csv"}, "verify": {"raw2.csv": values}},
         "no": study | {"files": "raw.csv"},
     }
@@ -307,14 +405,23 @@ def test_rules_give_what_is_declared_to_each_job_that_reads_a_users_file(tmp_pat
         assert studies.declared_of(config, name) == (ways | comparisons)[name]["verify"]
     assert studies.declared_of(config, "no") == {}
     with pytest.raises(
-        ConfigError, match=r"studies: other: verify: 'raw2.csv' is not one of the files of the study; did you mean"
+        ConfigError,
+        match=(
+            r"studies: other: verify: 'raw2.csv' is not one of the files of the study; did you mean"
+        ),
     ):
         studies.declared_of(config, "other")
-    settled = studies.with_placeholders({"later": ways["other"] | {"simulate": {}}}, lambda path: False)
+    settled = studies.with_placeholders(
+        {"later": ways["other"] | {"simulate": {}}}, lambda path: False
+    )
     assert studies.declared_of({"studies": settled, "comparisons": {}}, "later") == {}
-    rules = "\n".join(path.read_text("utf-8") for path in (PROJECT / "workflow" / "rules").glob("*.smk"))
+    rules = "\n".join(
+        path.read_text("utf-8") for path in (PROJECT / "workflow" / "rules").glob("*.smk")
+    )
     readers = [
-        rule for rule in re.split(r"\n(?=rule )", rules) if re.search(r"raw=of_study\(studies\.(?!raw_of_shard|released)", rule)
+        rule
+        for rule in re.split(r"\n(?=rule )", rules)
+        if re.search(r"raw=of_study\(studies\.(?!raw_of_shard|released)", rule)
     ]
     assert len(readers) == 6
     assert all("declared=of_study(studies.declared_of)" in rule for rule in readers)
@@ -333,6 +440,11 @@ def test_invalid_declaration_is_named(changes, message):
     study = {"title": "t", "files": "raw.csv", "scales": {"A": [0, 4]}} | changes
     with pytest.raises(ConfigError, match=re.escape(message)):
         checked(CONFIG | {"studies": {"mine": study}}, CONFIG)
-    simulated = {"title": "t", "simulate": {"prompts": 20}, "scales": {"A": [0, 4]}, "verify": {"raw.csv": {"rows": 1}}}
+    simulated = {
+        "title": "t",
+        "simulate": {"prompts": 20},
+        "scales": {"A": [0, 4]},
+        "verify": {"raw.csv": {"rows": 1}},
+    }
     with pytest.raises(ConfigError, match="verify: needs `files` or `import`"):
         checked(CONFIG | {"studies": {"mine": simulated}}, CONFIG)

@@ -1,4 +1,6 @@
-"""Mean scores against means over rows; correlations from contingency tables against scipy on rows and loops over pairs."""
+"""Mean scores against means over rows; correlations from contingency tables against scipy on rows
+and loops over pairs.
+"""
 
 import duckdb
 import numpy as np
@@ -71,14 +73,18 @@ def test_the_error_of_the_correlation_is_near_the_jackknife(data):
 
 
 def test_agreement_with_a_constant_score_is_not_a_number():
-    assert np.isnan(agreement(np.ones((1, 3)), np.ones((1, 1)), np.arange(3))["weighted_kappa"]).all()
+    assert np.isnan(
+        agreement(np.ones((1, 3)), np.ones((1, 1)), np.arange(3))["weighted_kappa"]
+    ).all()
 
 
 def test_gamma_equals_a_loop_over_pairs(data):
     table, levels, ratings, x, y = data
     signs = np.sign(x[:, None] - x) * np.sign(y[:, None] - y)
     concordant, discordant = (signs > 0).sum(), (signs < 0).sum()
-    assert gamma(table, levels, ratings) == pytest.approx((concordant - discordant) / (concordant + discordant), abs=1e-14)
+    assert gamma(table, levels, ratings) == pytest.approx(
+        (concordant - discordant) / (concordant + discordant), abs=1e-14
+    )
     assert stats.somersd(table).statistic * gamma(table, levels, ratings) > 0
 
 
@@ -93,7 +99,9 @@ def test_jackknife_equals_leaving_out_each_row(data, name):
         left_out.append(float(STATISTICS[name](smaller, levels, ratings)))
     n = len(x)
     expected = np.sqrt((n - 1) / n * ((np.array(left_out) - np.mean(left_out)) ** 2).sum())
-    assert jackknife_error(STATISTICS[name], table, levels, ratings) == pytest.approx(expected, rel=1e-12)
+    assert jackknife_error(STATISTICS[name], table, levels, ratings) == pytest.approx(
+        expected, rel=1e-12
+    )
 
 
 def test_no_variation_gives_no_correlation():
@@ -104,13 +112,22 @@ def test_no_variation_gives_no_correlation():
 
 def test_table_of_a_study(twin):
     frame = duckdb.sql(f"select * from '{twin.ratings[0]}'").df()
-    rows = {(r["dimension"], r["judge"], r["statistic"]): r for r in correlations(twin.cells(), confidence=0.9)}
+    rows = {
+        (r["dimension"], r["judge"], r["statistic"]): r
+        for r in correlations(twin.cells(), confidence=0.9)
+    }
     assert len(rows) == 6 * 9 * 3 + 9 * 2
     for dimension, judge in (("Faithfulness", "GPT-4o"), ("Helpfulness", "Llama 3 8B")):
         part = frame[(frame["dimension"] == dimension) & (frame["judge"] == judge)]
         result = rows[dimension, judge, "spearman"]
-        assert result["value"] == pytest.approx(stats.spearmanr(part["gt"], part["rating"])[0], abs=1e-12)
+        assert result["value"] == pytest.approx(
+            stats.spearmanr(part["gt"], part["rating"])[0], abs=1e-12
+        )
         assert result["n"] == len(part)
-        assert rows[dimension, judge, "pearson"]["value"] == pytest.approx(part["gt"].corr(part["rating"]), abs=1e-12)
+        assert rows[dimension, judge, "pearson"]["value"] == pytest.approx(
+            part["gt"].corr(part["rating"]), abs=1e-12
+        )
         half = stats.norm.ppf(0.95) * result["std_error"]
-        assert (result["ci_low"], result["ci_high"]) == pytest.approx((result["value"] - half, result["value"] + half))
+        assert (result["ci_low"], result["ci_high"]) == pytest.approx(
+            (result["value"] - half, result["value"] + half)
+        )

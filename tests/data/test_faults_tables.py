@@ -1,4 +1,6 @@
-"""A thousand and more tables that are nearly right: each is taken, or refused by an error that names it, and leaves nothing."""
+"""A thousand and more tables that are nearly right: each is taken, or refused by an error that
+names it, and leaves nothing.
+"""
 
 import csv
 from argparse import Namespace
@@ -9,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import ROOT
-from mutations import as_csv, bytes_like, done_or_refused, examples, parquet_kinds, tables_like, write_parquet
+from mutations import (
+    as_csv,
+    bytes_like,
+    done_or_refused,
+    examples,
+    parquet_kinds,
+    tables_like,
+    write_parquet,
+)
 from recuse import commands
 from recuse.config.load import load
 from recuse.data.cells import build_cells
@@ -28,7 +38,14 @@ def rows_of(name, *, prompts=("t0", "t1")):
     """Header and rows of a smoke study, of few prompts."""
     with open(SMOKE / name, newline="", encoding="utf-8") as file:
         header, *rows = csv.reader(file)
-    return [header, *(row for row in rows if "prompt_id" not in header or row[header.index("prompt_id")] in prompts)]
+    return [
+        header,
+        *(
+            row
+            for row in rows
+            if "prompt_id" not in header or row[header.index("prompt_id")] in prompts
+        ),
+    ]
 
 
 RATINGS, VERDICTS = rows_of("ratings.csv"), rows_of("verdicts.csv")[:17]
@@ -63,7 +80,11 @@ def parquet(folder, writer):
 
 def source(path):
     return StudyFiles.from_config(
-        [str(path)], [None], scales=CONFIG["studies"]["mine"]["scales"], task_types={}, models=CONFIG["models"]
+        [str(path)],
+        [None],
+        scales=CONFIG["studies"]["mine"]["scales"],
+        task_types={},
+        models=CONFIG["models"],
     )
 
 
@@ -77,7 +98,9 @@ def removed(folder, *names):
 
 def through_the_steps(path, folder):
     """Check the ratings, make cells and fit Equation 1, as the rules do."""
-    made = ratings, completeness, cells = removed(folder, "ratings.parquet", "completeness.csv", "cells.parquet")
+    made = ratings, completeness, cells = removed(
+        folder, "ratings.parquet", "completeness.csv", "cells.parquet"
+    )
     with done_or_refused(str(path), made=made):
         normalise("mine", source(path), ratings=str(ratings), completeness=str(completeness))
     if ratings.exists():
@@ -97,7 +120,11 @@ def by_command(monkeypatch, capfd):
         with done_or_refused(
             str(path), made=[output] if command is commands.run_fit else []
         ):  # `check` writes what stops it, too
-            command(Namespace(files=[str(path)], study="mine", config=None, output=str(output), **options))
+            command(
+                Namespace(
+                    files=[str(path)], study="mine", config=None, output=str(output), **options
+                )
+            )
 
     return run
 

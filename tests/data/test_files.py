@@ -1,4 +1,6 @@
-"""Parts of a study as other programs write them: names that mean something to DuckDB, parts without rows, kinds of numbers."""
+"""Parts of a study as other programs write them: names that mean something to DuckDB, parts without
+rows, kinds of numbers.
+"""
 
 import gzip
 import random
@@ -36,11 +38,21 @@ def part(path, rows=ROWS):
 
 
 def source(paths):
-    return StudyFiles([RatingsFile(str(path)) for path in paths], {"A": [0, 4]}, {}, Registry.from_config(CONFIG["models"]))
+    return StudyFiles(
+        [RatingsFile(str(path)) for path in paths],
+        {"A": [0, 4]},
+        {},
+        Registry.from_config(CONFIG["models"]),
+    )
 
 
 def canonical(folder, paths, columns="prompt_id, judge, rating, gt"):
-    normalise("mine", source(paths), ratings=f"{folder}/ratings.parquet", completeness=f"{folder}/completeness.csv")
+    normalise(
+        "mine",
+        source(paths),
+        ratings=f"{folder}/ratings.parquet",
+        completeness=f"{folder}/completeness.csv",
+    )
     return duckdb.sql(f"select {columns} from '{folder}/ratings.parquet'").fetchall()
 
 
@@ -62,7 +74,10 @@ def test_names_of_folders_are_no_columns_of_text_files(tmp_path, folder, suffix)
         lines = b"judge,model,gt,dataset,prompt_id,rating,dimension\ngpt-4o,Claude v2,2,cnn,p,3,A\n"
         (place / f"raw.{suffix}").write_bytes(gzip.compress(lines) if suffix == "csv.gz" else lines)
     columns = "judge, model, gt, dataset, prompt_id, rating"
-    named, plain = (canonical(tmp_path, [tmp_path / where / f"raw.{suffix}"], columns) for where in (folder, "plain"))
+    named, plain = (
+        canonical(tmp_path, [tmp_path / where / f"raw.{suffix}"], columns)
+        for where in (folder, "plain")
+    )
     assert named == plain == [("GPT-4o", "Claude v2", 2.0, "cnn", "p", 3)]
 
 
@@ -78,17 +93,24 @@ def test_names_of_folders_are_no_objects(tmp_path, suffix):
 
 def test_every_reader_of_sql_is_called_by_one_function():
     sources = "\n".join(path.read_text("utf-8") for path in (PROJECT / "workflow").rglob("*.py"))
-    calls = re.findall(r"\b(?:read_(?:csv|json|ndjson|parquet|blob)\w*|parquet_scan|sniff_csv)\([^),]*", sources)
+    calls = re.findall(
+        r"\b(?:read_(?:csv|json|ndjson|parquet|blob)\w*|parquet_scan|sniff_csv)\([^),]*", sources
+    )
     assert set(calls) == {"read_csv(path"}  # by pandas, in recuse.plot.style
 
 
-@pytest.mark.parametrize(("name", "neighbour"), [("a*", "ab"), ("a?", "ab"), ("a[bc]", "ab"), ("[a]/b", "a/b")])
+@pytest.mark.parametrize(
+    ("name", "neighbour"), [("a*", "ab"), ("a?", "ab"), ("a[bc]", "ab"), ("[a]/b", "a/b")]
+)
 def test_names_of_parts_are_no_patterns(tmp_path, name, neighbour):
     part(tmp_path / f"{neighbour}.parquet", OTHERS)
     path = part(tmp_path / f"{name}.parquet")
     assert [row[0] for row in canonical(tmp_path, [path])] == ["p0", "p1", "p2"]
     for prompt, stem in (("q", neighbour), ("p", name)):
-        lines = ["judge,model,gt,dataset,prompt_id,rating,dimension", f"gpt-4o,gpt-4o,2,cnn,{prompt},3,A"]
+        lines = [
+            "judge,model,gt,dataset,prompt_id,rating,dimension",
+            f"gpt-4o,gpt-4o,2,cnn,{prompt},3,A",
+        ]
         (tmp_path / f"{stem}.csv").write_text("\n".join(lines) + "\n", "utf-8")
     assert [row[0] for row in canonical(tmp_path, [tmp_path / f"{name}.csv"])] == ["p"]
     ratings = str(Path(path).parent / "ratings.parquet")
@@ -98,17 +120,30 @@ def test_names_of_parts_are_no_patterns(tmp_path, name, neighbour):
 
 
 def test_a_part_may_be_without_rows(tmp_path):
-    paths = [part(tmp_path / "1.parquet", NONE), part(tmp_path / "2.parquet"), part(tmp_path / "3.parquet", NONE)]
+    paths = [
+        part(tmp_path / "1.parquet", NONE),
+        part(tmp_path / "2.parquet"),
+        part(tmp_path / "3.parquet", NONE),
+    ]
     whole = canonical(tmp_path, paths, "*")
     assert whole == canonical(tmp_path, paths[1:2], "*")
-    checked, summaries = ([f"{tmp_path}/{number}.{kind}" for number in range(3)] for kind in ("rows", "summary"))
+    checked, summaries = (
+        [f"{tmp_path}/{number}.{kind}" for number in range(3)] for kind in ("rows", "summary")
+    )
     for path, rows, summary in zip(paths, checked, summaries, strict=True):
         check_files(source([path]), checked=rows, summary=summary)
-    tables = {"plan": f"{tmp_path}/plan.json", "completeness": f"{tmp_path}/completeness of shards.csv"}
+    tables = {
+        "plan": f"{tmp_path}/plan.json",
+        "completeness": f"{tmp_path}/completeness of shards.csv",
+    }
     plan_study("mine", source([]), summaries=summaries, shards=2, **tables)
-    ratings, counts = ([f"{tmp_path}/{kind} {shard}.parquet" for shard in range(2)] for kind in ("shard", "counts"))
+    ratings, counts = (
+        [f"{tmp_path}/{kind} {shard}.parquet" for shard in range(2)] for kind in ("shard", "counts")
+    )
     for shard in range(2):
-        write_shard(source(paths), checked=checked, plan=tables["plan"], shard=shard, ratings=ratings[shard])
+        write_shard(
+            source(paths), checked=checked, plan=tables["plan"], shard=shard, ratings=ratings[shard]
+        )
         count_shard(ratings[shard], counts[shard])
     assert duckdb.sql(f"from read_parquet({ratings})").fetchall() == whole
     gather_cells(counts, f"{tmp_path}/cells.parquet")
@@ -118,7 +153,10 @@ def test_a_part_may_be_without_rows(tmp_path):
 
 def test_no_part_with_rows(tmp_path):
     paths = [part(tmp_path / f"{number}.parquet", NONE) for number in (1, 2)]
-    with pytest.raises(DataError, match=r"1\.parquet, .*2\.parquet: no file holds a row; the study needs one row per judge"):
+    with pytest.raises(
+        DataError,
+        match=r"1\.parquet, .*2\.parquet: no file holds a row; the study needs one row per judge",
+    ):
         canonical(tmp_path, paths)
     check_files(source(paths), checked=f"{tmp_path}/rows", summary=f"{tmp_path}/summary")
     tables = {"plan": f"{tmp_path}/plan.json", "completeness": f"{tmp_path}/completeness.csv"}
@@ -131,7 +169,11 @@ def test_no_part_with_rows(tmp_path):
 def test_ids_of_prompts_are_the_same_in_every_kind_of_number(tmp_path, kind):
     other = ROWS.replace("'p' || i", f"i::{kind}").replace("'gpt-4o'", "'gpt-3.5-turbo'")
     result = canonical(
-        tmp_path, [part(tmp_path / "1.parquet", ROWS.replace("'p' || i", "i")), part(tmp_path / "2.parquet", other)]
+        tmp_path,
+        [
+            part(tmp_path / "1.parquet", ROWS.replace("'p' || i", "i")),
+            part(tmp_path / "2.parquet", other),
+        ],
     )
     assert sorted({row[0] for row in result}) == ["0", "1", "2"]
     assert len(result) == 6
@@ -140,44 +182,86 @@ def test_ids_of_prompts_are_the_same_in_every_kind_of_number(tmp_path, kind):
 def test_ids_that_are_no_whole_numbers_are_left(tmp_path):
     halves = part(tmp_path / "1.parquet", ROWS.replace("'p' || i", "i + 0.50::double"))
     texts = part(tmp_path / "2.parquet", ROWS.replace("'p' || i", "i || '.0'"))
-    assert sorted(row[0] for row in canonical(tmp_path, [halves, texts])) == ["0.0", "0.5", "1.0", "1.5", "2.0", "2.5"]
+    assert sorted(row[0] for row in canonical(tmp_path, [halves, texts])) == [
+        "0.0",
+        "0.5",
+        "1.0",
+        "1.5",
+        "2.0",
+        "2.5",
+    ]
 
 
 def test_a_parquet_file_has_no_lines(tmp_path):
-    paths = [part(tmp_path / "1.parquet"), part(tmp_path / "2.parquet", ROWS.replace("2 as gt,", ""))]
+    paths = [
+        part(tmp_path / "1.parquet"),
+        part(tmp_path / "2.parquet", ROWS.replace("2 as gt,", "")),
+    ]
     with pytest.raises(DataError, match=r"2\.parquet, column gt: missing; found judge"):
         canonical(tmp_path, paths)
 
 
 def test_a_reference_of_minus_zero_is_zero(tmp_path):
     lines = [
-        f"{judge},Claude v2,{gt},cnn,p,3" for judge, gt in (("gpt-4o", "-0"), ("gpt-3.5-turbo", "0"), ("Claude v2", "-0.0"))
+        f"{judge},Claude v2,{gt},cnn,p,3"
+        for judge, gt in (("gpt-4o", "-0"), ("gpt-3.5-turbo", "0"), ("Claude v2", "-0.0"))
     ]
     written = []
     for rows in (lines, lines[::-1]):
-        (tmp_path / "raw.csv").write_text("\n".join(["judge,model,gt,dataset,prompt_id,rating", *rows]) + "\n", "utf-8")
-        study = StudyFiles([RatingsFile(f"{tmp_path}/raw.csv", "A")], {"A": [0, 4]}, {}, Registry.from_config(CONFIG["models"]))
-        normalise("mine", study, ratings=f"{tmp_path}/ratings.parquet", completeness=f"{tmp_path}/completeness.csv")
+        (tmp_path / "raw.csv").write_text(
+            "\n".join(["judge,model,gt,dataset,prompt_id,rating", *rows]) + "\n", "utf-8"
+        )
+        study = StudyFiles(
+            [RatingsFile(f"{tmp_path}/raw.csv", "A")],
+            {"A": [0, 4]},
+            {},
+            Registry.from_config(CONFIG["models"]),
+        )
+        normalise(
+            "mine",
+            study,
+            ratings=f"{tmp_path}/ratings.parquet",
+            completeness=f"{tmp_path}/completeness.csv",
+        )
         written.append((tmp_path / "ratings.parquet").read_bytes())
     assert written[0] == written[1]
-    assert duckdb.sql(f"select distinct gt::varchar from '{tmp_path}/ratings.parquet'").fetchall() == [("0.0",)]
+    assert duckdb.sql(
+        f"select distinct gt::varchar from '{tmp_path}/ratings.parquet'"
+    ).fetchall() == [("0.0",)]
 
 
 def test_a_full_disk_is_no_fault_of_the_file():
     with pytest.raises(duckdb.IOException, match="No space left"), reading("raw.csv"):
-        raise duckdb.IOException("IO Error: Could not write file 'duckdb_temp': No space left on device")
-    with pytest.raises(DataError, match=r"raw\.csv: cannot be read: IO Error: Unexpected end"), reading("raw.csv"):
+        raise duckdb.IOException(
+            "IO Error: Could not write file 'duckdb_temp': No space left on device"
+        )
+    with (
+        pytest.raises(DataError, match=r"raw\.csv: cannot be read: IO Error: Unexpected end"),
+        reading("raw.csv"),
+    ):
         raise duckdb.IOException("IO Error: Unexpected end of GZIP stream")
 
 
-@pytest.mark.parametrize("footer", ['{"GPT-4o": "Claude"}', '{"gpt-4o": "x", "new": "y"}', "[1]", "not json"])
+@pytest.mark.parametrize(
+    "footer", ['{"GPT-4o": "Claude"}', '{"gpt-4o": "x", "new": "y"}', "[1]", "not json"]
+)
 def test_a_footer_says_nothing_of_families(tmp_path, footer):
-    """A user's file may have a key of any name there; the configuration says what the families are."""
+    """A user's file may have a key of any name there; the configuration says what the families
+    are.
+    """
     rows = canonical(tmp_path, [part(tmp_path / "plain.parquet")], "*")
-    duckdb.sql(f"copy ({ROWS}) to '{tmp_path}/raw.parquet' (format parquet, kv_metadata {{families: '{footer}'}})")
+    duckdb.sql(
+        f"copy ({ROWS}) to '{tmp_path}/raw.parquet' (format parquet, kv_metadata {{families:"
+        f" '{footer}'}})"
+    )
     given = {"scales": {"A": [0, 4]}, "task_types": {}, "models": CONFIG["models"]}
     study = StudyFiles.from_config([f"{tmp_path}/raw.parquet"], [None], **given)
-    normalise("mine", study, ratings=f"{tmp_path}/ratings.parquet", completeness=f"{tmp_path}/completeness.csv")
+    normalise(
+        "mine",
+        study,
+        ratings=f"{tmp_path}/ratings.parquet",
+        completeness=f"{tmp_path}/completeness.csv",
+    )
     assert duckdb.sql(f"from '{tmp_path}/ratings.parquet'").fetchall() == rows
 
 
@@ -189,17 +273,29 @@ LONG, LATIN = LINES[7].replace(b"text", b"x" * 3_000_000), LINES[7].replace(b"cn
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"\n" + HEADER + LINES[0], ", line 1: found a blank line; delete it, or write the names of the columns there"),
+        (
+            b"\n" + HEADER + LINES[0],
+            ", line 1: found a blank line; delete it, or write the names of the columns there",
+        ),
         (b"  \r\n" + HEADER + LINES[0], ", line 1: found a blank line"),
-        (HEADER + b"".join([*LINES[:7], LONG]), ", line 9: longer than 2,000,000 bytes; .*a larger `line_limit:` in config"),
+        (
+            HEADER + b"".join([*LINES[:7], LONG]),
+            ", line 9: longer than 2,000,000 bytes; .*a larger `line_limit:` in config",
+        ),
         (HEADER.replace(b"text", b"x" * 3_000_000), ", line 1: longer than 2,000,000 bytes"),
         (
             HEADER + b"".join(LINES * 1000) + LATIN,
             ", line 20002: cannot be read: found bytes that are not UTF-8; save",
         ),
         (HEADER + b"".join(LINES[:7]) + LATIN, ", line 9: not a UTF-8 CSV file .*save it as UTF-8"),
-        (HEADER + LINES[0] + LINES[1].replace(b"\n", b"\r\n"), ", line 3: ends with another kind of line break than line 1"),
-        ((HEADER + LINES[0]).replace(b"\n", b"\r\n") + LINES[1], ", line 3: ends with another kind of line break"),
+        (
+            HEADER + LINES[0] + LINES[1].replace(b"\n", b"\r\n"),
+            ", line 3: ends with another kind of line break than line 1",
+        ),
+        (
+            (HEADER + LINES[0]).replace(b"\n", b"\r\n") + LINES[1],
+            ", line 3: ends with another kind of line break",
+        ),
     ],
 )
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
@@ -240,7 +336,9 @@ def complaint(folder, path):
 
 
 def test_random_lines_are_taken_or_refused_by_line(tmp_path):
-    """Sixty seeded files: a few lines are blank, in Latin-1, of another ending, cut, joined or very long."""
+    """Sixty seeded files: a few lines are blank, in Latin-1, of another ending, cut, joined or very
+    long.
+    """
     numbers, path = random.Random(16), tmp_path / "own.csv"
     changes = [
         lambda line: b"\n",
@@ -266,10 +364,16 @@ def test_random_lines_are_taken_or_refused_by_line(tmp_path):
         assert not re.search("Invalid|CSV Error|Not implemented|state", message or "")
 
 
-@pytest.mark.parametrize("value", ["1", "[1]", "{'a': 1}", "'\\xff'::blob", "null", "date '2024-01-01'", "'.'", "'/dev/zero'"])
+@pytest.mark.parametrize(
+    "value",
+    ["1", "[1]", "{'a': 1}", "'\\xff'::blob", "null", "date '2024-01-01'", "'.'", "'/dev/zero'"],
+)
 @pytest.mark.parametrize("record", ["1", "-1", "null", "'x'", "9223372036854775807", "1e300"])
 def test_origins_of_rows_may_be_of_any_kind(tmp_path, value, record):
-    rows = f"select * replace (99 as rating), {value} as source_file, {record} as source_record from ({ROWS})"
+    rows = (
+        f"select * replace (99 as rating), {value} as source_file, {record} as source_record from"
+        f" ({ROWS})"
+    )
     with pytest.raises(DataError, match=", column rating: found '99', which is off the scale"):
         canonical(tmp_path, [part(tmp_path / "own.parquet", rows)])
 
@@ -288,4 +392,5 @@ def test_millions_of_equal_rows_take_no_longer_than_others(tmp_path):
     (equal, message), (different, none) = seconds(1), seconds(300_000)
     assert none is None
     assert f"are already in {tmp_path}/own.csv, line 2; keep one" in message
-    assert equal < 0.57 * different  # 0.43 as this was written, 0.70 where all equal rows were joined and ordered
+    # 0.43 as this was written, 0.70 where all equal rows were joined and ordered
+    assert equal < 0.57 * different

@@ -28,7 +28,9 @@ def write(path, lines, header=HEADER):
 
 def run(tmp_path, files, scales=None, task_types=None):
     types = {"cnn": "summarization", "xsum": "summarization"} if task_types is None else task_types
-    source = StudyFiles(files, scales or {"Faithfulness": [0, 4]}, types, Registry.from_config(CONFIG["models"]))
+    source = StudyFiles(
+        files, scales or {"Faithfulness": [0, 4]}, types, Registry.from_config(CONFIG["models"])
+    )
     ratings, completeness = tmp_path / "ratings.parquet", tmp_path / "completeness.csv"
     normalise("mine", source, ratings=str(ratings), completeness=str(completeness))
     rows = duckdb.sql(f"select * from '{ratings}'").df().to_dict("records")
@@ -74,12 +76,20 @@ def test_canonical_row(tmp_path):
 
 
 def test_scale_that_does_not_start_at_zero(tmp_path):
-    rows, _ = run(tmp_path, [write(tmp_path / "f.csv", ["gpt-4o,gpt-4o,2.5,cnn,a,4,9"])], {"Faithfulness": [1, 5]})
+    rows, _ = run(
+        tmp_path,
+        [write(tmp_path / "f.csv", ["gpt-4o,gpt-4o,2.5,cnn,a,4,9"])],
+        {"Faithfulness": [1, 5]},
+    )
     assert (rows[0]["rating_unit"], rows[0]["gt_unit"]) == (0.75, 0.375)
 
 
 def test_observed_scale_takes_the_highest_value(tmp_path):
-    rows, _ = run(tmp_path, [write(tmp_path / "f.csv", ["gpt-4o,gpt-4o,2.5,cnn,a,2,9"])], {"Faithfulness": "observed"})
+    rows, _ = run(
+        tmp_path,
+        [write(tmp_path / "f.csv", ["gpt-4o,gpt-4o,2.5,cnn,a,2,9"])],
+        {"Faithfulness": "observed"},
+    )
     assert (rows[0]["scale_low"], rows[0]["scale_high"]) == (0, 3)
     assert rows[0]["rating_unit"] == pytest.approx(2 / 3)
 
@@ -105,7 +115,8 @@ def test_missing_values_leave_and_are_counted(tmp_path):
     rows, completeness = run(tmp_path, [write(tmp_path / "f.csv", lines)])
     assert len(rows) == 4  # without a length, a row is left out of fits with length alone
     claude = next(row for row in completeness if row["model"] == "Claude v2")
-    # Five prompts in all; Claude v2 was rated on four of them, once each with a gap in gt, rating and length.
+    # Five prompts in all; Claude v2 was rated on four of them, once each with a gap in gt, rating
+    # and length.
     assert claude == {
         "study": "mine",
         "dimension": "Faithfulness",
@@ -139,12 +150,21 @@ def test_any_dataset_without_declared_task_types(tmp_path):
             "line 5, column rating: found '5', which is off the scale .* integer from 0 to 4",
         ),
         ("gpt-4o,gpt-4o,4,cnn,p,-1,9", "line 5, column rating: found '-1', which is off the scale"),
-        ("gpt-4o,gpt-4o,4,cnn,p,2.5,9", "line 5, column rating: found '2.5', which is off the scale"),
-        ("gpt-4o,gpt-4o,4,cnn,p,good,9", "line 5, column rating: found 'good', which is not a number"),
+        (
+            "gpt-4o,gpt-4o,4,cnn,p,2.5,9",
+            "line 5, column rating: found '2.5', which is off the scale",
+        ),
+        (
+            "gpt-4o,gpt-4o,4,cnn,p,good,9",
+            "line 5, column rating: found 'good', which is not a number",
+        ),
         ("gpt-4o,gpt-4o,4.1,cnn,p,4,9", "line 5, column gt: found '4.1', which is off the scale"),
         ("gpt-4o,gpt-4o,high,cnn,p,4,9", "line 5, column gt: found 'high', which is not a number"),
         ("gpt-4o,gpt-4o,inf,cnn,p,4,9", "line 5, column gt: found 'inf', which is off the scale"),
-        ("gpt-4o,gpt-4o,4,cnn,p,4,long", "line 5, column pred_length: found 'long', which is not a length"),
+        (
+            "gpt-4o,gpt-4o,4,cnn,p,4,long",
+            "line 5, column pred_length: found 'long', which is not a length",
+        ),
         (
             "gpt-5o,gpt-4o,4,cnn,p,4,9",
             "line 5, column judge: found 'gpt-5o', an id that config does not list",
@@ -178,23 +198,36 @@ def test_faulty_row_is_named(tmp_path, line, message):
 def test_faulty_row_is_named_without_declared_task_types_and_with_an_observed_scale(tmp_path):
     file = write(tmp_path / "f.csv", [*GOOD, "gpt-4o,gpt-4o,4,cnn,p,4"])
     assert "line 5: cannot be read" in complaint(tmp_path, [file], task_types={})
-    assert "line 5: cannot be read" in complaint(tmp_path, [file], scales={"Faithfulness": "observed"})
+    assert "line 5: cannot be read" in complaint(
+        tmp_path, [file], scales={"Faithfulness": "observed"}
+    )
 
 
 def test_line_is_that_of_the_file_and_row_that_of_the_parquet(tmp_path):
     """Blank lines and line breaks within quotes count as lines, as an editor counts them."""
-    lines = [GOOD[0], "", '"gpt-4o",Claude v2,2,cnn,"a', 'b",3,95', "", "gpt-4o,gpt-4o,4,xsum,xsum_1,9,80"]
+    lines = [
+        GOOD[0],
+        "",
+        '"gpt-4o",Claude v2,2,cnn,"a',
+        'b",3,95',
+        "",
+        "gpt-4o,gpt-4o,4,xsum,xsum_1,9,80",
+    ]
     file = write(tmp_path / "f.csv", lines)
     assert "f.csv, line 7, column rating: found '9'" in complaint(tmp_path, [file])
     lines = [f"{line},Faithfulness" for line in [*GOOD, "gpt-4o,gpt-4o,4,xsum,b,9,80"]]
     plain = write(tmp_path / "g.csv", lines, HEADER + ",dimension")
     duckdb.sql(f"copy (select * from '{plain.path}') to '{tmp_path}/g.parquet'")
-    assert "g.parquet, row 4, column rating" in complaint(tmp_path, [RatingsFile(str(tmp_path / "g.parquet"))])
+    assert "g.parquet, row 4, column rating" in complaint(
+        tmp_path, [RatingsFile(str(tmp_path / "g.parquet"))]
+    )
 
 
 def test_line_is_found_beside_very_long_fields(tmp_path):
     lines = [*(f"{line},{'prompt ' * 30_000}" for line in GOOD), "gpt-4o,gpt-4o,4,cnn,p,9,9,short"]
-    assert "line 5, column rating: found '9'" in complaint(tmp_path, [write(tmp_path / "f.csv", lines, HEADER + ",text")])
+    assert "line 5, column rating: found '9'" in complaint(
+        tmp_path, [write(tmp_path / "f.csv", lines, HEADER + ",text")]
+    )
 
 
 def test_columns_that_are_not_read_may_have_any_name(tmp_path):
@@ -204,7 +237,9 @@ def test_columns_that_are_not_read_may_have_any_name(tmp_path):
 
 
 def test_separator_is_recognised(tmp_path):
-    file = write(tmp_path / "f.csv", [line.replace(",", ";") for line in GOOD], HEADER.replace(",", ";"))
+    file = write(
+        tmp_path / "f.csv", [line.replace(",", ";") for line in GOOD], HEADER.replace(",", ";")
+    )
     assert [row["rating"] for row in run(tmp_path, [file])[0]] == [3, 4, 0]
 
 
@@ -214,14 +249,20 @@ def test_spelling_of_the_header_is_recognised(tmp_path):
 
 
 def test_names_that_look_like_missing_numbers_are_names(tmp_path):
-    rows, _ = run(tmp_path, [write(tmp_path / "f.csv", ["gpt-4o,gpt-4o,4,cnn,None,3,9", "gpt-4o,gpt-4o,4,cnn,NA,3,9"])])
+    rows, _ = run(
+        tmp_path,
+        [write(tmp_path / "f.csv", ["gpt-4o,gpt-4o,4,cnn,None,3,9", "gpt-4o,gpt-4o,4,cnn,NA,3,9"])],
+    )
     assert [row["prompt_id"] for row in rows] == ["NA", "None"]
 
 
 def test_file_whose_rows_name_another_dimension_than_config(tmp_path):
     write(tmp_path / "f.csv", [f"{line},Tone" for line in GOOD], HEADER + ",dimension")
     text = complaint(tmp_path, [RatingsFile(str(tmp_path / "f.csv"), "Faithfulness")])
-    assert "line 2, column dimension: found 'Tone', which is not the dimension that config gives this file" in text
+    assert (
+        "line 2, column dimension: found 'Tone', which is not the dimension that config gives this"
+        " file" in text
+    )
 
 
 @pytest.mark.parametrize("rating", ["1e12", "100000", "0"])
@@ -233,7 +274,9 @@ def test_observed_scale_that_is_none(tmp_path, rating):
 
 def test_observed_scale_passes_over_what_is_not_finite(tmp_path):
     file = write(tmp_path / "f.csv", [*GOOD, "gpt-4o,gpt-4o,inf,cnn,p,4,9"])
-    assert "line 5, column gt: found 'inf'" in complaint(tmp_path, [file], scales={"Faithfulness": "observed"})
+    assert "line 5, column gt: found 'inf'" in complaint(
+        tmp_path, [file], scales={"Faithfulness": "observed"}
+    )
 
 
 def test_first_of_many_faults_and_their_number(tmp_path):
@@ -251,7 +294,10 @@ def test_faults_and_duplicates_of_several_files(tmp_path):
     assert "a.csv, line 5, column rating: found 'x'" in text
     assert "(2 more rows have errors)" in text
     files = [write(tmp_path / "b.csv", [good, other]), write(tmp_path / "a.csv", [*GOOD, other])]
-    assert re.search(r"b\.csv, line 3, column prompt_id: .* are already in .*a\.csv, line 5; keep", complaint(tmp_path, files))
+    assert re.search(
+        r"b\.csv, line 3, column prompt_id: .* are already in .*a\.csv, line 5; keep",
+        complaint(tmp_path, files),
+    )
 
 
 def test_same_row_under_two_ids_of_one_model_is_a_duplicate(tmp_path):
@@ -261,7 +307,9 @@ def test_same_row_under_two_ids_of_one_model_is_a_duplicate(tmp_path):
 
 def test_dimension_without_scale(tmp_path):
     file = write(tmp_path / "f.csv", [f"{GOOD[0]},Charm"], HEADER + ",dimension")
-    assert "column dimension: found 'Charm', a dimension without a declared scale" in complaint(tmp_path, [file])
+    assert "column dimension: found 'Charm', a dimension without a declared scale" in complaint(
+        tmp_path, [file]
+    )
 
 
 @pytest.mark.parametrize("name", ["rating", "judge", "gt", "prompt_id"])
@@ -284,7 +332,9 @@ def test_column_twice(tmp_path):
         (b"judge\x00,model\n", "line 1"),
         (HEADER.encode() + b'\ngpt-4o,"gpt-4o,4,cnn,p,4,9\n', "cannot be read"),
         (
-            HEADER.encode() + b"\ngpt-4o,gpt-4o,4,cnn,p,4,9" * 1000 + b"\ngpt-4o,gpt-4o,4,cnn,\xff,4,9\n",
+            HEADER.encode()
+            + b"\ngpt-4o,gpt-4o,4,cnn,p,4,9" * 1000
+            + b"\ngpt-4o,gpt-4o,4,cnn,\xff,4,9\n",
             "line 1002: cannot be read",
         ),
     ],
@@ -297,7 +347,9 @@ def test_file_that_is_no_table(tmp_path, content, message):
 
 
 def test_absent_file_and_broken_parquet(tmp_path):
-    assert "no such file" in complaint(tmp_path, [RatingsFile(str(tmp_path / "none.csv"), "Faithfulness")])
+    assert "no such file" in complaint(
+        tmp_path, [RatingsFile(str(tmp_path / "none.csv"), "Faithfulness")]
+    )
     (tmp_path / "f.parquet").write_bytes(b"PAR1 not really")
     text = complaint(tmp_path, [RatingsFile(str(tmp_path / "f.parquet"), "Faithfulness")])
     assert "f.parquet" in text

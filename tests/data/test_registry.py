@@ -19,12 +19,18 @@ def test_families_of_a_study_go_before_the_models_of_config():
 
 def test_one_id_for_two_models():
     with pytest.raises(ConfigError, match="found the id 'x' under 'A' and 'B'"):
-        Registry.from_config({"A": {"family": "f", "ids": ["x"]}, "B": {"family": "f", "ids": ["x"]}})
+        Registry.from_config(
+            {"A": {"family": "f", "ids": ["x"]}, "B": {"family": "f", "ids": ["x"]}}
+        )
 
 
 def test_family_of_a_model_that_config_does_not_list():
     registry = Registry.from_config({"A": {"family": "f", "ids": ["x"]}})
-    assert {name: registry.family_of(name) for name in ("A", "B", "f")} == {"A": "f", "B": "B", "f": "f (alone)"}
+    assert {name: registry.family_of(name) for name in ("A", "B", "f")} == {
+        "A": "f",
+        "B": "B",
+        "f": "f (alone)",
+    }
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""Judges in the humans' place, and what a subset does to them and to lengths, against plain pandas on the rows."""
+"""Judges in the humans' place, and what a subset does to them and to lengths, against plain pandas
+on the rows.
+"""
 
 from dataclasses import replace
 
@@ -25,8 +27,12 @@ def rows(twin):
 
 
 def referred(rows, family):
-    """The rows of other families' judges, with the mean rating of the family's judges as `reference`."""
-    means = rows[rows["judge_family"] == family].groupby(KEY)["rating_unit"].mean().rename("reference")
+    """The rows of other families' judges, with the mean rating of the family's judges as
+    `reference`.
+    """
+    means = (
+        rows[rows["judge_family"] == family].groupby(KEY)["rating_unit"].mean().rename("reference")
+    )
     return rows[rows["judge_family"] != family].join(means, on=KEY, how="inner")
 
 
@@ -41,15 +47,27 @@ def naive_self_bias(rows, covariate, extra=()):
         columns["slope", judge] = mine * rows[covariate]
         columns["self", judge] = (mine & own) * 1.0
         columns |= {(name, judge): mine * rows[name] for name in extra}
-    columns |= {("family", name): (family & (rows["judge_family"] == name)) * 1.0 for name in set(rows["judge_family"])}
-    columns |= {("dimension", name): (rows["dimension"] == name) * 1.0 for name in sorted(set(rows["dimension"]))[1:]}
+    columns |= {
+        ("family", name): (family & (rows["judge_family"] == name)) * 1.0
+        for name in set(rows["judge_family"])
+    }
+    columns |= {
+        ("dimension", name): (rows["dimension"] == name) * 1.0
+        for name in sorted(set(rows["dimension"]))[1:]
+    }
     columns = {key: column for key, column in columns.items() if column.any()}
-    solution, *_ = np.linalg.lstsq(np.column_stack(list(columns.values())), rows["rating_unit"], rcond=None)
+    solution, *_ = np.linalg.lstsq(
+        np.column_stack(list(columns.values())), rows["rating_unit"], rcond=None
+    )
     return {key[1]: value for key, value in zip(columns, solution, strict=True) if key[0] == "self"}
 
 
 def self_bias(table, label):
-    return {row["term"]: row["estimate"] for row in table if (row["slice"], row["quantity"]) == (label, "self_bias")}
+    return {
+        row["term"]: row["estimate"]
+        for row in table
+        if (row["slice"], row["quantity"]) == (label, "self_bias")
+    }
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -70,7 +88,9 @@ def test_reference_is_the_mean_rating_of_the_familys_judges(twin, rows, family):
     assert family not in cells.factors["judge_family"]
 
 
-@pytest.mark.parametrize(("reference", "kept"), [("family", False), ("family_completions_kept", True)])
+@pytest.mark.parametrize(
+    ("reference", "kept"), [("family", False), ("family_completions_kept", True)]
+)
 def test_slices_are_the_reference_families(twin, rows, reference, kept):
     table = estimate(Spec.of("other", reference=reference), twin, confidence=0.9).estimates
     assert sorted({row["slice"] for row in table}) == FAMILIES
@@ -78,36 +98,57 @@ def test_slices_are_the_reference_families(twin, rows, reference, kept):
         chosen = referred(rows, family)
         chosen = chosen[kept | (chosen["model_family"] != family)]
         assert {row["n"] for row in table if row["slice"] == family} == {len(chosen)}
-        assert self_bias(table, family) == pytest.approx(naive_self_bias(chosen, "reference"), abs=1e-9)
+        assert self_bias(table, family) == pytest.approx(
+            naive_self_bias(chosen, "reference"), abs=1e-9
+        )
 
 
 def test_dropped_models_leave_the_reference_too(twin, rows):
-    spec = Spec.of("other", reference="family", subset={"models_dropped": ["GPT-4o"], "dimension": ["Helpfulness"]})
-    kept = rows[~rows["judge"].eq("GPT-4o") & ~rows["model"].eq("GPT-4o") & rows["dimension"].eq("Helpfulness")]
+    spec = Spec.of(
+        "other",
+        reference="family",
+        subset={"models_dropped": ["GPT-4o"], "dimension": ["Helpfulness"]},
+    )
+    kept = rows[
+        ~rows["judge"].eq("GPT-4o")
+        & ~rows["model"].eq("GPT-4o")
+        & rows["dimension"].eq("Helpfulness")
+    ]
     table = estimate(spec, twin, confidence=0.9).estimates
     for family in FAMILIES:
         chosen = referred(kept, family)
         chosen = chosen[chosen["model_family"] != family]
-        assert self_bias(table, family) == pytest.approx(naive_self_bias(chosen, "reference"), abs=1e-9)
+        assert self_bias(table, family) == pytest.approx(
+            naive_self_bias(chosen, "reference"), abs=1e-9
+        )
     assert max(row["largest_difference"] for row in compared([spec], twin, confidence=0.9)) < 1e-9
 
 
 def test_dropped_models_leave_the_normalisation_of_lengths(twin, rows):
     spec = Spec.of("other", length="prompt", subset={"models_dropped": ["GPT-4o"]})
     kept = rows[~rows["judge"].eq("GPT-4o") & ~rows["model"].eq("GPT-4o")].copy()
-    completions = kept.drop_duplicates(KEY).groupby(["dimension", "prompt_id"])["length"].agg(["mean", "std"])
+    completions = (
+        kept.drop_duplicates(KEY).groupby(["dimension", "prompt_id"])["length"].agg(["mean", "std"])
+    )
     kept = kept.join(completions, on=["dimension", "prompt_id"])
     kept["x"] = np.tanh((kept["length"] - kept["mean"]) / kept["std"]).where(kept["std"] > 0, 0.0)
     table = estimate(spec, twin, confidence=0.9).estimates
-    assert self_bias(table, "") == pytest.approx(naive_self_bias(kept, "gt_unit", extra=["x"]), abs=1e-9)
+    assert self_bias(table, "") == pytest.approx(
+        naive_self_bias(kept, "gt_unit", extra=["x"]), abs=1e-9
+    )
 
 
 def test_other_estimators_take_a_reference_too(twin):
-    ordinal = Spec.of("o", reference="family", estimator="ordinal_logit", subset={"dimension": ["Helpfulness"]})
+    ordinal = Spec.of(
+        "o", reference="family", estimator="ordinal_logit", subset={"dimension": ["Helpfulness"]}
+    )
     gam = Spec.of("g", reference="family", estimator="gam")
     for spec in (ordinal, gam):
         table = estimate(spec, twin, confidence=0.9).estimates
-        assert {label: set(self_bias(table, label)) & {"GPT-4o", "Claude v2"} for label in ("Claude", "GPT")} == {
+        assert {
+            label: set(self_bias(table, label)) & {"GPT-4o", "Claude v2"}
+            for label in ("Claude", "GPT")
+        } == {
             "Claude": {"GPT-4o"},
             "GPT": {"Claude v2"},
         }
@@ -133,10 +174,17 @@ def test_cells_of_no_rows(twin):
 
 def test_judges_of_one_family_are_no_reference(twin, tmp_path):
     one = str(tmp_path / "one.parquet")
-    rows, levels = f"from '{twin.ratings[0]}' where judge_family = 'GPT'", as_metadata(levels_of(twin.ratings[0]))
+    rows, levels = (
+        f"from '{twin.ratings[0]}' where judge_family = 'GPT'",
+        as_metadata(levels_of(twin.ratings[0])),
+    )
     duckdb.sql(f"copy ({rows}) to '{one}' (format parquet, {levels})")
     build_cells(one, str(tmp_path / "cells.parquet"))
-    result = estimate(Spec.of("r", reference="family"), Study("one", str(tmp_path / "cells.parquet"), [one]), confidence=0.9)
+    result = estimate(
+        Spec.of("r", reference="family"),
+        Study("one", str(tmp_path / "cells.parquet"), [one]),
+        confidence=0.9,
+    )
     assert result.estimates == []
     assert [code(gap["reason"]) for gap in result.not_estimable] == [Reason.ONE_REFERENCE_FAMILY]
 
@@ -148,7 +196,10 @@ def test_blocks_are_kept_for_the_next_pass_if_they_are_few(monkeypatch):
 
         def read(rows=rows, begun=begun):
             begun.append(rows)
-            yield from (RowBlock(np.full(rows, place), np.zeros(rows), np.zeros(rows), []) for place in range(2))
+            yield from (
+                RowBlock(np.full(rows, place), np.zeros(rows), np.zeros(rows), [])
+                for place in range(2)
+            )
 
         blocks = Blocks(read)
         assert [[block.prompt[0] for block in blocks] for _ in range(2)] == [[0, 1]] * 2
@@ -160,7 +211,13 @@ def test_rows_are_those_of_the_latest_selection(twin):
     few = Selection(subset={"dimension": ["Helpfulness"]}, slice="dataset")
     for selection in (EVERY_ROW, few, replace(few, slice=None), EVERY_ROW):
         rows = sum(len(block.prompt) for block in twin.row_blocks(selection, factors))
-        assert rows == duckdb.sql(f"select count(*) from ({selection.rows(twin.ratings)})").fetchall()[0][0]
+        assert (
+            rows
+            == duckdb.sql(f"select count(*) from ({selection.rows(twin.ratings)})").fetchall()[0][0]
+        )
     backwards = {name: values[::-1] for name, values in factors.items()}
-    groups = [np.concatenate([block.group for block in twin.row_blocks(few, of)]) for of in (factors, backwards)]
+    groups = [
+        np.concatenate([block.group for block in twin.row_blocks(few, of)])
+        for of in (factors, backwards)
+    ]
     np.testing.assert_array_equal(groups[0], len(factors["judge"]) - 1 - groups[1])

@@ -1,4 +1,6 @@
-"""A study scattered over shards and gathered is the study in one piece: its rows, cells, tables and faults."""
+"""A study scattered over shards and gathered is the study in one piece: its rows, cells, tables and
+faults.
+"""
 
 import gzip
 import math
@@ -36,8 +38,12 @@ KINDS = {
     "length of all rows of the prompt": SPECS["length_control_as_coded"],
     "length of the study": SPECS["length_control_global"],
     "references": SPECS["llm_reference"],
-    "by prompt, by slice": Spec.of("", slice="task_type", whole=True, covariance="CR1", bootstrap=100),
-    "by prompt, length of the study": Spec.of("", length="global", subset=NEWS, covariance="CR1", bootstrap=100),
+    "by prompt, by slice": Spec.of(
+        "", slice="task_type", whole=True, covariance="CR1", bootstrap=100
+    ),
+    "by prompt, length of the study": Spec.of(
+        "", length="global", subset=NEWS, covariance="CR1", bootstrap=100
+    ),
     "by prompt, references": Spec.of("", reference="family", covariance="CR1", bootstrap=100),
     "ordinal": SPECS["ordinal"],
 }
@@ -45,15 +51,23 @@ HEADER = "judge,model,gt,dataset,prompt_id,rating,pred_length"
 
 
 def sharded(folder, name, parts, *, shards):
-    """Ratings and cells of a study, as the rules of shards.smk make them; parts: what each job checks."""
+    """Ratings and cells of a study, as the rules of shards.smk make them; parts: what each job
+    checks.
+    """
     folder.mkdir()
-    rows, summaries = ([f"{folder}/{number}.{kind}.parquet" for number in range(len(parts))] for kind in ("rows", "summary"))
+    rows, summaries = (
+        [f"{folder}/{number}.{kind}.parquet" for number in range(len(parts))]
+        for kind in ("rows", "summary")
+    )
     for part, checked, summary in zip(parts, rows, summaries, strict=True):
         check_files(part, checked=checked, summary=summary)
     whole = replace(parts[0], files=[file for part in parts for file in part.files])
     tables = {"plan": f"{folder}/plan.json", "completeness": f"{folder}/completeness.csv"}
     plan_study(name, replace(whole, files=[]), summaries=summaries, shards=shards, **tables)
-    ratings, counts = ([f"{folder}/{kind} {shard}.parquet" for shard in range(shards)] for kind in ("ratings", "counts"))
+    ratings, counts = (
+        [f"{folder}/{kind} {shard}.parquet" for shard in range(shards)]
+        for kind in ("ratings", "counts")
+    )
     for shard, path in enumerate(ratings):
         write_shard(whole, checked=rows, plan=tables["plan"], shard=shard, ratings=path)
         count_shard(path, counts[shard])
@@ -69,7 +83,10 @@ def rows_of(study):
 def mine(paths):
     """A study of three models and one dimension, of CSV files."""
     return StudyFiles(
-        [RatingsFile(str(path), "A") for path in paths], {"A": [0, 4]}, {}, Registry.from_config(CONFIG["models"])
+        [RatingsFile(str(path), "A") for path in paths],
+        {"A": [0, 4]},
+        {},
+        Registry.from_config(CONFIG["models"]),
     )
 
 
@@ -83,13 +100,21 @@ def written(folder, *parts):
 
 @pytest.fixture(scope="module")
 def scattered(twin, tmp_path_factory):
-    """The twin in four shards, from three parts that hold rows of every prompt, checked by two jobs."""
+    """The twin in four shards, from three parts that hold rows of every prompt, checked by two
+    jobs.
+    """
     folder = tmp_path_factory.mktemp("parts")
     paths = [f"{folder}/{part}.parquet" for part in range(3)]
     for part, path in enumerate(paths):
-        rows = f"from '{Path(twin.ratings[0]).parent}/raw.parquet' where hash(prompt_id, judge, model) % 3 = {part}"
+        rows = (
+            f"from '{Path(twin.ratings[0]).parent}/raw.parquet' where hash(prompt_id, judge, model)"
+            f" % 3 = {part}"
+        )
         duckdb.sql(f"copy ({rows} order by hash(judge, prompt_id)) to '{path}' (format parquet)")
-    both = duckdb.sql(f"select count(distinct prompt_id) from '{paths[0]}' semi join '{paths[2]}' using (prompt_id)")
+    both = duckdb.sql(
+        f"select count(distinct prompt_id) from '{paths[0]}' semi join '{paths[2]}' using"
+        " (prompt_id)"
+    )
     assert both.fetchall()[0][0] == 40
     parts = [study_files("twin", list(map(RatingsFile, part))) for part in (paths[:2], paths[2:])]
     return sharded(folder / "shards", "twin", parts, shards=4)
@@ -97,7 +122,10 @@ def scattered(twin, tmp_path_factory):
 
 def test_shards_one_after_the_other_are_the_canonical_ratings(twin, scattered):
     assert rows_of(scattered) == rows_of(twin)
-    types = [duckdb.sql(f"describe from '{path}'").fetchall() for path in (*twin.ratings, *scattered.ratings)]
+    types = [
+        duckdb.sql(f"describe from '{path}'").fetchall()
+        for path in (*twin.ratings, *scattered.ratings)
+    ]
     assert all(each == types[0] for each in types)
 
 
@@ -112,7 +140,10 @@ def test_prompts_are_whole_in_a_shard_and_shards_alike_in_size(scattered):
 
 def test_cells_and_completeness_are_the_same_bytes(twin, scattered):
     assert Path(scattered.cells_from).read_bytes() == Path(twin.cells_from).read_bytes()
-    ours, theirs = (Path(study.cells_from).with_name("completeness.csv").read_bytes() for study in (scattered, twin))
+    ours, theirs = (
+        Path(study.cells_from).with_name("completeness.csv").read_bytes()
+        for study in (scattered, twin)
+    )
     assert ours == theirs
 
 
@@ -140,39 +171,64 @@ def test_every_estimate_is_the_same(twin, scattered, spec):
 
 
 def test_shards_without_prompts_or_without_complete_rows(tmp_path):
-    """Three prompts in eight shards; of the first, nothing is complete, and it is in the completeness table all the same."""
+    """Three prompts in eight shards; of the first, nothing is complete, and it is in the
+    completeness table all the same.
+    """
     gt = {"p0": "", "p1": "1", "p2": "2"}
     rows = product(gt, ("gpt-4o", "Claude v2"), ("gpt-4o", "gpt-3.5-turbo"))
-    lines = [f"{judge},{model},{gt[prompt]},cnn,{prompt},{n % 4},{30 + n * n}" for n, (prompt, judge, model) in enumerate(rows)]
+    lines = [
+        f"{judge},{model},{gt[prompt]},cnn,{prompt},{n % 4},{30 + n * n}"
+        for n, (prompt, judge, model) in enumerate(rows)
+    ]
     paths = written(tmp_path, lines[::2], lines[1::2])
     (tmp_path / "whole").mkdir()
     whole = built(tmp_path / "whole", "mine", mine(paths))
     study = sharded(tmp_path / "shards", "mine", [mine([path]) for path in paths], shards=8)
     assert rows_of(study) == rows_of(whole)
-    assert [duckdb.sql(f"select count(*) from '{path}'").fetchall()[0][0] for path in study.ratings].count(0) == 6
+    assert [
+        duckdb.sql(f"select count(*) from '{path}'").fetchall()[0][0] for path in study.ratings
+    ].count(0) == 6
     assert [(span.first, span.last) for span in prompt_ranges(study.ratings)] == [(0, 0), (1, 1)]
     for table in ("cells.parquet", "completeness.csv"):
-        assert (tmp_path / "shards" / table).read_bytes() == (tmp_path / "whole" / table).read_bytes()
+        assert (tmp_path / "shards" / table).read_bytes() == (
+            tmp_path / "whole" / table
+        ).read_bytes()
     spec = Spec.of("", length="prompt", covariance="CR1", terms=("intercept",))
     result, wanted = (estimate(spec, each, confidence=0.9).estimates for each in (study, whole))
-    assert [row["estimate"] for row in result] == pytest.approx([row["estimate"] for row in wanted], abs=1e-12)
+    assert [row["estimate"] for row in result] == pytest.approx(
+        [row["estimate"] for row in wanted], abs=1e-12
+    )
     assert len(result) == 3
 
 
 def test_a_prompt_that_lacks_human_scores_alone_has_no_number(tmp_path):
-    """In a study with human scores; it is the last of its shard, so that the next one must not count it."""
-    lines = [f"gpt-4o,{model},{'' if n == 1 else 2},cnn,p{n},{n},9" for n in range(4) for model in ("gpt-4o", "Claude v2")]
+    """In a study with human scores; it is the last of its shard, so that the next one must not
+    count it.
+    """
+    lines = [
+        f"gpt-4o,{model},{'' if n == 1 else 2},cnn,p{n},{n},9"
+        for n in range(4)
+        for model in ("gpt-4o", "Claude v2")
+    ]
     (path,) = written(tmp_path, lines)
-    whole, study = built(tmp_path, "mine", mine([path])), sharded(tmp_path / "shards", "mine", [mine([path])], shards=2)
+    whole, study = (
+        built(tmp_path, "mine", mine([path])),
+        sharded(tmp_path / "shards", "mine", [mine([path])], shards=2),
+    )
     assert rows_of(study) == rows_of(whole)
     assert [(span.first, span.last) for span in prompt_ranges(study.ratings)] == [(0, 0), (1, 2)]
 
 
 def test_shards_are_alike_in_rows_and_not_in_prompts(tmp_path):
     many = product(("gpt-4o", "gpt-3.5-turbo", "Claude v2"), repeat=2)
-    lines = [*(f"{judge},{model},2,cnn,p0,3,9" for judge, model in many), *(f"gpt-4o,gpt-4o,2,cnn,q{n},3,9" for n in range(9))]
+    lines = [
+        *(f"{judge},{model},2,cnn,p0,3,9" for judge, model in many),
+        *(f"gpt-4o,gpt-4o,2,cnn,q{n},3,9" for n in range(9)),
+    ]
     study = sharded(tmp_path / "shards", "mine", [mine(written(tmp_path, lines))], shards=2)
-    assert [duckdb.sql(f"select count(*) from '{path}'").fetchall()[0][0] for path in study.ratings] == [9, 9]
+    assert [
+        duckdb.sql(f"select count(*) from '{path}'").fetchall()[0][0] for path in study.ratings
+    ] == [9, 9]
 
 
 def test_nothing_complete_in_any_shard(tmp_path):
@@ -204,18 +260,34 @@ def test_faults_are_named_as_without_shards(tmp_path, fault):
 
 def test_each_job_names_the_first_fault_of_its_own_files(tmp_path):
     paths = written(tmp_path, [*GOOD, "gpt-4o,gpt-4o,9,cnn,r,1,9"], ["gpt-4o,gpt-4o,1,cnn,r,9,9"])
-    for path, message in zip(paths, ("part 0.csv, line 5, column gt", "part 1.csv, line 2, column rating"), strict=True):
+    for path, message in zip(
+        paths, ("part 0.csv, line 5, column gt", "part 1.csv, line 2, column rating"), strict=True
+    ):
         with pytest.raises(DataError, match=message) as result:
-            check_files(mine([path]), checked=str(tmp_path / "rows.parquet"), summary=str(tmp_path / "summary.parquet"))
+            check_files(
+                mine([path]),
+                checked=str(tmp_path / "rows.parquet"),
+                summary=str(tmp_path / "summary.parquet"),
+            )
         assert "more row" not in str(result.value)
         assert not [*tmp_path.glob("*.parquet*")]
 
 
 def test_first_fault_of_several_files_is_by_their_names_and_all_are_counted(tmp_path):
-    one, two = written(tmp_path, [*GOOD, "gpt-4o,gpt-4o,9,cnn,r,1,9"], ["gpt-4o,gpt-4o,1,cnn,r,9,9", "who,gpt-4o,1,cnn,r,1,9"])
+    one, two = written(
+        tmp_path,
+        [*GOOD, "gpt-4o,gpt-4o,9,cnn,r,1,9"],
+        ["gpt-4o,gpt-4o,1,cnn,r,9,9", "who,gpt-4o,1,cnn,r,1,9"],
+    )
     for paths in ([one, two], [two, one]):
-        with pytest.raises(DataError, match=r"part 0\.csv, line 5, column gt.*\(2 more rows have errors"):
-            check_files(mine(paths), checked=str(tmp_path / "rows.parquet"), summary=str(tmp_path / "summary.parquet"))
+        with pytest.raises(
+            DataError, match=r"part 0\.csv, line 5, column gt.*\(2 more rows have errors"
+        ):
+            check_files(
+                mine(paths),
+                checked=str(tmp_path / "rows.parquet"),
+                summary=str(tmp_path / "summary.parquet"),
+            )
 
 
 def test_one_path_is_no_list_of_ratings():
@@ -227,7 +299,9 @@ def test_plan_reads_back_as_it_was_written(scattered, tmp_path):
     plan = Plan.read(str(Path(scattered.cells_from).with_name("plan.json")))
     plan.write(str(tmp_path / "again.json"))
     assert Plan.read(str(tmp_path / "again.json")) == plan
-    assert [shard.number for shard in plan.shards] == sorted({shard.number for shard in plan.shards})
+    assert [shard.number for shard in plan.shards] == sorted(
+        {shard.number for shard in plan.shards}
+    )
 
 
 def canonical(folder, paths, study="twin"):
@@ -262,7 +336,10 @@ def test_order_and_form_of_the_raw_files_change_nothing(raw, tmp_path):
     whole = canonical(tmp_path, [raw])
     paths = [tmp_path / "part 2.parquet", tmp_path / "part 1.csv", tmp_path / "part 3.csv.gz"]
     for part, path in enumerate(paths):
-        rows = f"from '{raw}' where hash(prompt_id, judge) % 3 = {part} order by hash(model, judge, prompt_id)"
+        rows = (
+            f"from '{raw}' where hash(prompt_id, judge) % 3 = {part} order by hash(model, judge,"
+            " prompt_id)"
+        )
         plain = path.with_suffix("") if path.suffix == ".gz" else path
         duckdb.sql(f"copy ({rows}) to '{plain}'")
         if plain != path:
@@ -273,17 +350,23 @@ def test_order_and_form_of_the_raw_files_change_nothing(raw, tmp_path):
 
 def test_more_threads_and_little_memory_change_nothing(tmp_path, monkeypatch):
     """Over 120,000 rows, which is where DuckDB divides its work."""
-    models = [name for name, model in CONFIG["models"].items() if model["family"] in ("GPT", "Claude")][:5]
+    models = [
+        name for name, model in CONFIG["models"].items() if model["family"] in ("GPT", "Claude")
+    ][:5]
     raw = tmp_path / "raw.parquet"
     duckdb.sql(f"""
         copy (select {models}[1 + i % 5] as judge, {models}[1 + i // 5 % 5] as model, i % 4 as gt, 'd' as dataset,
                      'Tone' as dimension, 'prompt ' || hash(i // 25) as prompt_id, hash(i) % 5 as rating,
                      hash(i // 5) % 700 as pred_length
               from range(400000) as t(i)) to '{raw}' (format parquet)""")
-    source = StudyFiles([RatingsFile(str(raw))], {"Tone": [0, 4]}, {}, Registry.from_config(CONFIG["models"]))
+    source = StudyFiles(
+        [RatingsFile(str(raw))], {"Tone": [0, 4]}, {}, Registry.from_config(CONFIG["models"])
+    )
 
     def bytes_of():
-        normalise("t", source, ratings=str(tmp_path / "r.parquet"), completeness=str(tmp_path / "c.csv"))
+        normalise(
+            "t", source, ratings=str(tmp_path / "r.parquet"), completeness=str(tmp_path / "c.csv")
+        )
         return (tmp_path / "r.parquet").read_bytes()
 
     with bounded("2GB", tmp_path / "spill"):
@@ -304,29 +387,46 @@ def test_more_threads_and_little_memory_change_nothing(tmp_path, monkeypatch):
 
 
 def test_ratings_are_in_order_though_a_join_mixes_them(tmp_path, monkeypatch):
-    """With so few rows of a prompt, DuckDB takes the prompts for the larger side of a join: rows are sorted a second time."""
-    models = [name for name, model in CONFIG["models"].items() if model["family"] in ("GPT", "Claude")][:3]
+    """With so few rows of a prompt, DuckDB takes the prompts for the larger side of a join: rows
+    are sorted a second time.
+    """
+    models = [
+        name for name, model in CONFIG["models"].items() if model["family"] in ("GPT", "Claude")
+    ][:3]
     raw, ratings, written = tmp_path / "raw.parquet", str(tmp_path / "r.parquet"), []
     duckdb.sql(f"""
         copy (select {models}[1 + i % 3] as judge, {models}[1] as model, i % 4 as gt, 'd' as dataset, 'Tone' as dimension,
                      'prompt ' || hash(i // 3) as prompt_id, hash(i) % 5 as rating
               from range(60000) as t(i)) to '{raw}' (format parquet)""")
-    source = StudyFiles([RatingsFile(str(raw))], {"Tone": [0, 4]}, {}, Registry.from_config(CONFIG["models"]))
+    source = StudyFiles(
+        [RatingsFile(str(raw))], {"Tone": [0, 4]}, {}, Registry.from_config(CONFIG["models"])
+    )
     write_rows = recuse.data.shards.write_rows
-    monkeypatch.setattr(recuse.data.shards, "write_rows", lambda *rows: written.append(rows[2]) or write_rows(*rows))
+    monkeypatch.setattr(
+        recuse.data.shards, "write_rows", lambda *rows: written.append(rows[2]) or write_rows(*rows)
+    )
     normalise("t", source, ratings=ratings, completeness=str(tmp_path / "c.csv"))
     assert len(written) == 3  # the summary, the ratings, and these again
     rows = duckdb.sql(f"select prompt_id, judge, model, gt, rating from '{ratings}'").fetchall()
-    raw_rows = f"select prompt_id, judge, model, gt, rating::integer as rating from '{raw}' order by all"
+    raw_rows = (
+        f"select prompt_id, judge, model, gt, rating::integer as rating from '{raw}' order by all"
+    )
     assert rows == duckdb.sql(raw_rows).fetchall()
     prompts = duckdb.sql(f"select prompt from '{ratings}'").fetchnumpy()["prompt"]
     assert (prompts == np.arange(60000) // 3).all()
 
 
 def test_prompts_are_counted_in_each_dimension(tmp_path):
-    """Of one file: A has the prompts 0 to 4, B the prompts 3 to 5, and C those of A for one model only."""
+    """Of one file: A has the prompts 0 to 4, B the prompts 3 to 5, and C those of A for one model
+    only.
+    """
     asked = {"A": range(5), "B": range(3, 6), "C": range(5)}
-    rows = [(name, model, prompt) for name in asked for model, prompt in product((0, 1), asked[name]) if name != "C" or model]
+    rows = [
+        (name, model, prompt)
+        for name in asked
+        for model, prompt in product((0, 1), asked[name])
+        if name != "C" or model
+    ]
     listed = ", ".join(f"('{name}', {model}, {prompt})" for name, model, prompt in rows)
     study_of_query(
         tmp_path,
@@ -336,7 +436,10 @@ def test_prompts_are_counted_in_each_dimension(tmp_path):
         from (values {listed}) t(dimension, m, p)""",
     )
     table = read_table(tmp_path / "completeness.csv")
-    result = {(row["dimension"], row["model"]): (row["prompts"], row["absent"], row["used"]) for row in table}
+    result = {
+        (row["dimension"], row["model"]): (row["prompts"], row["absent"], row["used"])
+        for row in table
+    }
     assert result == {
         **{("A", model): ("5", "0", "5") for model in NINE[:2]},
         **{("B", model): ("3", "0", "3") for model in NINE[:2]},
@@ -352,7 +455,11 @@ def test_a_judge_without_any_length_in_a_study_with_lengths(tmp_path):
                2 as gt, case when j = 0 then 50 + p end as pred_length
         from range(3) judges(j), range(4) prompts(p)""",
     )
-    used = {row["judge"]: (row["missing_length"], row["used"]) for row in read_table(tmp_path / "completeness.csv")}
+    used = {
+        row["judge"]: (row["missing_length"], row["used"])
+        for row in read_table(tmp_path / "completeness.csv")
+    }
     assert used == {NINE[0]: ("0", "4"), NINE[1]: ("4", "4"), NINE[2]: ("4", "4")}
     assert study.cells().n.sum() == 12
-    assert study.moments(Selection(length="global")).n.sum() == 4  # fits with length use the rows that have one
+    # Fits with length use the rows that have one
+    assert study.moments(Selection(length="global")).n.sum() == 4

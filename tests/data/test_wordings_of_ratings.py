@@ -1,4 +1,6 @@
-"""Ratings of one answer in several wordings of the rubric, and replicates: how they are told apart, read and imported."""
+"""Ratings of one answer in several wordings of the rubric, and replicates: how they are told apart,
+read and imported.
+"""
 
 import duckdb
 import pytest
@@ -19,7 +21,12 @@ JUDGES = ["GPT-4o", "Llama 3 8B"]
 def asked(rows, wordings=("plain", "strict"), replicates=(1, 2)):
     """Each row once in every wording and replicate, the rating of a strict wording one lower."""
     return [
-        {**row, "rating": max(1, row["rating"] - (wording == "strict")), "wording": wording, "replicate": replicate}
+        {
+            **row,
+            "rating": max(1, row["rating"] - (wording == "strict")),
+            "wording": wording,
+            "replicate": replicate,
+        }
         for row in rows
         for wording in wordings
         for replicate in replicates
@@ -29,15 +36,25 @@ def asked(rows, wordings=("plain", "strict"), replicates=(1, 2)):
 def test_wordings_and_replicates_tell_ratings_apart(tmp_path):
     rows = asked(rated(JUDGES, JUDGES, prompts=3))
     study = study_of_rows(tmp_path, rows)
-    counts = f"select wording, replicate, occasion, count(*) from '{study.ratings[0]}' group by all order by all"
-    assert duckdb.sql(counts).fetchall() == [(each, again, None, 12) for each in ("plain", "strict") for again in "12"]
-    codes = f"select count(distinct occasion_code), count(*) from '{study.ratings[0]}' group by prompt, group_code"
+    counts = (
+        f"select wording, replicate, occasion, count(*) from '{study.ratings[0]}' group by all"
+        " order by all"
+    )
+    assert duckdb.sql(counts).fetchall() == [
+        (each, again, None, 12) for each in ("plain", "strict") for again in "12"
+    ]
+    codes = (
+        f"select count(distinct occasion_code), count(*) from '{study.ratings[0]}' group by prompt,"
+        " group_code"
+    )
     assert set(duckdb.sql(codes).fetchall()) == {(4, 4)}
 
 
 def test_a_rating_twice_in_one_wording_and_replicate_is_refused_by_its_place(tmp_path):
     rows = asked(rated(JUDGES, JUDGES, prompts=2))
-    with pytest.raises(DataError, match=r"line 34, .* are already in .*line 4; .*column `wording` or `replicate`"):
+    with pytest.raises(
+        DataError, match=r"line 34, .* are already in .*line 4; .*column `wording` or `replicate`"
+    ):
         study_of_rows(tmp_path, [*rows, rows[2]])
 
 
@@ -52,26 +69,46 @@ def test_a_rating_twice_is_found_beside_a_file_without_wordings(tmp_path):
     ):
         (folder := tmp_path / str(number)).mkdir()
         paths = [write_rows(folder / "bare.csv", first), write_rows(folder / "named.csv", second)]
-        source = StudyFiles([*map(RatingsFile, paths)], {"Tone": (1, 5)}, {}, Registry.from_config(CONFIG["models"]))
+        source = StudyFiles(
+            [*map(RatingsFile, paths)], {"Tone": (1, 5)}, {}, Registry.from_config(CONFIG["models"])
+        )
         with pytest.raises(DataError, match=message):
             built(folder, "mine", source)
 
 
 def test_files_with_and_without_the_columns_are_one_study(tmp_path):
     """Occasions keep their meaning; a blank wording is none."""
-    with_wording = [{**row, "occasion": "again", "wording": "plain"} for row in rated(JUDGES, JUDGES, prompts=2)]
+    with_wording = [
+        {**row, "occasion": "again", "wording": "plain"} for row in rated(JUDGES, JUDGES, prompts=2)
+    ]
     blank = [{**row, "wording": " "} for row in rated(JUDGES, JUDGES, prompts=2, seed=2)]
     without = [{**row, "occasion": "first"} for row in rated(JUDGES, JUDGES, prompts=2)]
-    paths = [write_rows(tmp_path / f"{number}.csv", rows) for number, rows in enumerate((with_wording, blank, without))]
-    source = StudyFiles([*map(RatingsFile, paths)], {"Tone": (1, 5)}, {}, Registry.from_config(CONFIG["models"]))
+    paths = [
+        write_rows(tmp_path / f"{number}.csv", rows)
+        for number, rows in enumerate((with_wording, blank, without))
+    ]
+    source = StudyFiles(
+        [*map(RatingsFile, paths)], {"Tone": (1, 5)}, {}, Registry.from_config(CONFIG["models"])
+    )
     study = built(tmp_path, "mine", source)
-    counts = f"select occasion, wording, replicate, count(*) from '{study.ratings[0]}' group by all order by all"
-    assert duckdb.sql(counts).fetchall() == [("again", "plain", None, 8), ("first", None, None, 8), (None, None, None, 8)]
+    counts = (
+        f"select occasion, wording, replicate, count(*) from '{study.ratings[0]}' group by all"
+        " order by all"
+    )
+    assert duckdb.sql(counts).fetchall() == [
+        ("again", "plain", None, 8),
+        ("first", None, None, 8),
+        (None, None, None, 8),
+    ]
 
 
 def test_a_wording_may_be_its_own_text_of_several_lines(tmp_path):
-    study = study_of_rows(tmp_path, asked(rated(JUDGES, JUDGES, prompts=1), wordings=("Rate it.\nBe strict.",)))
-    assert duckdb.sql(f"select distinct wording from '{study.ratings[0]}'").fetchall() == [("Rate it.\nBe strict.",)]
+    study = study_of_rows(
+        tmp_path, asked(rated(JUDGES, JUDGES, prompts=1), wordings=("Rate it.\nBe strict.",))
+    )
+    assert duckdb.sql(f"select distinct wording from '{study.ratings[0]}'").fetchall() == [
+        ("Rate it.\nBe strict.",)
+    ]
 
 
 def test_the_rows_of_one_wording_are_those_of_a_study_of_it_alone(tmp_path):
@@ -79,7 +116,9 @@ def test_the_rows_of_one_wording_are_those_of_a_study_of_it_alone(tmp_path):
     (tmp_path / "alone").mkdir()
     study = study_of_rows(tmp_path, rows)
     of_one = study.cells(Selection(asked=("wording", "strict")))
-    alone = study_of_rows(tmp_path / "alone", [row for row in rows if row["wording"] == "strict"]).cells()
+    alone = study_of_rows(
+        tmp_path / "alone", [row for row in rows if row["wording"] == "strict"]
+    ).cells()
     assert of_one.n.tolist() == alone.n.tolist()
     assert (of_one.counts @ of_one.ratings).tolist() == (alone.counts @ alone.ratings).tolist()
     assert of_one.factor("judge").tolist() == alone.factor("judge").tolist()
@@ -87,7 +126,9 @@ def test_the_rows_of_one_wording_are_those_of_a_study_of_it_alone(tmp_path):
 
 
 def test_the_rows_of_one_wording_without_human_scores_have_none(tmp_path):
-    study = study_of_rows(tmp_path, asked([{**row, "gt": ""} for row in rated(JUDGES, JUDGES, prompts=2)]))
+    study = study_of_rows(
+        tmp_path, asked([{**row, "gt": ""} for row in rated(JUDGES, JUDGES, prompts=2)])
+    )
     assert not study.cells(Selection(asked=("wording", "plain"))).has_reference
 
 
@@ -98,8 +139,8 @@ def test_imported_ratings_keep_wording_and_replicate(tmp_path):
         del row["wording"]
     path = write_rows(tmp_path / "table.csv", rows)
     (tmp_path / "mine.yaml").write_text(
-        f"studies: {{mine: {{title: T, scales: {{Tone: [1, 5]}}, import: {{files: {path}, repeats: mean, "
-        "columns: {human: gt, wording: rubric, length: pred_length}}}}\n",
+        f"studies: {{mine: {{title: T, scales: {{Tone: [1, 5]}}, import: {{files: {path}, repeats:"
+        " mean, columns: {human: gt, wording: rubric, length: pred_length}}}}\n",
         encoding="utf-8",
     )
     frame = recuse.ratings(tmp_path / "mine.yaml").to_pandas()

@@ -1,4 +1,6 @@
-"""Tables as people have them: each from its file to `check`, by at most eight lines of YAML, against naive readers."""
+"""Tables as people have them: each from its file to `check`, by at most eight lines of YAML,
+against naive readers.
+"""
 
 import csv
 import gzip
@@ -40,9 +42,15 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
 
 def rated(low, high, step=1.0, *, judges=JUDGES, seed=1):
-    """(judge, model, prompt) -> rating, drawn about a quality that the humans score: (model, prompt) -> score."""
+    """(judge, model, prompt) -> rating, drawn about a quality that the humans score: (model,
+    prompt) -> score.
+    """
     random, levels = np.random.default_rng(seed), round((high - low) / step)
-    human = {(model, prompt): low + step * int(random.integers(0, levels + 1)) for model in NAMES for prompt in PROMPTS}
+    human = {
+        (model, prompt): low + step * int(random.integers(0, levels + 1))
+        for model in NAMES
+        for prompt in PROMPTS
+    }
     ratings = {}
     for judge in judges:
         for (model, prompt), score in human.items():
@@ -55,7 +63,10 @@ def table_of(header, rows, separator=",", decimal="."):
     text = io.StringIO()
     writer = csv.writer(text, delimiter=separator, lineterminator="\n")
     writer.writerow(header)
-    writer.writerows([str(cell).replace(".", decimal) if isinstance(cell, float) else cell for cell in row] for row in rows)
+    writer.writerows(
+        [str(cell).replace(".", decimal) if isinstance(cell, float) else cell for cell in row]
+        for row in rows
+    )
     return text.getvalue().encode()
 
 
@@ -63,7 +74,12 @@ def by_judge_and_model():
     """One row for each answer, a column for each judge, named like it; the human score beside."""
     ratings, human = rated(1, 5)
     rows = [[m, p, *(ratings[j, m, p] for j in JUDGES), h] for (m, p), h in human.items()]
-    return {"wide.csv": table_of(["candidate", "item", *JUDGES, "human"], rows)}, ratings, human, (1, 5)
+    return (
+        {"wide.csv": table_of(["candidate", "item", *JUDGES, "human"], rows)},
+        ratings,
+        human,
+        (1, 5),
+    )
 
 
 def a_column_for_each_model():
@@ -72,7 +88,10 @@ def a_column_for_each_model():
     columns = [f"{name}_score" for name in NAMES]
     rows = [[j, p, *(ratings[j, m, p] for m in NAMES)] for j in JUDGES for p in PROMPTS]
     scores = [[p, *(human[m, p] for m in NAMES)] for p in PROMPTS]
-    files = {"wide.csv": table_of(["judge", "prompt", *columns], rows), "human.csv": table_of(["prompt", *columns], scores)}
+    files = {
+        "wide.csv": table_of(["judge", "prompt", *columns], rows),
+        "human.csv": table_of(["prompt", *columns], scores),
+    }
     return files, ratings, human, (1, 5)
 
 
@@ -80,24 +99,46 @@ def one_judge_in_each_file():
     """A file that does not name its judge: a constant."""
     ratings, human = rated(1, 10, judges=JUDGES[:1])
     rows = [[m, p, ratings[JUDGES[0], m, p], h] for (m, p), h in human.items()]
-    return {"run.csv": table_of(["model", "prompt", "score", "human"], rows)}, ratings, human, (1, 10)
+    return (
+        {"run.csv": table_of(["model", "prompt", "score", "human"], rows)},
+        ratings,
+        human,
+        (1, 10),
+    )
 
 
 def nested_json_lines():
     """Objects in objects, as loggers write them."""
     ratings, human = rated(1, 5)
     lines = [
-        {"metadata": {"judge": j, "sample": {"id": p}}, "model": m, "output": {"score": r}, "human": human[m, p]}
+        {
+            "metadata": {"judge": j, "sample": {"id": p}},
+            "model": m,
+            "output": {"score": r},
+            "human": human[m, p],
+        }
         for (j, m, p), r in ratings.items()
     ]
-    return {"log.jsonl": "".join(f"{json.dumps(line)}\n" for line in lines).encode()}, ratings, human, (1, 5)
+    return (
+        {"log.jsonl": "".join(f"{json.dumps(line)}\n" for line in lines).encode()},
+        ratings,
+        human,
+        (1, 5),
+    )
 
 
 def json_in_a_cell():
     """A column of a CSV file that holds objects."""
     ratings, human = rated(1, 5)
-    rows = [[json.dumps({"judge": j, "v": 2}), m, p, r, human[m, p]] for (j, m, p), r in ratings.items()]
-    return {"log.csv": table_of(["metadata", "model", "prompt", "rating", "human"], rows)}, ratings, human, (1, 5)
+    rows = [
+        [json.dumps({"judge": j, "v": 2}), m, p, r, human[m, p]] for (j, m, p), r in ratings.items()
+    ]
+    return (
+        {"log.csv": table_of(["metadata", "model", "prompt", "rating", "human"], rows)},
+        ratings,
+        human,
+        (1, 5),
+    )
 
 
 def yes_and_no():
@@ -105,7 +146,12 @@ def yes_and_no():
     ratings, human = rated(0, 1)
     words = {0: "False", 1: "True"}
     rows = [[j, m, p, words[r], words[human[m, p]]] for (j, m, p), r in ratings.items()]
-    return {"passed.csv": table_of(["judge", "model", "prompt", "passed", "human"], rows)}, ratings, human, (0, 1)
+    return (
+        {"passed.csv": table_of(["judge", "model", "prompt", "passed", "human"], rows)},
+        ratings,
+        human,
+        (0, 1),
+    )
 
 
 def of_a_spreadsheet():
@@ -129,8 +175,16 @@ def a_scale_for_each_judge():
     ratings, human = rated(1, 10)
     five, _ = rated(1, 5, seed=2)
     of_five = {key: 1 + (r - 1) * 9 / 4 for key, r in five.items() if key[0] == JUDGES[0]}
-    rows = [[j, m, p, five[j, m, p] if j == JUDGES[0] else r, human[m, p]] for (j, m, p), r in ratings.items()]
-    return {"log.csv": table_of(["judge", "model", "prompt", "rating", "human"], rows)}, ratings | of_five, human, (1, 10)
+    rows = [
+        [j, m, p, five[j, m, p] if j == JUDGES[0] else r, human[m, p]]
+        for (j, m, p), r in ratings.items()
+    ]
+    return (
+        {"log.csv": table_of(["judge", "model", "prompt", "rating", "human"], rows)},
+        ratings | of_five,
+        human,
+        (1, 10),
+    )
 
 
 def rated_twice():
@@ -140,51 +194,74 @@ def rated_twice():
     rows, means = [], {}
     for place, ((j, m, p), r) in enumerate(ratings.items()):
         values = [r, again[j, m, p]] if place % 4 == 0 else [r]
-        rows += [[j, m, p, value, human[m, p], "" if p == "q3" else 100 + 7 * place] for value in values]
+        rows += [
+            [j, m, p, value, human[m, p], "" if p == "q3" else 100 + 7 * place] for value in values
+        ]
         means[j, m, p] = math.fsum(values) / len(values)
     header = ["judge", "model", "prompt", "rating", "human", "length"]
     return {"log.csv": table_of(header, rows)}, means, human, (1, 10)
 
 
-# What the file looks like -> the files, the ratings, the human scores and the scale; the study's lines but its title.
+# What the file looks like -> the files, the ratings, the human scores and the scale; the study's
+# lines but its title.
 TABLES = {
-    by_judge_and_model: """
+    by_judge_and_model: (
+        """
         import:
           files: wide.csv
           columns: {model: candidate, prompt: item, rating: [gpt-4.1, gpt-4.1-mini, claude-sonnet-4, claude-haiku-4]}
-        scales: {quality: [1, 5]}""",
-    a_column_for_each_model: """
+        scales: {quality: [1, 5]}"""
+    ),
+    a_column_for_each_model: (
+        """
         import:
           files: wide.csv
           columns: &models {rating: {COLUMNS}}
           references: {files: human.csv, columns: *models}
-        scales: {quality: [1, 5]}""",
-    one_judge_in_each_file: """
+        scales: {quality: [1, 5]}"""
+    ),
+    one_judge_in_each_file: (
+        """
         import: {files: run.csv, columns: {judge: {value: gpt-4.1}, rating: score}}
-        scales: {quality: [1, 10]}""",
-    nested_json_lines: """
+        scales: {quality: [1, 10]}"""
+    ),
+    nested_json_lines: (
+        """
         import:
           files: log.jsonl
           columns: {judge: metadata.judge, prompt: metadata.sample.id, rating: output.score}
-        scales: {quality: [1, 5]}""",
-    json_in_a_cell: """
+        scales: {quality: [1, 5]}"""
+    ),
+    json_in_a_cell: (
+        """
         import: {files: log.csv, columns: {judge: metadata.judge}}
-        scales: {quality: [1, 5]}""",
-    yes_and_no: """
+        scales: {quality: [1, 5]}"""
+    ),
+    yes_and_no: (
+        """
         import: {files: passed.csv, columns: {rating: passed}, values: {true: 1, false: 0}}
-        scales: {quality: [0, 1]}""",
-    of_a_spreadsheet: """
+        scales: {quality: [0, 1]}"""
+    ),
+    of_a_spreadsheet: (
+        """
         import: {files: noten.csv, decimal: ","}
-        scales: {quality: [1, 5]}""",
-    packed_tabs_and_many_dimensions: """
+        scales: {quality: [1, 5]}"""
+    ),
+    packed_tabs_and_many_dimensions: (
+        """
         import: {files: log.tsv.gz}
-        scales: {default: [1, 5]}""",
-    a_scale_for_each_judge: """
+        scales: {default: [1, 5]}"""
+    ),
+    a_scale_for_each_judge: (
+        """
         import: {files: log.csv}
-        scales: {quality: {default: [1, 10], gpt-4.1: [1, 5]}}""",
-    rated_twice: """
+        scales: {quality: {default: [1, 10], gpt-4.1: [1, 5]}}"""
+    ),
+    rated_twice: (
+        """
         import: {files: log.csv, repeats: mean}
-        scales: {quality: [1, 10]}""",
+        scales: {quality: [1, 10]}"""
+    ),
 }
 
 
@@ -203,13 +280,21 @@ def written(folder, table):
 
 
 def checked(folder, monkeypatch):
-    """The findings of `check`, the canonical ratings by judge, model, prompt and dimension, and what was imported."""
+    """The findings of `check`, the canonical ratings by judge, model, prompt and dimension, and
+    what was imported.
+    """
     monkeypatch.chdir(folder)
     (inputs,) = inputs_in(load("mine.yaml"), read(Path("mine.yaml")), compared=True)
     with in_folder(inputs) as place:
         findings = findings_of(imported(inputs, place), place)
-        query = f"select judge, model, prompt_id, dimension, rating_unit, gt_unit from '{place}/ratings.parquet'"
-        rows = {tuple(key): units for *key, units in ((*row[:4], row[4:]) for row in duckdb.sql(query).fetchall())}
+        query = (
+            "select judge, model, prompt_id, dimension, rating_unit, gt_unit from"
+            f" '{place}/ratings.parquet'"
+        )
+        rows = {
+            tuple(key): units
+            for *key, units in ((*row[:4], row[4:]) for row in duckdb.sql(query).fetchall())
+        }
         return findings, rows, read_table(f"{place}/imported.csv")
 
 
@@ -222,7 +307,10 @@ def test_from_file_to_check(tmp_path, monkeypatch, table):
     dimensions = {"1", "2"} if table is packed_tabs_and_many_dimensions else {"quality"}
     assert rows.keys() == {(*key, dimension) for key in ratings for dimension in dimensions}
     for (judge, model, prompt, _), units in rows.items():
-        expected = ((value - low) / (high - low) for value in (ratings[judge, model, prompt], human[model, prompt]))
+        expected = (
+            (value - low) / (high - low)
+            for value in (ratings[judge, model, prompt], human[model, prompt])
+        )
         assert units == pytest.approx([*expected], abs=1e-12)
     assert next(finding.level for finding in findings if finding.topic == "verdict") == "fine"
 
@@ -236,7 +324,9 @@ def counts_in(table):
 
 
 def test_what_was_read_otherwise_is_said(tmp_path, monkeypatch, capsys):
-    for number, table in enumerate((of_a_spreadsheet, a_scale_for_each_judge, rated_twice, yes_and_no, by_judge_and_model)):
+    for number, table in enumerate(
+        (of_a_spreadsheet, a_scale_for_each_judge, rated_twice, yes_and_no, by_judge_and_model)
+    ):
         folder = tmp_path / str(number)
         folder.mkdir()
         ratings, _, _ = written(folder, table)
@@ -249,17 +339,26 @@ def test_what_was_read_otherwise_is_said(tmp_path, monkeypatch, capsys):
             assert "ratings of quality are in steps of 0.5" in lines
             assert "9 levels, in steps of 0.5" in words_of(findings, "scale use")
         elif table is a_scale_for_each_judge:
-            assert "ratings of quality by gpt-4.1, on a scale from 1 to 5, are mapped linearly to 1 to 10" in lines
+            assert (
+                "ratings of quality by gpt-4.1, on a scale from 1 to 5, are mapped linearly to 1"
+                " to 10" in lines
+            )
         elif table is rated_twice:
             assert kinds["repeated rating, merged into the mean"] == len(ratings) / 4
             assert kinds["rows"] == len(ratings) * 5 / 4
             without = sum(prompt == "q3" for _, _, prompt in ratings)
-            words = f"{without} of {len(ratings)} rows have no length of the completion: fits with length use the other"
+            words = (
+                f"{without} of {len(ratings)} rows have no length of the completion: fits with"
+                " length use the other"
+            )
             assert words in words_of(findings, "lengths")
         elif table is yes_and_no:
             assert kinds["value 'True' read as 1"] == sum(ratings.values())
         else:
-            assert "each of the columns gpt-4.1, gpt-4.1-mini, claude-sonnet-4 and claude-haiku-4 is one judge" in lines
+            assert (
+                "each of the columns gpt-4.1, gpt-4.1-mini, claude-sonnet-4 and claude-haiku-4 is"
+                " one judge" in lines
+            )
 
 
 def test_a_table_by_the_command(tmp_path):
@@ -267,16 +366,22 @@ def test_a_table_by_the_command(tmp_path):
     written(tmp_path, by_judge_and_model)
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow" / "lib")}
     command = [sys.executable, "-P", "-m", "recuse", "check", "mine.yaml"]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
     assert "self-bias of 4 of 4 judges" in done.stdout
 
 
 def number_in(cell, values=(), decimal="."):
-    """A cell as a number, None if missing; ValueError if it is neither. The naive twin of the import's SQL."""
+    """A cell as a number, None if missing; ValueError if it is neither. The naive twin of the
+    import's SQL.
+    """
     word = cell.strip(" ").lower()
     if word in MISSING:
         return None
-    meaning = {key.lower(): value for key, value in dict(values).items()}.get(cell.strip(" ").lower())
+    meaning = {key.lower(): value for key, value in dict(values).items()}.get(
+        cell.strip(" ").lower()
+    )
     if meaning is not None:
         return float(meaning)
     word = cell.strip(" \t\n\r\v\f")
@@ -288,8 +393,14 @@ def number_in(cell, values=(), decimal="."):
     return float(word)
 
 
-BOOLEANS = {word: value for words, value in ((("true", "yes", "on"), 1), (("false", "no", "off"), 0)) for word in words}
-LONG = {  # tables of CSV with one rating in a row: table -> its columns of judge, model, prompt, rating; values and decimal
+BOOLEANS = {
+    word: value
+    for words, value in ((("true", "yes", "on"), 1), (("false", "no", "off"), 0))
+    for word in words
+}
+# Tables of CSV with one rating in a row: table -> its columns of judge, model, prompt, rating;
+# values and decimal
+LONG = {
     yes_and_no: (("judge", "model", "prompt", "passed"), BOOLEANS, "."),
     of_a_spreadsheet: (("judge", "model", "prompt", "rating"), {}, ","),
     a_scale_for_each_judge: (("judge", "model", "prompt", "rating"), {}, "."),
@@ -299,7 +410,9 @@ LONG = {  # tables of CSV with one rating in a row: table -> its columns of judg
 
 
 def naive(table, rows):
-    """(judge, model, prompt) -> mean rating and scale by a second reader: plain loops over the cells."""
+    """(judge, model, prompt) -> mean rating and scale by a second reader: plain loops over the
+    cells.
+    """
     header, *lines = rows
     ratings = {}
 
@@ -313,7 +426,10 @@ def naive(table, rows):
             continue
         if table is by_judge_and_model:
             model, prompt = cells(line, "candidate", "item")
-            found = [(judge, model, prompt, cell, {}, ".") for judge, cell in zip(JUDGES, cells(line, *JUDGES), strict=True)]
+            found = [
+                (judge, model, prompt, cell, {}, ".")
+                for judge, cell in zip(JUDGES, cells(line, *JUDGES), strict=True)
+            ]
         else:
             columns, values, decimal = LONG[table]
             judge, model, prompt, cell = cells(line, *columns)
@@ -326,30 +442,41 @@ def naive(table, rows):
 
 
 def naive_json(text):
-    """The same of nested_json_lines: names are texts or numbers, a rating a number or a text of one."""
+    """The same of nested_json_lines: names are texts or numbers, a rating a number or a text of
+    one.
+    """
     ratings = {}
     for entry in map(json.loads, filter(str.strip, text.splitlines())):
         names = (entry["metadata"]["judge"], entry["model"], entry["metadata"]["sample"]["id"])
-        key = tuple(name.strip(" ") if isinstance(name, str) else json.dumps(name, separators=(",", ":")) for name in names)
+        key = tuple(
+            name.strip(" ") if isinstance(name, str) else json.dumps(name, separators=(",", ":"))
+            for name in names
+        )
         score = entry["output"].get("score") if isinstance(entry.get("output"), dict) else None
         ratings.setdefault(key, []).append(number_in("" if score is None else str(score)))
     return ratings
 
 
-SPOILT = dict.fromkeys((by_judge_and_model, yes_and_no, a_scale_for_each_judge, json_in_a_cell, rated_twice), ",")
+SPOILT = dict.fromkeys(
+    (by_judge_and_model, yes_and_no, a_scale_for_each_judge, json_in_a_cell, rated_twice), ","
+)
 SPOILT |= {of_a_spreadsheet: ";", nested_json_lines: None}
 
 
 @pytest.mark.parametrize("table", SPOILT)
 def test_a_spoilt_table_is_refused_or_read_as_it_is(tmp_path, table):
-    """Cells, rows and columns are changed: no number comes of it but those that a second reader finds in the file."""
+    """Cells, rows and columns are changed: no number comes of it but those that a second reader
+    finds in the file.
+    """
     files, _, _, (low, high) = table()
     ((name, content),) = files.items()
     separator = SPOILT[table]
     if separator is None:
         spoilt = documents_like([json.loads(line) for line in content.splitlines()[:9]])
     else:
-        spoilt = tables_like(list(csv.reader(io.StringIO(content.decode()), delimiter=separator))[:9])
+        spoilt = tables_like(
+            list(csv.reader(io.StringIO(content.decode()), delimiter=separator))[:9]
+        )
     study = yaml.safe_load(settings_of(table))["studies"]["mine"]
     outcomes = {"read": 0, "refused": 0, "unnamed": 0}
     outputs = {"ratings": f"{tmp_path}/raw.parquet", "imported": f"{tmp_path}/imported.csv"}
@@ -366,10 +493,21 @@ def test_a_spoilt_table_is_refused_or_read_as_it_is(tmp_path, table):
             made.unlink()
         try:
             import_ratings(
-                "mine", [str(path)], [], settings=study["import"], scales=study["scales"], models={}, outputs=outputs
+                "mine",
+                [str(path)],
+                [],
+                settings=study["import"],
+                scales=study["scales"],
+                models={},
+                outputs=outputs,
             )
-            source = StudyFiles.from_config([outputs["ratings"]], [None], scales={}, task_types={}, models={}, imported=True)
-            written = {"ratings": f"{tmp_path}/ratings.parquet", "completeness": f"{tmp_path}/c.csv"}
+            source = StudyFiles.from_config(
+                [outputs["ratings"]], [None], scales={}, task_types={}, models={}, imported=True
+            )
+            written = {
+                "ratings": f"{tmp_path}/ratings.parquet",
+                "completeness": f"{tmp_path}/c.csv",
+            }
             normalise("mine", source, **written)
         except RecuseError as error:
             outcomes["refused"] += str(error).startswith((str(path), "config: "))
@@ -377,11 +515,21 @@ def test_a_spoilt_table_is_refused_or_read_as_it_is(tmp_path, table):
             return
         outcomes["read"] += 1
         text = path.read_bytes().decode()  # with line ends within a cell as they are
-        lines = [] if separator is None else list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+        lines = (
+            []
+            if separator is None
+            else list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+        )
         truth = naive_json(text) if separator is None else naive(table, lines)
-        truth = {key: [value for value in values if value is not None] for key, values in truth.items()}
-        rows = f"select judge, model, prompt_id from '{outputs['ratings']}' where rating is not null"
-        assert sorted(duckdb.sql(rows).fetchall()) == sorted(key for key, values in truth.items() if values)
+        truth = {
+            key: [value for value in values if value is not None] for key, values in truth.items()
+        }
+        rows = (
+            f"select judge, model, prompt_id from '{outputs['ratings']}' where rating is not null"
+        )
+        assert sorted(duckdb.sql(rows).fetchall()) == sorted(
+            key for key, values in truth.items() if values
+        )
         query = f"select judge, model, prompt_id, rating_unit from '{tmp_path}/ratings.parquet'"
         for judge, model, prompt, unit in duckdb.sql(query).fetchall():
             values = truth[judge, model, prompt]
@@ -409,9 +557,21 @@ def test_a_spoilt_table_is_refused_or_read_as_it_is(tmp_path, table):
             ('"{""judge"": ""gpt-4.1"", ""v"": 2}"', "gpt"),
             "log.csv, line 2, column metadata: found 'gpt', which is",
         ),
-        (nested_json_lines, ('"judge":', '"jugde":'), "log.jsonl, line 1, column metadata.judge: found nothing; write the id"),
-        (yes_and_no, ("False", "maybe"), "passed.csv, line 2, column human: found 'maybe', which is not a number"),
-        (of_a_spreadsheet, (";1,0;", ";1.0;"), "column rating: found '1.0 (with a point)', which is not a number"),
+        (
+            nested_json_lines,
+            ('"judge":', '"jugde":'),
+            "log.jsonl, line 1, column metadata.judge: found nothing; write the id",
+        ),
+        (
+            yes_and_no,
+            ("False", "maybe"),
+            "passed.csv, line 2, column human: found 'maybe', which is not a number",
+        ),
+        (
+            of_a_spreadsheet,
+            (";1,0;", ";1.0;"),
+            "column rating: found '1.0 (with a point)', which is not a number",
+        ),
         (
             a_scale_for_each_judge,
             ("gpt-4.1,gpt-4.1,q0,", "gpt-4.1,gpt-4.1,q0,9"),
@@ -419,7 +579,9 @@ def test_a_spoilt_table_is_refused_or_read_as_it_is(tmp_path, table):
         ),
     ],
 )
-def test_what_is_wrong_is_named_by_file_row_and_column(tmp_path, monkeypatch, table, change, message):
+def test_what_is_wrong_is_named_by_file_row_and_column(
+    tmp_path, monkeypatch, table, change, message
+):
     written(tmp_path, table)
     name = next(path for path in tmp_path.iterdir() if path.name != "mine.yaml")
     text = name.read_text("utf-8")
@@ -442,7 +604,9 @@ def one(folder, text, name="own.csv", *, settings=None, scales=None, references=
 
 
 def ratings_in(path, columns="judge, model, prompt_id, rating"):
-    return duckdb.sql(f"select {columns} from '{path}' order by source_record, judge, model").fetchall()
+    return duckdb.sql(
+        f"select {columns} from '{path}' order by source_record, judge, model"
+    ).fetchall()
 
 
 HEADER = "judge,model,prompt,rating,human\n"
@@ -450,30 +614,54 @@ HEADER = "judge,model,prompt,rating,human\n"
 
 @pytest.mark.parametrize(("repeats", "rating"), [("mean", 3 * 3 - 1), ("first", 2), ("last", 4)])
 def test_repeats(tmp_path, repeats, rating):
-    """2, none, 3 and 3.0, 4 by one judge: the mean 3 is exact; the failure is none of them. The file keeps the first row."""
-    text = HEADER + "a,b,1,2,3\na,b,1,ERROR,3\na,b,1,3,3\na,b,1,3.0,\na,b,1,4,3\na,b,2,5,3\nc,b,1,1,3\nc,b,1,1,3\nc,b,1,2,3\n"
+    """2, none, 3 and 3.0, 4 by one judge: the mean 3 is exact; the failure is none of them. The
+    file keeps the first row.
+    """
+    text = (
+        HEADER
+        + "a,b,1,2,3\na,b,1,ERROR,3\na,b,1,3,3\na,b,1,3.0,\na,b,1,4,3\na,b,2,5,3\nc,b,1,1,3\nc,b,1,1,3\nc,b,1,2,3\n"
+    )
     path, counts = one(tmp_path, text, settings={"repeats": repeats, "missing": ["ERROR"]})
     step = 3 if repeats == "mean" else 1  # c's mean is 4/3
-    values = {(judge, prompt): value for judge, prompt, value in ratings_in(path, "judge, prompt_id, rating")}
+    values = {
+        (judge, prompt): value
+        for judge, prompt, value in ratings_in(path, "judge, prompt_id, rating")
+    }
     of_a = {"mean": 3 * step, "first": 2, "last": 4}[repeats]
     of_c = {"mean": 4, "first": 1, "last": 2}[repeats]
     assert values == {("a", "1"): of_a, ("a", "2"): 5 * step, ("c", "1"): of_c}
-    merged = f"repeated rating, {'merged into the mean' if step == 3 else f'of which the {repeats} counts'}"
-    assert counts_in(counts) == {"rows": 9, "value 'ERROR'": 1, merged: 5, "rating without a human score": 1}
+    merged = (
+        "repeated rating,"
+        f" {'merged into the mean' if step == 3 else f'of which the {repeats} counts'}"
+    )
+    assert counts_in(counts) == {
+        "rows": 9,
+        "value 'ERROR'": 1,
+        merged: 5,
+        "rating without a human score": 1,
+    }
 
 
 @pytest.mark.parametrize("repeats", ["mean", "first", "last"])
 def test_failures_among_repeats_are_counted(tmp_path, repeats):
     """Each one, and an answer whose ratings all failed stays without a rating."""
-    text = HEADER + "".join(f"a,b,{n},{value},3\n" for n in range(16) for value in (4, "ERROR", 5)) + "a,b,16,ERROR,3\n" * 2
+    text = (
+        HEADER
+        + "".join(f"a,b,{n},{value},3\n" for n in range(16) for value in (4, "ERROR", 5))
+        + "a,b,16,ERROR,3\n" * 2
+    )
     path, counts = one(tmp_path, text, settings={"repeats": repeats, "missing": ["ERROR"]})
     (merged,) = (n for kind, n in counts_in(counts).items() if kind.startswith("repeated"))
     assert (counts_in(counts)["rows"], counts_in(counts)["value 'ERROR'"], merged) == (50, 18, 16)
-    assert [(p, f) for p, r, f in ratings_in(path, "prompt_id, rating, failure") if r is None] == [("16", "value 'ERROR'")]
+    assert [(p, f) for p, r, f in ratings_in(path, "prompt_id, rating, failure") if r is None] == [
+        ("16", "value 'ERROR'")
+    ]
 
 
 def test_ratings_that_are_rounded_after_mapping_and_averaging_are_counted(tmp_path):
-    """Each answer once: 2, 1.4 and 3 of five are 3.25, 1.9 and 5.5 of ten; the mean of 1 and 2 is 1.5."""
+    """Each answer once: 2, 1.4 and 3 of five are 3.25, 1.9 and 5.5 of ten; the mean of 1 and 2 is
+    1.5.
+    """
     rows = ["a,m,1,2,3", "a,m,2,5,3", "a,m,3,1.4,3", "a,m,4,3,3"]
     rows += ["b,m,1,1,3", "b,m,1,2,3", "b,m,2,4,3", "b,m,3,1.4,3", "b,m,3,2.6,3"]
     settings = {"round": True, "repeats": "mean"}
@@ -490,9 +678,15 @@ def test_length_of_repeats_is_that_of_any(tmp_path):
 
 
 def test_mean_of_too_many_repeats_is_refused_unless_rounded(tmp_path):
-    text = HEADER + "".join(f"a,b,{n},{1 + (k == 0)},3\n" for n in (1, 2) for k in range((29, 31)[n - 1]))
+    text = HEADER + "".join(
+        f"a,b,{n},{1 + (k == 0)},3\n" for n in (1, 2) for k in range((29, 31)[n - 1])
+    )
     with pytest.raises(
-        RecuseError, match=r"means of repeated ratings would take 3597 levels .* `repeats: first` or `last`, or `round"
+        RecuseError,
+        match=(
+            r"means of repeated ratings would take 3597 levels .* `repeats: first` or `last`, or"
+            r" `round"
+        ),
     ):
         one(tmp_path, text, settings={"repeats": "mean"})
     path, _ = one(tmp_path, text, settings={"repeats": "mean", "round": True})
@@ -501,36 +695,76 @@ def test_mean_of_too_many_repeats_is_refused_unless_rounded(tmp_path):
 
 @pytest.mark.parametrize("suffix", ["parquet", "json", "jsonl", "csv"])
 def test_nested_columns_and_dots_in_names(tmp_path, suffix):
-    """A struct of parquet, an object, JSON in a cell; a column whose name has the dot goes first, and a key with one, too."""
-    rows = "select {'judge': 'a', 'gpt-4.1': 3.0, 'claude': 4} as meta, 'b' as model, 1.0::double as prompt, 9 as \"meta.x\""
+    """A struct of parquet, an object, JSON in a cell; a column whose name has the dot goes first,
+    and a key with one, too.
+    """
+    rows = (
+        "select {'judge': 'a', 'gpt-4.1': 3.0, 'claude': 4} as meta, 'b' as model, 1.0::double as"
+        ' prompt, 9 as "meta.x"'
+    )
     if suffix == "csv":
         rows = f"select to_json(meta) as meta, * exclude (meta) from ({rows})"
-    options = {"parquet": "parquet", "json": "json, array true", "jsonl": "json", "csv": "csv, header"}[suffix]
+    options = {
+        "parquet": "parquet",
+        "json": "json, array true",
+        "jsonl": "json",
+        "csv": "csv, header",
+    }[suffix]
     duckdb.sql(f"copy ({rows}) to '{tmp_path}/x.{suffix}' (format {options})")
     columns = {"rating": ["meta.gpt-4.1", "meta.claude"]}
-    path, _ = one(tmp_path, (tmp_path / f"x.{suffix}").read_bytes(), f"x.{suffix}", settings={"columns": columns})
+    path, _ = one(
+        tmp_path,
+        (tmp_path / f"x.{suffix}").read_bytes(),
+        f"x.{suffix}",
+        settings={"columns": columns},
+    )
     prompt = "1" if suffix == "parquet" else "1.0"
     assert ratings_in(path) == [("claude", "b", prompt, 4), ("gpt-4.1", "b", prompt, 3)]
     columns = {"judge": "meta.judge", "rating": "meta.x"}
     path, _ = one(
-        tmp_path, (tmp_path / f"x.{suffix}").read_bytes(), f"x.{suffix}", settings={"columns": columns}, scales={"q": [1, 9]}
+        tmp_path,
+        (tmp_path / f"x.{suffix}").read_bytes(),
+        f"x.{suffix}",
+        settings={"columns": columns},
+        scales={"q": [1, 9]},
     )
     assert ratings_in(path) == [("a", "b", prompt, 9)]
-    with pytest.raises(RecuseError, match=r"column meta\.grader: missing; meta holds claude, gpt-4\.1, judge; write the path"):
-        one(tmp_path, (tmp_path / f"x.{suffix}").read_bytes(), f"x.{suffix}", settings={"columns": {"judge": "meta.grader"}})
+    with pytest.raises(
+        RecuseError,
+        match=r"column meta\.grader: missing; meta holds claude, gpt-4\.1, judge; write the path",
+    ):
+        one(
+            tmp_path,
+            (tmp_path / f"x.{suffix}").read_bytes(),
+            f"x.{suffix}",
+            settings={"columns": {"judge": "meta.grader"}},
+        )
 
 
 def test_columns_of_dimensions_and_of_models(tmp_path):
-    """Whichever of judge, model and dimension has no column of its own; if all have one, it is an error."""
+    """Whichever of judge, model and dimension has no column of its own; if all have one, it is an
+    error.
+    """
     text = "judge,model,prompt,tone,wit\na,b,1,2,3\n"
-    path, _ = one(tmp_path, text, settings={"columns": {"rating": ["tone", "wit"]}}, scales={"default": [1, 5]})
+    path, _ = one(
+        tmp_path,
+        text,
+        settings={"columns": {"rating": ["tone", "wit"]}},
+        scales={"default": [1, 5]},
+    )
     assert sorted(ratings_in(path, "dimension, rating")) == [("tone", 2), ("wit", 3)]
-    path, _ = one(tmp_path, "judge,prompt,tone,wit\na,1,2,3\n", settings={"columns": {"rating": ["tone", "wit"]}})
+    path, _ = one(
+        tmp_path,
+        "judge,prompt,tone,wit\na,1,2,3\n",
+        settings={"columns": {"rating": ["tone", "wit"]}},
+    )
     assert sorted(ratings_in(path, "model, rating")) == [("tone", 2), ("wit", 3)]
     with pytest.raises(RecuseError, match="column judge: missing; found prompt, tone, wit"):
         one(tmp_path, "prompt,tone,wit\n1,2,3\n", settings={"columns": {"rating": ["tone", "wit"]}})
     text = "judge,model,prompt,dimension,tone,wit\na,b,1,d,2,3\n"
-    with pytest.raises(RecuseError, match="found a column for each of judge, model, dimension, too"):
+    with pytest.raises(
+        RecuseError, match="found a column for each of judge, model, dimension, too"
+    ):
         one(tmp_path, text, settings={"columns": {"rating": ["tone", "wit"]}})
 
 
@@ -543,11 +777,19 @@ def test_human_scores_in_columns_of_dimensions_by_other_words(tmp_path):
     }
     text = "judge,model,prompt,tone,wit\na,b,1,2,3\n"
     asked = {"columns": {"rating": ["tone", "wit"]}, "references": references}
-    path, _ = one(tmp_path, text, settings=asked, scales={"default": [1, 5]}, references=[f"{tmp_path}/human.csv"])
+    path, _ = one(
+        tmp_path,
+        text,
+        settings=asked,
+        scales={"default": [1, 5]},
+        references=[f"{tmp_path}/human.csv"],
+    )
     assert sorted(ratings_in(path, "dimension, rating, gt")) == [("tone", 2, 4.0), ("wit", 3, 1.5)]
 
 
-@pytest.mark.parametrize("words", ["{yes: 5, no: 1}", "{true: 5, false: 1}", "{'yes': 5, NO: 1}", "{1: 5, 0: 1}"])
+@pytest.mark.parametrize(
+    "words", ["{yes: 5, no: 1}", "{true: 5, false: 1}", "{'yes': 5, NO: 1}", "{1: 5, 0: 1}"]
+)
 def test_values_as_yaml_reads_them(tmp_path, words):
     """YAML turns yes into true; the file may say either, in any case."""
     spelt = ("1.0", "0") if "{1:" in words else ("Yes", "NO")
@@ -564,36 +806,63 @@ def test_values_as_yaml_reads_them(tmp_path, words):
             "values: True is listed under `missing:`, too",
         ),
         ("{import: {files: a.csv, values: {left: a}}}", "values: left: found 'a'; write a number"),
-        ("{import: {files: a.csv, values: {left: [1]}}}", "values: left: should be text or a number"),
+        (
+            "{import: {files: a.csv, values: {left: [1]}}}",
+            "values: left: should be text or a number",
+        ),
         ("{import: {files: a.csv, decimal: ';'}}", "decimal: should be ',' or '.'"),
-        ("{import: {files: a.csv, repeats: median}}", "repeats: should be 'mean', 'first', 'last' or 'error'"),
+        (
+            "{import: {files: a.csv, repeats: median}}",
+            "repeats: should be 'mean', 'first', 'last' or 'error'",
+        ),
         (
             "{import: {files: a.csv, columns: {rating: {a: x, b: x}}}}",
             "rating: found {'a': 'x', 'b': 'x'}; write another column",
         ),
-        ("{import: {files: a.csv, columns: {judge: {values: x}}}}", "judge: unknown key 'values'; did you mean 'value'?"),
-        ("{import: {files: a.csv}, scales: {q: {a: [1, 5], b: [1, 2]}}}", "found scales of a, b; add `default:`"),
-        ("{import: {files: a.csv, values: {yes: 1, true: 0}}}", "true: already in line 1; keep one of the two"),
-        ("{files: a.csv, scales: {q: {default: [1, 5], b: [1, 2]}}}", "scales of judges need `import`"),
+        (
+            "{import: {files: a.csv, columns: {judge: {values: x}}}}",
+            "judge: unknown key 'values'; did you mean 'value'?",
+        ),
+        (
+            "{import: {files: a.csv}, scales: {q: {a: [1, 5], b: [1, 2]}}}",
+            "found scales of a, b; add `default:`",
+        ),
+        (
+            "{import: {files: a.csv, values: {yes: 1, true: 0}}}",
+            "true: already in line 1; keep one of the two",
+        ),
+        (
+            "{files: a.csv, scales: {q: {default: [1, 5], b: [1, 2]}}}",
+            "scales of judges need `import`",
+        ),
     ],
 )
 def test_what_config_may_not_say(tmp_path, study, message):
     scales = "" if "scales:" in study else "scales: {q: [1, 5]}, "
-    (tmp_path / "mine.yaml").write_text(f"studies: {{mine: {{title: t, {scales}{study[1:]}}}", "utf-8")
+    (tmp_path / "mine.yaml").write_text(
+        f"studies: {{mine: {{title: t, {scales}{study[1:]}}}", "utf-8"
+    )
     with pytest.raises(RecuseError) as caught:
         load(str(tmp_path / "mine.yaml"))
     assert message in str(caught.value)
 
 
 def test_names_that_are_numbers_and_those_known_only_from_the_files(tmp_path):
-    """A dimension `1:` is '1'; specs may drop a model, and keep a dimension, that only the files of an import name."""
-    study = "studies: {mine: {title: t, import: {files: a.csv}, scales: {1: [1, 5], default: [1, 7]}}}\n"
+    """A dimension `1:` is '1'; specs may drop a model, and keep a dimension, that only the files of
+    an import name.
+    """
+    study = (
+        "studies: {mine: {title: t, import: {files: a.csv}, scales: {1: [1, 5], default: [1,"
+        " 7]}}}\n"
+    )
     specs = "specs: {mine: {subset: {models_dropped: [my-model], dimension: ['2']}}}\n"
     (tmp_path / "mine.yaml").write_text(study + specs, "utf-8")
     config = load(str(tmp_path / "mine.yaml"))
     assert config["studies"]["mine"]["scales"] == {"1": [1, 5], "default": [1, 7]}
     assert config["specs"]["mine"]["subset"] == {"models_dropped": ["my-model"], "dimension": ["2"]}
-    (tmp_path / "own.yaml").write_text(study.replace("import: {files: a.csv}", "files: a.csv") + specs, "utf-8")
+    (tmp_path / "own.yaml").write_text(
+        study.replace("import: {files: a.csv}", "files: a.csv") + specs, "utf-8"
+    )
     with pytest.raises(RecuseError, match="models_dropped: 'my-model' is not one of models"):
         load(str(tmp_path / "own.yaml"))
 
@@ -601,7 +870,12 @@ def test_names_that_are_numbers_and_those_known_only_from_the_files(tmp_path):
 def test_a_default_scale_without_an_import(tmp_path):
     """Of all dimensions that are not named, also over shards; 'observed' is that of each."""
     lines = ["judge,model,gt,dataset,prompt_id,rating,dimension"]
-    lines += [f"a,{m},2,d,p{n},{r},{name}" for n in range(4) for m in "ab" for name, r in (("wit", 2), ("tone", 3), ("x", 1))]
+    lines += [
+        f"a,{m},2,d,p{n},{r},{name}"
+        for n in range(4)
+        for m in "ab"
+        for name, r in (("wit", 2), ("tone", 3), ("x", 1))
+    ]
     (tmp_path / "own.csv").write_text("\n".join(lines) + "\n", "utf-8")
     models = {name: {"family": name} for name in "ab"}
     for default, high in (([1, 5], 5), ("observed", 3)):
@@ -615,16 +889,28 @@ def test_a_default_scale_without_an_import(tmp_path):
 
 def test_a_scale_of_a_judge_that_rates_nothing_is_named(tmp_path):
     with pytest.raises(
-        RecuseError, match="scales: quality: 'gpt-4' is no judge of these ratings; write the name of one of them, a"
+        RecuseError,
+        match=(
+            "scales: quality: 'gpt-4' is no judge of these ratings; write the name of one of"
+            " them, a"
+        ),
     ):
-        one(tmp_path, HEADER + "a,b,1,2,3\n", scales={"quality": {"default": [1, 5], "gpt-4": [1, 10]}})
+        one(
+            tmp_path,
+            HEADER + "a,b,1,2,3\n",
+            scales={"quality": {"default": [1, 5], "gpt-4": [1, 10]}},
+        )
 
 
 def test_a_judge_has_one_scale_in_a_dimension(tmp_path):
     registry = Registry.from_config({"Claude v2": {"family": "Claude", "ids": ["claude-2"]}})
     scales = {"quality": {"default": [1, 5], "claude-2": [1, 10], "Claude v2": [1, 7]}}
     with pytest.raises(
-        RecuseError, match="scales: quality: 'claude-2' and 'Claude v2' are the same judge; write its scale under one of them"
+        RecuseError,
+        match=(
+            "scales: quality: 'claude-2' and 'Claude v2' are the same judge; write its scale under"
+            " one of them"
+        ),
     ):
         _check_judges(scales, registry, {"quality": {"Claude v2": []}})
 
@@ -636,9 +922,17 @@ def test_a_judge_whose_ratings_all_failed_does_not_change_the_step(tmp_path):
 
 
 @examples(60)
-@given(st.lists(st.tuples(st.integers(1, 4), st.lists(st.integers(0, 4), min_size=1, max_size=4)), min_size=1, max_size=4))
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 4), st.lists(st.integers(0, 4), min_size=1, max_size=4)),
+        min_size=1,
+        max_size=4,
+    )
+)
 def test_means_and_mapped_scales_are_exact(tmp_path_factory, drawn):
-    """Repeats of two judges, one on a scale of fewer levels: each unit rating is the mean of its own, to the last digit."""
+    """Repeats of two judges, one on a scale of fewer levels: each unit rating is the mean of its
+    own, to the last digit.
+    """
     folder, expected = tmp_path_factory.mktemp("means"), {}
     rows = []
     for prompt, (levels, values) in enumerate(drawn):
@@ -648,11 +942,15 @@ def test_means_and_mapped_scales_are_exact(tmp_path_factory, drawn):
             expected[judge, f"p{prompt}"] = sum(mine) / len(mine) / width
     scales = {"q": {"default": [0, 4], "b": [0, 2]}}
     path, _ = one(folder, HEADER + "".join(rows), settings={"repeats": "mean"}, scales=scales)
-    source = StudyFiles.from_config([path], [None], scales={}, task_types={}, models={}, imported=True)
+    source = StudyFiles.from_config(
+        [path], [None], scales={}, task_types={}, models={}, imported=True
+    )
     normalise("mine", source, ratings=f"{folder}/c.parquet", completeness=f"{folder}/c.csv")
     query = f"select judge, prompt_id, rating_unit, gt_unit from '{folder}/c.parquet'"
     result = duckdb.sql(query).fetchall()
-    assert {(judge, prompt): unit for judge, prompt, unit, _ in result} == pytest.approx(expected, abs=1e-15)
+    assert {(judge, prompt): unit for judge, prompt, unit, _ in result} == pytest.approx(
+        expected, abs=1e-15
+    )
     assert {unit for *_, unit in result} == {0.25}
 
 
@@ -666,8 +964,13 @@ def compared(folder, name, text, columns, references=None, **further):
         paths, further = [f"{folder}/human.csv"], further | {"references": references[1]}
     models = {"GPT-4o": {"family": "GPT", "ids": ["gpt-4o", "openai/gpt-4o"]}}
     settings = {"columns": columns} | further
-    import_verdicts("mine", [f"{folder}/{name}"], paths, settings=settings, outputs=outputs, models=models)
-    query = f"select judge, item, model_a, model_b, \"order\", outcome, human from '{folder}/v.parquet' order by source_record"
+    import_verdicts(
+        "mine", [f"{folder}/{name}"], paths, settings=settings, outputs=outputs, models=models
+    )
+    query = (
+        f"select judge, item, model_a, model_b, \"order\", outcome, human from '{folder}/v.parquet'"
+        " order by source_record"
+    )
     return duckdb.sql(query).fetchall()
 
 
@@ -676,21 +979,36 @@ def test_verdicts_in_words_and_numbers_of_one_judge(tmp_path):
     asked = {"judge": {"value": "openai/gpt-4o"}, "outcome": "winner"}
     values = {"left": "a", "right": "b", "both": "tie"}
     rows = compared(tmp_path, "v.tsv", text, asked, values=values, missing=["failed"])
-    assert [row[:5] for row in rows] == [("GPT-4o", str(n), "GPT-4o", "m", "ab") for n in (1, 2, 3, 4)]
+    assert [row[:5] for row in rows] == [
+        ("GPT-4o", str(n), "GPT-4o", "m", "ab") for n in (1, 2, 3, 4)
+    ]
     assert [row[5] for row in rows] == ["a", "b", "tie", "error"]
-    text = text.replace("Left", "1").replace("right", "0").replace("both", "0.5").replace("failed", "")
+    text = (
+        text.replace("Left", "1").replace("right", "0").replace("both", "0.5").replace("failed", "")
+    )
     rows = compared(tmp_path, "v.tsv", text, asked, values={1: "a", "0": "b", 0.5: "tie"})
     assert [row[5] for row in rows] == ["a", "b", "tie", "error"]
 
 
 def test_verdicts_in_objects_with_models_in_several_spellings(tmp_path):
-    """The winner, the order and the human labels name a model by other ids than the columns of models."""
+    """The winner, the order and the human labels name a model by other ids than the columns of
+    models.
+    """
     lines = [
-        {"meta": {"judge": "j"}, "item": n, "model_a": "gpt-4o", "model_b": "m", "outcome": winner, "order": "openai/gpt-4o"}
+        {
+            "meta": {"judge": "j"},
+            "item": n,
+            "model_a": "gpt-4o",
+            "model_b": "m",
+            "outcome": winner,
+            "order": "openai/gpt-4o",
+        }
         for n, winner in enumerate(("GPT-4o", "m", "tie"))
     ]
     text = "".join(f"{json.dumps(line)}\n" for line in lines)
-    labels = "item;model_a;model_b;human\n0;m;GPT-4o;openai/gpt-4o\n1;GPT-4o;m;second\n2;gpt-4o;m;tie\n"
+    labels = (
+        "item;model_a;model_b;human\n0;m;GPT-4o;openai/gpt-4o\n1;GPT-4o;m;second\n2;gpt-4o;m;tie\n"
+    )
     references = (labels, {"values": {"second": "b"}})
     rows = compared(tmp_path, "v.jsonl", text, {"judge": "meta.judge"}, references)
     assert rows == [

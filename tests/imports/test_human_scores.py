@@ -1,4 +1,6 @@
-"""Human scores and the ratings they are of: one for each completion, joined by names and datasets, and what does not join."""
+"""Human scores and the ratings they are of: one for each completion, joined by names and datasets,
+and what does not join.
+"""
 
 from pathlib import Path
 
@@ -14,13 +16,20 @@ QUALITY = {"quality": [1, 10]}
 RATED = "judge,model,prompt,rating\na,b,1,7\na,b,2,9\na,c,1,4\n"
 
 
-def imported(folder, ratings, human=None, references=None, *, settings=None, scales=QUALITY, raters=False):
+def imported(
+    folder, ratings, human=None, references=None, *, settings=None, scales=QUALITY, raters=False
+):
     """Import ratings and human scores of these texts (one, or name -> text) into the folder."""
     humans = human if isinstance(human, dict) else {"human.csv": human} if human else {}
     for name, text in {"own.csv": ratings, **humans}.items():
         (folder / name).write_text(text, "utf-8")
-    outputs = {key: f"{folder}/{key}.parquet" for key in ("ratings", *(["raters"] if raters else []))}
-    settings = {**(settings or {}), **({"references": {"columns": {}, **(references or {})}} if human else {})}
+    outputs = {
+        key: f"{folder}/{key}.parquet" for key in ("ratings", *(["raters"] if raters else []))
+    }
+    settings = {
+        **(settings or {}),
+        **({"references": {"columns": {}, **(references or {})}} if human else {}),
+    }
     import_ratings(
         "mine",
         [f"{folder}/own.csv"],
@@ -30,7 +39,9 @@ def imported(folder, ratings, human=None, references=None, *, settings=None, sca
         models={},
         outputs=outputs | {"imported": f"{folder}/imported.csv"},
     )
-    return duckdb.sql(f"select gt from '{folder}/ratings.parquet' order by source_record").fetchall()
+    return duckdb.sql(
+        f"select gt from '{folder}/ratings.parquet' order by source_record"
+    ).fetchall()
 
 
 def complaint(folder, *given, **options):
@@ -41,7 +52,10 @@ def complaint(folder, *given, **options):
 
 
 def counted(folder):
-    return {(Path(row["file"]).name, row["kind"]): int(row["n"]) for row in read_table(folder / "imported.csv")}
+    return {
+        (Path(row["file"]).name, row["kind"]): int(row["n"])
+        for row in read_table(folder / "imported.csv")
+    }
 
 
 def test_two_scores_of_one_completion_are_named_with_both_places(tmp_path):
@@ -49,11 +63,13 @@ def test_two_scores_of_one_completion_are_named_with_both_places(tmp_path):
     lines = "judge,model,prompt,rating,dataset,gold\na,b,1,7,x,8\nd,b,1,9,x,8.0\ne,b,1,9,y,3\nf,b,1,9,x,\ng,b,1,9,x,9\n"
     message = complaint(tmp_path, lines, settings={"columns": {"human": "gold"}})
     assert message.startswith(
-        "own.csv, line 6, column gold: found '9' for model 'b', dimension 'quality', dataset 'x' and prompt '1', and '8' in "
-        "own.csv, line 2; write one score for each completion"
+        "own.csv, line 6, column gold: found '9' for model 'b', dimension 'quality', dataset 'x'"
+        " and prompt '1', and '8' in own.csv, line 2; write one score for each completion"
     )
     assert "under `references:`" in message
-    result = imported(tmp_path, lines.replace("x,9", "x,8"), settings={"columns": {"human": "gold"}})
+    result = imported(
+        tmp_path, lines.replace("x,9", "x,8"), settings={"columns": {"human": "gold"}}
+    )
     assert result == [(8.0,), (8.0,), (3.0,), (None,), (8.0,)]
 
 
@@ -61,10 +77,12 @@ def test_what_does_not_join_is_printed_with_the_first_of_each(tmp_path, capsys):
     human = "model,prompt,rating\nb,1,6\nb,02,8\nc,1,\nc,01,5\n"
     assert imported(tmp_path, RATED, human) == [(6.0,), (None,), (None,)]
     message = capsys.readouterr().out.replace(f"{tmp_path}/", "").splitlines()[-1]
-    assert message == (
-        "without a human score: 1 of 3 rated completions, the first is model 'b', dimension 'quality' and prompt '2' in "
-        "own.csv, line 3; with a human score, but without a rating: 2, the first is model 'b', dimension 'quality' and "
-        "prompt '02' in human.csv, line 3; if these are the same completions, write the same names in both"
+    assert (
+        message
+        == "without a human score: 1 of 3 rated completions, the first is model 'b', dimension"
+        " 'quality' and prompt '2' in own.csv, line 3; with a human score, but without a rating:"
+        " 2, the first is model 'b', dimension 'quality' and prompt '02' in human.csv, line 3;"
+        " if these are the same completions, write the same names in both"
     )
     imported(tmp_path, RATED, human.replace("0", "").replace("c,1,5\n", ""))
     assert "human score" not in capsys.readouterr().out
@@ -73,7 +91,11 @@ def test_what_does_not_join_is_printed_with_the_first_of_each(tmp_path, capsys):
     assert "without a human score: 2 of 3 rated completions" in message
     assert "the same names" not in message
     imported(
-        tmp_path, RATED.replace("rating", "rating,gt").replace("7\n", "7,8\n").replace("9\n", "9,\n").replace("4\n", "4,\n")
+        tmp_path,
+        RATED.replace("rating", "rating,gt")
+        .replace("7\n", "7,8\n")
+        .replace("9\n", "9,\n")
+        .replace("4\n", "4,\n"),
     )
     assert "human score" not in capsys.readouterr().out
 
@@ -81,7 +103,11 @@ def test_what_does_not_join_is_printed_with_the_first_of_each(tmp_path, capsys):
 def test_scores_of_several_columns_are_counted_as_scores(tmp_path):
     human = "model,prompt,rating,second\nb,1,6,7\nb,2,,8\nc,1,3,3\n"
     imported(tmp_path, RATED, human, {"columns": {"rating": ["rating", "second"]}}, raters=True)
-    assert counted(tmp_path) == {("own.csv", "rows"): 3, ("human.csv", "scores"): 6, ("human.csv", "no value"): 1}
+    assert counted(tmp_path) == {
+        ("own.csv", "rows"): 3,
+        ("human.csv", "scores"): 6,
+        ("human.csv", "no value"): 1,
+    }
     imported(tmp_path, RATED, human.replace(",,", ",5,"))
     assert counted(tmp_path) == {("own.csv", "rows"): 3, ("human.csv", "rows"): 3}
 
@@ -96,10 +122,17 @@ def test_human_scores_are_joined_by_dataset(tmp_path):
     assert imported(tmp_path, SETS, OF_SETS, named) == [(6.0,), (3.0,), (4.0,)]
     assert counted(tmp_path) == {("own.csv", "rows"): 3, ("human.csv", "rows"): 3}
     assert imported(tmp_path, SETS, OF_SETS.replace("set", "dataset")) == [(6.0,), (3.0,), (4.0,)]
-    of_raters = OF_SETS.replace("rating", "first,second").replace(",6,", ",6,8,").replace(",3,", ",3,2,").replace(",4,", ",4,,")
+    of_raters = (
+        OF_SETS.replace("rating", "first,second")
+        .replace(",6,", ",6,8,")
+        .replace(",3,", ",3,2,")
+        .replace(",4,", ",4,,")
+    )
     several = {"columns": {"dataset": "set", "rating": ["first", "second"]}}
     assert imported(tmp_path, SETS, of_raters, several, raters=True) == [(7.0,), (2.5,), (4.0,)]
-    result = duckdb.sql(f"select dataset, prompt_id, rater, rating from '{tmp_path}/raters.parquet'").fetchall()
+    result = duckdb.sql(
+        f"select dataset, prompt_id, rater, rating from '{tmp_path}/raters.parquet'"
+    ).fetchall()
     assert result == [
         ("x", "1", "first", 6),
         ("y", "1", "first", 3),
@@ -110,7 +143,9 @@ def test_human_scores_are_joined_by_dataset(tmp_path):
 
 
 def test_dataset_of_human_scores_of_ratings_without_one_does_not_matter(tmp_path):
-    assert imported(tmp_path, RATED, "model,prompt,rating,dataset\nb,1,6,x\nb,2,8,x\nc,1,3,y\n") == [(6.0,), (8.0,), (3.0,)]
+    assert imported(
+        tmp_path, RATED, "model,prompt,rating,dataset\nb,1,6,x\nb,2,8,x\nc,1,3,y\n"
+    ) == [(6.0,), (8.0,), (3.0,)]
 
 
 @pytest.mark.parametrize(
@@ -119,25 +154,44 @@ def test_dataset_of_human_scores_of_ratings_without_one_does_not_matter(tmp_path
         (
             "model,prompt,rating\nb,2,6\nb,1,7\n",
             {},
-            "human.csv, line 1, column dataset: missing, but model 'b', dimension 'quality' and prompt '1' are rated in the "
-            "datasets 'x' and 'y', and the human score may be of either; add the dataset of each score",
+            (
+                "human.csv, line 1, column dataset: missing, but model 'b', dimension 'quality' and"
+                " prompt '1' are rated in the datasets 'x' and 'y', and the human score may be of"
+                " either; add the dataset of each score"
+            ),
         ),
-        (OF_SETS, {"columns": {"dataset": "sets"}}, "human.csv, line 1, column sets: missing; found model, prompt,"),
+        (
+            OF_SETS,
+            {"columns": {"dataset": "sets"}},
+            "human.csv, line 1, column sets: missing; found model, prompt,",
+        ),
         (
             OF_SETS.replace("set", "dataset").replace("1,3,y", "1,3,x"),
             {},
-            "line 3: model 'b', dimension 'quality', prompt '1' and dataset 'x' already have a row in human.csv, line 2;",
+            (
+                "line 3: model 'b', dimension 'quality', prompt '1' and dataset 'x' already have a"
+                " row in human.csv, line 2;"
+            ),
         ),
         (
             OF_SETS.replace("set", "dataset").replace("x", "X").replace("y", "Y"),
             {},
-            "found no score of a rated completion: the first score is of model 'b', dimension 'quality', prompt '1' and "
-            "dataset 'X', the first rating of model 'b', dimension 'quality', prompt '1' and dataset 'x'",
+            (
+                "found no score of a rated completion: the first score is of model 'b', dimension"
+                " 'quality', prompt '1' and dataset 'X', the first rating of model 'b', dimension"
+                " 'quality', prompt '1' and dataset 'x'"
+            ),
         ),
         (
-            {"first.csv": OF_SETS.replace("set", "dataset"), "second.csv": "model,prompt,rating\nb,2,6\n"},
+            {
+                "first.csv": OF_SETS.replace("set", "dataset"),
+                "second.csv": "model,prompt,rating\nb,2,6\n",
+            },
             {},
-            "second.csv, line 1, column dataset: missing, but first.csv has it; write it in all files, or in none",
+            (
+                "second.csv, line 1, column dataset: missing, but first.csv has it; write it in all"
+                " files, or in none"
+            ),
         ),
     ],
 )
@@ -149,18 +203,40 @@ def test_prompts_of_one_id_in_several_datasets_are_several_prompts(tmp_path, cap
     """Also where no judge rates two of them."""
     imported(tmp_path, SETS, OF_SETS, {"columns": {"dataset": "set"}})
     assert (
-        "prompt ids in several datasets, in each taken as another prompt: 1, the first is '1', in 'x' and 'y'\n"
-        in capsys.readouterr().out
+        "prompt ids in several datasets, in each taken as another prompt: 1, the first is '1', in"
+        " 'x' and 'y'\n" in capsys.readouterr().out
     )
     given = {"scales": QUALITY, "task_types": {}, "models": {}, "imported": True}
     source = StudyFiles.from_config([f"{tmp_path}/ratings.parquet"], [None], **given)
-    normalise("mine", source, ratings=f"{tmp_path}/canonical.parquet", completeness=f"{tmp_path}/completeness.csv")
-    rows = f"select prompt, dataset, prompt_id, rating, gt from '{tmp_path}/canonical.parquet' order by all"
-    assert duckdb.sql(rows).fetchall() == [(0, "x", "1", 7, 6.0), (1, "y", "1", 9, 3.0), (2, "y", "2", 5, 4.0)]
-    other = SETS.replace("a,b,1,9", "d,b,1,9").replace("dataset", "dataset,human").replace(",x", ",x,8").replace(",y", ",y,8")
+    normalise(
+        "mine",
+        source,
+        ratings=f"{tmp_path}/canonical.parquet",
+        completeness=f"{tmp_path}/completeness.csv",
+    )
+    rows = (
+        f"select prompt, dataset, prompt_id, rating, gt from '{tmp_path}/canonical.parquet' order"
+        " by all"
+    )
+    assert duckdb.sql(rows).fetchall() == [
+        (0, "x", "1", 7, 6.0),
+        (1, "y", "1", 9, 3.0),
+        (2, "y", "2", 5, 4.0),
+    ]
+    other = (
+        SETS.replace("a,b,1,9", "d,b,1,9")
+        .replace("dataset", "dataset,human")
+        .replace(",x", ",x,8")
+        .replace(",y", ",y,8")
+    )
     imported(tmp_path, other)
     assert "prompt ids in several datasets" in capsys.readouterr().out
-    normalise("mine", source, ratings=f"{tmp_path}/canonical.parquet", completeness=f"{tmp_path}/completeness.csv")
+    normalise(
+        "mine",
+        source,
+        ratings=f"{tmp_path}/canonical.parquet",
+        completeness=f"{tmp_path}/completeness.csv",
+    )
     assert [row[0] for row in duckdb.sql(rows).fetchall()] == [0, 1, 2]
 
 
@@ -173,15 +249,21 @@ UNIT = {"quality": [0, 1]}
 
 
 def test_ratings_between_two_steps_are_rounded_and_counted(tmp_path):
-    """Half-way to the one farther from 0, also where a division by 0.01 is not exact; single raters' scores, too."""
+    """Half-way to the one farther from 0, also where a division by 0.01 is not exact; single
+    raters' scores, too.
+    """
     rounds = {"step": 0.01, "round": True}
     human = "model,prompt,rating,second\nb,1,0.3,0.555\nb,2,1,1\n"
     two = {"columns": {"rating": ["rating", "second"]}}
     result = imported(tmp_path, CONTINUOUS, human, two, settings=rounds, scales=UNIT, raters=True)
     assert result[0] == pytest.approx((42.75,), abs=1e-6)
-    rows = duckdb.sql(f"select rating from '{tmp_path}/ratings.parquet' order by source_record").fetchall()
+    rows = duckdb.sql(
+        f"select rating from '{tmp_path}/ratings.parquet' order by source_record"
+    ).fetchall()
     assert rows == [(5,), (55,), (29,), (100,), (None,)]
-    assert duckdb.sql(f"select max(rating) from '{tmp_path}/raters.parquet' where prompt_id = '1'").fetchall() == [(56,)]
+    assert duckdb.sql(
+        f"select max(rating) from '{tmp_path}/raters.parquet' where prompt_id = '1'"
+    ).fetchall() == [(56,)]
     assert counted(tmp_path) == {
         ("own.csv", "rows"): 5,
         ("own.csv", "no value"): 1,
@@ -194,14 +276,30 @@ def test_ratings_between_two_steps_are_rounded_and_counted(tmp_path):
 
 def test_ratings_between_two_steps_are_refused_with_the_setting_that_rounds_them(tmp_path):
     message = complaint(tmp_path, CONTINUOUS, settings={"step": 0.5}, scales=UNIT)
-    assert "line 2, column rating: found '0.0504', which is between two steps of the scale" in message
-    assert "write a number from 0 to 1 in steps of 0.5, or write the step under `step:` of `import` in config" in message
-    assert "`step: 0.01` with `round: true`, which rounds each to the nearest step (2 more rows have errors;" in message
+    assert (
+        "line 2, column rating: found '0.0504', which is between two steps of the scale" in message
+    )
+    assert (
+        "write a number from 0 to 1 in steps of 0.5, or write the step under `step:` of `import` in"
+        " config" in message
+    )
+    assert (
+        "`step: 0.01` with `round: true`, which rounds each to the nearest step (2 more rows have"
+        " errors;" in message
+    )
 
 
 def test_scale_may_end_between_whole_numbers(tmp_path):
     text = "judge,model,prompt,rating,human\na,b,1,0.5,4.5\na,b,2,5,1.25\n"
-    assert imported(tmp_path, text, settings={"step": 0.5}, scales={"quality": [0.5, 5]}) == [(9.0,), (2.5,)]
+    assert imported(tmp_path, text, settings={"step": 0.5}, scales={"quality": [0.5, 5]}) == [
+        (9.0,),
+        (2.5,),
+    ]
     (tmp_path / "ratings.parquet").unlink()
-    message = complaint(tmp_path, text.replace(",5,", ",5.5,"), settings={"step": 0.5}, scales={"quality": [0.5, 5]})
-    assert "found '5.5', which is off the scale of the dimension; write a number from 0.5 to 5 in steps of 0.5" in message
+    message = complaint(
+        tmp_path, text.replace(",5,", ",5.5,"), settings={"step": 0.5}, scales={"quality": [0.5, 5]}
+    )
+    assert (
+        "found '5.5', which is off the scale of the dimension; write a number from 0.5 to 5 in"
+        " steps of 0.5" in message
+    )

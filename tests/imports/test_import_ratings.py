@@ -1,4 +1,6 @@
-"""Ratings in the formats of other tools: what each fixture becomes, row by row, and what of it is counted as missing."""
+"""Ratings in the formats of other tools: what each fixture becomes, row by row, and what of it is
+counted as missing.
+"""
 
 from pathlib import Path
 
@@ -13,22 +15,43 @@ from recuse.data.registry import Registry
 from recuse.imports.ratings import import_ratings
 
 FORMATS = Path(__file__).parents[1] / "formats"
-MODELS = {"GPT-4o": {"family": "GPT", "ids": ["gpt-4o", "openai/gpt-4o"]}, "GPT-4": {"family": "GPT", "ids": ["gpt-4"]}}
+MODELS = {
+    "GPT-4o": {"family": "GPT", "ids": ["gpt-4o", "openai/gpt-4o"]},
+    "GPT-4": {"family": "GPT", "ids": ["gpt-4"]},
+}
 TABLE = {
-    "columns": {"judge": "grader", "model": "candidate", "prompt": "item", "dimension": "metric", "rating": "score"},
+    "columns": {
+        "judge": "grader",
+        "model": "candidate",
+        "prompt": "item",
+        "dimension": "metric",
+        "rating": "score",
+    },
     "missing": [-1, "error"],
 }
-HUMAN = {"columns": {"model": "candidate", "prompt": "item", "dimension": "metric", "rating": "mark", "rater": "who"}}
+HUMAN = {
+    "columns": {
+        "model": "candidate",
+        "prompt": "item",
+        "dimension": "metric",
+        "rating": "mark",
+        "rater": "who",
+    }
+}
 SCALE = {"quality": [1, 10]}
 
 
 def imported(folder, names, settings, *, scales, references=(), human=None, raters=False):
-    """Import fixtures, or files of `folder`, into it; the folder, where ratings.parquet and imported.csv are then."""
+    """Import fixtures, or files of `folder`, into it; the folder, where ratings.parquet and
+    imported.csv are then.
+    """
     outputs = {"ratings": str(folder / "ratings.parquet"), "imported": str(folder / "imported.csv")}
     outputs |= {"raters": str(folder / "raters.parquet")} if raters else {}
     paths, of_humans = ([str(FORMATS / name) for name in group] for group in (names, references))
     settings = {**settings, **({"references": human} if human else {})}
-    import_ratings("mine", paths, of_humans, settings=settings, scales=scales, models=MODELS, outputs=outputs)
+    import_ratings(
+        "mine", paths, of_humans, settings=settings, scales=scales, models=MODELS, outputs=outputs
+    )
     return folder
 
 
@@ -49,7 +72,15 @@ CANONICAL = "judge, model, prompt_id, dimension, dataset, rating, gt, failure, s
 @pytest.fixture
 def with_humans(tmp_path):
     """The table of ratings beside that of two raters."""
-    return imported(tmp_path, ["judged.csv"], TABLE, scales=SCALE, references=["human.csv"], human=HUMAN, raters=True)
+    return imported(
+        tmp_path,
+        ["judged.csv"],
+        TABLE,
+        scales=SCALE,
+        references=["human.csv"],
+        human=HUMAN,
+        raters=True,
+    )
 
 
 def test_table_in_columns_of_other_names(with_humans):
@@ -69,7 +100,10 @@ def test_table_without_human_scores_is_imported_with_a_message(tmp_path, capsys)
     rows = rows_of(imported(tmp_path, ["judged.csv"], TABLE, scales=SCALE), "gt, rating")
     assert [gt for gt, _ in rows] == [None] * 8
     assert [rating for _, rating in rows] == [9, 7, 8, None, None, 10, None, 5]
-    assert "no rating has a human score: judges are compared only with other judges" in capsys.readouterr().out
+    assert (
+        "no rating has a human score: judges are compared only with other judges"
+        in capsys.readouterr().out
+    )
 
 
 def test_failures_are_counted_each_with_the_place_of_its_first(with_humans):
@@ -102,9 +136,18 @@ def test_raters_of_rated_completions_are_separate(with_humans, tmp_path):
 def test_imported_tables_are_what_the_next_steps_read(with_humans):
     """A model that config does not know has a family of its own."""
     raw, folder = str(with_humans / "ratings.parquet"), str(with_humans)
-    source = StudyFiles.from_config([raw], [None], scales=SCALE, task_types={}, models=MODELS, imported=True)
-    normalise("mine", source, ratings=f"{folder}/canonical.parquet", completeness=f"{folder}/completeness.csv")
-    canonical = rows_of(with_humans, "judge, model, judge_family, model_family, rating, gt", "canonical")
+    source = StudyFiles.from_config(
+        [raw], [None], scales=SCALE, task_types={}, models=MODELS, imported=True
+    )
+    normalise(
+        "mine",
+        source,
+        ratings=f"{folder}/canonical.parquet",
+        completeness=f"{folder}/completeness.csv",
+    )
+    canonical = rows_of(
+        with_humans, "judge, model, judge_family, model_family, rating, gt", "canonical"
+    )
     assert canonical == [
         ("GPT-4o", "GPT-4o", "GPT", "GPT", 9, 8.5),
         ("GPT-4o", "my-model", "GPT", "my-model", 7, 6.0),
@@ -114,9 +157,14 @@ def test_imported_tables_are_what_the_next_steps_read(with_humans):
     raters = f"{folder}/raters.parquet"
     with pytest.raises(DataError, match=r"human\.csv|raters\.parquet"):
         check_raters(
-            raters, Registry.from_config(MODELS), ratings=[f"{folder}/canonical.parquet"], output=f"{folder}/r.parquet"
+            raters,
+            Registry.from_config(MODELS),
+            ratings=[f"{folder}/canonical.parquet"],
+            output=f"{folder}/r.parquet",
         )
-    check_raters(raters, registry, ratings=[f"{folder}/canonical.parquet"], output=f"{folder}/r.parquet")
+    check_raters(
+        raters, registry, ratings=[f"{folder}/canonical.parquet"], output=f"{folder}/r.parquet"
+    )
 
 
 def test_row_that_occurs_twice_is_named_in_the_users_file(tmp_path):
@@ -125,22 +173,51 @@ def test_row_that_occurs_twice_is_named_in_the_users_file(tmp_path):
     settings = {**TABLE, "columns": {**TABLE["columns"], "human": "tokens"}}
     imported(tmp_path, [tmp_path / "twice.csv"], settings, scales={"quality": [-1, 120]})
     source = StudyFiles.from_config(
-        [f"{tmp_path}/ratings.parquet"], [None], scales={"quality": [-1, 120]}, task_types={}, models=MODELS, imported=True
+        [f"{tmp_path}/ratings.parquet"],
+        [None],
+        scales={"quality": [-1, 120]},
+        task_types={},
+        models=MODELS,
+        imported=True,
     )
-    with pytest.raises(DataError, match=r"twice\.csv, line 11, column prompt_id: .* are already in .*twice\.csv, line 2;"):
+    with pytest.raises(
+        DataError,
+        match=r"twice\.csv, line 11, column prompt_id: .* are already in .*twice\.csv, line 2;",
+    ):
         normalise("mine", source, ratings=f"{tmp_path}/c.parquet", completeness=f"{tmp_path}/c.csv")
 
 
 def test_answers_of_one_model_to_one_prompt_on_several_occasions(tmp_path):
-    """Ratings of each answer are its own, with or without repeated ones, and so is its human score."""
+    """Ratings of each answer are its own, with or without repeated ones, and so is its human
+    score.
+    """
     rows = ["j,m,p,first,1,2", "j,m,p,first,3,2", "j,m,p,again,5,4"]
-    (tmp_path / "a.csv").write_text("\n".join(["judge,model,prompt,run,rating,human", *rows]), encoding="utf-8")
-    imported(tmp_path, [tmp_path / "a.csv"], {"columns": {"occasion": "run"}, "repeats": "mean"}, scales={"Tone": [1, 5]})
-    assert sorted(rows_of(tmp_path, "occasion, rating, gt")) == [("again", 5, 4.0), ("first", 2, 2.0)]
+    (tmp_path / "a.csv").write_text(
+        "\n".join(["judge,model,prompt,run,rating,human", *rows]), encoding="utf-8"
+    )
+    imported(
+        tmp_path,
+        [tmp_path / "a.csv"],
+        {"columns": {"occasion": "run"}, "repeats": "mean"},
+        scales={"Tone": [1, 5]},
+    )
+    assert sorted(rows_of(tmp_path, "occasion, rating, gt")) == [
+        ("again", 5, 4.0),
+        ("first", 2, 2.0),
+    ]
     (tmp_path / "b.csv").write_text("model,prompt,rating\nm,p,3\n", encoding="utf-8")
-    (tmp_path / "c.csv").write_text("judge,model,prompt,occasion,rating\nj,m,p,first,1\nj,m,p,again,5\n", encoding="utf-8")
-    joined = {"scales": {"Tone": [1, 5]}, "references": [tmp_path / "b.csv"], "human": {"columns": {}}}
-    with pytest.raises(DataError, match="model 'm' answers prompt 'p' on several occasions; write the scores in a column"):
+    (tmp_path / "c.csv").write_text(
+        "judge,model,prompt,occasion,rating\nj,m,p,first,1\nj,m,p,again,5\n", encoding="utf-8"
+    )
+    joined = {
+        "scales": {"Tone": [1, 5]},
+        "references": [tmp_path / "b.csv"],
+        "human": {"columns": {}},
+    }
+    with pytest.raises(
+        DataError,
+        match="model 'm' answers prompt 'p' on several occasions; write the scores in a column",
+    ):
         imported(tmp_path, [tmp_path / "c.csv"], {}, **joined)
 
 
@@ -159,7 +236,15 @@ def test_table_is_the_same_in_any_kind_of_file(with_humans, tmp_path, suffix):
     duckdb.sql(f"copy ({typed}) to '{tmp_path}/judged.{suffix}' {as_table[suffix]}")
     other = tmp_path / "other"
     other.mkdir()
-    imported(other, [tmp_path / f"judged.{suffix}"], TABLE, scales=SCALE, references=["human.csv"], human=HUMAN, raters=True)
+    imported(
+        other,
+        [tmp_path / f"judged.{suffix}"],
+        TABLE,
+        scales=SCALE,
+        references=["human.csv"],
+        human=HUMAN,
+        raters=True,
+    )
     columns = 'judge, model, prompt_id, dimension, rating, gt, "rating (2)", tokens'
     theirs = rows_of(with_humans, columns)
     assert rows_of(other, columns) == theirs[:3] + theirs[4:]
@@ -167,10 +252,17 @@ def test_table_is_the_same_in_any_kind_of_file(with_humans, tmp_path, suffix):
 
 def test_steps_between_whole_numbers(tmp_path):
     """Ratings are whole numbers of steps in the table, human scores in the same unit."""
-    (tmp_path / "halves.csv").write_text("judge,model,prompt,rating,human\na,b,1,7.5,8.25\na,b,2,10,1\n", "utf-8")
+    (tmp_path / "halves.csv").write_text(
+        "judge,model,prompt,rating,human\na,b,1,7.5,8.25\na,b,2,10,1\n", "utf-8"
+    )
     imported(tmp_path, [tmp_path / "halves.csv"], {"step": 0.5}, scales=SCALE)
-    assert rows_of(tmp_path, "rating, gt, dimension") == [(15, 16.5, "quality"), (20, 2.0, "quality")]
-    (tmp_path / "tenths.csv").write_text("judge,model,prompt,rating,human\na,b,1,0.7,0.3\na,b,2,1,0\n", "utf-8")
+    assert rows_of(tmp_path, "rating, gt, dimension") == [
+        (15, 16.5, "quality"),
+        (20, 2.0, "quality"),
+    ]
+    (tmp_path / "tenths.csv").write_text(
+        "judge,model,prompt,rating,human\na,b,1,0.7,0.3\na,b,2,1,0\n", "utf-8"
+    )
     imported(tmp_path, [tmp_path / "tenths.csv"], {"step": 0.1}, scales={"quality": [0, 1]})
     assert rows_of(tmp_path, "rating, gt") == [(7, 3.0), (10, 0.0)]
 
@@ -180,7 +272,13 @@ def test_human_scores_in_several_columns_are_raters(tmp_path):
     (tmp_path / "human.csv").write_text("model,prompt,first,second\nb,1,6,7\nb,2,,8\n", "utf-8")
     human = {"columns": {"rating": ["first", "second"]}}
     imported(
-        tmp_path, [tmp_path / "judged.csv"], {}, scales=SCALE, references=[tmp_path / "human.csv"], human=human, raters=True
+        tmp_path,
+        [tmp_path / "judged.csv"],
+        {},
+        scales=SCALE,
+        references=[tmp_path / "human.csv"],
+        human=human,
+        raters=True,
     )
     assert rows_of(tmp_path, "gt") == [(6.5,), (8.0,)]
     assert rows_of(tmp_path, "prompt_id, rater, rating", "raters") == [
@@ -192,7 +290,9 @@ def test_human_scores_in_several_columns_are_raters(tmp_path):
 
 def test_mt_bench_single_judgments(tmp_path):
     (tmp_path / "human.csv").write_text(
-        "model,prompt,dimension,rating\nvicuna-13b,81,turn 1,6\nvicuna-13b,81,turn 2,5.25\ngpt-4,81,turn 1,9\n", "utf-8"
+        "model,prompt,dimension,rating\nvicuna-13b,81,turn 1,6\nvicuna-13b,81,turn"
+        " 2,5.25\ngpt-4,81,turn 1,9\n",
+        "utf-8",
     )
     scales = {"turn 1": [1, 10], "turn 2": [1, 10]}
     imported(
@@ -205,10 +305,43 @@ def test_mt_bench_single_judgments(tmp_path):
     )
     assert rows_of(tmp_path, CANONICAL.replace("source_record", "source_record, judge_prompt")) == [
         ("GPT-4", "vicuna-13b", "81", "turn 1", "mt-bench", 16, 12.0, None, 1, "single-v1"),
-        ("GPT-4", "vicuna-13b", "81", "turn 2", "mt-bench", 15, 10.5, None, 2, "single-v1-multi-turn"),
+        (
+            "GPT-4",
+            "vicuna-13b",
+            "81",
+            "turn 2",
+            "mt-bench",
+            15,
+            10.5,
+            None,
+            2,
+            "single-v1-multi-turn",
+        ),
         ("GPT-4", "GPT-4", "81", "turn 1", "mt-bench", 20, 18.0, None, 3, "single-v1"),
-        ("GPT-4", "GPT-4", "82", "turn 1", "mt-bench", None, None, "no score in the judgment (-1)", 4, "single-v1"),
-        ("GPT-4", "vicuna-13b", "82", "turn 1", "mt-bench", None, None, "the call failed ($ERROR$)", 5, "single-v1"),
+        (
+            "GPT-4",
+            "GPT-4",
+            "82",
+            "turn 1",
+            "mt-bench",
+            None,
+            None,
+            "no score in the judgment (-1)",
+            4,
+            "single-v1",
+        ),
+        (
+            "GPT-4",
+            "vicuna-13b",
+            "82",
+            "turn 1",
+            "mt-bench",
+            None,
+            None,
+            "the call failed ($ERROR$)",
+            5,
+            "single-v1",
+        ),
     ]
     assert counted(tmp_path)[:3] == [
         ("mt_bench_single.jsonl", "rows", 5, "line 1"),
@@ -217,38 +350,119 @@ def test_mt_bench_single_judgments(tmp_path):
     ]
 
 
-INSPECT = {"judge": {"model_graded_qa": "openai/gpt-4o", "model_graded_qa1": "my-judge"}, "step": 0.5}
+INSPECT = {
+    "judge": {"model_graded_qa": "openai/gpt-4o", "model_graded_qa1": "my-judge"},
+    "step": 0.5,
+}
 OF_SAMPLES = "model,prompt,rating\nopenai/gpt-4o-mini,1,1\nopenai/gpt-4o-mini,two,0.5\n"
 
 
 def of_inspect(folder, name):
     (folder / "human.csv").write_text(OF_SAMPLES, "utf-8")
     return imported(
-        folder, [name], INSPECT, scales={"quality": [0, 1]}, references=[folder / "human.csv"], human={"columns": {}}
+        folder,
+        [name],
+        INSPECT,
+        scales={"quality": [0, 1]},
+        references=[folder / "human.csv"],
+        human={"columns": {}},
     )
 
 
 def test_inspect_log_with_a_judge_for_each_scorer(tmp_path):
-    """Scorers that config does not call judges are left out; the model that the log names is not that of config."""
+    """Scorers that config does not call judges are left out; the model that the log names is not
+    that of config.
+    """
     of_inspect(tmp_path, "inspect.json")
     mini, failed = "openai/gpt-4o-mini", "the sample failed: Connection error."
-    assert rows_of(tmp_path, "judge, model, prompt_id, dimension, dataset, rating, gt, failure, source_record, scorer") == [
+    assert rows_of(
+        tmp_path,
+        "judge, model, prompt_id, dimension, dataset, rating, gt, failure, source_record, scorer",
+    ) == [
         ("GPT-4o", mini, "1", "quality", "security_guide", 2, 2.0, None, 1, "model_graded_qa"),
         ("my-judge", mini, "1", "quality", "security_guide", 1, 2.0, None, 1, "model_graded_qa1"),
-        ("GPT-4o", mini, "1, epoch 2", "quality", "security_guide", 0, None, None, 2, "model_graded_qa"),
-        ("my-judge", mini, "1, epoch 2", "quality", "security_guide", 0, None, None, 2, "model_graded_qa1"),
-        ("GPT-4o", mini, "two", "quality", "security_guide", None, 1.0, "no grade in the judgment", 3, "model_graded_qa"),
+        (
+            "GPT-4o",
+            mini,
+            "1, epoch 2",
+            "quality",
+            "security_guide",
+            0,
+            None,
+            None,
+            2,
+            "model_graded_qa",
+        ),
+        (
+            "my-judge",
+            mini,
+            "1, epoch 2",
+            "quality",
+            "security_guide",
+            0,
+            None,
+            None,
+            2,
+            "model_graded_qa1",
+        ),
+        (
+            "GPT-4o",
+            mini,
+            "two",
+            "quality",
+            "security_guide",
+            None,
+            1.0,
+            "no grade in the judgment",
+            3,
+            "model_graded_qa",
+        ),
         ("my-judge", mini, "two", "quality", "security_guide", 2, 1.0, None, 3, "model_graded_qa1"),
-        ("GPT-4o", mini, "3", "quality", "security_guide", None, None, "unscored (NaN)", 4, "model_graded_qa"),
+        (
+            "GPT-4o",
+            mini,
+            "3",
+            "quality",
+            "security_guide",
+            None,
+            None,
+            "unscored (NaN)",
+            4,
+            "model_graded_qa",
+        ),
         ("my-judge", mini, "3", "quality", "security_guide", 1, None, None, 4, "model_graded_qa1"),
-        ("GPT-4o", mini, "4", "quality", "security_guide", None, None, failed, 5, "model_graded_qa"),
-        ("my-judge", mini, "4", "quality", "security_guide", None, None, failed, 5, "model_graded_qa1"),
+        (
+            "GPT-4o",
+            mini,
+            "4",
+            "quality",
+            "security_guide",
+            None,
+            None,
+            failed,
+            5,
+            "model_graded_qa",
+        ),
+        (
+            "my-judge",
+            mini,
+            "4",
+            "quality",
+            "security_guide",
+            None,
+            None,
+            failed,
+            5,
+            "model_graded_qa1",
+        ),
     ]
     assert ("inspect.json", failed, 2, "entry 5") in counted(tmp_path)
 
 
 def test_inspect_score_of_several_names_is_of_several_dimensions(tmp_path):
-    (tmp_path / "human.csv").write_text("model,prompt,dimension,rating\nopenai/gpt-4o-mini,1,tone,4\n", "utf-8")
+    (tmp_path / "human.csv").write_text(
+        "model,prompt,dimension,rating\nopenai/gpt-4o-mini,1,tone,4\n", "utf-8"
+    )
     scales = {"facts": [0, 5], "tone": [0, 5]}
     imported(
         tmp_path,
@@ -267,15 +481,28 @@ def test_inspect_score_of_several_names_is_of_several_dimensions(tmp_path):
 
 
 def test_names_that_config_does_not_list_are_printed(with_humans, capsys):
-    """Ids that config lists are not among them. `with_humans` was imported before: once more, to read the output."""
+    """Ids that config lists are not among them. `with_humans` was imported before: once more, to
+    read the output.
+    """
     capsys.readouterr()
-    imported(with_humans, ["judged.csv"], TABLE, scales=SCALE, references=["human.csv"], human=HUMAN, raters=True)
+    imported(
+        with_humans,
+        ["judged.csv"],
+        TABLE,
+        scales=SCALE,
+        references=["human.csv"],
+        human=HUMAN,
+        raters=True,
+    )
     assert capsys.readouterr().out.splitlines()[:2] == [
-        f"{name}: not in config, taken as the only model of the family {name}" for name in ("my-judge", "my-model")
+        f"{name}: not in config, taken as the only model of the family {name}"
+        for name in ("my-judge", "my-model")
     ]
 
 
 def test_name_of_a_family_that_config_has_does_not_join_it(tmp_path, capsys):
-    (tmp_path / "judged.csv").write_text("judge,model,prompt,rating,human\nGPT,gpt-4,1,7,8\n", "utf-8")
+    (tmp_path / "judged.csv").write_text(
+        "judge,model,prompt,rating,human\nGPT,gpt-4,1,7,8\n", "utf-8"
+    )
     imported(tmp_path, [tmp_path / "judged.csv"], {}, scales=SCALE)
     assert "the only model of the family GPT (alone)" in capsys.readouterr().out

@@ -1,4 +1,6 @@
-"""Verdicts in the formats of other tools: what each fixture becomes, row by row, and what of it is counted as an error."""
+"""Verdicts in the formats of other tools: what each fixture becomes, row by row, and what of it is
+counted as an error.
+"""
 
 from pathlib import Path
 
@@ -12,24 +14,43 @@ from recuse.pairwise.table import normalise
 
 FORMATS = Path(__file__).parents[1] / "formats"
 CANONICAL = 'judge, item, model_a, model_b, "order", outcome, failure, source_record'
-COLUMNS = {"judge": "grader", "item": "question", "model_a": "left", "model_b": "right", "outcome": "winner", "order": "first"}
+COLUMNS = {
+    "judge": "grader",
+    "item": "question",
+    "model_a": "left",
+    "model_b": "right",
+    "outcome": "winner",
+    "order": "first",
+}
 
 
 def imported(folder, name, settings, *, references=(), human=None):
-    outputs = {"verdicts": str(folder / "verdicts.parquet"), "imported": str(folder / "imported.csv")}
+    outputs = {
+        "verdicts": str(folder / "verdicts.parquet"),
+        "imported": str(folder / "imported.csv"),
+    }
     settings = {**settings, **({"references": human} if human else {})}
     import_verdicts(
-        "mine", [str(FORMATS / name)], [str(FORMATS / path) for path in references], settings=settings, outputs=outputs
+        "mine",
+        [str(FORMATS / name)],
+        [str(FORMATS / path) for path in references],
+        settings=settings,
+        outputs=outputs,
     )
     return folder
 
 
 def rows_of(folder, columns=CANONICAL):
-    return duckdb.sql(f"select {columns} from '{folder}/verdicts.parquet' order by source_record, \"order\"").fetchall()
+    return duckdb.sql(
+        f"select {columns} from '{folder}/verdicts.parquet' order by source_record, \"order\""
+    ).fetchall()
 
 
 def counted(folder):
-    return [(row["kind"], int(row["n"]), row["example"].rpartition(", ")[2]) for row in read_table(folder / "imported.csv")]
+    return [
+        (row["kind"], int(row["n"]), row["example"].rpartition(", ")[2])
+        for row in read_table(folder / "imported.csv")
+    ]
 
 
 def canonical(folder, **options):
@@ -56,7 +77,9 @@ def test_mt_bench_pair_judgments(tmp_path):
 
 
 def test_alpaca_eval_annotations(tmp_path):
-    """The order is as alpaca_eval draws it: in six of its published annotations, it is what their raw completions tell."""
+    """The order is as alpaca_eval draws it: in six of its published annotations, it is what their
+    raw completions tell.
+    """
     imported(tmp_path, "alpaca_eval.json", {})
     judge, models = "weighted_alpaca_eval_gpt4_turbo", ("gpt4_1106_preview", "my-model")
     long = "Write a haiku about rain, and explain at length which words ... #d6d493ea"
@@ -82,7 +105,12 @@ def test_alpaca_eval_annotations(tmp_path):
     ]
     # The last one as referenced_models says, and not as would be drawn.
     assert [row[4] for row in shown] == ["ab", "ba", "ba", "ba", "ab", "ab", "ab"]
-    assert rows_of(tmp_path, "length_a, length_b, preference, dataset")[1] == ("2", "5", "2.0", "helpful_base")
+    assert rows_of(tmp_path, "length_a, length_b, preference, dataset")[1] == (
+        "2",
+        "5",
+        "2.0",
+        "helpful_base",
+    )
     assert rows_of(tmp_path, "preference")[3] == ("1.9134",)
     assert counted(tmp_path) == [("rows", 7, "entry 1"), ("no preference", 1, "entry 6")]
     assert len(canonical(tmp_path)) == 7  # in single orders, as the tool shows them
@@ -90,7 +118,11 @@ def test_alpaca_eval_annotations(tmp_path):
 
 def test_arena_hard_judgments_of_version_0_1(tmp_path):
     imported(tmp_path, "arena_hard_v0.1.jsonl", {"baseline": "gpt-4-0314"})
-    judge, models, none = "gpt-4-1106-preview", ("my-model", "gpt-4-0314"), "no verdict in the judgment (null)"
+    judge, models, none = (
+        "gpt-4-1106-preview",
+        ("my-model", "gpt-4-0314"),
+        "no verdict in the judgment (null)",
+    )
     first, second = "328c149ed45a41c0b9d6f14659e63599", "4f0af0dcbe6d4a6a9c3a0d4f0a2b6a2e"
     assert rows_of(tmp_path, f"{CANONICAL}, score") == [
         (judge, first, *models, "ab", "b", None, 1, "B>A"),
@@ -104,30 +136,58 @@ def test_arena_hard_judgments_of_version_0_1(tmp_path):
     assert len(canonical(tmp_path)) == 6
     with pytest.raises(
         DataError,
-        match=r"line 1, column baseline: found nothing, as in version 0\.1; .*`baseline: gpt-4-0314`",
+        match=(
+            r"line 1, column baseline: found nothing, as in version 0\.1; .*`baseline: gpt-4-0314`"
+        ),
     ):
         imported(tmp_path, "arena_hard_v0.1.jsonl", {})
 
 
 def test_arena_hard_judgments_of_version_2(tmp_path):
-    """A game that failed is null; a verdict that is no label, which the tool takes from an answer, is none."""
+    """A game that failed is null; a verdict that is no label, which the tool takes from an answer,
+    is none.
+    """
     imported(tmp_path, "arena_hard_v2.jsonl", {})
     judge, o3, gemini = "gpt-4.1", "o3-mini-2025-01-31", "gemini-2.0-flash-001"
     assert rows_of(tmp_path, f"{CANONICAL}, category") == [
         (judge, "0001e2c6", "my-model", o3, "ab", "tie", None, 1, "hard_prompt"),
         (judge, "0001e2c6", "my-model", o3, "ba", "a", None, 1, "hard_prompt"),
         (judge, "0002aa11", "my-model", gemini, "ab", "b", None, 2, "creative_writing"),
-        (judge, "0002aa11", "my-model", gemini, "ba", "error", "no judgment (null)", 2, "creative_writing"),
+        (
+            judge,
+            "0002aa11",
+            "my-model",
+            gemini,
+            "ba",
+            "error",
+            "no judgment (null)",
+            2,
+            "creative_writing",
+        ),
         (judge, "0003bb22", "my-model", o3, "ab", "a", None, 3, "hard_prompt"),
-        (judge, "0003bb22", "my-model", o3, "ba", "error", "no verdict in the judgment (A>>>B)", 3, "hard_prompt"),
+        (
+            judge,
+            "0003bb22",
+            "my-model",
+            o3,
+            "ba",
+            "error",
+            "no verdict in the judgment (A>>>B)",
+            3,
+            "hard_prompt",
+        ),
     ]
     assert len(canonical(tmp_path)) == 6
 
 
 def test_table_in_columns_of_other_names_with_human_verdicts(tmp_path):
-    """A winner by name, by letter or by place; the human label is the majority's, either way round."""
+    """A winner by name, by letter or by place; the human label is the majority's, either way
+    round.
+    """
     settings = {"columns": COLUMNS, "missing": ["timeout"]}
-    imported(tmp_path, "verdicts.csv", settings, references=["human_verdicts.csv"], human={"columns": {}})
+    imported(
+        tmp_path, "verdicts.csv", settings, references=["human_verdicts.csv"], human={"columns": {}}
+    )
     models = ("gpt-4o", "my-model")
     assert rows_of(tmp_path, f"{CANONICAL}, human, note") == [
         ("gpt-4o", "q1", *models, "ab", "a", None, 1, "b", None),
@@ -140,19 +200,31 @@ def test_table_in_columns_of_other_names_with_human_verdicts(tmp_path):
 
 
 def test_what_the_next_step_finds_is_named_in_the_users_file(tmp_path):
-    (tmp_path / "own.csv").write_text((FORMATS / "verdicts.csv").read_text("utf-8").replace("tie", "draw"), "utf-8")
+    (tmp_path / "own.csv").write_text(
+        (FORMATS / "verdicts.csv").read_text("utf-8").replace("tie", "draw"), "utf-8"
+    )
     imported(tmp_path, tmp_path / "own.csv", {"columns": COLUMNS, "missing": ["timeout"]})
-    with pytest.raises(DataError, match=r"own\.csv, line 3, column outcome: found 'draw', which is none of a, b, tie or error"):
+    with pytest.raises(
+        DataError,
+        match=(
+            r"own\.csv, line 3, column outcome: found 'draw', which is none of a, b, tie or error"
+        ),
+    ):
         canonical(tmp_path)
 
 
-@pytest.mark.parametrize(("first", "second"), [("b", "a"), ("x", "A"), ("B", "x"), ("x", "model_a")])
+@pytest.mark.parametrize(
+    ("first", "second"), [("b", "a"), ("x", "A"), ("B", "x"), ("x", "model_a")]
+)
 def test_model_that_is_called_like_the_other_answer_is_refused(tmp_path, first, second):
     """An outcome of this name would stand for either answer."""
     text = f"judge,item,model_a,model_b,outcome\nj,1,a,b,a\nj,2,{first},{second},a\n"
     (tmp_path / "own.csv").write_text(text, "utf-8")
     with pytest.raises(
-        DataError, match=r"own\.csv, line 3, column model_.: found '.*', which is the letter of the other answer"
+        DataError,
+        match=(
+            r"own\.csv, line 3, column model_.: found '.*', which is the letter of the other answer"
+        ),
     ):
         imported(tmp_path, tmp_path / "own.csv", {})
 
@@ -174,13 +246,18 @@ def test_human_verdicts_on_one_id_in_two_experiments_are_two(tmp_path):
     human = "item,model_a,model_b,human,experiment\n1,x,y,a,first\n1,x,y,b,second\n1,y,x,a,second\n2,x,y,tie,first\n"
     assert labelled(tmp_path, human) == ["a", "b", None]
     assert labelled(tmp_path, "item,model_a,model_b,human\n1,x,y,b\n") == ["b", "b", None]
-    with pytest.raises(DataError, match=r"1\.csv, line 1, column experiment: missing, but .*0\.csv has it; write it in all"):
+    with pytest.raises(
+        DataError,
+        match=r"1\.csv, line 1, column experiment: missing, but .*0\.csv has it; write it in all",
+    ):
         labelled(tmp_path, human, "item,model_a,model_b,human\n1,x,y,b\n")
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
 def test_votes_of_lmarena_are_human_verdicts(tmp_path, suffix):
-    """A vote for neither is a tie; only among MT-Bench's verdicts is the turn part of the question."""
+    """A vote for neither is a tie; only among MT-Bench's verdicts is the turn part of the
+    question.
+    """
     as_table = {"csv": "(format csv)", "parquet": "(format parquet)", "jsonl": "(format json)"}
     votes = tmp_path / f"votes.{suffix}"
     duckdb.sql(f"copy (from read_csv('{FORMATS}/lmarena.csv')) to '{votes}' {as_table[suffix]}")

@@ -1,4 +1,6 @@
-"""Logs of judges that are nearly in their format: each is taken, or refused by an error that names it, and leaves nothing."""
+"""Logs of judges that are nearly in their format: each is taken, or refused by an error that names
+it, and leaves nothing.
+"""
 
 import csv
 import json
@@ -18,9 +20,21 @@ from recuse.pairwise.table import normalise as normalise_verdicts
 
 FORMATS = ROOT / "tests" / "formats"
 JUDGED = {
-    "columns": {"judge": "grader", "model": "candidate", "prompt": "item", "dimension": "metric", "rating": "score"},
+    "columns": {
+        "judge": "grader",
+        "model": "candidate",
+        "prompt": "item",
+        "dimension": "metric",
+        "rating": "score",
+    },
     "references": {
-        "columns": {"model": "candidate", "prompt": "item", "dimension": "metric", "rating": "mark", "rater": "who"}
+        "columns": {
+            "model": "candidate",
+            "prompt": "item",
+            "dimension": "metric",
+            "rating": "mark",
+            "rater": "who",
+        }
     },
     "missing": [-1, "error"],
 }
@@ -37,7 +51,8 @@ VERDICTS = {
     "missing": ["timeout"],
 }
 JUDGES = {"model_graded_qa": "j", "model_graded_qa1": "k"}
-# Of ratings: config's `import`, scales, and human scores (a fixture, or text). Of verdicts: `import` and human labels.
+# Of ratings: config's `import`, scales, and human scores (a fixture, or text). Of verdicts:
+# `import` and human labels.
 RATED = {
     "judged.csv": (JUDGED, {"quality": [1, 10]}, FORMATS / "human.csv"),
     "mt_bench_single.jsonl": (
@@ -64,7 +79,8 @@ COMPARED = {
     "arena_hard_v0.1.jsonl": ({"baseline": "gpt-4-0314"}, None),
     "arena_hard_v2.jsonl": ({}, None),
 }
-REFERENCES = {"human.csv": "judged.csv", "human_verdicts.csv": "verdicts.csv"}  # -> what they belong to
+# -> what they belong to
+REFERENCES = {"human.csv": "judged.csv", "human_verdicts.csv": "verdicts.csv"}
 
 
 def table_of(path):
@@ -79,16 +95,29 @@ def like(name):
         return st.one_of(bytes_like(content), tables_like(table_of(FORMATS / name)).map(as_csv))
     if name.endswith(".jsonl"):
         entries = [json.loads(line) for line in content.decode().splitlines() if line.strip()]
-        changed = documents_like(entries).map(lambda result: "\n".join(map(json.dumps, result)).encode())
+        changed = documents_like(entries).map(
+            lambda result: "\n".join(map(json.dumps, result)).encode()
+        )
     else:
-        changed = documents_like(json.loads(content)).map(lambda result: json.dumps(result).encode())
+        changed = documents_like(json.loads(content)).map(
+            lambda result: json.dumps(result).encode()
+        )
     return st.one_of(bytes_like(content), changed)
 
 
 def take(folder, name, path, references=None):
-    """Import a file in the format of the fixture `name`, and normalise what comes of it; the tables that are made."""
+    """Import a file in the format of the fixture `name`, and normalise what comes of it; the tables
+    that are made.
+    """
     made = [
-        folder / each for each in ("raw.parquet", "raters.parquet", "imported.csv", "canonical.parquet", "completeness.csv")
+        folder / each
+        for each in (
+            "raw.parquet",
+            "raters.parquet",
+            "imported.csv",
+            "canonical.parquet",
+            "completeness.csv",
+        )
     ]
     for each in made:
         each.unlink(missing_ok=True)
@@ -102,15 +131,24 @@ def take(folder, name, path, references=None):
     names = [str(path), *([str(references)] if references else [])]
     with done_or_refused(*names, *of_humans, made=made[:3]):
         if name in RATED:
-            outputs |= {"ratings": str(raw)} | ({"raters": str(raters)} if name == "judged.csv" else {})
+            outputs |= {"ratings": str(raw)} | (
+                {"raters": str(raters)} if name == "judged.csv" else {}
+            )
             given_by |= {"scales": asked[1], "models": CONFIG["models"]}
             import_ratings("mine", [str(path)], of_humans, outputs=outputs, **given_by)
         else:
-            import_verdicts("mine", [str(path)], of_humans, outputs=outputs | {"verdicts": str(raw)}, **given_by)
+            import_verdicts(
+                "mine", [str(path)], of_humans, outputs=outputs | {"verdicts": str(raw)}, **given_by
+            )
     if raw.exists():
         with done_or_refused(*names, made=made[3:]):
             if name in RATED:
-                given = {"scales": asked[1], "task_types": {}, "models": CONFIG["models"], "imported": True}
+                given = {
+                    "scales": asked[1],
+                    "task_types": {},
+                    "models": CONFIG["models"],
+                    "imported": True,
+                }
                 source = StudyFiles.from_config([str(raw)], [None], **given)
                 normalise("mine", source, ratings=str(canonical), completeness=str(completeness))
             else:

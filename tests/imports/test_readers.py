@@ -1,4 +1,6 @@
-"""Files that are not what they should be: each is named with file, line and what to write instead."""
+"""Files that are not what they should be: each is named with file, line and what to write
+instead.
+"""
 
 import json
 from pathlib import Path
@@ -34,13 +36,17 @@ def lines_of(name, line=None, **changes):
     lines = (FORMATS / name).read_text("utf-8").splitlines()
     if line is not None:
         entry = json.loads(lines[line - 1]) | changes
-        lines[line - 1] = json.dumps({key: value for key, value in entry.items() if value is not ...})
+        lines[line - 1] = json.dumps(
+            {key: value for key, value in entry.items() if value is not ...}
+        )
     return "\n".join(lines) + "\n"
 
 
 def entries_of(name, entry=0, **changes):
     entries = json.loads((FORMATS / name).read_text("utf-8"))
-    entries[entry] = {key: value for key, value in (entries[entry] | changes).items() if value is not ...}
+    entries[entry] = {
+        key: value for key, value in (entries[entry] | changes).items() if value is not ...
+    }
     return json.dumps(entries)
 
 
@@ -50,52 +56,92 @@ def entries_of(name, entry=0, **changes):
         (
             "alpaca_eval.json",
             "mt_bench_pair",
-            "found AlpacaEval annotations, not MT-Bench pair judgments; write `format: alpaca_eval`",
+            (
+                "found AlpacaEval annotations, not MT-Bench pair judgments; write `format:"
+                " alpaca_eval`"
+            ),
         ),
         (
             "mt_bench_pair.jsonl",
             "alpaca_eval",
-            "found MT-Bench pair judgments, not AlpacaEval annotations; write `format: mt_bench_pair`",
+            (
+                "found MT-Bench pair judgments, not AlpacaEval annotations; write `format:"
+                " mt_bench_pair`"
+            ),
         ),
-        ("arena_hard_v2.jsonl", "inspect", "found Arena-Hard judgments, not an Inspect log; write `format: arena_hard`"),
+        (
+            "arena_hard_v2.jsonl",
+            "inspect",
+            "found Arena-Hard judgments, not an Inspect log; write `format: arena_hard`",
+        ),
         ("inspect.json", "table", "found an Inspect log, not a table; write `format: inspect`"),
-        ("judged.csv", "mt_bench_single", "found a table, not MT-Bench single judgments; write `format: table`"),
+        (
+            "judged.csv",
+            "mt_bench_single",
+            "found a table, not MT-Bench single judgments; write `format: table`",
+        ),
         (
             "arena_hard_v0.1.jsonl",
             None,
-            "found verdicts on two answers (Arena-Hard judgments); move the study from `studies:` to `comparisons:`",
+            (
+                "found verdicts on two answers (Arena-Hard judgments); move the study from"
+                " `studies:` to `comparisons:`"
+            ),
         ),
         (
             "alpaca_eval.json",
             None,
-            "found verdicts on two answers (AlpacaEval annotations); move the study from `studies:` to `comparisons:`",
+            (
+                "found verdicts on two answers (AlpacaEval annotations); move the study from"
+                " `studies:` to `comparisons:`"
+            ),
         ),
     ],
 )
 def test_wrong_format_is_recognised_and_named(tmp_path, name, declared, words):
     settings = {} if declared is None else {"format": declared}
-    assert f"{name}: {words}" in complaint(tmp_path, (FORMATS / name).read_text("utf-8"), name, settings)
+    assert f"{name}: {words}" in complaint(
+        tmp_path, (FORMATS / name).read_text("utf-8"), name, settings
+    )
 
 
 def test_ratings_among_verdicts_are_named(tmp_path):
     message = complaint(tmp_path, lines_of("mt_bench_single.jsonl"), "a.jsonl", {}, kind="verdicts")
     assert (
-        "a.jsonl: found ratings of single answers (MT-Bench single judgments); move the study from `comparisons:` to `studies:`"
-        in message
+        "a.jsonl: found ratings of single answers (MT-Bench single judgments); move the study from"
+        " `comparisons:` to `studies:`" in message
     )
 
 
-SINGLE, PAIR, ALPACA, ARENA = "mt_bench_single.jsonl", "mt_bench_pair.jsonl", "alpaca_eval.json", "arena_hard_v2.jsonl"
+SINGLE, PAIR, ALPACA, ARENA = (
+    "mt_bench_single.jsonl",
+    "mt_bench_pair.jsonl",
+    "alpaca_eval.json",
+    "arena_hard_v2.jsonl",
+)
 
 
-# Where each format has keys that are read: a piece of a fixture -> what it becomes, and the message.
+# Where each format has keys that are read: a piece of a fixture -> what it becomes, and the
+# message.
 TWICE = {
     SINGLE: ('"score": ', '"score": 1, "score": ', "line 1, column key: found 'score'"),
-    PAIR: ('"g1_winner": ', '"g1_winner": "tie", "g1_winner": ', "line 1, column key: found 'g1_winner'"),
-    ALPACA: ('"preference": ', '"preference": 1, "preference": ', "entry 1, column key: found 'preference'"),
+    PAIR: (
+        '"g1_winner": ',
+        '"g1_winner": "tie", "g1_winner": ',
+        "line 1, column key: found 'g1_winner'",
+    ),
+    ALPACA: (
+        '"preference": ',
+        '"preference": 1, "preference": ',
+        "entry 1, column key: found 'preference'",
+    ),
     ARENA: ('"score": ', '"score": "A=B", "score": ', "line 1, column key: found 'score'"),
     "inspect.json": ('"epoch": ', '"epoch": 2, "epoch": ', "entry 1, column key: found 'epoch'"),
-    "inspect_rubric.json": ('"value": ', '"value": 1, "value": ', "entry 1, column key: found 'value'"),
+    "inspect_rubric.json": (
+        '"value": ',
+        '"value": 1, "value": ',
+        "entry 1, column key: found 'value'",
+    ),
 }
 
 
@@ -113,29 +159,57 @@ def test_key_that_an_object_has_twice_is_named(tmp_path, name):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        (SINGLE, lines_of(SINGLE, 3, score=...), "line 3, column score: found nothing; write this key, as in MT-Bench"),
-        (SINGLE, lines_of(SINGLE, 2, score="high"), "line 2, column score: found 'high', which is not a number"),
-        (SINGLE, lines_of(SINGLE, 1, score=11), "line 1, column score: found '11', which is off the scale of the dimension"),
+        (
+            SINGLE,
+            lines_of(SINGLE, 3, score=...),
+            "line 3, column score: found nothing; write this key, as in MT-Bench",
+        ),
+        (
+            SINGLE,
+            lines_of(SINGLE, 2, score="high"),
+            "line 2, column score: found 'high', which is not a number",
+        ),
+        (
+            SINGLE,
+            lines_of(SINGLE, 1, score=11),
+            "line 1, column score: found '11', which is off the scale of the dimension",
+        ),
         (
             SINGLE,
             lines_of(SINGLE, 2, score=7.123),
             "line 2, column score: found '7.123', which is between two steps of the scale",
         ),
-        (SINGLE, lines_of(SINGLE, 2, turn=3), "line 2, column turn: found 'turn 3', a dimension without a declared scale"),
-        (SINGLE, lines_of(SINGLE).replace('{"question_id": 82', '\n{"question_id": 82,,', 1), "line 5: malformed JSON"),
+        (
+            SINGLE,
+            lines_of(SINGLE, 2, turn=3),
+            "line 2, column turn: found 'turn 3', a dimension without a declared scale",
+        ),
+        (
+            SINGLE,
+            lines_of(SINGLE).replace('{"question_id": 82', '\n{"question_id": 82,,', 1),
+            "line 5: malformed JSON",
+        ),
         (
             SINGLE,
             "\n" + lines_of(SINGLE, 3, score="high").replace("\n", "\n\n", 1),
             "line 5, column score: found 'high'",
         ),
-        (SINGLE, "[1]\n" + lines_of(SINGLE), "line 1, column json: found '[1]', which is not a JSON object"),
+        (
+            SINGLE,
+            "[1]\n" + lines_of(SINGLE),
+            "line 1, column json: found '[1]', which is not a JSON object",
+        ),
         (SINGLE, "", "the file holds nothing"),
         (
             PAIR,
             lines_of(PAIR, 2, g1_winner="A"),
             "line 2, column g1_winner: found 'A', which is not a winner; write model_1, model_2,",
         ),
-        (PAIR, lines_of(PAIR, 3, g2_winner=...), "line 3, column g2_winner: found nothing; write this key"),
+        (
+            PAIR,
+            lines_of(PAIR, 3, g2_winner=...),
+            "line 3, column g2_winner: found nothing; write this key",
+        ),
         (
             PAIR,
             lines_of(PAIR, 1, m1_score=7),
@@ -147,13 +221,23 @@ def test_key_that_an_object_has_twice_is_named(tmp_path, name):
             "entry 3, column preference: found '3', which is not a preference",
         ),
         (ALPACA, entries_of(ALPACA, 2, preference=0.7), "entry 3, column preference: found '0.7'"),
-        (ALPACA, entries_of(ALPACA, 1, generator_1=...), "entry 2, column generator_1: found nothing; write this key"),
         (
             ALPACA,
-            (FORMATS / ALPACA).read_text("utf-8").replace('"preference": 2.0,', '"preference": 2.0', 1),
+            entries_of(ALPACA, 1, generator_1=...),
+            "entry 2, column generator_1: found nothing; write this key",
+        ),
+        (
+            ALPACA,
+            (FORMATS / ALPACA)
+            .read_text("utf-8")
+            .replace('"preference": 2.0,', '"preference": 2.0', 1),
             "line 24: malformed JSON (Expecting ',' delimiter)",
         ),
-        (ARENA, lines_of(ARENA, 2, games=[]), "line 2, column games: found '[]', which is not two games"),
+        (
+            ARENA,
+            lines_of(ARENA, 2, games=[]),
+            "line 2, column games: found '[]', which is not two games",
+        ),
         (
             ARENA,
             lines_of(ARENA, 3, games=[{"score": "A>B"}, {"score": "C>D"}]),
@@ -164,12 +248,27 @@ def test_key_that_an_object_has_twice_is_named(tmp_path, name):
             lines_of(ARENA, 3, games=[{"score": 7}, {"score": 8}]),
             "line 3, column score: found '7', which is not",
         ),
-        (ARENA, lines_of(ARENA, 1, uid=...), "line 1, column question_id: found nothing, and no uid either"),
+        (
+            ARENA,
+            lines_of(ARENA, 1, uid=...),
+            "line 1, column question_id: found nothing, and no uid either",
+        ),
     ],
 )
 def test_malformed_file_is_named_with_its_line(tmp_path, name, text, message):
-    kind, human = ("ratings", "model,prompt,dimension,rating\ngpt-4,81,turn 1,9\n") if name == SINGLE else ("verdicts", None)
-    settings = {"format": {SINGLE: "mt_bench_single", PAIR: "mt_bench_pair", ALPACA: "alpaca_eval", ARENA: "arena_hard"}[name]}
+    kind, human = (
+        ("ratings", "model,prompt,dimension,rating\ngpt-4,81,turn 1,9\n")
+        if name == SINGLE
+        else ("verdicts", None)
+    )
+    settings = {
+        "format": {
+            SINGLE: "mt_bench_single",
+            PAIR: "mt_bench_pair",
+            ALPACA: "alpaca_eval",
+            ARENA: "arena_hard",
+        }[name]
+    }
     settings = {} if text == "" or text.startswith("[1]") else settings
     if not settings:
         settings = {"columns": {"judge": "judge"}} if text == "" else settings
@@ -185,13 +284,24 @@ QUALITY = {"quality": [1, 10]}
 @pytest.mark.parametrize(
     ("text", "settings", "message"),
     [
-        (OWN, {"columns": {"judge": "grader"}}, "line 1, column grader: missing; found judge, model, prompt, rating, human"),
+        (
+            OWN,
+            {"columns": {"judge": "grader"}},
+            "line 1, column grader: missing; found judge, model, prompt, rating, human",
+        ),
         (
             OWN.replace("judge", "grader"),
             {},
             "human; name one of them under `columns:` in config, as in `{judge: <its name here>}`",
         ),
-        (OWN.replace(",", ":"), {}, "line 1, column rating: missing; found judge:model:prompt:rating:human; name one of them"),
+        (
+            OWN.replace(",", ":"),
+            {},
+            (
+                "line 1, column rating: missing; found judge:model:prompt:rating:human; name one of"
+                " them"
+            ),
+        ),
         (
             OWN.replace("rating", "model"),
             {},
@@ -200,13 +310,36 @@ QUALITY = {"quality": [1, 10]}
         (
             OWN.replace(",9,", ",ERROR,"),
             {},
-            "line 3, column rating: found 'ERROR', which is not a number; write a number from 1 to 10",
+            (
+                "line 3, column rating: found 'ERROR', which is not a number; write a number from 1"
+                " to 10"
+            ),
         ),
-        (OWN.replace(",9,", ",-1,"), {}, "line 3, column rating: found '-1', which is off the scale of the dimension"),
-        (OWN.replace("a,c", ",c"), {}, "line 3, column judge: found nothing; write the id of the judge"),
-        (OWN.replace("a,c", "Human,c"), {}, "line 3, column judge: found 'Human', the name of the human scores"),
-        (OWN.replace("9,8", "9,11"), {}, "line 3, column human: found '11', which is off the scale"),
-        (OWN.replace("9,8", "9"), {}, "line 3: cannot be read: found 4 fields, expected 5 as in the header"),
+        (
+            OWN.replace(",9,", ",-1,"),
+            {},
+            "line 3, column rating: found '-1', which is off the scale of the dimension",
+        ),
+        (
+            OWN.replace("a,c", ",c"),
+            {},
+            "line 3, column judge: found nothing; write the id of the judge",
+        ),
+        (
+            OWN.replace("a,c", "Human,c"),
+            {},
+            "line 3, column judge: found 'Human', the name of the human scores",
+        ),
+        (
+            OWN.replace("9,8", "9,11"),
+            {},
+            "line 3, column human: found '11', which is off the scale",
+        ),
+        (
+            OWN.replace("9,8", "9"),
+            {},
+            "line 3: cannot be read: found 4 fields, expected 5 as in the header",
+        ),
         ("judge,model,prompt,rating\n", {}, "found no rows"),
         ("", {}, "the file is empty"),
     ],
@@ -220,12 +353,23 @@ def test_faulty_table_is_named_with_line_and_the_users_column(tmp_path, text, se
 @pytest.mark.parametrize(
     ("human", "columns", "message"),
     [
-        ("model,prompt,rating\nb,1,x\n", {}, "human.csv, line 2, column rating: found 'x', which is not a number"),
-        ("model,prompt,mark\nb,1,0\n", {"rating": "mark"}, "human.csv, line 2, column mark: found '0', which is off the scale"),
+        (
+            "model,prompt,rating\nb,1,x\n",
+            {},
+            "human.csv, line 2, column rating: found 'x', which is not a number",
+        ),
+        (
+            "model,prompt,mark\nb,1,0\n",
+            {"rating": "mark"},
+            "human.csv, line 2, column mark: found '0', which is off the scale",
+        ),
         (
             "model,prompt,rating\nb,1,7\nb,1,8\n",
             {},
-            "prompt '1' already have a row in human.csv, line 2; keep one, or, if their raters differ",
+            (
+                "prompt '1' already have a row in human.csv, line 2; keep one, or, if their raters"
+                " differ"
+            ),
         ),
         (
             "model,prompt,rating\nb,q1,7\n",
@@ -242,5 +386,7 @@ def test_faulty_table_is_named_with_line_and_the_users_column(tmp_path, text, se
 )
 def test_faulty_human_scores_are_named(tmp_path, human, columns, message):
     text = "judge,model,prompt,rating\na,b,1,7\n"
-    error = complaint(tmp_path, text, "own.csv", {"references": {"columns": columns}}, human=human, scales=QUALITY)
+    error = complaint(
+        tmp_path, text, "own.csv", {"references": {"columns": columns}}, human=human, scales=QUALITY
+    )
     assert message in error

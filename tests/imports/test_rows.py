@@ -1,4 +1,6 @@
-"""Rows of strangers' files: columns of any name, words for failures, JSON Lines with blank or broken lines, Inspect logs."""
+"""Rows of strangers' files: columns of any name, words for failures, JSON Lines with blank or
+broken lines, Inspect logs.
+"""
 
 import json
 import os
@@ -27,8 +29,30 @@ VERDICTS = [
 ]
 # Names within the import, of its views and of what it writes.
 TAKEN = (
-    *("model_name", "judge_name", "rating_step", "rating_number", "gt_number", "gt_step", "step", "score", "fault"),
-    *("scale_low", "scale_high", "observed", "rounded", "finest", "file", "record", "json", "id", "name", "kept: file"),
+    *(
+        "model_name",
+        "judge_name",
+        "rating_step",
+        "rating_number",
+        "gt_number",
+        "gt_step",
+        "step",
+        "score",
+        "fault",
+    ),
+    *(
+        "scale_low",
+        "scale_high",
+        "observed",
+        "rounded",
+        "finest",
+        "file",
+        "record",
+        "json",
+        "id",
+        "name",
+        "kept: file",
+    ),
 )
 
 
@@ -37,14 +61,24 @@ def written(path, rows):
     if path.suffix == ".jsonl":
         text = "".join(f"{json.dumps(row)}\n" for row in rows)
     else:
-        text = "\n".join(",".join(line) for line in (rows[0], *(row.values() for row in rows))) + "\n"
+        text = (
+            "\n".join(",".join(line) for line in (rows[0], *(row.values() for row in rows))) + "\n"
+        )
     path.write_text(text, "utf-8")
     return str(path)
 
 
 def rated(folder, path, settings=None, *, scales=QUALITY, models=()):
     outputs = {"ratings": f"{folder}/ratings.parquet", "imported": f"{folder}/imported.csv"}
-    import_ratings("mine", [path], [], settings=settings or {}, scales=scales, models=dict(models), outputs=outputs)
+    import_ratings(
+        "mine",
+        [path],
+        [],
+        settings=settings or {},
+        scales=scales,
+        models=dict(models),
+        outputs=outputs,
+    )
     return folder / "ratings.parquet"
 
 
@@ -54,7 +88,10 @@ def rows_of(path, columns):
 
 def further(rows, numbers):
     """The rows with a column of each name that the import uses, its values told apart."""
-    return [row | {column: f"{column} {number}" for column in TAKEN} for row, number in zip(rows, numbers, strict=True)]
+    return [
+        row | {column: f"{column} {number}" for column in TAKEN}
+        for row, number in zip(rows, numbers, strict=True)
+    ]
 
 
 KEPT = ", ".join(f'"{column}"' for column in TAKEN)
@@ -64,11 +101,15 @@ KEPT = ", ".join(f'"{column}"' for column in TAKEN)
 def test_further_columns_of_ratings_have_any_name(tmp_path, suffix):
     """What the import calls so itself stays what it is."""
     result = rated(tmp_path, written(tmp_path / f"own.{suffix}", further(RATINGS, (1, 2))))
-    assert rows_of(result, "judge, model, prompt_id, dimension, rating, gt, pred_length, source_record") == [
+    assert rows_of(
+        result, "judge, model, prompt_id, dimension, rating, gt, pred_length, source_record"
+    ) == [
         ("a", "b", "1", "quality", 7, 8.0, 12.0, 1),
         ("a", "c", "1", "quality", 9, 3.0, 5.0, 2),
     ]
-    assert rows_of(result, KEPT) == [tuple(f"{column} {number}" for column in TAKEN) for number in (1, 2)]
+    assert rows_of(result, KEPT) == [
+        tuple(f"{column} {number}" for column in TAKEN) for number in (1, 2)
+    ]
 
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl"])
@@ -76,14 +117,20 @@ def test_further_columns_of_verdicts_have_any_name(tmp_path, suffix):
     outputs = {"verdicts": f"{tmp_path}/verdicts.parquet", "imported": f"{tmp_path}/imported.csv"}
     path = written(tmp_path / f"own.{suffix}", further(VERDICTS, (1, 2)))
     import_verdicts("mine", [path], [], settings={"columns": {"judge": "judge"}}, outputs=outputs)
-    assert rows_of(outputs["verdicts"], 'judge, item, model_a, model_b, "order", outcome, human, source_record') == [
+    assert rows_of(
+        outputs["verdicts"], 'judge, item, model_a, model_b, "order", outcome, human, source_record'
+    ) == [
         ("a", "1", "m", "n", "ab", "a", None, 1),
         ("a", "1", "m", "n", "ba", "b", None, 2),
     ]
-    assert rows_of(outputs["verdicts"], KEPT) == [tuple(f"{column} {number}" for column in TAKEN) for number in (1, 2)]
+    assert rows_of(outputs["verdicts"], KEPT) == [
+        tuple(f"{column} {number}" for column in TAKEN) for number in (1, 2)
+    ]
 
 
-@pytest.mark.parametrize("word", ["NaN", "inf", "-inf", "1e999", "Infinity", float("inf"), float("nan")])
+@pytest.mark.parametrize(
+    "word", ["NaN", "inf", "-inf", "1e999", "Infinity", float("inf"), float("nan")]
+)
 def test_words_of_no_finite_number_are_failures(tmp_path, word):
     """YAML reads some of them as numbers, which no file spells as SQL does."""
     path = written(tmp_path / "own.csv", [RATINGS[0], RATINGS[1] | {"rating": str(word)}])
@@ -92,13 +139,21 @@ def test_words_of_no_finite_number_are_failures(tmp_path, word):
 
 
 def test_failures_of_the_human_column_of_the_same_file_are_missing(tmp_path):
-    """Ratings without a human score are counted, as they are where these have a file of their own."""
+    """Ratings without a human score are counted, as they are where these have a file of their
+    own.
+    """
     given = (("8", "7"), ("-1", "9"), ("ERROR", "ERROR"), ("", "5"))
-    rows = [{"judge": "a", "model": f"m{h}", "prompt": "1", "rating": rating, "h": h} for h, rating in given]
+    rows = [
+        {"judge": "a", "model": f"m{h}", "prompt": "1", "rating": rating, "h": h}
+        for h, rating in given
+    ]
     settings = {"columns": {"human": "h"}, "missing": [-1, "ERROR"]}
     result = rated(tmp_path, written(tmp_path / "own.csv", rows), settings)
     assert rows_of(result, "rating, gt") == [(7, 8.0), (9, None), (None, None), (5, None)]
-    counts = {row["kind"]: (int(row["n"]), row["example"].rpartition(", ")[2]) for row in read_table(tmp_path / "imported.csv")}
+    counts = {
+        row["kind"]: (int(row["n"]), row["example"].rpartition(", ")[2])
+        for row in read_table(tmp_path / "imported.csv")
+    }
     assert counts == {
         "rows": (4, "line 2"),
         "value 'ERROR'": (1, "line 4"),
@@ -121,31 +176,52 @@ def complaint(folder, path, settings=None, **options):
 
 
 def of_values(folder, values):
-    rows = [RATINGS[0] | {"prompt": str(place), "rating": value} for place, value in enumerate(values)]
+    rows = [
+        RATINGS[0] | {"prompt": str(place), "rating": value} for place, value in enumerate(values)
+    ]
     return complaint(folder, written(folder / "own.csv", rows))
 
 
 def test_other_faulty_values_are_named_with_the_line_for_config(tmp_path):
     """The most frequent first; those that YAML would read as something else are quoted."""
-    message = of_values(tmp_path, ["7", "ERROR", "FAIL", "timeout", "timeout", "99", "error", "ERROR", "no"])
-    assert "line 3, column rating: found 'ERROR', which is not a number; write a number from 1 to 10, leave it empty" in message
+    message = of_values(
+        tmp_path, ["7", "ERROR", "FAIL", "timeout", "timeout", "99", "error", "ERROR", "no"]
+    )
+    assert (
+        "line 3, column rating: found 'ERROR', which is not a number; write a number from 1 to 10,"
+        " leave it empty" in message
+    )
     assert message.endswith(
         " (7 more rows have errors; other values: 'timeout', 'FAIL', 'error' and 'no'), "
         "as in `missing: [ERROR, timeout, FAIL, 'no']`"
     )
     many = of_values(tmp_path, ["7", "x", "x", *(f"w{chr(97 + n)}" for n in range(9))])
-    assert "(10 more rows have errors; other values: 'wa', 'wb', 'wc', 'wd', 'we' and 4 more), as in `missing: [x, wa," in many
-    assert of_values(tmp_path, ["7", "ERROR"]).endswith("under `missing:` in config, as in `missing: [ERROR]`")
-    assert "missing: [" not in of_values(tmp_path, ["7", "8,5", "error"])  # which may be meant for a number
+    assert (
+        "(10 more rows have errors; other values: 'wa', 'wb', 'wc', 'wd', 'we' and 4 more), as in"
+        " `missing: [x, wa," in many
+    )
+    assert of_values(tmp_path, ["7", "ERROR"]).endswith(
+        "under `missing:` in config, as in `missing: [ERROR]`"
+    )
+    # Which may be meant for a number
+    assert "missing: [" not in of_values(tmp_path, ["7", "8,5", "error"])
     assert "missing: [" not in of_values(tmp_path, ["7", "x" * 41])
     assert "missing: [" not in of_values(tmp_path, [chr(97 + n) for n in range(21)])
-    assert of_values(tmp_path, ["7", "99", "98"]).endswith("(1 more row has an error; other values: '98')")
+    assert of_values(tmp_path, ["7", "99", "98"]).endswith(
+        "(1 more row has an error; other values: '98')"
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("own.jsonl.gz", "found a name ending in '.jsonl.gz', but only CSV and TSV are read packed; unpack it (gunzip)"),
+        (
+            "own.jsonl.gz",
+            (
+                "found a name ending in '.jsonl.gz', but only CSV and TSV are read packed; unpack"
+                " it (gunzip)"
+            ),
+        ),
         ("own.xlsx", "found a name ending in '.xlsx'; import a file ending in one of .csv, .tsv"),
     ],
 )
@@ -158,10 +234,22 @@ def test_name_of_a_file_that_is_not_read(tmp_path, name, message):
     ("values", "lines"),
     [
         (["True", "False", "True"], "if these are ratings, `values: {true: 10, false: 1}`"),
-        (["7", "yes", "no", "ERROR"], "if these are ratings, `values: {yes: 10, no: 1}` and, for failures, `missing: [ERROR]`"),
-        (["good", "bad", "good"], "if these are ratings, `values: {good: <number>, bad: <number>}`"),
+        (
+            ["7", "yes", "no", "ERROR"],
+            (
+                "if these are ratings, `values: {yes: 10, no: 1}` and, for failures, `missing:"
+                " [ERROR]`"
+            ),
+        ),
+        (
+            ["good", "bad", "good"],
+            "if these are ratings, `values: {good: <number>, bad: <number>}`",
+        ),
         (["False", "False"], "if these are ratings, `values: {false: 1}`"),
-        (["7", '"8,5"'], 'list it under `missing:` in config, or, for decimal commas, write `decimal: ","`'),
+        (
+            ["7", '"8,5"'],
+            'list it under `missing:` in config, or, for decimal commas, write `decimal: ","`',
+        ),
     ],
 )
 def test_words_that_are_ratings_are_not_proposed_as_failures(tmp_path, values, lines):
@@ -170,7 +258,11 @@ def test_words_that_are_ratings_are_not_proposed_as_failures(tmp_path, values, l
 
 
 def test_file_in_utf_16_is_called_so(tmp_path):
-    for name, text in {"own.csv": "judge,model\n", "own.jsonl": '{"judge": "a"}\n', "own.json": '[{"judge": "a"}]'}.items():
+    for name, text in {
+        "own.csv": "judge,model\n",
+        "own.jsonl": '{"judge": "a"}\n',
+        "own.json": '[{"judge": "a"}]',
+    }.items():
         (tmp_path / name).write_text(text, "utf-16")
         message = complaint(tmp_path, str(tmp_path / name), {"columns": {"judge": "judge"}})
         assert message.startswith(f"{name}, line 1: ")
@@ -178,7 +270,10 @@ def test_file_in_utf_16_is_called_so(tmp_path):
         assert "save it as UTF-8" in message
 
 
-@pytest.mark.parametrize(("name", "message"), [("a{b}.csv", "braces mean a wildcard"), (b"a\xff.csv", "the name is not UTF-8")])
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("a{b}.csv", "braces mean a wildcard"), (b"a\xff.csv", "the name is not UTF-8")],
+)
 def test_name_in_a_folder_that_snakemake_cannot_take(tmp_path, name, message):
     (tmp_path / os.fsdecode(name)).write_text("judge,model\n", "utf-8")
     with pytest.raises(ConfigError, match=message):
@@ -192,16 +287,37 @@ def test_long_value_is_cut(tmp_path):
 
 
 def test_places_are_taken_from_imported_tables_only(tmp_path):
-    """A user's table may have columns of these names; and the file that an imported table is from may be gone."""
-    columns = ("judge", "model", "gt", "dataset", "prompt_id", "rating", "dimension", "source_file", "source_record")
+    """A user's table may have columns of these names; and the file that an imported table is from
+    may be gone.
+    """
+    columns = (
+        "judge",
+        "model",
+        "gt",
+        "dataset",
+        "prompt_id",
+        "rating",
+        "dimension",
+        "source_file",
+        "source_record",
+    )
     lines = [columns, ("gpt-4o", "gpt-4o", "4", "d", "p", "x", "quality", "gone.csv", "3")]
     (tmp_path / "own.csv").write_text("".join(",".join(line) + "\n" for line in lines), "utf-8")
-    duckdb.sql(f"copy (from read_csv('{tmp_path}/own.csv', all_varchar=true)) to '{tmp_path}/raw.parquet'")
+    duckdb.sql(
+        f"copy (from read_csv('{tmp_path}/own.csv', all_varchar=true)) to '{tmp_path}/raw.parquet'"
+    )
     models = {"GPT-4o": {"family": "GPT", "ids": ["gpt-4o"]}}
-    for name, place in (("own.csv", "own.csv, line 2, column rating"), ("raw.parquet", "gone.csv, row 3, column rating")):
-        source = StudyFiles.from_config([f"{tmp_path}/{name}"], [None], scales=QUALITY, task_types={}, models=models)
+    for name, place in (
+        ("own.csv", "own.csv, line 2, column rating"),
+        ("raw.parquet", "gone.csv, row 3, column rating"),
+    ):
+        source = StudyFiles.from_config(
+            [f"{tmp_path}/{name}"], [None], scales=QUALITY, task_types={}, models=models
+        )
         with pytest.raises(DataError) as caught:
-            normalise("mine", source, ratings=f"{tmp_path}/c.parquet", completeness=f"{tmp_path}/c.csv")
+            normalise(
+                "mine", source, ratings=f"{tmp_path}/c.parquet", completeness=f"{tmp_path}/c.csv"
+            )
         assert place in str(caught.value)
 
 
@@ -209,7 +325,14 @@ def test_places_are_taken_from_imported_tables_only(tmp_path):
     ("rating", "step", "message"),
     [
         ("999999999", 0.001, "which is off the scale of the dimension"),
-        ("0.8765", 1, "which is between two steps of the scale; write a number, 0 or more, or write the step under `step:`"),
+        (
+            "0.8765",
+            1,
+            (
+                "which is between two steps of the scale; write a number, 0 or more, or write the"
+                " step under `step:`"
+            ),
+        ),
     ],
 )
 def test_values_of_an_observed_scale_have_a_limit_in_steps(tmp_path, rating, step, message):
@@ -233,12 +356,23 @@ def imported(folder, path, settings=None, *, scales=None, human=None):
         settings["references"] = {"columns": {}}
     references = [] if human is None else [f"{folder}/human.csv"]
     import_ratings(
-        "mine", [str(path)], references, settings=settings, scales=scales or {"quality": [1, 10]}, models={}, outputs=outputs
+        "mine",
+        [str(path)],
+        references,
+        settings=settings,
+        scales=scales or {"quality": [1, 10]},
+        models={},
+        outputs=outputs,
     )
 
 
 def places(folder):
-    return [place for (place,) in duckdb.sql(f"select source_record from '{folder}/ratings.parquet'").fetchall()]
+    return [
+        place
+        for (place,) in duckdb.sql(
+            f"select source_record from '{folder}/ratings.parquet'"
+        ).fetchall()
+    ]
 
 
 def complaint_on_lines(folder, text, **options):
@@ -249,7 +383,10 @@ def complaint_on_lines(folder, text, **options):
 
 
 def lines_of(*lines):
-    return "\n".join(LINE.replace("PLACE", str(place)) if line is True else line for place, line in enumerate(lines)).encode()
+    return "\n".join(
+        LINE.replace("PLACE", str(place)) if line is True else line
+        for place, line in enumerate(lines)
+    ).encode()
 
 
 @pytest.mark.parametrize(
@@ -280,10 +417,14 @@ def test_line_that_is_not_utf_8_is_named(tmp_path):
 
 
 def test_blank_lines_cost_no_more_than_rows(tmp_path):
-    """Each row is named by its line; in a second, where looking all blank lines up for each row took half a minute."""
+    """Each row is named by its line; in a second, where looking all blank lines up for each row
+    took half a minute.
+    """
     rows = 50_000
     begun = time.perf_counter()
-    text = "".join(LINE.replace("PLACE", str(place)) + "\n" * (1 + place % 3) for place in range(rows))
+    text = "".join(
+        LINE.replace("PLACE", str(place)) + "\n" * (1 + place % 3) for place in range(rows)
+    )
     (tmp_path / "own.jsonl").write_text(text, "utf-8")
     with bounded("300MB", tmp_path / "spill"):
         imported(tmp_path, tmp_path / "own.jsonl")
@@ -298,7 +439,11 @@ def test_blank_lines_cost_no_more_than_rows(tmp_path):
 def log_of(samples, *, model="m"):
     """An Inspect log of (id, epoch, {scorer: value})."""
     of = [
-        {"id": id_of, "epoch": epoch, "scores": {scorer: {"value": value} for scorer, value in scores.items()}}
+        {
+            "id": id_of,
+            "epoch": epoch,
+            "scores": {scorer: {"value": value} for scorer, value in scores.items()},
+        }
         for id_of, epoch, scores in samples
     ]
     return {"version": 2, "status": "success", "eval": {"model": model, "task": "t"}, "samples": of}
@@ -322,16 +467,29 @@ def test_conversations_in_a_log_take_no_memory(tmp_path):
 
 
 def of_scorers(folder, judge, scales=UNIT):
-    (folder / "log.json").write_text(json.dumps(log_of([(1, 1, {"mild": 1, "graded": 0, "strict": 1})])), "utf-8")
-    human = "model,prompt,dimension,rating\n" + "".join(f"m,1,{dimension},1\n" for dimension in scales)
+    (folder / "log.json").write_text(
+        json.dumps(log_of([(1, 1, {"mild": 1, "graded": 0, "strict": 1})])), "utf-8"
+    )
+    human = "model,prompt,dimension,rating\n" + "".join(
+        f"m,1,{dimension},1\n" for dimension in scales
+    )
     imported(folder, folder / "log.json", {"judge": judge}, scales=scales, human=human)
 
 
 @pytest.mark.parametrize(
     ("judge", "message"),
     [
-        ("J", "its scorers graded, mild, strict would all be the judge 'J' of 'quality'; name the one that is a judge"),
-        ({"graded": "J", "strict": "J"}, "its scorers graded, strict would all be the judge 'J' of 'quality'"),
+        (
+            "J",
+            (
+                "its scorers graded, mild, strict would all be the judge 'J' of 'quality'; name the"
+                " one that is a judge"
+            ),
+        ),
+        (
+            {"graded": "J", "strict": "J"},
+            "its scorers graded, strict would all be the judge 'J' of 'quality'",
+        ),
     ],
 )
 def test_several_scorers_of_one_judge_are_named(tmp_path, judge, message):
@@ -355,9 +513,14 @@ def test_epochs_without_human_scores_are_named(tmp_path, capsys):
     human = "model,prompt,rating\nm,q1,1\nm,q2,0\n"
     imported(tmp_path, tmp_path / "log.json", {"judge": "J"}, scales=UNIT, human=human)
     message = capsys.readouterr().out
-    assert "without a human score: 4 of 6 rated completions, the first is model 'm', dimension 'quality' and prompt" in message
+    assert (
+        "without a human score: 4 of 6 rated completions, the first is model 'm', dimension"
+        " 'quality' and prompt" in message
+    )
     assert "a score of 'q1' is not one of 'q1, epoch 2', so write 'q1, epoch 2' for that" in message
-    of_epochs = human + "".join(f'm,"{name}, epoch {epoch}",1\n' for name in ("q1", "q2") for epoch in (2, 3))
+    of_epochs = human + "".join(
+        f'm,"{name}, epoch {epoch}",1\n' for name in ("q1", "q2") for epoch in (2, 3)
+    )
     imported(tmp_path, tmp_path / "log.json", {"judge": "J"}, scales=UNIT, human=of_epochs)
     assert "epoch" not in capsys.readouterr().out
     assert duckdb.sql(f"select count(gt) from '{tmp_path}/ratings.parquet'").fetchall() == [(6,)]

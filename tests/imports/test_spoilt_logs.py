@@ -1,7 +1,9 @@
-"""Spoilt files of tools: each is refused, gives the same numbers, or says itself what changed; nothing wrong is silent.
+"""Spoilt files of tools: each is refused, gives the same numbers, or says itself what changed;
+nothing wrong is silent.
 
-RECUSE_SPOILT sets how many files are spoilt in all. A row that is new must be missing with a reason, or hold what the file says
-where it changed; for a row that is gone there must be another one, a message, or a list that is shorter.
+RECUSE_SPOILT sets how many files are spoilt in all. A row that is new must be missing with a
+reason, or hold what the file says where it changed; for a row that is gone there must be another
+one, a message, or a list that is shorter.
 """
 
 import json
@@ -20,30 +22,75 @@ SPOILT = int(os.environ.get("RECUSE_SPOILT", "56"))
 GOLD_FILES = ("every_eval_ever.jsonl", "lm_eval.jsonl")
 JUDGED = {
     "every_eval_ever.jsonl": ("org/small", ["s1", "s2"], {}),
-    "lm_eval.jsonl": ("m", ["0", "1", "2"], {"columns": {"rating": "exact_match,strict-match", "model": {"value": "m"}}}),
+    "lm_eval.jsonl": (
+        "m",
+        ["0", "1", "2"],
+        {"columns": {"rating": "exact_match,strict-match", "model": {"value": "m"}}},
+    ),
 }
 FILES = [*IMPORTED, "inspect.json", "inspect.eval", *GOLD_FILES]
-OTHERS = ("yes", "x", "", "NaN", 0, 1, 7, 0.5, -1, 1e400, math.nan, True, False, None, [], {}, ["a"], {"a": 1}, "tie", "Human")
+OTHERS = (
+    "yes",
+    "x",
+    "",
+    "NaN",
+    0,
+    1,
+    7,
+    0.5,
+    -1,
+    1e400,
+    math.nan,
+    True,
+    False,
+    None,
+    [],
+    {},
+    ["a"],
+    {"a": 1},
+    "tie",
+    "Human",
+)
 
 
 def text_of(name):
-    return json.dumps(inspect_log()) if name.startswith("inspect") else (FIXTURES / name).read_text("utf-8")
+    return (
+        json.dumps(inspect_log())
+        if name.startswith("inspect")
+        else (FIXTURES / name).read_text("utf-8")
+    )
 
 
 def document(name, text):
-    return [json.loads(line) for line in text.splitlines() if line.strip()] if name.endswith(".jsonl") else json.loads(text)
+    return (
+        [json.loads(line) for line in text.splitlines() if line.strip()]
+        if name.endswith(".jsonl")
+        else json.loads(text)
+    )
 
 
 def written(name, value):
-    return "".join(json.dumps(line) + "\n" for line in value) if name.endswith(".jsonl") else json.dumps(value)
+    return (
+        "".join(json.dumps(line) + "\n" for line in value)
+        if name.endswith(".jsonl")
+        else json.dumps(value)
+    )
 
 
 def leaves(value, way=()):
     """Each leaf of a document by its way there."""
     if isinstance(value, dict) and value:
-        return {key: leaf for name, inner in value.items() for key, leaf in leaves(inner, (*way, name)).items()}
+        return {
+            key: leaf
+            for name, inner in value.items()
+            for key, leaf in leaves(inner, (*way, name)).items()
+        }
     if isinstance(value, list) and value:
-        return {key: leaf for place, inner in enumerate(value) for key, leaf in leaves(inner, (*way, place)).items()}
+        return {
+            key: leaf
+            for place, inner in enumerate(value)
+            for key, leaf in leaves(inner, (*way, place)).items()
+        }
     return {way: value}
 
 
@@ -65,7 +112,9 @@ def damaged(content, draw):
 
 def spoilt(name, text, draw):
     """A file that is nearly this one."""
-    what = draw.choice(["drop", "type", "type", "value", "twice", "swap", "bytes", "bytes", "key twice"])
+    what = draw.choice(
+        ["drop", "type", "type", "value", "twice", "swap", "bytes", "bytes", "key twice"]
+    )
     if what == "bytes":
         return damaged(text.encode(), draw)
     value = document(name, text)
@@ -85,7 +134,11 @@ def spoilt(name, text, draw):
         holder.insert(key, json.loads(json.dumps(holder[key])))
     elif what == "key twice" and isinstance(holder, dict):
         mark = json.dumps({key: holder[key]})[1:-1]
-        return written(name, value).replace(mark, f"{mark}, {json.dumps(key)}: {json.dumps(draw.choice(OTHERS))}", 1).encode()
+        return (
+            written(name, value)
+            .replace(mark, f"{mark}, {json.dumps(key)}: {json.dumps(draw.choice(OTHERS))}", 1)
+            .encode()
+        )
     return written(name, value).encode()
 
 
@@ -99,9 +152,13 @@ def numbers(folder, name, content):
     if name in GOLD_FILES:
         model, prompts, human = JUDGED[name]
         (folder / "judged.csv").write_text(
-            "judge,model,prompt,rating\n" + "".join(f"j,{model},{prompt},1\n" for prompt in prompts), "utf-8"
+            "judge,model,prompt,rating\n"
+            + "".join(f"j,{model},{prompt},1\n" for prompt in prompts),
+            "utf-8",
         )
-        return imported(folder, folder / "judged.csv", {}, {"q": [0, 1]}, references=[path], human=human)
+        return imported(
+            folder, folder / "judged.csv", {}, {"q": [0, 1]}, references=[path], human=human
+        )
     settings, scales = IMPORTED[name][:2] if name in IMPORTED else (INSPECT, {"quality": [0, 1]})
     return imported(folder, path, {"step": 1} | settings, scales)
 
@@ -132,11 +189,18 @@ def unexplained(before, after, name, old, new):
     (rows, counts, told), (others, other_counts, other_told) = before, after
     leaves_of_old, leaves_of_new = leaves(old), leaves(new)
     says = {
-        part for way, leaf in leaves_of_new.items() if repr(leaves_of_old.get(way, ...)) != repr(leaf) for part in said(leaf)
+        part
+        for way, leaf in leaves_of_new.items()
+        if repr(leaves_of_old.get(way, ...)) != repr(leaf)
+        for part in said(leaf)
     }
-    names = {name for row in rows for name in row[:4]} | {part for part in says if isinstance(part, str) and part}
+    names = {name for row in rows for name in row[:4]} | {
+        part for part in says if isinstance(part, str) and part
+    }
     step = IMPORTED[name][0].get("step", 1) if name in IMPORTED else 0.5
-    ratings = {round(part / step, 6) for part in says if isinstance(part, float) and math.isfinite(part)}
+    ratings = {
+        round(part / step, 6) for part in says if isinstance(part, float) and math.isfinite(part)
+    }
     ratings |= {row[4] for row in rows}
     if "graderError" in json.dumps(old) and "graderError" not in json.dumps(new):
         ratings.add(0)  # which stands beside it
@@ -147,7 +211,12 @@ def unexplained(before, after, name, old, new):
         wrong += [f"{part} is nowhere" for part in taken if not any(name in part for name in names)]
         if not (rating is None and failure) and rating not in ratings:
             wrong.append(f"{rating} is nowhere")
-    if gone and not fresh and (told, counts) == (other_told, other_counts) and not shorter(new, old):
+    if (
+        gone
+        and not fresh
+        and (told, counts) == (other_told, other_counts)
+        and not shorter(new, old)
+    ):
         wrong.append(f"gone without a word: {gone}")
     return wrong
 
@@ -165,7 +234,11 @@ def test_nothing_is_silent(tmp_path, capsys, name):
         except ValueError:
             new = None
         if name == "inspect.eval":
-            content = new if packable(new) else damaged(packed(tmp_path / name, inspect_log()).read_bytes(), draw)
+            content = (
+                new
+                if packable(new)
+                else damaged(packed(tmp_path / name, inspect_log()).read_bytes(), draw)
+            )
         try:
             after = (*numbers(tmp_path, name, content), capsys.readouterr().out)
         except RecuseError as error:
@@ -184,4 +257,6 @@ def packable(log):
     """Whether a changed log still has what the names of its entries are made of."""
     samples = log.get("samples") if isinstance(log, dict) else None
     whole = isinstance(samples, list) and {"version", "eval"} <= log.keys()
-    return whole and all(isinstance(sample, dict) and {"id", "epoch"} <= sample.keys() for sample in samples)
+    return whole and all(
+        isinstance(sample, dict) and {"id", "epoch"} <= sample.keys() for sample in samples
+    )

@@ -1,4 +1,6 @@
-"""Scores in the files of other tools: what each fixture becomes, row by row, what is missing, and what humans or a key say."""
+"""Scores in the files of other tools: what each fixture becomes, row by row, what is missing, and
+what humans or a key say.
+"""
 
 import json
 import os
@@ -35,14 +37,23 @@ IMPORTED = {  # fixture -> `import`, scales, references
     ),
     "langfuse.json": ({"judge": "gpt-4o", "step": 0.2}, {"quality": [0, 1]}, {"human score": 3}),
     "langfuse_scores.json": (NAMED, {"quality": [0, 1]}, {"human score": 1}),
-    "deepeval.json": ({"step": 0.1}, {"Answer Relevancy": [0, 1], "Correctness [GEval]": [0, 1]}, {}),
+    "deepeval.json": (
+        {"step": 0.1},
+        {"Answer Relevancy": [0, 1], "Correctness [GEval]": [0, 1]},
+        {},
+    ),
     "openai_evals.jsonl": ({}, {"quality": [0, 1]}, {"gold label": 2}),
 }
 
 
 def rows_of(fixture):
-    """The rows (judge, model, prompt, dimension, rating, human score, failure, record) that a fixture is imported as."""
-    columns = "judge, model, prompt, dimension, rating::integer, human_score::double, failure, record::integer"
+    """The rows (judge, model, prompt, dimension, rating, human score, failure, record) that a
+    fixture is imported as.
+    """
+    columns = (
+        "judge, model, prompt, dimension, rating::integer, human_score::double, failure,"
+        " record::integer"
+    )
     table = f"read_csv('{SCORES}', all_varchar = true)"
     return duckdb.sql(f"select {columns} from {table} where fixture = '{fixture}'").fetchall()
 
@@ -53,9 +64,21 @@ KINDS = ("human score", "gold label")
 def imported(folder, path, settings, scales, *, references=(), human=None):
     outputs = {"ratings": str(folder / "ratings.parquet"), "imported": str(folder / "imported.csv")}
     settings = {**settings, **({"references": human} if human else {})}
-    import_ratings("mine", [str(path)], [*map(str, references)], settings=settings, scales=scales, models={}, outputs=outputs)
+    import_ratings(
+        "mine",
+        [str(path)],
+        [*map(str, references)],
+        settings=settings,
+        scales=scales,
+        models={},
+        outputs=outputs,
+    )
     columns = "judge, model, prompt_id, dimension, rating, gt, failure, source_record"
-    counts = {row["kind"]: int(row["n"]) for row in read_table(folder / "imported.csv") if row["kind"] in KINDS}
+    counts = {
+        row["kind"]: int(row["n"])
+        for row in read_table(folder / "imported.csv")
+        if row["kind"] in KINDS
+    }
     return duckdb.sql(f"select {columns} from '{folder}/ratings.parquet'").fetchall(), counts
 
 
@@ -96,7 +119,11 @@ def test_other_shapes_of_a_format_are_the_same(tmp_path, shape):
     settings, scales, counts = IMPORTED[fixture]
     rows = rows_of(fixture)
     log = shape(json.loads((FIXTURES / fixture).read_text("utf-8")))
-    text = "".join(json.dumps(entry) + "\n" for entry in log) if name.endswith(".jsonl") else json.dumps(log)
+    text = (
+        "".join(json.dumps(entry) + "\n" for entry in log)
+        if name.endswith(".jsonl")
+        else json.dumps(log)
+    )
     (tmp_path / name).write_text(text, "utf-8")
     assert imported(tmp_path, tmp_path / name, settings | more, scales) == (rows, counts)
 
@@ -104,7 +131,9 @@ def test_other_shapes_of_a_format_are_the_same(tmp_path, shape):
 def test_every_format_has_a_fixture():
     """Those that are read here and in the other tests of imports."""
     names = {path.name for path in FIXTURES.iterdir()}
-    assert {format for format in FORMATS if not any(name.startswith(format) for name in names)} == {"table"}
+    assert {format for format in FORMATS if not any(name.startswith(format) for name in names)} == {
+        "table"
+    }
 
 
 JUDGED = "judge,model,prompt,rating\nj,org/small,s1,1\nj,org/small,s2,1\nj,org/large,s1,0\nj,org/large,s2,1\n"
@@ -114,12 +143,17 @@ def test_every_eval_ever_is_the_key_of_ratings(tmp_path):
     """A sample that failed has no label; the file alone holds no ratings."""
     (tmp_path / "judged.csv").write_text(JUDGED, "utf-8")
     gold = FIXTURES / "every_eval_ever.jsonl"
-    rows, counts = imported(tmp_path, tmp_path / "judged.csv", {}, {"q": [0, 1]}, references=[gold], human={})
+    rows, counts = imported(
+        tmp_path, tmp_path / "judged.csv", {}, {"q": [0, 1]}, references=[gold], human={}
+    )
     assert [row[5] for row in rows] == [1.0, 0.0, 1.0, None]
     assert counts == {"gold label": 4}
     with pytest.raises(
         DataError,
-        match=r"ever\.jsonl: found human scores or gold labels only .*; if .*, else name the file under `references:`",
+        match=(
+            r"ever\.jsonl: found human scores or gold labels only .*; if .*, else name the file"
+            r" under `references:`"
+        ),
     ):
         imported(tmp_path, gold, {}, {"q": [0, 1]})
 
@@ -134,46 +168,73 @@ def test_samples_of_lm_eval_are_gold_labels(tmp_path):
     gold = folder / "samples_sums_2026-01-01T00-00-00.000.jsonl"
     gold.write_bytes((FIXTURES / "lm_eval.jsonl").read_bytes())
     human = {"columns": {"rating": "exact_match,flexible-extract"}}
-    rows, counts = imported(tmp_path, tmp_path / "judged.csv", {}, {"q": [0, 1]}, references=[gold], human=human)
+    rows, counts = imported(
+        tmp_path, tmp_path / "judged.csv", {}, {"q": [0, 1]}, references=[gold], human=human
+    )
     assert [row[5] for row in rows] == [1.0, 1.0, 0.0]
     assert counts == {"gold label": 3}
-    with pytest.raises(DataError, match=r"its metrics are exact_match,strict-match, exact_match,flexible-extract; write one"):
+    with pytest.raises(
+        DataError,
+        match=r"its metrics are exact_match,strict-match, exact_match,flexible-extract; write one",
+    ):
         imported(tmp_path, tmp_path / "judged.csv", {}, {"q": [0, 1]}, references=[gold], human={})
 
 
 def test_scorers_that_compare_with_a_key_are_gold_by_config(tmp_path):
     settings = {"step": 0.1, "judge": {"Correctness [GEval]": "gpt-4o", "Exact Match": "Gold"}}
-    rows, counts = imported(tmp_path, FIXTURES / "deepeval.json", settings, {"Correctness [GEval]": [0, 1]})
+    rows, counts = imported(
+        tmp_path, FIXTURES / "deepeval.json", settings, {"Correctness [GEval]": [0, 1]}
+    )
     assert [row[4:6] for row in rows] == [(7, 10.0), (None, 0.0)]
     assert counts == {"gold label": 2}
     settings["judge"]["Answer Relevancy"] = "Human"
-    with pytest.raises(DataError, match=r"deepeval\.json: found gold labels, and human scores in .*; leave one of them out"):
+    with pytest.raises(
+        DataError,
+        match=r"deepeval\.json: found gold labels, and human scores in .*; leave one of them out",
+    ):
         imported(tmp_path, FIXTURES / "deepeval.json", settings, {"Correctness [GEval]": [0, 1]})
 
 
-INSPECT = {"judge": {"model_graded_qa": "gpt-4o", "model_graded_qa1": "mine", "includes": "Human"}, "step": 0.5}
+INSPECT = {
+    "judge": {"model_graded_qa": "gpt-4o", "model_graded_qa1": "mine", "includes": "Human"},
+    "step": 0.5,
+}
 PROMPTS = ["1", "1, epoch 2", "two", "3", "4"]
 
 
 def packed(path, log, compression=zipfile.ZIP_DEFLATED):
-    """Write a log as Inspect packs it; with Zstandard if `compression` is 93, which this Python's zipfile may not write."""
+    """Write a log as Inspect packs it; with Zstandard if `compression` is 93, which this Python's
+    zipfile may not write.
+    """
     samples = log["samples"]
     head = {key: value for key, value in log.items() if key != "samples"}
     entries = {"_journal/start.json": {key: log[key] for key in ("version", "eval")}}
-    entries |= {f"samples/{sample['id']}_epoch_{sample['epoch']}.json": sample for sample in samples}
+    entries |= {
+        f"samples/{sample['id']}_epoch_{sample['epoch']}.json": sample for sample in samples
+    }
     entries |= {"summaries.json": [{"id": sample["id"]} for sample in samples], "header.json": head}
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED if compression == 93 else compression) as archive:
+    with zipfile.ZipFile(
+        path, "w", zipfile.ZIP_STORED if compression == 93 else compression
+    ) as archive:
         for name, value in entries.items():
             content = json.dumps(value, indent=2).encode()
             if compression != 93:
                 archive.writestr(name, content)
                 continue
-            options = "format csv, header false, quote '', escape '', delim '\x01', compression zstd"
-            duckdb.execute(f"copy (select $content) to '{path}.zst' ({options})", {"content": content.decode()})
+            options = (
+                "format csv, header false, quote '', escape '', delim '\x01', compression zstd"
+            )
+            duckdb.execute(
+                f"copy (select $content) to '{path}.zst' ({options})", {"content": content.decode()}
+            )
             archive.writestr(name, Path(f"{path}.zst").read_bytes())
             os.unlink(f"{path}.zst")
             entry = archive.getinfo(name)
-            entry.compress_type, entry.file_size, entry.CRC = 93, len(content) + 1, zlib.crc32(content + b"\n")
+            entry.compress_type, entry.file_size, entry.CRC = (
+                93,
+                len(content) + 1,
+                zlib.crc32(content + b"\n"),
+            )
     return path
 
 
@@ -186,9 +247,16 @@ def test_packed_inspect_log_is_the_log(tmp_path, compression):
     """Also one compressed by Zstandard, as today's are, on any Python."""
     scales = {"quality": [0, 1]}
     whole = imported(tmp_path, FIXTURES / "inspect.json", INSPECT, scales)
-    assert imported(tmp_path, packed(tmp_path / "log.eval", inspect_log(), compression), INSPECT, scales) == whole
+    assert (
+        imported(
+            tmp_path, packed(tmp_path / "log.eval", inspect_log(), compression), INSPECT, scales
+        )
+        == whole
+    )
     assert whole[1] == {"human score": 5}
-    assert {row[2]: row[5] for row in whole[0]} == dict(zip(PROMPTS, (0.0, 2.0, 2.0, 2.0, None), strict=True))
+    assert {row[2]: row[5] for row in whole[0]} == dict(
+        zip(PROMPTS, (0.0, 2.0, 2.0, 2.0, None), strict=True)
+    )
 
 
 def test_packed_inspect_log_is_read_within_the_limits_of_a_job(tmp_path):
@@ -196,15 +264,24 @@ def test_packed_inspect_log_is_read_within_the_limits_of_a_job(tmp_path):
     path = packed(tmp_path / "log.eval", inspect_log(), 93)
     outputs = [str(tmp_path / name) for name in ("ratings.parquet", "imported.csv")]
     with bounded("1GB", tmp_path / "spilled", files=[str(path)], outputs=outputs):
-        written, scales = dict(zip(("ratings", "imported"), outputs, strict=True)), {"quality": [0, 1]}
-        import_ratings("mine", [str(path)], [], settings=INSPECT, scales=scales, models={}, outputs=written)
+        written, scales = (
+            dict(zip(("ratings", "imported"), outputs, strict=True)),
+            {"quality": [0, 1]},
+        )
+        import_ratings(
+            "mine", [str(path)], [], settings=INSPECT, scales=scales, models={}, outputs=written
+        )
     assert len(read_table(outputs[1])) > 1
 
 
 def test_score_that_a_person_edited_is_the_judges_first_and_a_human_one(tmp_path):
     log = inspect_log()
     score = log["samples"][0]["scores"]["model_graded_qa"]
-    edit = {"value": "I", "answer": "UNCHANGED", "provenance": {"author": "ann", "timestamp": "2026-01-01T00:00:00Z"}}
+    edit = {
+        "value": "I",
+        "answer": "UNCHANGED",
+        "provenance": {"author": "ann", "timestamp": "2026-01-01T00:00:00Z"},
+    }
     score |= {"history": [{"value": "C", "provenance": None}, edit], "value": "I"}
     (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
     settings = {"judge": {"model_graded_qa": "gpt-4o"}, "step": 0.5}
@@ -215,8 +292,13 @@ def test_score_that_a_person_edited_is_the_judges_first_and_a_human_one(tmp_path
 
 def test_judges_that_an_inspect_log_names_need_no_config(tmp_path):
     log = inspect_log()
-    models = {"model_graded_qa": {"model": "openai/gpt-4o"}, "model_graded_qa1": {"model": {"model": "google/gemini"}}}
-    log["eval"]["scorers"] = [{"name": name, "options": models.get(name, {})} for name in (*models, "includes")]
+    models = {
+        "model_graded_qa": {"model": "openai/gpt-4o"},
+        "model_graded_qa1": {"model": {"model": "google/gemini"}},
+    }
+    log["eval"]["scorers"] = [
+        {"name": name, "options": models.get(name, {})} for name in (*models, "includes")
+    ]
     (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
     rows, _ = imported(tmp_path, tmp_path / "log.json", {"step": 0.5}, {"quality": [0, 1]})
     assert {row[0] for row in rows} == {"openai/gpt-4o", "google/gemini"}
@@ -225,25 +307,41 @@ def test_judges_that_an_inspect_log_names_need_no_config(tmp_path):
         "step": 0.5,
     }  # a name in config takes no ratings from the judges of the log, nor from a comparison
     assert imported(tmp_path, tmp_path / "log.json", named, {"quality": [0, 1]})[0] == rows
-    log["eval"] |= {"scorers": [{"name": "model_graded_qa"}], "model_roles": {"grader": {"model": "openai/gpt-4.1"}}}
-    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
-    assert {row[0] for row in imported(tmp_path, tmp_path / "log.json", {"step": 0.5}, {"quality": [0, 1]})[0]} == {
-        "openai/gpt-4.1"
+    log["eval"] |= {
+        "scorers": [{"name": "model_graded_qa"}],
+        "model_roles": {"grader": {"model": "openai/gpt-4.1"}},
     }
+    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
+    assert {
+        row[0]
+        for row in imported(tmp_path, tmp_path / "log.json", {"step": 0.5}, {"quality": [0, 1]})[0]
+    } == {"openai/gpt-4.1"}
     del log["eval"]["model_roles"]
     (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
     with pytest.raises(
-        ConfigError, match=r"log\.json names scorers, not judges \(includes, model_graded_qa, model_graded_qa1\)"
+        ConfigError,
+        match=(
+            r"log\.json names scorers, not judges \(includes, model_graded_qa, model_graded_qa1\)"
+        ),
     ):
         imported(tmp_path, tmp_path / "log.json", {"step": 0.5}, {"quality": [0, 1]})
 
 
 DAMAGED = {
     "no zip": (lambda path: path.write_text("{}"), "found no packed log"),
-    "cut off": (lambda path: path.write_bytes(path.read_bytes()[:-300]), "not a zip archive|not a whole log"),
+    "cut off": (
+        lambda path: path.write_bytes(path.read_bytes()[:-300]),
+        "not a zip archive|not a whole log",
+    ),
     "a bit": (lambda path: flip(path), "not a whole log"),
-    "no header": (lambda path: packed_without(path, "header.json", "_journal/start.json"), "found no header.json"),
-    "a sample less": (lambda path: packed_without(path, "samples/two_epoch_1.json"), "found 4 samples, but summaries of 5"),
+    "no header": (
+        lambda path: packed_without(path, "header.json", "_journal/start.json"),
+        "found no header.json",
+    ),
+    "a sample less": (
+        lambda path: packed_without(path, "samples/two_epoch_1.json"),
+        "found 4 samples, but summaries of 5",
+    ),
 }
 
 
@@ -278,19 +376,27 @@ def test_damaged_packed_log_is_refused(tmp_path, what, compression):
 
 
 def test_gold_labels_are_to_be_declared(tmp_path, capsys):
-    """Pages that speak of humans would be wrong; config says what they are, as the files are read later."""
+    """Pages that speak of humans would be wrong; config says what they are, as the files are read
+    later.
+    """
     for settings, told in (({}, True), ({"gold": True}, False)):
         imported(tmp_path, FIXTURES / "openai_evals.jsonl", settings, {"quality": [0, 1]})
-        assert ("its references are gold labels; write `gold: true`" in capsys.readouterr().out) == told
+        assert (
+            "its references are gold labels; write `gold: true`" in capsys.readouterr().out
+        ) == told
 
 
 def test_words_of_a_log_are_numbers_by_config(tmp_path):
     """Labels of annotations without a score; others are refused."""
     log = json.loads((FIXTURES / "phoenix.json").read_text("utf-8"))
-    for annotation, label in zip(log["data"], ("Helpful", "helpful", "poor", "poor", "poor", "helpful", "yes"), strict=True):
+    for annotation, label in zip(
+        log["data"], ("Helpful", "helpful", "poor", "poor", "poor", "helpful", "yes"), strict=True
+    ):
         annotation["result"] = {"label": label, "score": None, "explanation": None}
     (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
-    with pytest.raises(DataError, match=r"log\.json, entry 1, column score: found 'Helpful', which is not a number"):
+    with pytest.raises(
+        DataError, match=r"log\.json, entry 1, column score: found 'Helpful', which is not a number"
+    ):
         imported(tmp_path, tmp_path / "log.json", NAMED, {"helpfulness": [0, 1]})
     settings = NAMED | {"values": {"helpful": 1, "poor": 0}}
     rows, _ = imported(tmp_path, tmp_path / "log.json", settings, {"helpfulness": [0, 1]})
@@ -298,7 +404,13 @@ def test_words_of_a_log_are_numbers_by_config(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("values", "ratings"), [({"yes": 0, "no": 1}, [0, 1]), ({True: 0, False: 1}, [0, 1]), ({}, [1, 0]), ({"NO": 1}, [1, 1])]
+    ("values", "ratings"),
+    [
+        ({"yes": 0, "no": 1}, [0, 1]),
+        ({True: 0, False: 1}, [0, 1]),
+        ({}, [1, 0]),
+        ({"NO": 1}, [1, 1]),
+    ],
 )
 def test_values_of_config_go_before_the_meaning_of_a_word(tmp_path, values, ratings):
     """Categories of Langfuse; those that config reads are counted, as in tables."""
@@ -306,11 +418,15 @@ def test_values_of_config_go_before_the_meaning_of_a_word(tmp_path, values, rati
     for score in log["data"]:
         score |= {"dataType": "CATEGORICAL", "stringValue": "yes" if score["value"] else "no"}
     (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
-    rows, counts = imported(tmp_path, tmp_path / "log.json", NAMED | {"values": values}, {"quality": [0, 1]})
+    rows, counts = imported(
+        tmp_path, tmp_path / "log.json", NAMED | {"values": values}, {"quality": [0, 1]}
+    )
     assert [row[4] for row in rows] == ratings
     assert rows[0][5] == ratings[1]
     assert counts == {"human score": 1}
-    read_as = [row["kind"] for row in read_table(tmp_path / "imported.csv") if "read as" in row["kind"]]
+    read_as = [
+        row["kind"] for row in read_table(tmp_path / "imported.csv") if "read as" in row["kind"]
+    ]
     assert (len(read_as) > 0) == bool(values)
 
 
@@ -318,7 +434,13 @@ def test_values_of_config_go_before_the_meaning_of_a_word(tmp_path, values, rati
 def test_letters_of_inspect_are_what_config_says(tmp_path, letters):
     settings = {"judge": {"model_graded_qa": "gpt-4o", "includes": "Human"}, "values": letters}
     rows, _ = imported(tmp_path, FIXTURES / "inspect.json", settings, {"quality": [1, 5]})
-    assert [row[4:6] for row in rows] == [(5, 1.0), (1, 5.0), (None, 5.0), (None, 5.0), (None, None)]
+    assert [row[4:6] for row in rows] == [
+        (5, 1.0),
+        (1, 5.0),
+        (None, 5.0),
+        (None, 5.0),
+        (None, None),
+    ]
 
 
 @pytest.mark.parametrize("missing", [["P"], ["p", "x"], ["c", 0.5]])
@@ -335,18 +457,28 @@ def test_keys_that_a_format_does_not_take_are_refused(tmp_path, format):
     """Also if the format is recognised, and of references."""
     path, scales = FIXTURES / "inspect.json", {"quality": [0, 1]}
     imported(tmp_path, path, INSPECT | format | {"values": {"C": 1}}, scales)
-    words = r"inspect\.json: found an Inspect log, and decimal: only the format table has it; leave `decimal` out"
+    words = (
+        r"inspect\.json: found an Inspect log, and decimal: only the format table has it; leave"
+        r" `decimal` out"
+    )
     with pytest.raises(DataError, match=words):
         imported(tmp_path, path, INSPECT | format | {"decimal": ","}, scales)
     if not format:
         (tmp_path / "judged.csv").write_text(JUDGED, "utf-8")
         gold, human = FIXTURES / "every_eval_ever.jsonl", {"decimal": ","}
-        with pytest.raises(DataError, match=r"ever\.jsonl: found Every Eval Ever samples, and decimal: only the format table"):
-            imported(tmp_path, tmp_path / "judged.csv", {}, {"q": [0, 1]}, references=[gold], human=human)
+        with pytest.raises(
+            DataError,
+            match=r"ever\.jsonl: found Every Eval Ever samples, and decimal: only the format table",
+        ):
+            imported(
+                tmp_path, tmp_path / "judged.csv", {}, {"q": [0, 1]}, references=[gold], human=human
+            )
 
 
 def of_code_in_mlflow(log):
-    return [assessment["source"] for trace in log for assessment in trace["info"]["assessments"]], {"source_type": "CODE"}
+    return [assessment["source"] for trace in log for assessment in trace["info"]["assessments"]], {
+        "source_type": "CODE"
+    }
 
 
 def by_api_in_langfuse(log):
@@ -358,7 +490,9 @@ def without_a_model_in_deepeval(log):
     return [metric for case in cases for metric in case["metricsData"]], {"evaluationModel": None}
 
 
-@pytest.mark.parametrize("parts", [of_code_in_mlflow, by_api_in_langfuse, without_a_model_in_deepeval])
+@pytest.mark.parametrize(
+    "parts", [of_code_in_mlflow, by_api_in_langfuse, without_a_model_in_deepeval]
+)
 def test_scores_by_no_judge_need_their_own_name_in_config(tmp_path, parts):
     """One judge for all is that of the scores that a model gave."""
     fixture = f"{parts.__name__.rpartition('_')[2]}.json"
@@ -368,7 +502,9 @@ def test_scores_by_no_judge_need_their_own_name_in_config(tmp_path, parts):
     for place in places:
         place |= change
     (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
-    with pytest.raises(DataError, match=r"log\.json: its scorers are .*; write `judge: {<scorer>: <its judge>}`"):
+    with pytest.raises(
+        DataError, match=r"log\.json: its scorers are .*; write `judge: {<scorer>: <its judge>}`"
+    ):
         imported(tmp_path, tmp_path / "log.json", settings | {"judge": "gpt"}, scales)
     listed = settings | {"step": 0.05, "judge": dict.fromkeys(scales, "gpt")}
     found, _ = imported(tmp_path, tmp_path / "log.json", listed | {"repeats": "first"}, scales)
@@ -381,14 +517,25 @@ def test_scorer_without_a_score_has_no_answer_of_another(tmp_path):
     (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
     rows, _ = imported(tmp_path, tmp_path / "log.json", INSPECT, {"quality": [0, 1]})
     assert ("mine", None, "no score") in [(row[0], row[4], row[6]) for row in rows]
-    kept = f"select answer, explanation from '{tmp_path}/ratings.parquet' where judge = 'mine' and prompt_id = '1'"
+    kept = (
+        f"select answer, explanation from '{tmp_path}/ratings.parquet' where judge = 'mine' and"
+        " prompt_id = '1'"
+    )
     assert duckdb.sql(kept).fetchall() == [(None, None)]
 
 
 def documented():
     """The rows of the table of counts in docs/own-data.md, by format."""
-    lines = (FIXTURES.parents[1] / "docs" / "own-data.md").read_text("utf-8").split("| tried on |")[1].splitlines()[2:]
-    rows = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in lines[: lines.index("")]]
+    lines = (
+        (FIXTURES.parents[1] / "docs" / "own-data.md")
+        .read_text("utf-8")
+        .split("| tried on |")[1]
+        .splitlines()[2:]
+    )
+    rows = [
+        [cell.strip(" `") for cell in line.strip("|").split("|")]
+        for line in lines[: lines.index("")]
+    ]
     return {format: cells for format, *cells in rows}
 
 
@@ -401,4 +548,6 @@ def test_documented_counts_are_those_of_the_fixtures():
         if format in table:
             failed = sum(row[6] is not None for row in rows)
             found = ", ".join(f"{n} {kind}s" for kind, n in counts.items())
-            assert [str(len(rows)), str(failed), found] == [table[format][place] for place in (0, 1, 3)], name
+            assert [str(len(rows)), str(failed), found] == [
+                table[format][place] for place in (0, 1, 3)
+            ], name

@@ -1,4 +1,6 @@
-"""Studies of one or few prompts, judges or scores: every empty number has its reason, and no table breaks."""
+"""Studies of one or few prompts, judges or scores: every empty number has its reason, and no table
+breaks.
+"""
 
 import duckdb
 import numpy as np
@@ -18,8 +20,18 @@ MAIN = Spec.of("main")
 THREE = ["GPT-4o", "GPT-3.5 Turbo", "Claude v2"]
 
 
-def study_of(folder, *, prompts, judges=THREE, models=THREE, score="hash(p, d, m) % 13 / 3", length="hash(p, m) % 7"):
-    """Ratings and human scores by hash, of two dimensions; score, length: SQL of p, d and the number m of a model."""
+def study_of(
+    folder,
+    *,
+    prompts,
+    judges=THREE,
+    models=THREE,
+    score="hash(p, d, m) % 13 / 3",
+    length="hash(p, m) % 7",
+):
+    """Ratings and human scores by hash, of two dimensions; score, length: SQL of p, d and the
+    number m of a model.
+    """
     duckdb.sql(f"""
         copy (select {judges}[1 + j] as judge, {models}[1 + m] as model, ['A', 'B'][1 + d] as dimension, 's' as dataset,
                      'p' || p as prompt_id, {score} as gt, (hash(p, d, m, j) % 5)::integer as rating, {length} as pred_length
@@ -28,7 +40,11 @@ def study_of(folder, *, prompts, judges=THREE, models=THREE, score="hash(p, d, m
         to '{folder}/raw.parquet'""")
     files = [RatingsFile(f"{folder}/raw.parquet")]
     return built(
-        folder, "odd", StudyFiles(files, {"A": [0, 4], "B": [0, 4]}, {"s": "any"}, Registry.from_config(CONFIG["models"]))
+        folder,
+        "odd",
+        StudyFiles(
+            files, {"A": [0, 4], "B": [0, 4]}, {"s": "any"}, Registry.from_config(CONFIG["models"])
+        ),
     )
 
 
@@ -53,7 +69,13 @@ def test_an_estimate_without_error_has_a_reason_and_one_of_few_prompts_a_note(tm
 
 def test_a_judge_of_itself_alone_with_constant_human_scores(tmp_path):
     """No coefficient is identified where the human score is constant."""
-    study = study_of(tmp_path, prompts=20, judges=["GPT-4o"], models=["GPT-4o"], score="if(d = 0, hash(p) % 13 / 3, 4)")
+    study = study_of(
+        tmp_path,
+        prompts=20,
+        judges=["GPT-4o"],
+        models=["GPT-4o"],
+        score="if(d = 0, hash(p) % 13 / 3, 4)",
+    )
     rows = list(sensitivity_rows(Spec.of("by_dimension", slice="dimension"), study, confidence=0.9))
     assert [(row["slice"], row["quantity"], row["reason"]) for row in rows] == [
         ("A", "self_bias", because(Reason.COLLINEAR)),
@@ -72,7 +94,9 @@ def test_length_that_explains_half_of_a_term_has_a_reason(tmp_path):
 
 
 def test_human_scores_that_do_not_vary_leave_nothing_to_save(tmp_path):
-    scores = prompt_scores(MAIN, study_of(tmp_path, prompts=40, score="if(m = 2, 4, hash(p, d, m) % 13 / 3)"))
+    scores = prompt_scores(
+        MAIN, study_of(tmp_path, prompts=40, score="if(m = 2, 4, hash(p, d, m) % 13 / 3)")
+    )
     rows = list(ppi_rows(scores, labelled=[1, 12], draws=5, confidence=0.9, seed=1))
     constant = [row for row in rows if row["model"] == "Claude v2" and row["prompts"] == 12]
     assert [row["std_error"] for row in constant] == [0.0] * 3

@@ -1,4 +1,6 @@
-"""Over- and under-marking of ratings with gold labels: against a loop over rows, planted ratios recovered."""
+"""Over- and under-marking of ratings with gold labels: against a loop over rows, planted ratios
+recovered.
+"""
 
 import math
 from collections import defaultdict
@@ -31,7 +33,8 @@ from recuse.inference.verdict import FOUND, Verdict
 CONFIDENCE = 0.9
 FAMILIES = {"A": "one", "B": "one", "C": "two", "D": "three", "E": "four", "F": "five"}
 MODELS = tuple(FAMILIES)
-# Probability that a judge passes a wrong answer, and the factor for its own, its family's, and a model's answers for everyone.
+# Probability that a judge passes a wrong answer, and the factor for its own, its family's, and a
+# model's answers for everyone.
 LENIENT = {"A": 0.1, "B": 0.2, "C": 0.3, "D": 0.15, "E": 0.25, "F": 0.2}
 OWN = {"A": 1.6, "B": 1.0, "C": 1.4, "D": 1.0, "E": 1.0, "F": 1.3}
 SIBLING = {"one": 1.5}
@@ -39,7 +42,9 @@ DECEIVING = {"A": 1.3, "E": 0.8}
 
 
 def drawn(seed, *, prompts=200, self_factors=OWN, sibling=SIBLING, share=1.0):
-    """Rows of canonical ratings on the scale from 0 to 1: a prompt multiplies all probabilities to pass a wrong answer."""
+    """Rows of canonical ratings on the scale from 0 to 1: a prompt multiplies all probabilities to
+    pass a wrong answer.
+    """
     draw = np.random.default_rng(seed)
     rows = []
     for prompt in range(prompts):
@@ -55,33 +60,76 @@ def drawn(seed, *, prompts=200, self_factors=OWN, sibling=SIBLING, share=1.0):
                 passed = draw.random() < (0.9 if right else chance)
                 rating = draw.choice([0.5, 0.75, 1.0]) if passed else draw.choice([0.0, 0.25])
                 if draw.random() < share:
-                    rows.append((prompt, "d", judge, model, FAMILIES[judge], FAMILIES[model], rating, float(right), None))
-    names = ("prompt", "dimension", "judge", "model", "judge_family", "model_family", "rating_unit", "gt_unit", "occasion")
+                    rows.append(
+                        (
+                            prompt,
+                            "d",
+                            judge,
+                            model,
+                            FAMILIES[judge],
+                            FAMILIES[model],
+                            rating,
+                            float(right),
+                            None,
+                        )
+                    )
+    names = (
+        "prompt",
+        "dimension",
+        "judge",
+        "model",
+        "judge_family",
+        "model_family",
+        "rating_unit",
+        "gt_unit",
+        "occasion",
+    )
     return pd.DataFrame(rows, columns=names)
 
 
 def rows_of(table, folder):
     path, connection = str(folder / "ratings.parquet"), connect()
     connection.register("given", table)
-    connection.execute(f"copy (select * replace (occasion::varchar as occasion) from given) to {text(path)} (format parquet)")
+    connection.execute(
+        f"copy (select * replace (occasion::varchar as occasion) from given) to {text(path)}"
+        " (format parquet)"
+    )
     judges, families = create_marks_of_ratings(connection, [path], pass_mark=0.5)
-    return list(gold(connection, families=families, judges=judges, cases=CASES_OF_RATINGS, confidence=CONFIDENCE, power=0.8))
+    return list(
+        gold(
+            connection,
+            families=families,
+            judges=judges,
+            cases=CASES_OF_RATINGS,
+            confidence=CONFIDENCE,
+            power=0.8,
+        )
+    )
 
 
 def naive(table, quantity, term, case):
-    """baseline -> log ratio, by loops over rows: the ratios of mean marks that each docstring states."""
+    """baseline -> log ratio, by loops over rows: the ratios of mean marks that each docstring
+    states.
+    """
     wrong = case == OVER_MARKING
     kept = table[(table["gt_unit"] < 1) == wrong]
-    y = {(row.prompt, row.judge, row.model): float((row.rating_unit >= 0.5) == wrong) for row in kept.itertuples()}
+    y = {
+        (row.prompt, row.judge, row.model): float((row.rating_unit >= 0.5) == wrong)
+        for row in kept.itertuples()
+    }
     prompts = defaultdict(set)
     for prompt, judge, model in y:
         prompts[prompt].add((judge, model))
     if quantity == "self_bias":
         targets = [key for key in y if key[1] == key[2] == term]
     else:
-        targets = [key for key in y if key[1] != key[2] and FAMILIES[key[1]] == FAMILIES[key[2]] == term]
+        targets = [
+            key for key in y if key[1] != key[2] and FAMILIES[key[1]] == FAMILIES[key[2]] == term
+        ]
     of_judges = {key[1] for key in targets}
-    sums = {baseline: np.zeros((2, 2)) for baseline in (OTHER_JUDGES, OTHER_ANSWERS, SAME_QUESTIONS)} | {BOTH: np.zeros((4, 2))}
+    sums = {
+        baseline: np.zeros((2, 2)) for baseline in (OTHER_JUDGES, OTHER_ANSWERS, SAME_QUESTIONS)
+    } | {BOTH: np.zeros((4, 2))}
 
     def add(baseline, *values):
         sums[baseline] += [[value, 1] for value in values]
@@ -103,9 +151,20 @@ def naive(table, quantity, term, case):
                 matched.append((y[prompt, k, model], *means))
         if matched:
             add(BOTH, mine, *np.mean(matched, axis=0))
-    theirs = [value for (_, judge, model), value in y.items() if judge in of_judges and FAMILIES[judge] != FAMILIES[model]]
-    sums[OTHER_ANSWERS][:] = [[sum(y[key] for key in targets), len(targets)], [sum(theirs), len(theirs)]]
-    shares = {baseline: values[:, 0] / values[:, 1] for baseline, values in sums.items() if values[:, 1].all()}
+    theirs = [
+        value
+        for (_, judge, model), value in y.items()
+        if judge in of_judges and FAMILIES[judge] != FAMILIES[model]
+    ]
+    sums[OTHER_ANSWERS][:] = [
+        [sum(y[key] for key in targets), len(targets)],
+        [sum(theirs), len(theirs)],
+    ]
+    shares = {
+        baseline: values[:, 0] / values[:, 1]
+        for baseline, values in sums.items()
+        if values[:, 1].all()
+    }
     signs = np.array([1, -1, -1, 1])
     with np.errstate(divide="ignore"):
         return {baseline: float(signs[: len(of)] @ np.log(of)) for baseline, of in shares.items()}
@@ -128,23 +187,33 @@ def test_every_ratio_equals_a_loop_over_rows(tmp_path, share):
 
 @pytest.mark.long
 def test_errors_are_near_those_of_resampled_prompts(tmp_path):
-    """The delta method against the standard deviation over 200 resamples of whole prompts, within a quarter."""
+    """The delta method against the standard deviation over 200 resamples of whole prompts, within a
+    quarter.
+    """
     table = drawn(3, prompts=150)
     row = next(
-        row for row in rows_of(table, tmp_path) if (row["term"], row["case"], row.get("baseline")) == ("C", OVER_MARKING, BOTH)
+        row
+        for row in rows_of(table, tmp_path)
+        if (row["term"], row["case"], row.get("baseline")) == ("C", OVER_MARKING, BOTH)
     )
     of_prompt = [rows for _, rows in table.groupby("prompt")]
     draw, values = np.random.default_rng(0), []
     for _ in range(200):
         chosen = draw.integers(len(of_prompt), size=len(of_prompt))
-        resampled = pd.concat([of_prompt[place].assign(prompt=number) for number, place in enumerate(chosen)])
+        resampled = pd.concat(
+            [of_prompt[place].assign(prompt=number) for number, place in enumerate(chosen)]
+        )
         values.append(naive(resampled, "self_bias", "C", OVER_MARKING)[BOTH])
     assert row["std_error"] == pytest.approx(np.std(values), rel=0.25)
 
 
 def test_planted_ratios_are_recovered(tmp_path):
-    """Multiplied probabilities are ratios: means over 40 studies within 4 standard errors, intervals in their place."""
-    planted = {("self_bias", judge): math.log(value) for judge, value in OWN.items()} | {("family_bias", "one"): math.log(1.5)}
+    """Multiplied probabilities are ratios: means over 40 studies within 4 standard errors,
+    intervals in their place.
+    """
+    planted = {("self_bias", judge): math.log(value) for judge, value in OWN.items()} | {
+        ("family_bias", "one"): math.log(1.5)
+    }
     estimates, inside = defaultdict(list), defaultdict(list)
     for seed in range(40):
         for row in rows_of(drawn(seed), tmp_path):
@@ -154,13 +223,19 @@ def test_planted_ratios_are_recovered(tmp_path):
                 inside[key].append(row["ci_low"] <= planted[key] <= row["ci_high"])
     assert estimates.keys() == planted.keys()
     for key, values in estimates.items():
-        assert abs(np.mean(values) - planted[key]) < 4 * np.std(values) / math.sqrt(len(values)), key
+        assert abs(np.mean(values) - planted[key]) < 4 * np.std(values) / math.sqrt(len(values)), (
+            key
+        )
         assert sum(inside[key]) >= 29, key
     assert 0.85 < np.mean([each for of in inside.values() for each in of]) < 0.95
 
 
 def test_right_answers_are_failed_as_often_by_everyone(tmp_path):
-    rows = [row for row in rows_of(drawn(5), tmp_path) if row["case"] == UNDER_MARKING and row.get("baseline") == BOTH]
+    rows = [
+        row
+        for row in rows_of(drawn(5), tmp_path)
+        if row["case"] == UNDER_MARKING and row.get("baseline") == BOTH
+    ]
     assert len(rows) == 7  # six judges, and the family with two models
     assert np.mean([row["ci_low"] <= 0 <= row["ci_high"] for row in rows]) > 0.6
 
@@ -170,7 +245,11 @@ def test_a_judge_that_fails_its_own_right_answers_more_often_is_against_them(tmp
     table, draw = drawn(2), np.random.default_rng(2)
     own_right = (table["judge"] == "B") & (table["model"] == "B") & (table["gt_unit"] == 1)
     table.loc[own_right & (draw.random(len(table)) < 0.4), "rating_unit"] = 0.0
-    rows = {(row["case"], row["term"]): row for row in rows_of(table, tmp_path) if row.get("baseline") == BOTH}
+    rows = {
+        (row["case"], row["term"]): row
+        for row in rows_of(table, tmp_path)
+        if row.get("baseline") == BOTH
+    }
     for key, favours in (((UNDER_MARKING, "B"), "no"), ((OVER_MARKING, "A"), "yes")):
         assert rows[key]["verdict"] in FOUND
         assert (rows[key]["favours"], rows[key]["ci_low"] > 0) == (favours, True)
@@ -180,7 +259,9 @@ def test_judges_that_pass_no_wrong_answer_have_no_ratio(tmp_path):
     table = drawn(1, prompts=30)
     table.loc[(table["gt_unit"] < 1) & (table["judge"] == "A"), "rating_unit"] = 0.0
     row = next(
-        row for row in rows_of(table, tmp_path) if (row["term"], row["case"], row.get("baseline")) == ("A", OVER_MARKING, BOTH)
+        row
+        for row in rows_of(table, tmp_path)
+        if (row["term"], row["case"], row.get("baseline")) == ("A", OVER_MARKING, BOTH)
     )
     assert math.isnan(row["estimate"])
     assert (row["verdict"], row["reason"]) == (Verdict.INCONCLUSIVE, Reason.ALL_ALIKE)
@@ -193,11 +274,20 @@ def test_one_question_has_no_interval():
 
 
 def test_log_odds_without_an_interval_do_not_contradict_the_difference():
-    both = {"questions": 40, "case": HARMFUL, "estimate": 0.8, "ci_low": 0.4, "ci_high": 0.84, "p_value": 1e-6}
+    both = {
+        "questions": 40,
+        "case": HARMFUL,
+        "estimate": 0.8,
+        "ci_low": 0.4,
+        "ci_high": 0.84,
+        "p_value": 1e-6,
+    }
     both |= {"std_error": 0.1, "df": 39, "log_odds": 4.4}
     both |= dict.fromkeys(["log_odds_ci_low", "log_odds_ci_high", "log_odds_p_value"], math.nan)
     reply = _reply([both, both, both, both], 0.9, 0.8)
     assert (reply.reason, reply.side) == ("", 1)
-    assert code(_reply([both] * 3 + [both | {"log_odds_ci_low": -1, "log_odds_ci_high": 1}], 0.9, 0.8).reason) is (
-        Reason.DEPENDS_ON_SCALE
-    )
+    assert code(
+        _reply(
+            [both] * 3 + [both | {"log_odds_ci_low": -1, "log_odds_ci_high": 1}], 0.9, 0.8
+        ).reason
+    ) is (Reason.DEPENDS_ON_SCALE)

@@ -1,4 +1,6 @@
-"""The hierarchical model against NUTS of NumPyro, with all that is normal integrated out; NumPyro itself runs with --long."""
+"""The hierarchical model against NUTS of NumPyro, with all that is normal integrated out; NumPyro
+itself runs with --long.
+"""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -17,11 +19,55 @@ TABLES = {  # seed, sizes of families, judges, number of a cell without ratings,
     "two judges": (5, (1,) * 4, [0, 2], 3, 0.0),
 }
 
-BY_NUMPYRO = {  # means, standard deviations, probabilities above 0, of 16,000 draws: errors of at most .0004, .0002 and .002
+# Means, standard deviations, probabilities above 0, of 16,000 draws: errors of at most .0004, .0002
+# and .002
+BY_NUMPYRO = {
     "models differ": (
-        (0.0038, 0.0302, 0.0402, 0.0259, -0.0362, 0.0493, 0.0296, 0.0063, 0.0307, -0.0016, 0.0083, -0.0009, 0.015),
-        (0.0267, 0.0239, 0.0375, 0.03, 0.043, 0.0322, 0.0243, 0.0308, 0.0339, 0.0169, 0.021, 0.0191, 0.0277),
-        (0.5884, 0.9098, 0.8973, 0.8351, 0.2368, 0.9594, 0.9031, 0.6275, 0.8551, 0.4733, 0.6514, 0.4987, 0.7027),
+        (
+            0.0038,
+            0.0302,
+            0.0402,
+            0.0259,
+            -0.0362,
+            0.0493,
+            0.0296,
+            0.0063,
+            0.0307,
+            -0.0016,
+            0.0083,
+            -0.0009,
+            0.015,
+        ),
+        (
+            0.0267,
+            0.0239,
+            0.0375,
+            0.03,
+            0.043,
+            0.0322,
+            0.0243,
+            0.0308,
+            0.0339,
+            0.0169,
+            0.021,
+            0.0191,
+            0.0277,
+        ),
+        (
+            0.5884,
+            0.9098,
+            0.8973,
+            0.8351,
+            0.2368,
+            0.9594,
+            0.9031,
+            0.6275,
+            0.8551,
+            0.4733,
+            0.6514,
+            0.4987,
+            0.7027,
+        ),
     ),
     "four judges": (
         (0.0287, 0.0358, 0.03, 0.0324, -0.0003, 0.0286, 0.0332),
@@ -37,40 +83,70 @@ BY_NUMPYRO = {  # means, standard deviations, probabilities above 0, of 16,000 d
 
 
 def drawn(seed, sizes, judges, missing, differ, *, turned=False):
-    """A table with biases of .03, half of it for the family, and a fit that knows effects of models; turned: other names."""
+    """A table with biases of .03, half of it for the family, and a fit that knows effects of
+    models; turned: other names.
+    """
     random, models = np.random.default_rng(seed), np.arange(sum(sizes))
     names = (models[::-1] if turned else models).astype(str)
     families = dict(zip(names, np.repeat(np.arange(len(sizes)), sizes).astype(str), strict=True))
-    cells = cells_of(names[judges], names, families, kept=np.arange(len(judges) * len(names)) != missing)
+    cells = cells_of(
+        names[judges], names, families, kept=np.arange(len(judges) * len(names)) != missing
+    )
     judge, model = (names.astype(int)[codes.astype(int)] for codes in (cells.judge, cells.model))
     effects, use, factor = random.normal(size=(3, len(models)))
-    mean = 0.05 * effects[model] * (1 + 0.3 * use[judge]) + 0.03 * cells.is_self + 0.015 * cells.is_family
+    mean = (
+        0.05 * effects[model] * (1 + 0.3 * use[judge])
+        + 0.03 * cells.is_self
+        + 0.015 * cells.is_family
+    )
     mean += 0.025 * np.exp(differ * factor[model]) * random.normal(size=len(mean))
-    return replace(cells, mean=mean), SimpleNamespace(slope=0.05 * effects[model], spreads=np.full(len(judges), 0.02))
+    return replace(cells, mean=mean), SimpleNamespace(
+        slope=0.05 * effects[model], spreads=np.full(len(judges), 0.02)
+    )
 
 
 def by_numpyro(cells, slope, *, draws, seed=0):
-    """Mean, standard deviation and probability above 0 of each self- and family-bias, (biases, 3)."""
+    """Mean, standard deviation and probability above 0 of each self- and family-bias, (biases,
+    3).
+    """
     numpyro = pytest.importorskip("numpyro")
     import jax
     from jax import numpy as jnp
-    from numpyro.distributions import InverseGamma, MultivariateNormal, Normal, TruncatedNormal, Uniform
+    from numpyro.distributions import (
+        InverseGamma,
+        MultivariateNormal,
+        Normal,
+        TruncatedNormal,
+        Uniform,
+    )
 
     jax.config.update("jax_enable_x64", True)
     names = cells.judge, cells.model, cells.judge_family, cells.model_family
     judge, model, judges, models = (each[:, None] == each for each in names)
     at_judge, at_model = (np.unique(each, return_inverse=True)[1] for each in names[:2])
     own, family = np.diag(cells.is_self * 1.0), judges * np.outer(cells.is_family, cells.is_family)
-    biases = np.concatenate([own[cells.is_self], np.unique(family[cells.is_family], axis=0)[::-1]])  # (biases, cells)
+    # (biases, cells)
+    biases = np.concatenate([own[cells.is_self], np.unique(family[cells.is_family], axis=0)[::-1]])
     is_self = np.arange(len(biases)) < cells.is_self.sum()
     means = np.where(is_self[:, None], cells.is_self, cells.is_family) * 0.03**2
-    common = judge + 0.3**2 * model + 0.03**2 * sum(np.outer(kind, kind) * 1.0 for kind in (cells.is_self, cells.is_family))
-    parts = np.stack([judge * np.outer(slope, slope), judge & models, judges & model, judges & models])
-    scales, y = np.array([0.03, 0.03, 0.5, 0.015, 0.015, 0.015, 1, 0.6]), cells.mean - cells.mean.mean()
+    common = (
+        judge
+        + 0.3**2 * model
+        + 0.03**2 * sum(np.outer(kind, kind) * 1.0 for kind in (cells.is_self, cells.is_family))
+    )
+    parts = np.stack(
+        [judge * np.outer(slope, slope), judge & models, judges & model, judges & models]
+    )
+    scales, y = (
+        np.array([0.03, 0.03, 0.5, 0.015, 0.015, 0.015, 1, 0.6]),
+        cells.mean - cells.mean.mean(),
+    )
 
     def hierarchical():
         sds = numpyro.sample("sds", TruncatedNormal(0, scales, low=0.05 * scales))
-        logs_of_judges, logs_of_models = (numpyro.sample(name, Normal().expand([20])) for name in "st")
+        logs_of_judges, logs_of_models = (
+            numpyro.sample(name, Normal().expand([20])) for name in "st"
+        )
         logs = sds[6] * logs_of_judges[at_judge] + sds[7] * logs_of_models[at_model]
         preference = jnp.exp(numpyro.sample("m", Uniform(np.log(1e-3), np.log(0.15))) + logs)
         stretch = numpyro.sample("stretch", InverseGamma(1, 1).expand([len(biases)]))
@@ -83,11 +159,17 @@ def by_numpyro(cells, slope, *, draws, seed=0):
         numpyro.deterministic("mean", y @ solved)
         numpyro.deterministic("variance", variance + 0.03**2 - (across.T * solved).sum(axis=0))
 
-    chain = numpyro.infer.MCMC(numpyro.infer.NUTS(hierarchical), num_warmup=500, num_samples=draws, progress_bar=False)
+    chain = numpyro.infer.MCMC(
+        numpyro.infer.NUTS(hierarchical), num_warmup=500, num_samples=draws, progress_bar=False
+    )
     chain.run(jax.random.PRNGKey(seed))
     mean, variance = (np.asarray(chain.get_samples()[name]) for name in ("mean", "variance"))
     square = (mean**2 + variance).mean(axis=0)
-    found = mean.mean(axis=0), np.sqrt(square - mean.mean(axis=0) ** 2), ndtr(mean / np.sqrt(variance)).mean(axis=0)
+    found = (
+        mean.mean(axis=0),
+        np.sqrt(square - mean.mean(axis=0) ** 2),
+        ndtr(mean / np.sqrt(variance)).mean(axis=0),
+    )
     return np.transpose(found)
 
 
@@ -100,14 +182,18 @@ def sampled(name, tests=None, *, turned=False, **settings):
 
 
 def assert_close(found, expected):
-    """Within about three Monte Carlo errors, which are smaller where a probability is near 0 or 1."""
+    """Within about three Monte Carlo errors, which are smaller where a probability is near 0 or
+    1.
+    """
     tolerance = np.full(expected.shape, (0.003, 0.0015, 0.03))
     tolerance[np.abs(expected[:, 2] - 0.5) > 0.4, 2] = 0.01
     np.testing.assert_array_less(np.abs(found - expected), tolerance)
 
 
 def long_run(name, *, turned=False):
-    """What many sweeps find, (biases, 3), with self-biases in the order of names that are not turned."""
+    """What many sweeps find, (biases, 3), with self-biases in the order of names that are not
+    turned.
+    """
     found = sampled(name, turned=turned, BURN_IN=100, KEPT=1000, MOST=1000)
     of_self = [numbers for (quantity, _), numbers in found.items() if quantity == "self_bias"]
     return np.array(of_self[:: -1 if turned else 1] + list(found.values())[len(of_self) :])
@@ -115,7 +201,11 @@ def long_run(name, *, turned=False):
 
 @pytest.mark.parametrize(
     ("name", "turned"),
-    [("four judges", True), ("families of one", False), pytest.param("models differ", False, marks=pytest.mark.long)],
+    [
+        ("four judges", True),
+        ("families of one", False),
+        pytest.param("models differ", False, marks=pytest.mark.long),
+    ],
 )
 def test_many_sweeps_find_what_numpyro_finds(name, turned):
     assert_close(long_run(name, turned=turned), np.transpose(BY_NUMPYRO[name]))
@@ -137,5 +227,7 @@ def test_two_calls_agree_in_each_bit(name, families):
 def test_a_probability_near_a_cut_off_hardly_depends_on_the_seed():
     """By as many sweeps as the project takes: its error over 24 seeds is .013."""
     bias = "self_bias", "1"
-    found = [sampled("four judges", {bias: (0.05, 0.02)}, SEED=seed)[bias].positive for seed in range(6)]
+    found = [
+        sampled("four judges", {bias: (0.05, 0.02)}, SEED=seed)[bias].positive for seed in range(6)
+    ]
     assert np.sqrt(np.mean((np.array(found) - 0.9485) ** 2)) < 0.02

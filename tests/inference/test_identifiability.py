@@ -39,9 +39,15 @@ def test_shares_are_those_of_the_weights_of_rows(twin):
     squares = np.linalg.pinv(x)[place] ** 2
     judge, model = factors["judge"] == GPT, factors["model"] == GPT
     row = rows_of(twin, spec)["self_bias", GPT]
-    assert row["share_carried"] == pytest.approx(squares[judge & model].sum() / squares.sum(), rel=1e-9)
-    assert row["share_same_judge"] == pytest.approx(squares[judge & ~model].sum() / squares.sum(), rel=1e-6)
-    assert row["share_same_model"] == pytest.approx(squares[model & ~judge].sum() / squares.sum(), rel=1e-6)
+    assert row["share_carried"] == pytest.approx(
+        squares[judge & model].sum() / squares.sum(), rel=1e-9
+    )
+    assert row["share_same_judge"] == pytest.approx(
+        squares[judge & ~model].sum() / squares.sum(), rel=1e-6
+    )
+    assert row["share_same_model"] == pytest.approx(
+        squares[model & ~judge].sum() / squares.sum(), rel=1e-6
+    )
     assert row["n_term"] == (judge & model).sum()
     assert row["n"] == len(frame)
 
@@ -56,7 +62,9 @@ def test_a_is_identified_by_the_judge_and_b_by_the_model_as_well(twin):
     assert f"{GPT}: all 9 models but {GPT}; the other 5 judges: " in rows["B"]["against"]
     family = rows_of(twin, MODELS["B"])["family_bias", "GPT"]
     assert family["carried_by"] == f"{MINI}: {GPT}; {GPT}: {MINI}"
-    assert sum(value for key, value in family.items() if key.startswith("share_")) == pytest.approx(1, abs=1e-4)
+    assert sum(value for key, value in family.items() if key.startswith("share_")) == pytest.approx(
+        1, abs=1e-4
+    )
 
 
 def test_what_is_not_estimable_has_a_reason(twin):
@@ -87,7 +95,12 @@ def test_only_cells_of_biases_are_named_and_no_row_names_all_models(twin):
 def cells_of(text, words):
     """The cells that words name, read from the words alone."""
     parts = [part.split(": ") for part in text.split("; ")]
-    named = {judge for who, _ in parts if not who.startswith(("all ", "the other ")) for judge in who.split(", ")}
+    named = {
+        judge
+        for who, _ in parts
+        if not who.startswith(("all ", "the other "))
+        for judge in who.split(", ")
+    }
     result = set()
     for who, what in parts:
         everyone = set(words.judge) - (named if who.startswith("the other ") else set())
@@ -110,8 +123,14 @@ def test_words_for_cells_are_exact(share):
     names = np.array([f"m{number}" for number in range(6)])
     for _ in range(60):
         rated = generator.random(36) < 0.9
-        words = CellWords(names[judge[rated]], names[model[rated]], (judge // 2 == model // 2)[rated])
-        for chosen in (generator.random(rated.sum()) < share, ~words.kin, np.ones(rated.sum(), dtype=bool)):
+        words = CellWords(
+            names[judge[rated]], names[model[rated]], (judge // 2 == model // 2)[rated]
+        )
+        for chosen in (
+            generator.random(rated.sum()) < share,
+            ~words.kin,
+            np.ones(rated.sum(), dtype=bool),
+        ):
             cells = set(zip(words.judge[chosen], words.model[chosen], strict=True))
             assert not cells or cells_of(words.listed(chosen, named=True), words) == cells
             counted = words.listed(chosen, named=False)

@@ -1,4 +1,6 @@
-"""Estimand C against statsmodels: which biases can be estimated, what is refused, and the tables."""
+"""Estimand C against statsmodels: which biases can be estimated, what is refused, and the
+tables.
+"""
 
 from dataclasses import replace
 from itertools import product
@@ -20,7 +22,14 @@ from recuse.inference.idiosyncrasy import (
     pooled_rows,
     residual_rows,
 )
-from recuse.inference.judge_model import FAMILY, SELF, UNRELATED, CellMeans, cell_means, tables_of_slices
+from recuse.inference.judge_model import (
+    FAMILY,
+    SELF,
+    UNRELATED,
+    CellMeans,
+    cell_means,
+    tables_of_slices,
+)
 from recuse.model.design import ALL_JUDGES
 from recuse.model.estimable import slices_of
 from recuse.model.spec import Spec
@@ -33,9 +42,13 @@ FAMILIES = np.array(["f0", "f0", "f0", "f1", "f1", "f2", "f2", "f3", "f3"])
 
 
 def grid(judges=9, models=9, *, families=FAMILIES, prompts=100, seed=1):
-    """Cells of judges and models with effects of both and normal preferences of sd 0.02, and sampling variances."""
+    """Cells of judges and models with effects of both and normal preferences of sd 0.02, and
+    sampling variances.
+    """
     generator = np.random.default_rng(seed)
-    judge, model = (index.ravel() for index in np.meshgrid(range(judges), range(models), indexing="ij"))
+    judge, model = (
+        index.ravel() for index in np.meshgrid(range(judges), range(models), indexing="ij")
+    )
     effects = generator.normal(size=(2, 9))
     mean = effects[0][judge] + effects[1][model] + 0.02 * generator.normal(size=len(judge))
     whole = np.ones(len(judge))
@@ -54,7 +67,9 @@ def test_the_additive_fit_equals_statsmodels(whole):
     from statsmodels.api import OLS
 
     cells = grid() if whole else kept(grid(), np.random.default_rng(4).random(81) > 0.15)
-    x = np.concatenate([cells.judge[:, None] == NAMES, cells.model[:, None] == NAMES[1:]], axis=1).astype(float)
+    x = np.concatenate(
+        [cells.judge[:, None] == NAMES, cells.model[:, None] == NAMES[1:]], axis=1
+    ).astype(float)
     fit = OLS(cells.mean[cells.is_unrelated], x[cells.is_unrelated]).fit()
     residuals = cells.additive.residuals(cells.mean[cells.is_unrelated])
     np.testing.assert_allclose(residuals, fit.resid, atol=1e-12)
@@ -62,16 +77,23 @@ def test_the_additive_fit_equals_statsmodels(whole):
 
 
 def moments(seed=0, *, prompts=25, noise=0.0, gap=0.05):
-    """Rows of nine judges and models in two dimensions, judge 8 without its first prompts of dimension b.
+    """Rows of nine judges and models in two dimensions, judge 8 without its first prompts of
+    dimension b.
 
     rating = 0.2 + 0.1 [dimension b] + slope_j reference + a_j + c_m + gap [own] + noise.
     """
     generator = np.random.default_rng(seed)
-    dimension, judge, model = (index.ravel() for index in np.meshgrid(range(2), range(9), range(9), indexing="ij"))
+    dimension, judge, model = (
+        index.ravel() for index in np.meshgrid(range(2), range(9), range(9), indexing="ij")
+    )
     reference = generator.uniform(size=(2, 9, prompts))[dimension, model]
     slope, effects = generator.uniform(0.3, 0.8, size=9), generator.normal(size=(2, 9)) * 0.1
     level = 0.2 + 0.1 * dimension + effects[0][judge] + effects[1][model] + gap * (judge == model)
-    rating = level[:, None] + slope[judge][:, None] * reference + noise * generator.normal(size=reference.shape)
+    rating = (
+        level[:, None]
+        + slope[judge][:, None] * reference
+        + noise * generator.normal(size=reference.shape)
+    )
     weight = np.ones(reference.shape)
     weight[(judge == 8) & (dimension == 1), :10] = 0.0
     u = np.stack([np.ones(reference.shape), rating, reference], axis=2)
@@ -88,30 +110,40 @@ def moments(seed=0, *, prompts=25, noise=0.0, gap=0.05):
 
 
 def test_cell_means_are_free_of_slopes_and_dimensions():
-    """Without noise, what is left of the ratings is additive but for the planted gap, which is found exactly."""
+    """Without noise, what is left of the ratings is additive but for the planted gap, which is
+    found exactly.
+    """
     cells = cell_means(moments(noise=0.0))
     fit = cells.additive
     gaps = cells.mean - fit.rows @ fit.inverse @ cells.mean[cells.is_unrelated]
     for bias in listed_biases(cells):
-        assert gaps[bias.among].mean() == pytest.approx(0.05 if bias.quantity == "self_bias" else 0.0, abs=1e-10)
+        assert gaps[bias.among].mean() == pytest.approx(
+            0.05 if bias.quantity == "self_bias" else 0.0, abs=1e-10
+        )
 
 
 def test_cell_means_are_those_of_rows():
-    """Slopes by judge within dimension x model cells, then means on cell and dimension, by least squares with dummies."""
+    """Slopes by judge within dimension x model cells, then means on cell and dimension, by least
+    squares with dummies.
+    """
     data = moments(noise=0.2)
     cells = cell_means(data)
     assert cells.n.reshape(9, 9)[8].tolist() == [40] * 9
     judge, model, dimension = (
-        np.unique(data.factors[name], return_inverse=True)[1] for name in ("judge", "model", "dimension")
+        np.unique(data.factors[name], return_inverse=True)[1]
+        for name in ("judge", "model", "dimension")
     )
     n, y, z = data.n, data.tensor[:, 0, 0, 0, 1], data.tensor[:, 0, 0, 0, 2]
     within = [(data.tensor[:, 0, 0, 2, place] - z * total / n) for place, total in ((1, y), (2, z))]
     slope = np.bincount(judge, within[0]) / np.bincount(judge, within[1])
     adjusted = (y - slope[judge] * z) / n
-    dummies = np.concatenate([np.eye(81)[judge * 9 + model], np.where(dimension == 1, 1.0, 0.0)[:, None]], axis=1)
+    dummies = np.concatenate(
+        [np.eye(81)[judge * 9 + model], np.where(dimension == 1, 1.0, 0.0)[:, None]], axis=1
+    )
     fit = np.linalg.lstsq(dummies * np.sqrt(n)[:, None], adjusted * np.sqrt(n), rcond=None)[0]
     difference = cells.mean - fit[:81]
-    np.testing.assert_allclose(difference, difference[0], atol=1e-12)  # where the dimensions' effects are centred
+    # Where the dimensions' effects are centred
+    np.testing.assert_allclose(difference, difference[0], atol=1e-12)
 
 
 def test_a_judge_whose_references_do_not_vary_has_no_bias():
@@ -131,12 +163,23 @@ def test_what_the_cells_do_not_identify_has_a_reason():
         "no own": kept(cells, ~(own & (cells.judge == "m1"))),
         "judge": kept(cells, (cells.judge != "m1") | ~unrelated),
         "model": kept(cells, (cells.model != "m1") | ~unrelated),
-        "one family": kept(cells, np.isin(cells.judge, NAMES[:3]) & np.isin(cells.model, NAMES[:3])),
-        "two families": kept(cells, np.isin(cells.judge, NAMES[:5]) & np.isin(cells.model, NAMES[:5])),
+        "one family": kept(
+            cells, np.isin(cells.judge, NAMES[:3]) & np.isin(cells.model, NAMES[:3])
+        ),
+        "two families": kept(
+            cells, np.isin(cells.judge, NAMES[:5]) & np.isin(cells.model, NAMES[:5])
+        ),
     }
-    tests = {name: {bias.term: bias.reason for bias in Idiosyncrasy({}, each).tests()} for name, each in of.items()}
+    tests = {
+        name: {bias.term: bias.reason for bias in Idiosyncrasy({}, each).tests()}
+        for name, each in of.items()
+    }
     assert tests["no own"]["m1"] == because(Reason.NO_OWN_ANSWERS)
-    assert tests["judge"]["m1"] == tests["model"]["m1"] == because(Reason.NO_UNRELATED_CELL, names="m1")
+    assert (
+        tests["judge"]["m1"]
+        == tests["model"]["m1"]
+        == because(Reason.NO_UNRELATED_CELL, names="m1")
+    )
     assert tests["judge"]["m0"] == tests["model"]["m0"] == tests["no own"][ALL_JUDGES] == ""
     assert tests["one family"]["m0"] == because(Reason.NO_UNRELATED_CELL, names="m0")
     assert tests["two families"]["m0"] == because(Reason.NOT_LINKED, names="m0")
@@ -149,7 +192,9 @@ TWO_OF_TWO = np.array(["f0", "f0", "f1", "f1", *ALONE[4:]])
 
 def with_hole(cells):
     """Without the cells of the first two judges on one another's model."""
-    return kept(cells, ~(np.isin(cells.judge, NAMES[:2]) & np.isin(cells.model, NAMES[:2]) & ~cells.is_self))
+    return kept(
+        cells, ~(np.isin(cells.judge, NAMES[:2]) & np.isin(cells.model, NAMES[:2]) & ~cells.is_self)
+    )
 
 
 @pytest.mark.parametrize(
@@ -168,17 +213,25 @@ def with_hole(cells):
 )
 def test_fewer_than_four_degrees_of_freedom_are_refused(cells, df):
     assert cells.additive.df == df
-    reasons = {bias.reason for bias in Idiosyncrasy({}, cells).biases if bias.quantity == "self_bias"}
+    reasons = {
+        bias.reason for bias in Idiosyncrasy({}, cells).biases if bias.quantity == "self_bias"
+    }
     if len(np.unique(cells.judge_family)) < len(np.unique(cells.judge)):
-        assert {code(reason) for reason in reasons} == {Reason.NOT_LINKED}  # two parts, one of each family's judges
+        # Two parts, one of each family's judges
+        assert {code(reason) for reason in reasons} == {Reason.NOT_LINKED}
     else:
-        assert reasons == {because(Reason.FEW_CELLS, df=df, least=LEAST_DF) if df < LEAST_DF else ""}
+        assert reasons == {
+            because(Reason.FEW_CELLS, df=df, least=LEAST_DF) if df < LEAST_DF else ""
+        }
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_no_bias_has_more_degrees_of_freedom_than_the_unrelated_cells(seed):
     """So few cells often seem to have no preferences, which then have many degrees of freedom."""
-    for cells, most in ((grid(2, 7, families=ALONE, seed=seed), 4), (grid(4, 4, families=ALONE, seed=seed), 5)):
+    for cells, most in (
+        (grid(2, 7, families=ALONE, seed=seed), 4),
+        (grid(4, 4, families=ALONE, seed=seed), 5),
+    ):
         each = Idiosyncrasy({"spec": "main"}, replace(cells, variance=1e-3 * np.ones(len(cells.n))))
         pooled, *_ = pooled_rows([each], confidence=0.9)
         df = [bias.df for bias in each.tests()] + [pooled["df"]]
@@ -195,15 +248,20 @@ def test_a_bias_with_few_prompts_or_few_models_is_refused():
     cells = grid(prompts=60)
     cells.prompts[cells.model == "m3"] = 8
     reasons = refused(cells)
-    assert reasons["self_bias", "m3"] == because(Reason.FEW_PROMPTS, names="m3", prompts=8, least=10)
-    assert reasons["self_bias", "m4"] == reasons["family_bias", "f1"] == ""  # by the other judge of the family
+    assert reasons["self_bias", "m3"] == because(
+        Reason.FEW_PROMPTS, names="m3", prompts=8, least=10
+    )
+    # By the other judge of the family
+    assert reasons["self_bias", "m4"] == reasons["family_bias", "f1"] == ""
     assert code(refused(grid(prompts=9))["family_bias", "f1"]) is Reason.FEW_PROMPTS
     few = refused(kept(cells, ~((cells.judge == "m0") & np.isin(cells.model, NAMES[5:]))))
     assert few["self_bias", "m0"] == because(Reason.FEW_MODELS, models=2, least=3)
     assert few["self_bias", "m1"] == ""
 
 
-@pytest.mark.parametrize(("sizes", "share"), [((6, 1, 1, 1), "67 %"), ((5, 1, 1, 1, 1), "56 %"), ((4, 2, 2, 1), None)])
+@pytest.mark.parametrize(
+    ("sizes", "share"), [((6, 1, 1, 1), "67 %"), ((5, 1, 1, 1, 1), "56 %"), ((4, 2, 2, 1), None)]
+)
 def test_judges_of_a_family_of_most_models_are_refused(sizes, share):
     reasons = refused(grid(families=np.repeat(ALONE[: len(sizes)], sizes)))
     expected = because(Reason.DOMINANT_FAMILY, family="f0", share=share) if share else ""
@@ -213,32 +271,45 @@ def test_judges_of_a_family_of_most_models_are_refused(sizes, share):
 
 
 @pytest.mark.parametrize(
-    ("sizes", "expected"), [((3, 3, 3), "few_families"), ((6, 1, 1, 1), "dominant_family"), ((3, 2, 2, 2), "")]
+    ("sizes", "expected"),
+    [((3, 3, 3), "few_families"), ((6, 1, 1, 1), "dominant_family"), ((3, 2, 2, 2), "")],
 )
 def test_families_of_models_may_leave_no_bias_established(sizes, expected):
     each = Idiosyncrasy({"spec": "main"}, grid(families=np.repeat(ALONE[: len(sizes)], sizes)))
-    rows = [row for row in idiosyncrasy_rows([each], confidence=0.9) if row["term"] in NAMES and not row["reason"]]
+    rows = [
+        row
+        for row in idiosyncrasy_rows([each], confidence=0.9)
+        if row["term"] in NAMES and not row["reason"]
+    ]
     assert {row["doubt"].partition(" ")[0] for row in rows} == {expected}
 
 
 @pytest.mark.parametrize(
     ("dials", "seed"),
     [
-        ({"dimensions": 3, "prompts": 100, "noise": 0.25}, [3, 141]),  # c_m does not settle: self-biases were -0.6 of 0.2
-        ({"dimensions": 2, "prompts": 60, "noise": 0.1}, [11, 54]),  # c_m settles at 2.8 times the range of the cell means
+        # c_m does not settle: self-biases were -0.6 of 0.2
+        ({"dimensions": 3, "prompts": 100, "noise": 0.25}, [3, 141]),
+        # c_m settles at 2.8 times the range of the cell means
+        ({"dimensions": 2, "prompts": 60, "noise": 0.1}, [11, 54]),
     ],
 )
 def test_a_fit_whose_effects_of_models_diverge_is_refused(dials, seed):
-    world = MonteCarloWorld(families=(6, 1, 1, 1), **dials, intercept=0.3, slope=0.5, family_preference=0.03)
+    world = MonteCarloWorld(
+        families=(6, 1, 1, 1), **dials, intercept=0.3, slope=0.5, family_preference=0.03
+    )
     (each,) = idiosyncrasies(MAIN, world.draw(np.random.default_rng(seed)))
     rows = list(idiosyncrasy_rows([each], confidence=0.9))
     assert {code(row["reason"]) for row in rows} == {Reason.NOT_CONVERGED, Reason.NO_SIBLINGS}
     assert not any("estimate" in row for row in rows)
-    assert {code(row["reason"]) for row in residual_rows([each], confidence=0.9)} == {Reason.NOT_CONVERGED}
+    assert {code(row["reason"]) for row in residual_rows([each], confidence=0.9)} == {
+        Reason.NOT_CONVERGED
+    }
 
 
 def with_missing(own, *, elsewhere=0, of_judge=0):
-    """A grid of 100 prompts: m0 misses `own` of its own answers and `of_judge` of each other; m1 to m7 `elsewhere` of m0's."""
+    """A grid of 100 prompts: m0 misses `own` of its own answers and `of_judge` of each other; m1 to
+    m7 `elsewhere` of m0's.
+    """
     cells = grid()
     cells = replace(cells, rating=np.full(len(cells.n), 0.6))
     number = np.where(cells.judge == "m0", of_judge, 0)
@@ -266,8 +337,14 @@ def test_own_ratings_are_missing_if_more_are_than_elsewhere(missing, share):
 
 def test_missing_own_ratings_take_the_adverse_end_in_the_interval_and_in_the_mean():
     whole, part = (Idiosyncrasy({"spec": "main"}, with_missing(own)) for own in (0, 12))
-    rows = [{row["term"]: row for row in idiosyncrasy_rows([each], confidence=0.9)} for each in (whole, part)]
-    for term, weight in (("m0", 1.0), (ALL_JUDGES, part.pooled(part.concluded("self_bias")).weights[0])):
+    rows = [
+        {row["term"]: row for row in idiosyncrasy_rows([each], confidence=0.9)}
+        for each in (whole, part)
+    ]
+    for term, weight in (
+        ("m0", 1.0),
+        (ALL_JUDGES, part.pooled(part.concluded("self_bias")).weights[0]),
+    ):
         before, after = (each[term] for each in rows)
         assert after["missing"] == pytest.approx(0.12)
         assert after["estimate"] == before["estimate"]
@@ -284,7 +361,9 @@ def by_closed_testing(p_values, correlation, confidence):
     """The same by testing every set of biases, with the variance of its own sum."""
     scores, count = norm.isf(p_values), len(p_values)
     largest = 0
-    for members in map(list, (np.flatnonzero(bits) for bits in product((0, 1), repeat=count) if any(bits))):
+    for members in map(
+        list, (np.flatnonzero(bits) for bits in product((0, 1), repeat=count) if any(bits))
+    ):
         positive = np.maximum(correlation[np.ix_(members, members)], 0)
         if scores[members].sum() <= norm.ppf(confidence) * np.sqrt(positive.sum()):
             largest = max(largest, len(members))
@@ -309,13 +388,18 @@ def test_the_table_of_a_study(twin):
     for row in rows:
         assert row["reason"] == ""
         assert row["df"] <= 43
-        assert row["ci_high"] - row["estimate"] == pytest.approx(t.ppf(0.95, row["df"]) * row["std_error"], rel=1e-6)
+        assert row["ci_high"] - row["estimate"] == pytest.approx(
+            t.ppf(0.95, row["df"]) * row["std_error"], rel=1e-6
+        )
         assert ("shrunk" in row) == (row["term"] != ALL_JUDGES)
 
 
 def test_the_pooled_mean_of_a_study_is_with_all_and_without_each(twin):
     slices = idiosyncrasies(BY_DIMENSION, twin)
-    rows, gaps = list(pooled_rows(slices, confidence=0.9)), list(idiosyncrasy_rows(slices, confidence=0.9))
+    rows, gaps = (
+        list(pooled_rows(slices, confidence=0.9)),
+        list(idiosyncrasy_rows(slices, confidence=0.9)),
+    )
     assert len(rows) == 7 * (1 + 9 + 1 + 4)
     for label in {row["slice"] for row in rows}:
         for quantity, number in (("self_bias", 9), ("family_bias", 4)):
@@ -323,14 +407,18 @@ def test_the_pooled_mean_of_a_study_is_with_all_and_without_each(twin):
             whole, *parts = of_slice
             assert [row["biases"] for row in of_slice] == [number, *[number - 1] * number]
             assert sum(row["weight"] for row in parts) == pytest.approx(1)
-            terms = {row["term"]: row for row in gaps if (row["slice"], row["quantity"]) == (label, quantity)}
+            terms = {
+                row["term"]: row
+                for row in gaps
+                if (row["slice"], row["quantity"]) == (label, quantity)
+            }
             assert {row["left_out"] for row in parts} == set(terms) - {ALL_JUDGES}
             mean = sum(row["weight"] * terms[row["left_out"]]["estimate"] for row in parts)
             assert whole["estimate"] == pytest.approx(mean, abs=1e-12)
             if quantity == "self_bias":
-                assert {key: terms[ALL_JUDGES][key] for key in ("estimate", "std_error", "p_value")} == {
-                    key: whole[key] for key in ("estimate", "std_error", "p_value")
-                }
+                assert {
+                    key: terms[ALL_JUDGES][key] for key in ("estimate", "std_error", "p_value")
+                } == {key: whole[key] for key in ("estimate", "std_error", "p_value")}
 
 
 def test_own_cells_are_the_biases(twin):
@@ -348,7 +436,8 @@ def test_own_cells_are_the_biases(twin):
 
 
 def test_what_has_no_residual_has_a_reason(twin):
-    dropped = ["Llama 3 8B", "Llama 3 70B", "Mistral 7B", "Mistral Large", "Claude v2"]  # two families of two are left
+    # Two families of two are left
+    dropped = ["Llama 3 8B", "Llama 3 70B", "Mistral 7B", "Mistral Large", "Claude v2"]
     few = Spec.of("few", subset={"models_dropped": dropped})
     result = list(residual_rows(idiosyncrasies(few, twin), confidence=0.9))
     assert [row["reason"] for row in result] == [because(Reason.FEW_CELLS, df=2, least=4)] * 16
@@ -364,20 +453,35 @@ def test_what_has_no_residual_has_a_reason(twin):
 def test_a_judge_without_slope_has_a_row_with_the_reason(twin, monkeypatch):
     ((_, cells),) = tables_of_slices(MAIN, twin)
     lacking = replace(cells, without_slope=["some judge"])
-    monkeypatch.setattr("recuse.inference.idiosyncrasy.tables_of_slices", lambda *_: [("", lacking)])
+    monkeypatch.setattr(
+        "recuse.inference.idiosyncrasy.tables_of_slices", lambda *_: [("", lacking)]
+    )
     slices = idiosyncrasies(MAIN, twin)
     *_, last = residual_rows(slices, confidence=0.9)
-    assert (last["judge"], last["reason"], "residual" in last) == ("some judge", because(Reason.NO_SLOPE), False)
-    (row,) = [row for row in idiosyncrasy_rows(slices, confidence=0.9) if row["term"] == "some judge"]
+    assert (last["judge"], last["reason"], "residual" in last) == (
+        "some judge",
+        because(Reason.NO_SLOPE),
+        False,
+    )
+    (row,) = [
+        row for row in idiosyncrasy_rows(slices, confidence=0.9) if row["term"] == "some judge"
+    ]
     assert (row["reason"], row["cells"], "estimate" in row) == (because(Reason.NO_SLOPE), 0, False)
 
 
 def test_the_error_of_a_family_bias_is_that_of_a_prediction_of_its_cells():
-    """The spreads of preferences that are estimated change the prediction, not the mean of the family's own cells."""
+    """The spreads of preferences that are estimated change the prediction, not the mean of the
+    family's own cells.
+    """
     slices = Idiosyncrasy({}, grid())
-    families = [bias for bias in slices.biases if bias.quantity == "family_bias" and not bias.reason]
+    families = [
+        bias for bias in slices.biases if bias.quantity == "family_bias" and not bias.reason
+    ]
     assert len(families) == 4
     for bias in families:
-        contrast, own = slices.fit.without_family(bias.among)[None], (bias.among / bias.among.sum())[None]
+        contrast, own = (
+            slices.fit.without_family(bias.among)[None],
+            (bias.among / bias.among.sum())[None],
+        )
         variance, _ = slices.fit.errors(contrast, own).of(np.ones(1))
         assert bias.std_error == pytest.approx(np.sqrt(variance), rel=1e-9)

@@ -16,7 +16,14 @@ from recuse.check.facts import facts_of
 from recuse.data.cells import Cells, count_shard, gather_cells
 from recuse.data.files import RatingsFile
 from recuse.data.raters import agreement, check_raters
-from recuse.data.ratings import StudyFiles, cells_of_files, check_files, normalise, plan_study, write_shard
+from recuse.data.ratings import (
+    StudyFiles,
+    cells_of_files,
+    check_files,
+    normalise,
+    plan_study,
+    write_shard,
+)
 from recuse.data.registry import Registry
 from recuse.data.study import Study
 from recuse.inference.leaderboard import SHRUNK, Removed, write_debiased
@@ -27,7 +34,9 @@ from recuse.model.spec import Spec
 from recuse.validation.compare import compared
 
 REGISTRY = Registry.from_config(CONFIG["models"])
-SPECS = [spec for spec in Spec.from_config(CONFIG["specs"]) if spec.model.estimator == "least_squares"]
+SPECS = [
+    spec for spec in Spec.from_config(CONFIG["specs"]) if spec.model.estimator == "least_squares"
+]
 SPECS = [spec.changed(wild=None, bootstrap=spec.errors.bootstrap and 99) for spec in SPECS]
 # Every third judge rates both datasets, the others one of them.
 ROWS = """
@@ -41,17 +50,25 @@ RATERS = """
            hash(model, dimension, dataset, prompt_id[:3]) % 4 + hash(model, dataset, prompt_id[:3], rater) % 2 as rating
     from '{raw}', range(3) as raters(rater) order by all"""
 TYPES = {"cnn": "news", "xsum": "other"}
-ALIKE, APART = "", " || ' of ' || dataset"  # after the number of a prompt; the order of the rows is the same
+# After the number of a prompt; the order of the rows is the same
+ALIKE, APART = "", " || ' of ' || dataset"
 
 
 @pytest.fixture(scope="module")
 def studies(tmp_path_factory):
-    """The same rows with ids that the datasets share, and with ids of their own; each with its folder and files."""
+    """The same rows with ids that the datasets share, and with ids of their own; each with its
+    folder and files.
+    """
     made = []
     for suffix in (ALIKE, APART):
         folder = tmp_path_factory.mktemp("ids")
-        duckdb.sql(f"copy ({ROWS.format(names=NINE, suffix=suffix)}) to '{folder}/raw.parquet' (format parquet)")
-        source = StudyFiles([RatingsFile(f"{folder}/raw.parquet")], {"A": [0, 4], "B": [0, 4]}, TYPES, REGISTRY)
+        duckdb.sql(
+            f"copy ({ROWS.format(names=NINE, suffix=suffix)}) to '{folder}/raw.parquet' (format"
+            " parquet)"
+        )
+        source = StudyFiles(
+            [RatingsFile(f"{folder}/raw.parquet")], {"A": [0, 4], "B": [0, 4]}, TYPES, REGISTRY
+        )
         made.append((built(folder, "ids", source), folder, source))
     return made
 
@@ -64,7 +81,12 @@ def of_both(studies, function):
 
 
 def test_ratings_and_completeness_are_those_of_ids_apart(studies):
-    rows = of_both(studies, lambda study, *_: duckdb.sql(f"select * exclude (prompt_id) from '{study.ratings[0]}'").fetchall())
+    rows = of_both(
+        studies,
+        lambda study, *_: duckdb.sql(
+            f"select * exclude (prompt_id) from '{study.ratings[0]}'"
+        ).fetchall(),
+    )
     assert len(rows) == 24 * 2 * 9 * 6
     table = of_both(studies, lambda study, folder, _: read_table(folder / "completeness.csv"))
     assert {row["prompts"] for row in table} == {"24"}
@@ -86,20 +108,35 @@ def test_every_fit_is_that_of_ids_apart_and_of_statsmodels(studies, spec):
 def test_shards_are_those_of_ids_apart(studies, tmp_path):
     def sharded(study, folder, source):
         (tmp_path / folder.name).mkdir()
-        paths = {name: f"{tmp_path}/{folder.name}/{name}" for name in ("checked", "summary", "plan", "completeness", "cells")}
+        paths = {
+            name: f"{tmp_path}/{folder.name}/{name}"
+            for name in ("checked", "summary", "plan", "completeness", "cells")
+        }
         check_files(source, checked=paths["checked"], summary=paths["summary"])
         tables = {name: paths[name] for name in ("plan", "completeness")}
-        plan_study("ids", replace(source, files=[]), summaries=[paths["summary"]], shards=5, **tables)
+        plan_study(
+            "ids", replace(source, files=[]), summaries=[paths["summary"]], shards=5, **tables
+        )
         shards = [f"{tmp_path}/{folder.name}/{shard}.parquet" for shard in range(5)]
         for shard, path in enumerate(shards):
-            write_shard(source, checked=[paths["checked"]], plan=paths["plan"], shard=shard, ratings=path)
+            write_shard(
+                source, checked=[paths["checked"]], plan=paths["plan"], shard=shard, ratings=path
+            )
             count_shard(path, f"{path}.counts")
         gather_cells([f"{path}.counts" for path in shards], paths["cells"])
-        assert duckdb.sql(f"from read_parquet({shards})").fetchall() == duckdb.sql(f"from '{study.ratings[0]}'").fetchall()
-        codes = [duckdb.sql(f"select min(prompt), max(prompt) from '{path}'").fetchall()[0] for path in shards]
+        assert (
+            duckdb.sql(f"from read_parquet({shards})").fetchall()
+            == duckdb.sql(f"from '{study.ratings[0]}'").fetchall()
+        )
+        codes = [
+            duckdb.sql(f"select min(prompt), max(prompt) from '{path}'").fetchall()[0]
+            for path in shards
+        ]
         assert [first for first, _ in codes[1:]] == [last + 1 for _, last in codes[:-1]]
         scattered = Study("ids", paths["cells"], shards)
-        return repr(estimate(Spec.of("main"), scattered, confidence=0.9, seed=5)), read_table(paths["completeness"])
+        return repr(estimate(Spec.of("main"), scattered, confidence=0.9, seed=5)), read_table(
+            paths["completeness"]
+        )
 
     of_both(studies, sharded)
 
@@ -109,12 +146,23 @@ def test_a_prompt_of_an_id_in_two_datasets_is_in_the_shard_of_the_other(studies,
     (_, _, source), _ = studies
     check_files(source, checked=f"{tmp_path}/checked", summary=f"{tmp_path}/summary")
     plan_study(
-        "ids", source, summaries=[f"{tmp_path}/summary"], shards=40, plan=f"{tmp_path}/plan", completeness=f"{tmp_path}/c.csv"
+        "ids",
+        source,
+        summaries=[f"{tmp_path}/summary"],
+        shards=40,
+        plan=f"{tmp_path}/plan",
+        completeness=f"{tmp_path}/c.csv",
     )
     rows = []
     for shard in range(40):
         path = f"{tmp_path}/{shard}.parquet"
-        write_shard(source, checked=[f"{tmp_path}/checked"], plan=f"{tmp_path}/plan", shard=shard, ratings=path)
+        write_shard(
+            source,
+            checked=[f"{tmp_path}/checked"],
+            plan=f"{tmp_path}/plan",
+            shard=shard,
+            ratings=path,
+        )
         rows += duckdb.sql(f"select prompt, prompt_id, dataset from '{path}'").fetchall()
     assert sorted({row[0] for row in rows}) == [*range(24)]
     assert len({row[1:] for row in rows}) == len(set(rows)) == 24
@@ -143,7 +191,9 @@ def test_debiased_ratings_name_the_dataset(studies):
     (study, folder, _), _ = studies
     write_debiased(Spec.of("main"), study, Removed(SHRUNK, {}), f"{folder}/debiased.parquet")
     key = "dimension, dataset, prompt_id, judge, model"
-    assert duckdb.sql(f"select count(*) = count(distinct ({key})) from '{folder}/debiased.parquet'").fetchall() == [(True,)]
+    assert duckdb.sql(
+        f"select count(*) = count(distinct ({key})) from '{folder}/debiased.parquet'"
+    ).fetchall() == [(True,)]
 
 
 def test_a_row_that_occurs_twice_in_one_dataset_is_named(tmp_path):
@@ -151,11 +201,23 @@ def test_a_row_that_occurs_twice_in_one_dataset_is_named(tmp_path):
     path = tmp_path / "f.csv"
     path.write_text(f"{header}gpt-4o,gpt-4o,2,x,1,3,A\ngpt-4o,gpt-4o,2,y,1,3,A\n", "utf-8")
     source = StudyFiles([RatingsFile(str(path))], {"A": [0, 4]}, {}, REGISTRY)
-    tables = {"ratings": f"{tmp_path}/ratings.parquet", "completeness": f"{tmp_path}/completeness.csv"}
+    tables = {
+        "ratings": f"{tmp_path}/ratings.parquet",
+        "completeness": f"{tmp_path}/completeness.csv",
+    }
     normalise("mine", source, **tables)
-    assert connect().execute(f"select prompt, dataset from '{tables['ratings']}'").fetchall() == [(0, "x"), (1, "y")]
+    assert connect().execute(f"select prompt, dataset from '{tables['ratings']}'").fetchall() == [
+        (0, "x"),
+        (1, "y"),
+    ]
     path.write_text(path.read_text("utf-8") + "gpt-4o,gpt-4o,2,y,1,4,A\n", "utf-8")
-    same = "judge 'GPT-4o', model 'GPT-4o', dimension 'A', dataset 'y' and prompt '1' are already in .*f.csv, line 3; keep"
-    for check in (lambda: normalise("mine", source, **tables), lambda: cells_of_files("mine", source, str(tmp_path))):
+    same = (
+        "judge 'GPT-4o', model 'GPT-4o', dimension 'A', dataset 'y' and prompt '1' are already in"
+        " .*f.csv, line 3; keep"
+    )
+    for check in (
+        lambda: normalise("mine", source, **tables),
+        lambda: cells_of_files("mine", source, str(tmp_path)),
+    ):
         with pytest.raises(DataError, match=f"f.csv, line 4, column prompt_id: {same}"):
             check()

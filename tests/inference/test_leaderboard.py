@@ -1,4 +1,6 @@
-"""Leaderboards before and after debiasing: a planted swap is undone, what is refused is left out, intervals cover."""
+"""Leaderboards before and after debiasing: a planted swap is undone, what is refused is left out,
+intervals cover.
+"""
 
 from functools import partial
 
@@ -54,24 +56,51 @@ def beyond_preference(study, folder, spec=MAIN):
 
 def of_regression(study, spec=MAIN):
     (fitted,) = fits(spec, study, seed=SEED)
-    biases = {(each.quantity, each.term): (each.estimate, each.std_error) for each in fitted.coefficients}
+    biases = {
+        (each.quantity, each.term): (each.estimate, each.std_error) for each in fitted.coefficients
+    }
     return Removed(estimand_of(spec), {"": biases})
 
 
 def swapped():
-    """Models 1, 3 and 5 favour themselves by 0.2: one of 5 judges lifts them past better ones. True order: 5, 4, 3, 2, 1."""
-    dials = {"dimensions": 3, "prompts": 80, "intercept": 0.2, "slope": 0.8, "noise": 0.1, "quality_gap": 0.12}
+    """Models 1, 3 and 5 favour themselves by 0.2: one of 5 judges lifts them past better ones. True
+    order: 5, 4, 3, 2, 1.
+    """
+    dials = {
+        "dimensions": 3,
+        "prompts": 80,
+        "intercept": 0.2,
+        "slope": 0.8,
+        "noise": 0.1,
+        "quality_gap": 0.12,
+    }
     world = MonteCarloWorld(families=[1] * 5, self_bias=[0.2, 0, 0.2, 0, 0.2], **dials)
     return world.draw(np.random.default_rng(3))
 
 
-@pytest.mark.parametrize("spec", [None, MAIN, Spec.of("by_model").changed(terms=(*EQUATION_1, "model"))])
+@pytest.mark.parametrize(
+    "spec", [None, MAIN, Spec.of("by_model").changed(terms=(*EQUATION_1, "model"))]
+)
 def test_debiased_leaderboard_restores_the_order_that_bias_swapped(spec, tmp_path):
     study = swapped()
-    rows = list(board(spec or MAIN, study, of_regression(study, spec) if spec else beyond_preference(study, tmp_path)))
+    rows = list(
+        board(
+            spec or MAIN,
+            study,
+            of_regression(study, spec) if spec else beyond_preference(study, tmp_path),
+        )
+    )
     true = ["Model 5", "Model 4", "Model 3", "Model 2", "Model 1"]
-    ranks = {kind: by_model(rows, kind, "rank") for kind in (RAW, DEBIASED, WITHOUT_SELF, WITHOUT_FAMILY)}
-    assert sorted(true, key=ranks[RAW].get) == ["Model 5", "Model 3", "Model 4", "Model 1", "Model 2"]
+    ranks = {
+        kind: by_model(rows, kind, "rank") for kind in (RAW, DEBIASED, WITHOUT_SELF, WITHOUT_FAMILY)
+    }
+    assert sorted(true, key=ranks[RAW].get) == [
+        "Model 5",
+        "Model 3",
+        "Model 4",
+        "Model 1",
+        "Model 2",
+    ]
     for kind in (DEBIASED, WITHOUT_SELF, WITHOUT_FAMILY):
         assert sorted(true, key=ranks[kind].get) == true
     for model, change in by_model(rows, DEBIASED, "change").items():
@@ -84,14 +113,26 @@ def test_debiased_leaderboard_restores_the_order_that_bias_swapped(spec, tmp_pat
 
 def leaning(preference, self_bias=0.0, *, models=7):
     """Judges prefer some models to others by chance."""
-    dials = {"families": [1] * models, "dimensions": 2, "prompts": 50, "intercept": 0.2, "slope": 0.8, "noise": 0.1}
+    dials = {
+        "families": [1] * models,
+        "dimensions": 2,
+        "prompts": 50,
+        "intercept": 0.2,
+        "slope": 0.8,
+        "noise": 0.1,
+    }
     return MonteCarloWorld(**dials, preference=preference, self_bias=self_bias)
 
 
-def test_without_any_bias_debiased_scores_stay_near_raw_ones_however_large_the_regression_s_are(tmp_path):
+def test_without_any_bias_debiased_scores_stay_near_raw_ones_however_large_the_regression_s_are(
+    tmp_path,
+):
     study = leaning(0.06).draw(np.random.default_rng(3))
     removed = beyond_preference(study, tmp_path), of_regression(study)
-    shrunk, of_a = (np.ptp([*by_model(board(MAIN, study, biases), DEBIASED, "change").values()]) for biases in removed)
+    shrunk, of_a = (
+        np.ptp([*by_model(board(MAIN, study, biases), DEBIASED, "change").values()])
+        for biases in removed
+    )
     assert of_a > 0.02
     assert shrunk < 0.4 * of_a
 
@@ -103,7 +144,11 @@ def test_intervals_of_changes_cover_the_planted_biases(self_bias, tmp_path, long
     for _ in range(100 if long else 15):
         study = leaning(0.018, self_bias, models=6).draw(random)
         rows = board(MAIN, study, beyond_preference(study, tmp_path))
-        inside += [row["change_ci_low"] <= -self_bias / 6 <= row["change_ci_high"] for row in rows if row["scores"] == DEBIASED]
+        inside += [
+            row["change_ci_low"] <= -self_bias / 6 <= row["change_ci_high"]
+            for row in rows
+            if row["scores"] == DEBIASED
+        ]
     assert np.mean(inside) > 0.7
 
 
@@ -112,14 +157,24 @@ def test_what_is_subtracted_is_shrunk_where_it_can_be_and_nothing_where_it_is_re
     rows = [
         shared | {"term": "a", "shrunk": 0.02, "shrunk_std_error": 0.005},
         shared | {"term": "b"},
-        shared | {"term": "c", "reason": because(Reason.FEW_PROMPTS, names="c", prompts=8, least=10)},
+        shared
+        | {
+            "term": "c",
+            "reason": because(Reason.FEW_PROMPTS, names="c", prompts=8, least=10),
+        },
         shared | {"term": "d", "spec": "another"},
     ]
     write_table(tmp_path / "biases.csv", IDIOSYNCRASY, rows)
     for name, instead in (("main", {}), ("substitute", {"main": "substitute"})):
-        removed = removed_biases(Spec.of(name), read_table(tmp_path / "biases.csv"), debias="C", instead=instead)
+        removed = removed_biases(
+            Spec.of(name), read_table(tmp_path / "biases.csv"), debias="C", instead=instead
+        )
         found = {term: numbers for (_, term), numbers in removed.of_slices[""].items()}
-        assert found == {"a": (0.02, 0.005), "b": (0.04, 0.01), "c": pytest.approx((np.nan, np.nan), nan_ok=True)}
+        assert found == {
+            "a": (0.02, 0.005),
+            "b": (0.04, 0.01),
+            "c": pytest.approx((np.nan, np.nan), nan_ok=True),
+        }
 
 
 def test_the_own_cell_of_a_refused_judge_is_left_out():
@@ -138,11 +193,19 @@ def test_replicates_are_of_the_rows_of_the_same_resamples(twin):
     spec = Spec.of("main", subset={"dimension": ["Helpfulness", "Completeness"]})
     ((label, _, pairs, totals),) = totals_of_slices(spec, twin, replicates=200, seed=SEED)
     frame = duckdb.sql(spec.selection.rows(twin.ratings)).df()
-    names, prompt = [(judge, model) for judge in pairs.judges for model in pairs.models], frame["prompt"].to_numpy()
+    names, prompt = (
+        [(judge, model) for judge in pairs.judges for model in pairs.models],
+        frame["prompt"].to_numpy(),
+    )
     assert (label, totals.prompts) == ("", twin.prompts)
     for replicate, times in enumerate([np.ones(twin.prompts), *times_drawn(twin.prompts, 200)[:3]]):
         rows = np.repeat(np.arange(len(frame)), times.astype(int)[prompt])
-        means = frame.iloc[rows].groupby(["judge", "model"], observed=True)[["rating_unit", "gt_unit"]].mean().reindex(names)
+        means = (
+            frame.iloc[rows]
+            .groupby(["judge", "model"], observed=True)[["rating_unit", "gt_unit"]]
+            .mean()
+            .reindex(names)
+        )
         np.testing.assert_allclose(totals.means()[replicate].T, means, rtol=0, atol=1e-10)
 
 
@@ -157,11 +220,19 @@ def test_slices_and_intervals(twin, tmp_path):
         assert row["rank_low"] <= row["rank"] <= row["rank_high"]
         assert ("change" in row) == (row["scores"] != RAW)
         assert row["estimand"] == (SHRUNK if row["scores"] == DEBIASED else "")
-        assert row["judges"] == {WITHOUT_SELF: 8, WITHOUT_FAMILY: 6 if "Claude" in row["model"] else 7}.get(row["scores"], 9)
+        assert row["judges"] == {
+            WITHOUT_SELF: 8,
+            WITHOUT_FAMILY: 6 if "Claude" in row["model"] else 7,
+        }.get(row["scores"], 9)
     assert set(rows[-1]) | {"study", "note"} == set(LEADERBOARD)
-    raw = f"select judge, avg(rating_unit) as mean from '{twin.ratings[0]}' where model = 'GPT-4o' group by judge"
+    raw = (
+        f"select judge, avg(rating_unit) as mean from '{twin.ratings[0]}' where model = 'GPT-4o'"
+        " group by judge"
+    )
     ((mean,),) = duckdb.sql(f"select avg(mean) from ({raw})").fetchall()
-    assert next(row["score"] for row in rows if row["model"] == "GPT-4o") == pytest.approx(mean, abs=1e-12)
+    assert next(row["score"] for row in rows if row["model"] == "GPT-4o") == pytest.approx(
+        mean, abs=1e-12
+    )
     assert rows == list(board(spec, twin, removed))
 
 
@@ -176,7 +247,8 @@ def test_scores_of_all_pairs_are_means_and_of_some_pairs_are_fair():
 
 
 def test_models_that_no_judge_compares_have_no_scores():
-    blocks = np.kron(np.eye(2, dtype=bool), np.ones((2, 2), dtype=bool))  # two judges of two models each
+    # Two judges of two models each
+    blocks = np.kron(np.eye(2, dtype=bool), np.ones((2, 2), dtype=bool))
     assert np.isnan(score_weights_of_pairs(blocks)).all()
     blocks[0, 2] = True
     assert not np.isnan(score_weights_of_pairs(blocks)).any()
@@ -184,23 +256,33 @@ def test_models_that_no_judge_compares_have_no_scores():
 
 @pytest.mark.parametrize("families", [[2], [1, 1]])
 def test_without_biases_that_are_estimable_two_judges_compare_nothing(families):
-    world = MonteCarloWorld(families=families, dimensions=2, prompts=20, intercept=0.2, slope=0.5, noise=0.1)
+    world = MonteCarloWorld(
+        families=families, dimensions=2, prompts=20, intercept=0.2, slope=0.5, noise=0.1
+    )
     rows = list(board(MAIN, world.draw(np.random.default_rng(1)), Removed(SHRUNK, {})))
     for row in rows:
         left_out = row["scores"] not in (RAW, HUMAN)
         assert ("score" in row) != left_out
-        assert row["note"] == ("not_compared" if left_out else because(Reason.SHORT_INTERVALS, prompts=20, few=30))
+        assert row["note"] == (
+            "not_compared" if left_out else because(Reason.SHORT_INTERVALS, prompts=20, few=30)
+        )
 
 
 @pytest.mark.parametrize("prompts", [12, 30, 200])
 def test_rank_sets_of_equals_contain_all_ranks_with_the_stated_probability(prompts):
-    """Of nine equals all sets run from 1 to 9 with probability `confidence`, even with few prompts."""
+    """Of nine equals all sets run from 1 to 9 with probability `confidence`, even with few
+    prompts.
+    """
     generator = np.random.default_rng(4)
     whole, covered = [], []
     share = tail(0.9, prompts)
     for _ in range(300):
         sample = generator.standard_normal((prompts, 1)) + generator.standard_normal((prompts, 9))
-        drawn = generator.multinomial(prompts, np.full(prompts, 1 / prompts), size=200) / prompts @ sample
+        drawn = (
+            generator.multinomial(prompts, np.full(prompts, 1 / prompts), size=200)
+            / prompts
+            @ sample
+        )
         low, high = rank_sets(sample.mean(axis=0), drawn, prompts=prompts, confidence=0.9)
         whole.append((low == 1).all() and (high == 9).all())
         ends = np.quantile(drawn, [share, 1 - share], axis=0)
@@ -210,7 +292,9 @@ def test_rank_sets_of_equals_contain_all_ranks_with_the_stated_probability(promp
 
 
 def test_rank_sets_without_any_variation_are_the_ranks():
-    low, high = rank_sets(np.array([0.5, 0.7, 0.7]), np.tile([0.5, 0.7, 0.7], (3, 1)), prompts=9, confidence=0.9)
+    low, high = rank_sets(
+        np.array([0.5, 0.7, 0.7]), np.tile([0.5, 0.7, 0.7], (3, 1)), prompts=9, confidence=0.9
+    )
     assert (list(low), list(high)) == ([3, 1, 1], [3, 2, 2])
 
 
@@ -222,14 +306,20 @@ def test_scores_that_differ_by_rounding_alone_are_equal():
 
 
 def drawn_board(replicates=300, prompts=50, lost=0):
-    """A slice of four judges, of which model c is none; in the first `lost` replicates a's rating of itself is missing."""
+    """A slice of four judges, of which model c is none; in the first `lost` replicates a's rating
+    of itself is missing.
+    """
     generator = np.random.default_rng(8)
     pairs = Pairs(np.array(list("abde")), np.array(list("abc")), np.arange(12))
-    means = np.round(generator.random((4, 3)), 1) + 0.1 * generator.standard_normal((1 + replicates, 4, 3))
+    means = np.round(generator.random((4, 3)), 1) + 0.1 * generator.standard_normal(
+        (1 + replicates, 4, 3)
+    )
     means[0] = np.round(means[0], 1)
     means[1 : 1 + lost, 0, 0] = np.nan
     bias, family = np.full(means.shape, 1e-15), np.zeros((4, 3), dtype=bool)  # no bias but rounding
-    rows = leaderboard(pairs, means, bias, family, human=np.zeros(means.shape), prompts=prompts, confidence=0.9)
+    rows = leaderboard(
+        pairs, means, bias, family, human=np.zeros(means.shape), prompts=prompts, confidence=0.9
+    )
     return means, {(row["scores"], row["model"]): row for row in rows}
 
 
@@ -242,16 +332,22 @@ def test_changes_are_of_the_same_replicates_and_0_where_nothing_is_left_out():
         row = rows[WITHOUT_SELF, model]
         assert row["change"] == pytest.approx(change[0, place], abs=1e-12)
         ends = np.quantile(change[1:, place], [tail(0.9, 50), 1 - tail(0.9, 50)])
-        assert (row["change_ci_low"], row["change_ci_high"]) == pytest.approx(tuple(ends), abs=1e-12)
+        assert (row["change_ci_low"], row["change_ci_high"]) == pytest.approx(
+            tuple(ends), abs=1e-12
+        )
     for kind, model in ((WITHOUT_SELF, "c"), (DEBIASED, "a"), (DEBIASED, "c")):
-        assert [rows[kind, model][key] for key in ("change", "change_ci_low", "change_ci_high")] == [0, 0, 0]
+        assert [
+            rows[kind, model][key] for key in ("change", "change_ci_low", "change_ci_high")
+        ] == [0, 0, 0]
     assert rows[WITHOUT_SELF, "c"]["score"] == pytest.approx(rows[RAW, "c"]["score"], abs=1e-12)
     error = means[1:, :, 2].mean(axis=1).std(ddof=1) * np.sqrt(50 / 49)
     assert rows[RAW, "c"]["std_error"] == pytest.approx(error, rel=1e-12)
 
 
 def test_replicates_without_a_raw_score_are_left_out_of_all_kinds():
-    """Where a's rating of itself is lost there is no raw score, though one without judges' ratings of themselves."""
+    """Where a's rating of itself is lost there is no raw score, though one without judges' ratings
+    of themselves.
+    """
     _, rows = drawn_board(lost=40)
     assert {row["replicates"] for (kind, _), row in rows.items() if kind != HUMAN} == {260}
 
@@ -266,13 +362,18 @@ def test_debiased_ratings_are_rows_less_the_biases_and_missing_where_there_is_no
     removed = beyond_preference(twin, tmp_path)
     removed.of_slices[""]["self_bias", "GPT-4o"] = np.nan, np.nan
     write_debiased(MAIN, twin, removed, str(tmp_path / "debiased.parquet"))
-    result, raw = (duckdb.sql(f"from '{path}'").df() for path in (tmp_path / "debiased.parquet", twin.ratings[0]))
+    result, raw = (
+        duckdb.sql(f"from '{path}'").df()
+        for path in (tmp_path / "debiased.parquet", twin.ratings[0])
+    )
     np.testing.assert_array_equal(result["prompt_id"], raw["prompt_id"])
     own = (raw["judge"].astype(str) == raw["model"].astype(str)).to_numpy()
     family = (raw["judge_family"].astype(str) == raw["model_family"].astype(str)).to_numpy() & ~own
     expected = np.zeros(len(raw))
     expected[own] = [removed.of_slices[""]["self_bias", judge][0] for judge in raw["judge"][own]]
-    expected[family] = [removed.of_slices[""]["family_bias", name][0] for name in raw["judge_family"][family]]
+    expected[family] = [
+        removed.of_slices[""]["family_bias", name][0] for name in raw["judge_family"][family]
+    ]
     np.testing.assert_array_equal(result["bias"], expected)
     np.testing.assert_array_equal(result["debiased_unit"], raw["rating_unit"] - expected)
     np.testing.assert_array_equal(np.isnan(expected), own & (raw["judge"] == "GPT-4o").to_numpy())
@@ -281,12 +382,20 @@ def test_debiased_ratings_are_rows_less_the_biases_and_missing_where_there_is_no
 
 @pytest.mark.parametrize("spec", [MAIN, Spec.of("main", terms=[*EQUATION_1, "model"])])
 @pytest.mark.parametrize("debias", ["C", REGRESSION])
-def test_the_mean_gap_of_all_own_ratings_is_the_self_bias_that_is_removed(spec, debias, twin, tmp_path):
+def test_the_mean_gap_of_all_own_ratings_is_the_self_bias_that_is_removed(
+    spec, debias, twin, tmp_path
+):
     write_table(tmp_path / "main.csv", ESTIMATES, estimate(spec, twin, confidence=0.9).estimates)
     estimates = read_table(tmp_path / "main.csv")
     shrunk = beyond_preference(twin, tmp_path)
-    removed = shrunk if debias == "C" else removed_biases(spec, estimates, debias=debias, instead={})
-    biases = {term: value for (quantity, term), (value, _) in removed.of_slices[""].items() if quantity == "self_bias"}
+    removed = (
+        shrunk if debias == "C" else removed_biases(spec, estimates, debias=debias, instead={})
+    )
+    biases = {
+        term: value
+        for (quantity, term), (value, _) in removed.of_slices[""].items()
+        if quantity == "self_bias"
+    }
     gaps = {}
     for row in judgment_rows(spec, twin, estimates, removed, most=10**9):
         gaps.setdefault(row["judge"], []).append(row["gap"])

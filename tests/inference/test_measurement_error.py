@@ -1,4 +1,6 @@
-"""Corrected moments and split raters: against formulas on rows, refits without each prompt and statsmodels."""
+"""Corrected moments and split raters: against formulas on rows, refits without each prompt and
+statsmodels.
+"""
 
 import duckdb
 import numpy as np
@@ -33,7 +35,15 @@ from recuse.simulate.ratings import simulate
 from recuse.validation.estimators import try_estimators
 from recuse.validation.world import RATERS, MonteCarloWorld
 
-WORLD = {"families": (2, 1), "dimensions": 2, "prompts": 60, "intercept": 0.3, "slope": 0.5, "noise": 0.2, "reliability": 0.6}
+WORLD = {
+    "families": (2, 1),
+    "dimensions": 2,
+    "prompts": 60,
+    "intercept": 0.3,
+    "slope": 0.5,
+    "noise": 0.2,
+    "reliability": 0.6,
+}
 EQUATION = Spec.of("main")
 LENGTH = Spec.of("length", length="prompt")
 
@@ -63,12 +73,25 @@ def fit(study, spec, share, noise=None, selection=None):
 
 
 def rows_of(study, spec):
-    """Design, rating, places of the human score in it, human score, dimension, prompt and group of every row."""
-    (block,), (_, design) = study.row_blocks(spec.selection, study.factors), design_on(study, spec, spec.selection)
+    """Design, rating, places of the human score in it, human score, dimension, prompt and group of
+    every row.
+    """
+    (block,), (_, design) = (
+        study.row_blocks(spec.selection, study.factors),
+        design_on(study, spec, spec.selection),
+    )
     w = np.stack([np.ones(len(block.rating)), *block.covariates], axis=1)
     layout = design.regressors[block.group]
     x = np.einsum("rw,rwt->rt", w, layout)
-    return x, block.rating, layout[:, REFERENCE], w[:, 1], study.factors["dimension"][block.group], block.prompt, block.group
+    return (
+        x,
+        block.rating,
+        layout[:, REFERENCE],
+        w[:, 1],
+        study.factors["dimension"][block.group],
+        block.prompt,
+        block.group,
+    )
 
 
 def of_rows(x, y, b, reference, dimension, reliability):
@@ -89,7 +112,9 @@ def test_estimates_are_the_formulas_on_rows(dials):
 
 
 def test_errors_are_those_of_refits_without_each_prompt():
-    """The jackknife refits everything, the variances of the reference too; its errors are larger by the order 1 / prompts."""
+    """The jackknife refits everything, the variances of the reference too; its errors are larger by
+    the order 1 / prompts.
+    """
     study = drawn(prompts=150, missing=0.2, prompt_shock=0.1)
     terms, result = fit(study, EQUATION, MOMENTS)
     x, y, b, reference, dimension, prompt, _ = rows_of(study, EQUATION)
@@ -118,17 +143,27 @@ def test_split_raters_are_instrumental_variables_of_each_rater_in_turn():
     from statsmodels.sandbox.regression.gmm import IV2SLS
 
     study = drawn(missing=0.2)
-    terms, result = fit(study.with_rater_errors(), EQUATION, MOMENTS, SplitRaters(), LENGTH.selection)
+    terms, result = fit(
+        study.with_rater_errors(), EQUATION, MOMENTS, SplitRaters(), LENGTH.selection
+    )
     x, y, b, reference, _, prompt, group = rows_of(study, EQUATION)
-    d, m = (np.unique(study.factors[name], return_inverse=True)[1][group] for name in ("dimension", "model"))
+    d, m = (
+        np.unique(study.factors[name], return_inverse=True)[1][group]
+        for name in ("dimension", "model")
+    )
     raters = study.raters[prompt, d, m]  # (rows, raters)
     turns = [(raters[:, k], np.delete(raters, k, axis=1).mean(axis=1)) for k in range(RATERS)]
     base = x - b * reference[:, None]
-    regressors, instruments = (np.concatenate([base + b * turn[side][:, None] for turn in turns]) for side in (0, 1))
+    regressors, instruments = (
+        np.concatenate([base + b * turn[side][:, None] for turn in turns]) for side in (0, 1)
+    )
     expected = IV2SLS(np.tile(y, RATERS), regressors, instruments).fit().params
     np.testing.assert_allclose(result.estimate, expected, rtol=1e-8)
     residual = np.tile(y, RATERS) - regressors @ expected
-    scores = [(instruments * residual[:, None])[np.tile(prompt, RATERS) == p].sum(axis=0) for p in range(60)]
+    scores = [
+        (instruments * residual[:, None])[np.tile(prompt, RATERS) == p].sum(axis=0)
+        for p in range(60)
+    ]
     inverse, (n, k) = np.linalg.inv(instruments.T @ regressors), x.shape
     spread = inverse @ sum(np.outer(s, s) for s in scores) @ inverse.T * 60 / 59 * (n - 1) / (n - k)
     np.testing.assert_allclose(result.std_error, np.sqrt(np.diag(spread)), rtol=1e-7)
@@ -141,14 +176,24 @@ def test_blocks_of_prompts_may_be_of_any_size(monkeypatch):
     _, design = design_on(study, EQUATION, EQUATION.selection)
     (block,) = study.row_blocks(EQUATION.selection, study.factors)
     assert len(list(sum_by_prompt(block, design.cell, len(design.layouts)))) > 5
-    np.testing.assert_allclose(fit(study, EQUATION, MOMENTS)[1].covariance, whole.covariance, rtol=1e-10)
+    np.testing.assert_allclose(
+        fit(study, EQUATION, MOMENTS)[1].covariance, whole.covariance, rtol=1e-10
+    )
 
 
 def test_planted_reliability_is_corrected_for_where_equation_1_is_biased():
-    world = MonteCarloWorld(**{**WORLD, "families": (2, 1, 2), "dimensions": 1, "reliability": 0.55}, quality_gap=0.3)
+    world = MonteCarloWorld(
+        **{**WORLD, "families": (2, 1, 2), "dimensions": 1, "reliability": 0.55}, quality_gap=0.3
+    )
     names = ["A_CR1", "A_moments", "A_moments_of_raters", "A_split_raters"]
-    rows = try_estimators(world, names, key="reliability", replicates=150, draws=9, confidence=0.9, seed=3)
-    bias = {row["estimator"]: row for row in rows if (row["term"], row["statistic"]) == ("Model 5", "bias")}
+    rows = try_estimators(
+        world, names, key="reliability", replicates=150, draws=9, confidence=0.9, seed=3
+    )
+    bias = {
+        row["estimator"]: row
+        for row in rows
+        if (row["term"], row["statistic"]) == ("Model 5", "bias")
+    }
     in_errors = {name: row["value"] / row["mc_error"] for name, row in bias.items()}
     assert in_errors["A_CR1"] > 10
     for name in ("A_moments", "A_moments_of_raters", "A_split_raters"):
@@ -156,7 +201,8 @@ def test_planted_reliability_is_corrected_for_where_equation_1_is_biased():
         (covered,) = [
             row
             for row in rows
-            if (row["estimator"], row["quantity"], row["term"], row["statistic"]) == (name, "self_bias", "", "covered")
+            if (row["estimator"], row["quantity"], row["term"], row["statistic"])
+            == (name, "self_bias", "", "covered")
         ]
         assert covered["value"] == pytest.approx(0.9, abs=0.04)
 
@@ -164,14 +210,23 @@ def test_planted_reliability_is_corrected_for_where_equation_1_is_biased():
 MAIN = Spec.of("main")
 NAMES = ("judge", "model", "judge_family", "model_family", "dimension")
 NUMBERS = ("estimate", "std_error", "df", "ci_low", "ci_high", "p_value")
-SCALES = ("Completeness", "Conciseness", "Faithfulness", "Helpfulness", "Logical correctness", "Logical robustness")
+SCALES = (
+    "Completeness",
+    "Conciseness",
+    "Faithfulness",
+    "Helpfulness",
+    "Logical correctness",
+    "Logical robustness",
+)
 RELIABILITY = dict(zip(SCALES, (0.8, 0.6, 0.6, 0.85, 0.7, 0.6), strict=True))
 
 
 def keyed(rows, method):
     """Rows with numbers of a method, by slice, quantity and term."""
     return {
-        (row["slice"], row["quantity"], row["term"]): row for row in rows if row.get("method") == method and "estimate" in row
+        (row["slice"], row["quantity"], row["term"]): row
+        for row in rows
+        if row.get("method") == method and "estimate" in row
     }
 
 
@@ -198,20 +253,36 @@ def test_uncorrected_rows_are_those_of_the_table_of_estimates(twin, spec):
     assert_equal(keyed(rows, "uncorrected"), keyed(expected, "plain"))
     moments = keyed(rows, "moments")
     slopes = [key for key in moments if key[1] == "slope"]
-    assert np.mean([moments[key]["estimate"] > keyed(rows, "uncorrected")[key]["estimate"] for key in slopes]) > 0.8
+    assert (
+        np.mean(
+            [
+                moments[key]["estimate"] > keyed(rows, "uncorrected")[key]["estimate"]
+                for key in slopes
+            ]
+        )
+        > 0.8
+    )
 
 
 def test_completions_absorbed(twin):
     spec = Spec.of("absorbing", absorb="completion", subset={"dataset": ["xsum"]})
     plain = estimate(spec.changed(covariance="CR1"), twin, confidence=0.9)
     result = list(corrected_rows(spec, twin, RELIABILITY, confidence=0.9))
-    assert_equal(keyed(result, "uncorrected"), keyed([{**row, "method": "plain"} for row in plain.estimates], "plain"))
+    assert_equal(
+        keyed(result, "uncorrected"),
+        keyed([{**row, "method": "plain"} for row in plain.estimates], "plain"),
+    )
     assert keyed(result, "moments").keys() == keyed(result, "uncorrected").keys()
 
 
 def test_a_dimension_alone_is_its_slice(twin):
-    """Errors come from the rows of the slice; with reliability by dimension, other dimensions do not count."""
-    sliced = keyed(corrected_rows(MAIN.changed(slice="dimension"), twin, RELIABILITY, confidence=0.9), "moments")
+    """Errors come from the rows of the slice; with reliability by dimension, other dimensions do
+    not count.
+    """
+    sliced = keyed(
+        corrected_rows(MAIN.changed(slice="dimension"), twin, RELIABILITY, confidence=0.9),
+        "moments",
+    )
     alone = MAIN.changed(subset={"dimension": ["Faithfulness"]})
     result = keyed(corrected_rows(alone, twin, RELIABILITY, confidence=0.9), "moments")
     own = {("", *key[1:]): row for key, row in sliced.items() if key[0] == "Faithfulness"}
@@ -219,20 +290,33 @@ def test_a_dimension_alone_is_its_slice(twin):
 
 
 @pytest.mark.parametrize(
-    ("slices", "label"), [({"subset": {"dataset": ["xsum", "cnn"]}}, ""), ({"slice": "dataset"}, "xsum")], ids=["all", "slice"]
+    ("slices", "label"),
+    [({"subset": {"dataset": ["xsum", "cnn"]}}, ""), ({"slice": "dataset"}, "xsum")],
+    ids=["all", "slice"],
 )
 def test_without_terms_of_dimensions_estimates_and_errors_are_those_of_rows(twin, slices, label):
-    """Variances are of the subset, by dimension, and all its prompts have a part in them: also those of other slices."""
+    """Variances are of the subset, by dimension, and all its prompts have a part in them: also
+    those of other slices.
+    """
     spec = Spec.of("plain", terms=("judge", "judge:reference", "self"), **slices)
     result = keyed(corrected_rows(spec, twin, RELIABILITY, confidence=0.9), "moments")
     frame = duckdb.sql(spec.selection.rows(twin.ratings)).df()
     factors = {name: frame[name].to_numpy(dtype=str) for name in NAMES}
-    reference, rating, prompt = (frame[name].to_numpy() for name in ("gt_unit", "rating_unit", "prompt"))
+    reference, rating, prompt = (
+        frame[name].to_numpy() for name in ("gt_unit", "rating_unit", "prompt")
+    )
     inside = (frame["dataset"] == label).to_numpy() if label else np.ones(len(frame), dtype=bool)
-    terms = [term for term in terms_of(factors, names=spec.model.terms) if (term.carried & inside).any()]
-    x = np.stack([term.carried * inside * (1.0, reference)[term.regressor] for term in terms], axis=1)
+    terms = [
+        term for term in terms_of(factors, names=spec.model.terms) if (term.carried & inside).any()
+    ]
+    x = np.stack(
+        [term.carried * inside * (1.0, reference)[term.regressor] for term in terms], axis=1
+    )
     b = np.stack([term.carried * inside * float(term.regressor == 1) for term in terms], axis=1)
-    errors, levels = np.zeros(len(x)), [(factors["dimension"] == level, RELIABILITY[level]) for level in SCALES]
+    errors, levels = (
+        np.zeros(len(x)),
+        [(factors["dimension"] == level, RELIABILITY[level]) for level in SCALES],
+    )
     for own, value in levels:
         errors[own] = (1 - value) * reference[own].var()
     inverse = np.linalg.inv(x.T @ x - (b * errors[:, None]).T @ b)
@@ -247,13 +331,21 @@ def test_without_terms_of_dimensions_estimates_and_errors_are_those_of_rows(twin
     spread = inverse @ sums.T @ sums @ inverse * prompts / (prompts - 1) * (n - 1) / (n - k)
     rows = [result[label, term.quantity, term.term] for term in terms]
     np.testing.assert_allclose([row["estimate"] for row in rows], estimate, rtol=1e-9)
-    np.testing.assert_allclose([row["std_error"] for row in rows], np.sqrt(np.diag(spread)), rtol=1e-8)
+    np.testing.assert_allclose(
+        [row["std_error"] for row in rows], np.sqrt(np.diag(spread)), rtol=1e-8
+    )
 
 
 def test_what_no_row_carries_is_named(twin):
     spec = MAIN.changed(slice="model_dropped", subset={"dimension": ["Faithfulness"]})
     rows = list(corrected_rows(spec, twin, RELIABILITY, confidence=0.9))
-    (gap,) = [row for row in rows if row["slice"] == "GPT-4o" and row.get("term") == "GPT" and row["quantity"] == "family_bias"]
+    (gap,) = [
+        row
+        for row in rows
+        if row["slice"] == "GPT-4o"
+        and row.get("term") == "GPT"
+        and row["quantity"] == "family_bias"
+    ]
     assert gap["reason"] == because(Reason.NO_SIBLINGS)
     write = [row for row in rows if "method" in row]
     assert {row["method"] for row in write} == {"uncorrected", "moments"}
@@ -267,8 +359,15 @@ def test_curve_begins_uncorrected_and_is_the_correction_at_each_reliability(twin
     for value in (1.0, 0.6):
         reliability = dict.fromkeys(SCALES, value)
         alike[value] = keyed(corrected_rows(MAIN, twin, reliability, confidence=0.9), "moments")
-        assert_equal(keyed([row for row in rows if row.get("reliability") == value], "moments"), alike[value])
-    assert_equal(keyed(corrected_rows(MAIN, twin, dict.fromkeys(SCALES, 1.0), confidence=0.9), "uncorrected"), alike[1.0])
+        assert_equal(
+            keyed([row for row in rows if row.get("reliability") == value], "moments"), alike[value]
+        )
+    assert_equal(
+        keyed(
+            corrected_rows(MAIN, twin, dict.fromkeys(SCALES, 1.0), confidence=0.9), "uncorrected"
+        ),
+        alike[1.0],
+    )
     result = list(breakdowns(rows))
     for row in result:
         significant = [
@@ -276,7 +375,10 @@ def test_curve_begins_uncorrected_and_is_the_correction_at_each_reliability(twin
             for one in rows
             if (one.get("quantity"), one.get("term")) == (row["quantity"], row["term"])
         ]
-        assert (abs(row["sign_at_1"]), abs(row["sign_at_lowest"])) == (significant[0], significant[-1])
+        assert (abs(row["sign_at_1"]), abs(row["sign_at_lowest"])) == (
+            significant[0],
+            significant[-1],
+        )
         if "breakdown" in row:
             place = next(i for i in range(14) if significant[i] != significant[i + 1])
             assert CURVE[place + 1] <= row["breakdown"] <= CURVE[place]
@@ -286,14 +388,27 @@ def test_curve_begins_uncorrected_and_is_the_correction_at_each_reliability(twin
     assert len(read_table(tmp_path / "breakdowns.csv")) == len(result)
 
 
-ENDS = {  # of the interval at reliability 1, 0.8, 0.6 -> sign at 1 and at the lowest, breakdown, reversal
+# Of the interval at reliability 1, 0.8, 0.6 -> sign at 1 and at the lowest, breakdown, reversal
+ENDS = {
     "loses": ([(0.02, 0.06), (0.01, 0.05), (-0.03, 0.05)], (1, 0, 0.8 - 0.2 * 0.01 / 0.04, None)),
-    "gains": ([(-0.01, 0.05), (-0.03, 0.01), (-0.06, -0.02)], (0, -1, 0.8 - 0.2 * 0.01 / 0.03, None)),
+    "gains": (
+        [(-0.01, 0.05), (-0.03, 0.01), (-0.06, -0.02)],
+        (0, -1, 0.8 - 0.2 * 0.01 / 0.03, None),
+    ),
     "holds": ([(0.02, 0.06), (0.01, 0.05), (0.005, 0.05)], (1, 1, None, None)),
     # The lower end crosses, though the upper end is nearer to 0 below.
-    "loses by its lower end": ([(0.01, 0.05), (-0.04, 0.01), (-0.04, 0.01)], (1, 0, 1 - 0.2 * 0.01 / 0.05, None)),
-    "turns at once": ([(0.01, 0.02), (-0.03, -0.01), (-0.05, -0.03)], (1, -1, 1 - 0.2 * 0.01 / 0.04, 1 - 0.2 * 0.02 / 0.03)),
-    "turns slowly": ([(-0.02, -0.01), (-0.01, 0.01), (0.01, 0.03)], (-1, 1, 1 - 0.2 * 0.5, 0.8 - 0.2 * 0.5)),
+    "loses by its lower end": (
+        [(0.01, 0.05), (-0.04, 0.01), (-0.04, 0.01)],
+        (1, 0, 1 - 0.2 * 0.01 / 0.05, None),
+    ),
+    "turns at once": (
+        [(0.01, 0.02), (-0.03, -0.01), (-0.05, -0.03)],
+        (1, -1, 1 - 0.2 * 0.01 / 0.04, 1 - 0.2 * 0.02 / 0.03),
+    ),
+    "turns slowly": (
+        [(-0.02, -0.01), (-0.01, 0.01), (0.01, 0.03)],
+        (-1, 1, 1 - 0.2 * 0.5, 0.8 - 0.2 * 0.5),
+    ),
     "comes and goes": ([(-0.01, 0.01), (0.01, 0.03), (-0.01, 0.02)], (0, 0, 0.9, None)),
     "comes back": ([(0.01, 0.02), (-0.01, 0.01), (0.01, 0.03)], (1, 1, 0.9, None)),
 }
@@ -301,13 +416,22 @@ ENDS = {  # of the interval at reliability 1, 0.8, 0.6 -> sign at 1 and at the l
 
 @pytest.mark.parametrize("term", ENDS)
 def test_breakdown_is_where_the_end_that_crosses_meets_0(term):
-    where = {"study": "s", "spec": "p", "slice": "", "estimand": "A", "quantity": "self_bias", "term": term}
+    where = {
+        "study": "s",
+        "spec": "p",
+        "slice": "",
+        "estimand": "A",
+        "quantity": "self_bias",
+        "term": term,
+    }
     ends, expected = ENDS[term]
     (result,) = breakdowns(
         {**where, "reliability": value, "ci_low": low, "ci_high": high}
         for value, (low, high) in zip((0.6, 0.8, 1.0), ends[::-1], strict=True)
     )
-    numbers = [result.get(name) for name in ("sign_at_1", "sign_at_lowest", "breakdown", "reversal")]
+    numbers = [
+        result.get(name) for name in ("sign_at_1", "sign_at_lowest", "breakdown", "reversal")
+    ]
     assert numbers == [None if number is None else pytest.approx(number) for number in expected]
     assert result["lowest"] == 0.6
 
@@ -315,7 +439,11 @@ def test_breakdown_is_where_the_end_that_crosses_meets_0(term):
 def test_too_noisy_has_a_reason(twin):
     spec = Spec.of("model_dimension", terms=(*MAIN.model.terms, "model:dimension"))
     rows = list(corrected_rows(spec, twin, dict.fromkeys(SCALES, 1e-6), confidence=0.9))
-    reasons = {row["reason"] for row in rows if row.get("method") == "moments" and row["quantity"] == "slope"}
+    reasons = {
+        row["reason"]
+        for row in rows
+        if row.get("method") == "moments" and row["quantity"] == "slope"
+    }
     assert reasons == {because(Reason.REFERENCE_TOO_NOISY)}
     assert all("estimate" in row for row in rows if row.get("method") == "uncorrected")
 
@@ -342,8 +470,10 @@ def test_split_raters_of_a_study_are_corrected_normal_equations_of_rows(twin, ra
     duckdb.sql(f"copy {thinned} to '{path}' (format parquet)")
     spec = MAIN.changed(subset={"dimension": ["Faithfulness"]})
     result = keyed(split_rater_rows(spec, twin, path, confidence=0.9), BY_RATERS)
-    scores = duckdb.sql(f"""select dimension, prompt_id, model, avg(rating) as score, var_samp(rating) / count(*) as error
-                            from '{path}' where team = 'raters' group by all having count(*) > 1""")
+    scores = duckdb.sql(
+        f"""select dimension, prompt_id, model, avg(rating) as score, var_samp(rating) / count(*) as error
+                            from '{path}' where team = 'raters' group by all having count(*) > 1"""
+    )
     ratings = duckdb.sql(f"select * from '{twin.ratings[0]}' where dimension = 'Faithfulness'")
     frame = ratings.join(scores, "dimension, prompt_id, model").df()
     assert 0 < len(frame) < len(ratings)
@@ -352,7 +482,9 @@ def test_split_raters_of_a_study_are_corrected_normal_equations_of_rows(twin, ra
     terms = estimable_terms(spec, factors)
     x = np.stack([term.carried * (1.0, reference)[term.regressor] for term in terms], axis=1)
     b = np.stack([term.carried * float(term.regressor == 1) for term in terms], axis=1)
-    expected = np.linalg.solve(x.T @ x - (b * error[:, None]).T @ b, x.T @ frame["rating_unit"].to_numpy())
+    expected = np.linalg.solve(
+        x.T @ x - (b * error[:, None]).T @ b, x.T @ frame["rating_unit"].to_numpy()
+    )
     values = [result["", term.quantity, term.term]["estimate"] for term in terms]
     np.testing.assert_allclose(values, expected, atol=1e-9)
 

@@ -1,4 +1,6 @@
-"""The jobs of inference on studies that lack what a spec reads: lengths, some of them, or the rows that main keeps."""
+"""The jobs of inference on studies that lack what a spec reads: lengths, some of them, or the rows
+that main keeps.
+"""
 
 from pathlib import Path
 
@@ -13,7 +15,14 @@ from recuse.base.tables import read_table
 from recuse.data.files import RatingsFile
 
 LENGTH = ("length_control", "length_by_dimension")
-OF_SPECS = ("idiosyncrasy", "pooled", "identifiability", "measurement_error", "sensitivity", "leaderboard")
+OF_SPECS = (
+    "idiosyncrasy",
+    "pooled",
+    "identifiability",
+    "measurement_error",
+    "sensitivity",
+    "leaderboard",
+)
 LEVEL = {"confidence": 0.9, "seed": 1}
 SETTINGS = {
     **{table: ["main", *LENGTH] for table in OF_SPECS},
@@ -26,14 +35,23 @@ SETTINGS = {
 }
 OUTPUTS = {
     "estimands": ("idiosyncrasy", "pooled", "residuals", "identifiability", "wordings"),
-    "sensitivity": ("reliability", "measurement_error", "reliability_curve", "breakdowns", "sensitivity"),
+    "sensitivity": (
+        "reliability",
+        "measurement_error",
+        "reliability_curve",
+        "breakdowns",
+        "sensitivity",
+    ),
     "leaderboard": ("leaderboard", "judgments", "ppi", "power"),
 }
 
 
 def study_with(twin, folder, columns):
     """The twin with other columns of its raw rows."""
-    duckdb.sql(f"copy (select {columns} from '{Path(twin.cells_from).parent}/raw.parquet') to '{folder}/raw.parquet'")
+    duckdb.sql(
+        f"copy (select {columns} from '{Path(twin.cells_from).parent}/raw.parquet') to"
+        f" '{folder}/raw.parquet'"
+    )
     return built(folder, "twin", study_files("twin", [RatingsFile(f"{folder}/raw.parquet")]))
 
 
@@ -44,10 +62,24 @@ def tables_of(study, folder, main=None):
         "length_control": {"length": "prompt"},
         "length_by_dimension": {"length": "prompt", "slice": "dimension"},
     }
-    paths = {name: f"{folder}/{name}.csv" for names in (*OUTPUTS.values(), TABLES) for name in names}
+    paths = {
+        name: f"{folder}/{name}.csv" for names in (*OUTPUTS.values(), TABLES) for name in names
+    }
     of = {job: {name: paths[name] for name in names} for job, names in OUTPUTS.items()}
-    arguments = {"study": study.name, "cells": study.cells_from, "ratings": study.ratings, "specs": specs}
-    fit(**arguments, before=[], order=list(specs), **LEVEL, estimates=[f"{folder}/{spec}.csv" for spec in specs], outputs=paths)
+    arguments = {
+        "study": study.name,
+        "cells": study.cells_from,
+        "ratings": study.ratings,
+        "specs": specs,
+    }
+    fit(
+        **arguments,
+        before=[],
+        order=list(specs),
+        **LEVEL,
+        estimates=[f"{folder}/{spec}.csv" for spec in specs],
+        outputs=paths,
+    )
     arguments["settings"] = SETTINGS
     asked = {"checks": {}, "specs": {}, "power": 0.8, "confidence": 0.9}
     estimands(**arguments, confidence=0.9, asked=asked, outputs=of["estimands"])
@@ -75,21 +107,41 @@ def test_specs_of_length_are_left_out_of_a_study_without_lengths_and_said_to_be(
 def test_rows_without_length_are_left_out_of_fits_with_length_alone(twin, tmp_path):
     """Two dimensions have none, and of the others a fifth of the completions."""
     gone = "dimension in ('Faithfulness', 'Helpfulness') or hash(prompt_id, model) % 5 = 0"
-    tables = tables_of(study_with(twin, tmp_path, f"* replace (if({gone}, null, pred_length) as pred_length)"), tmp_path)
+    tables = tables_of(
+        study_with(twin, tmp_path, f"* replace (if({gone}, null, pred_length) as pred_length)"),
+        tmp_path,
+    )
     kept = set(CONFIG["studies"]["twin"]["scales"]) - {"Faithfulness", "Helpfulness"}
     for table in OF_SPECS:
         assert specs_of(tables[table]) == {"main", *LENGTH}
-        assert {row["slice"] for row in tables[table] if row["spec"] == "length_by_dimension"} == kept
-    every, kept_rows = duckdb.sql(f"select count(*), count(pred_length) from '{tmp_path}/raw.parquet'").fetchall()[0]
-    of_whole = [row for row in tables["identifiability"] if row["slice"] == "" and row["estimand"] != "C" and row["n"]]
-    assert {(row["spec"], int(row["n"])) for row in of_whole} == {("main", every), ("length_control", kept_rows)}
-    assert all(0 < float(row["length_with_rating"]) < 1 for row in tables["sensitivity"] if row["spec"] == "length_control")
+        assert {
+            row["slice"] for row in tables[table] if row["spec"] == "length_by_dimension"
+        } == kept
+    every, kept_rows = duckdb.sql(
+        f"select count(*), count(pred_length) from '{tmp_path}/raw.parquet'"
+    ).fetchall()[0]
+    of_whole = [
+        row
+        for row in tables["identifiability"]
+        if row["slice"] == "" and row["estimand"] != "C" and row["n"]
+    ]
+    assert {(row["spec"], int(row["n"])) for row in of_whole} == {
+        ("main", every),
+        ("length_control", kept_rows),
+    }
+    assert all(
+        0 < float(row["length_with_rating"]) < 1
+        for row in tables["sensitivity"]
+        if row["spec"] == "length_control"
+    )
 
 
 def test_main_that_keeps_no_row_of_a_study_leaves_tables_without_rows(twin, tmp_path):
     """A user's subset of main is of all studies, also of those that do not hold it."""
     tables = tables_of(twin, tmp_path, main={"subset": {"dimension": ["Tone"]}})
-    assert {row["reason"] for row in tables["not_estimable"]} == {because(Reason.NOT_IN_STUDY, kind="dimension", names="Tone")}
+    assert {row["reason"] for row in tables["not_estimable"]} == {
+        because(Reason.NOT_IN_STUDY, kind="dimension", names="Tone")
+    }
     assert tables["ppi"] == tables["power"] == []
     assert all(specs_of(tables[table]) == set(LENGTH) for table in OF_SPECS)
     assert duckdb.sql(f"from '{tmp_path}/debiased.parquet'").fetchall() == []

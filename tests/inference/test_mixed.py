@@ -1,4 +1,6 @@
-"""The mixed model of the judge x model table against a dense twin, finite differences, refits and statsmodels."""
+"""The mixed model of the judge x model table against a dense twin, finite differences, refits and
+statsmodels.
+"""
 
 from types import SimpleNamespace
 
@@ -8,34 +10,59 @@ from scipy.linalg import null_space
 from scipy.optimize import minimize
 
 from recuse.inference import mixed
-from recuse.inference.idiosyncrasy import Idiosyncrasy, idiosyncrasy_rows, pooled_rows, residual_rows
+from recuse.inference.idiosyncrasy import (
+    Idiosyncrasy,
+    idiosyncrasy_rows,
+    pooled_rows,
+    residual_rows,
+)
 from recuse.inference.judge_model import CellMeans
 from recuse.inference.mixed import Errors, MixedFit, Table, pooled
 
 
 def cells_of(judges, models, families, *, variance=1e-4, prompts=100, kept=None):
-    """The judge x model cells of some names, all means 0; families: name -> family. kept: (judges x models,) of bool."""
+    """The judge x model cells of some names, all means 0; families: name -> family. kept: (judges x
+    models,) of bool.
+    """
     judge, model = (names.ravel() for names in np.meshgrid(judges, models, indexing="ij"))
     kept = np.ones(len(judge), dtype=bool) if kept is None else kept
     judge, model = judge[kept], model[kept]
     of = (np.array([families[name] for name in names]) for names in (judge, model))
     whole = np.ones(len(judge))
-    return CellMeans(judge, model, *of, 0 * whole, prompts * whole, variance=variance * whole, prompts=prompts * whole)
+    return CellMeans(
+        judge,
+        model,
+        *of,
+        0 * whole,
+        prompts * whole,
+        variance=variance * whole,
+        prompts=prompts * whole,
+    )
 
 
 def drawn(seed, *, holes=0.12, spread=0.02, slopes=0.3):
-    """A random table and its means: families of one to three models, a judge that is no model, missing cells."""
+    """A random table and its means: families of one to three models, a judge that is no model,
+    missing cells.
+    """
     generator = np.random.default_rng(seed)
     sizes = generator.permutation([3, 2, 2, 1])
     models = [f"m{number}" for number in range(sizes.sum())]
-    families = dict(zip(models, np.repeat(["f0", "f1", "f2", "f3"], sizes), strict=True)) | {"x": "f1", "y": "f9"}
+    families = dict(zip(models, np.repeat(["f0", "f1", "f2", "f3"], sizes), strict=True)) | {
+        "x": "f1",
+        "y": "f9",
+    }
     judges = [*generator.choice(models, 6, replace=False), "x", "y"]
-    cells = cells_of(judges, models, families, kept=generator.random(len(judges) * len(models)) > holes)
+    cells = cells_of(
+        judges, models, families, kept=generator.random(len(judges) * len(models)) > holes
+    )
     object.__setattr__(cells, "variance", spread**2 * generator.uniform(0.1, 0.5, len(cells.n)))
     table = Table.of(cells)
     c = generator.normal(size=20) * 0.05
     own = 0.02 * np.exp(0.5 * generator.normal(size=20))[table.judge]
-    level = generator.normal(size=20)[table.judge] + (1 + slopes * generator.normal(size=20))[table.judge] * c[table.model]
+    level = (
+        generator.normal(size=20)[table.judge]
+        + (1 + slopes * generator.normal(size=20))[table.judge] * c[table.model]
+    )
     shared = generator.normal(size=(20, 9))[table.judge, table.model_family]
     noise = np.sqrt(table.sampling) * generator.normal(size=len(c[table.model]))
     return cells, table, level + own * (generator.normal(size=len(level)) + 0.6 * shared) + noise
@@ -49,20 +76,32 @@ class Twin:
         self.x = table.effects
         self.contrasts = null_space(self.x[self.fitted].T)  # (fitted, fitted - rank)
         self.judge = np.searchsorted(table.judges, table.judge)
-        pairs = [codes[:, None] == codes for codes in (table.judge, table.judge_family, table.model, table.model_family)]
+        pairs = [
+            codes[:, None] == codes
+            for codes in (table.judge, table.judge_family, table.model, table.model_family)
+        ]
         judge, judges, model, models = pairs
         self.parts = [judge & model, judge & models, judges & model, judges & models]
         cells = len(mean)
-        shared = [judge & models & ~np.eye(cells, dtype=bool), judges & model & ~np.eye(cells, dtype=bool)]
+        shared = [
+            judge & models & ~np.eye(cells, dtype=bool),
+            judges & model & ~np.eye(cells, dtype=bool),
+        ]
         shared = [part.any() for part in shared]
-        self.used = [0, *(place for place, kept in ((1, shared[0]), (2, shared[1]), (3, all(shared))) if kept)]
+        self.used = [
+            0,
+            *(place for place, kept in ((1, shared[0]), (2, shared[1]), (3, all(shared))) if kept),
+        ]
         self.priors = [mixed.SHARES[place - 1] for place in self.used[1:]] + [mixed.SLOPES]
 
     def covariance(self, parameters, slope):
         judges = len(self.table.judges)
         spread = np.exp(parameters[:judges] / 2)[self.judge]
         ratios = np.exp([0.0, *parameters[judges:-1]])
-        common = sum(ratio / ratios.sum() * self.parts[place] for ratio, place in zip(ratios, self.used, strict=True))
+        common = sum(
+            ratio / ratios.sum() * self.parts[place]
+            for ratio, place in zip(ratios, self.used, strict=True)
+        )
         same = self.judge[:, None] == self.judge
         return (
             np.outer(spread, spread) * common
@@ -77,32 +116,47 @@ class Twin:
         judges = len(self.table.judges)
         logs = parameters[:judges]
         prior = ((logs - logs.mean()) ** 2).sum() / mixed.SPREAD**2
-        prior += sum(((value - at) / sd) ** 2 for value, (at, sd) in zip(parameters[judges:], self.priors, strict=True))
+        prior += sum(
+            ((value - at) / sd) ** 2
+            for value, (at, sd) in zip(parameters[judges:], self.priors, strict=True)
+        )
         return 0.5 * (np.linalg.slogdet(inner)[1] + left @ np.linalg.solve(inner, left) + prior)
 
     def maximised(self, start, slope):
         def gradient(parameters):
             return approx_central(lambda at: self.objective(at, slope), parameters, 1e-5)
 
-        return minimize(self.objective, start, args=(slope,), jac=lambda at, _: gradient(at), options={"gtol": 1e-7}).x
+        return minimize(
+            self.objective,
+            start,
+            args=(slope,),
+            jac=lambda at, _: gradient(at),
+            options={"gtol": 1e-7},
+        ).x
 
     def projector(self, parameters, slope):
         """P over all cells, 0 at own ones."""
         among = np.ix_(self.fitted, self.fitted)
         k = self.contrasts
         result = np.zeros((len(self.mean), len(self.mean)))
-        result[among] = k @ np.linalg.solve(k.T @ self.covariance(parameters, slope)[among] @ k, k.T)
+        result[among] = k @ np.linalg.solve(
+            k.T @ self.covariance(parameters, slope)[among] @ k, k.T
+        )
         return result
 
     def prediction(self, parameters, slope, row, cells, among):
-        """Weights of the means of `among` in the best linear unbiased prediction of row @ effects + preferences of `cells`.
+        """Weights of the means of `among` in the best linear unbiased prediction of row @ effects +
+        preferences of `cells`.
 
-        row: (terms,). cells: (cells,) weights, of those not in `among`. By the equations of kriging.
+        row: (terms,). cells: (cells,) weights, of those not in `among`. By the equations of
+        kriging.
         """
         v = self.covariance(parameters, slope)
         places = np.flatnonzero(among)
         x = self.x[places]
-        system = np.block([[v[np.ix_(places, places)], x], [x.T, np.zeros((x.shape[1], x.shape[1]))]])
+        system = np.block(
+            [[v[np.ix_(places, places)], x], [x.T, np.zeros((x.shape[1], x.shape[1]))]]
+        )
         right = np.concatenate([v[places] @ cells, row])
         weights = np.zeros(len(self.mean))
         weights[places] = np.linalg.lstsq(system, right, rcond=1e-13)[0][: len(places)]
@@ -110,7 +164,9 @@ class Twin:
 
     def against_others(self, parameters, slope, cell):
         unit = (np.arange(len(self.mean)) == cell).astype(float)
-        return unit - self.prediction(parameters, slope, self.x[cell], unit, self.fitted & (unit == 0))
+        return unit - self.prediction(
+            parameters, slope, self.x[cell], unit, self.fitted & (unit == 0)
+        )
 
     def without_family(self, parameters, slope, cells):
         weights = cells / cells.sum()
@@ -129,7 +185,11 @@ class Twin:
 
     def derivatives(self, parameters, slope):
         return [
-            (self.covariance(parameters + 1e-5 * unit, slope) - self.covariance(parameters - 1e-5 * unit, slope)) / 2e-5
+            (
+                self.covariance(parameters + 1e-5 * unit, slope)
+                - self.covariance(parameters - 1e-5 * unit, slope)
+            )
+            / 2e-5
             for unit in np.eye(len(parameters))
         ]
 
@@ -153,27 +213,40 @@ SEEDS = range(4)
 def test_parameters_are_those_of_a_dense_twin(seed, exact):
     _, table, mean = drawn(seed)
     fit, twin = MixedFit(table, mean), Twin(table, mean)
-    start = np.concatenate([np.full(len(table.judges), np.log(4e-4)), [at for at, _ in twin.priors]])
+    start = np.concatenate(
+        [np.full(len(table.judges), np.log(4e-4)), [at for at, _ in twin.priors]]
+    )
     parameters = twin.maximised(start, fit.slope)
-    assert twin.objective(fit.parameters, fit.slope) == pytest.approx(twin.objective(parameters, fit.slope), abs=1e-8)
+    assert twin.objective(fit.parameters, fit.slope) == pytest.approx(
+        twin.objective(parameters, fit.slope), abs=1e-8
+    )
     assert fit.parameters == pytest.approx(parameters, abs=1e-3)
     contrasts = [fit.against_others(cell) for cell in np.flatnonzero(table.is_self)]
-    theirs = [twin.against_others(parameters, fit.slope, cell) for cell in np.flatnonzero(table.is_self)]
+    theirs = [
+        twin.against_others(parameters, fit.slope, cell) for cell in np.flatnonzero(table.is_self)
+    ]
     assert np.array(contrasts) @ mean == pytest.approx(np.array(theirs) @ mean, abs=1e-6)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_use_of_the_scale_acts_on_effects_of_models_less_their_noise(seed, monkeypatch):
-    """c_m about its mean, times the share of its variance that is no error of estimation: least squares, then of each fit."""
+    """c_m about its mean, times the share of its variance that is no error of estimation: least
+    squares, then of each fit.
+    """
     _, table, mean = drawn(seed)
     twin, models = Twin(table, mean), np.unique(table.model)
     x, y = twin.x[twin.fitted], mean[twin.fitted]
-    centre, places = np.eye(len(models)) - 1 / len(models), slice(len(table.judges), len(table.judges) + len(models))
+    centre, places = (
+        np.eye(len(models)) - 1 / len(models),
+        slice(len(table.judges), len(table.judges) + len(models)),
+    )
 
     def shrunk(effects, covariance):
         centred = centre @ effects[places]
         noise = np.trace(centre @ covariance[places, places] @ centre)
-        return (centred * max(0.0, 1 - noise / (centred @ centred)))[np.searchsorted(models, table.model)]
+        return (centred * max(0.0, 1 - noise / (centred @ centred)))[
+            np.searchsorted(models, table.model)
+        ]
 
     effects = np.linalg.pinv(x) @ y
     variance = (y - x @ effects) @ (y - x @ effects) / (len(y) - np.linalg.matrix_rank(x))
@@ -201,9 +274,13 @@ def test_gradient_and_average_information_are_those_of_finite_differences(seed):
         moved = mixed._moved(state)
         gradient, information = fit._gradient(state, moved), fit._information(state, moved)
         twin.mean = centred
-        assert gradient == pytest.approx(approx_central(lambda each: twin.objective(each, fit.slope), at, 1e-5), abs=1e-5)
+        assert gradient == pytest.approx(
+            approx_central(lambda each: twin.objective(each, fit.slope), at, 1e-5), abs=1e-5
+        )
         assert information == pytest.approx(twin.information(at, fit.slope), rel=1e-6, abs=1e-8)
-        other = fit._state(fit.parameters, centred).objective - twin.objective(fit.parameters, fit.slope)
+        other = fit._state(fit.parameters, centred).objective - twin.objective(
+            fit.parameters, fit.slope
+        )
         assert state.objective - twin.objective(at, fit.slope) == pytest.approx(other, abs=1e-7)
 
 
@@ -215,31 +292,47 @@ def targets(table):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_contrasts_and_their_errors_are_those_of_a_dense_twin_at_the_same_parameters(seed):
-    """Kackar and Harville's term by finite differences of the contrasts, Satterthwaite's df by those of V."""
+    """Kackar and Harville's term by finite differences of the contrasts, Satterthwaite's df by
+    those of V.
+    """
     _, table, mean = drawn(seed)
     fit, twin = MixedFit(table, mean), Twin(table, mean)
     own, families = targets(table)
 
     def contrasts(parameters):
         rows = [twin.against_others(parameters, fit.slope, cell) for cell in own]
-        return np.array(rows + [twin.without_family(parameters, fit.slope, cells) for cells in families])
+        return np.array(
+            rows + [twin.without_family(parameters, fit.slope, cells) for cells in families]
+        )
 
     rows = contrasts(fit.parameters)
-    ours = np.array([fit.against_others(cell) for cell in own] + [fit.without_family(cells) for cells in families])
+    ours = np.array(
+        [fit.against_others(cell) for cell in own]
+        + [fit.without_family(cells) for cells in families]
+    )
     assert ours == pytest.approx(rows, abs=1e-8)
-    fixed = np.array([0.0 * table.is_self for _ in own] + [cells / cells.sum() for cells in families])
+    fixed = np.array(
+        [0.0 * table.is_self for _ in own] + [cells / cells.sum() for cells in families]
+    )
     errors = fit.errors(ours, fixed)
-    v, derivatives = twin.covariance(fit.parameters, fit.slope), twin.derivatives(fit.parameters, fit.slope)
+    v, derivatives = (
+        twin.covariance(fit.parameters, fit.slope),
+        twin.derivatives(fit.parameters, fit.slope),
+    )
     spread = np.linalg.inv(twin.information(fit.parameters, fit.slope))
     assert errors.at_variances == pytest.approx(rows @ v @ rows.T, rel=1e-8, abs=1e-12)
-    assert errors.derivatives == pytest.approx(np.array([rows @ dv @ rows.T for dv in derivatives]), rel=1e-6, abs=1e-11)
+    assert errors.derivatives == pytest.approx(
+        np.array([rows @ dv @ rows.T for dv in derivatives]), rel=1e-6, abs=1e-11
+    )
     moved = approx_central(contrasts, fit.parameters, 1e-4)  # (parameters, contrasts, cells)
     added = np.einsum("pq,pac,cd,qbd->ab", spread, moved, v, moved, optimize=True)
     assert errors.covariance - errors.at_variances == pytest.approx(added, rel=1e-4, abs=1e-10)
     for place, row in enumerate(rows):
         gradient = np.array([row @ dv @ row for dv in derivatives])
         variance_as_known = row @ v @ row
-        df = np.clip(2 * variance_as_known**2 / (gradient @ spread @ gradient), 1.0, table.additive.df)
+        df = np.clip(
+            2 * variance_as_known**2 / (gradient @ spread @ gradient), 1.0, table.additive.df
+        )
         variance, ours_df = errors.of(np.eye(len(rows))[place])
         assert variance == pytest.approx(variance_as_known + added[place, place], rel=1e-5)
         assert ours_df == pytest.approx(df, rel=1e-6)
@@ -266,14 +359,20 @@ def test_what_does_not_move_a_gap(seed):
 
     base, generator = gaps(mean), np.random.default_rng(seed)
     biases = generator.normal(size=len(own))
-    assert MixedFit(table, mean + 5.0 * table.is_self).parameters.tolist() == MixedFit(table, mean).parameters.tolist()
+    assert (
+        MixedFit(table, mean + 5.0 * table.is_self).parameters.tolist()
+        == MixedFit(table, mean).parameters.tolist()
+    )
     higher = mean.copy()
     higher[own] += biases
     assert gaps(higher) == pytest.approx(base + biases, abs=1e-12)
     assert gaps(mean + generator.normal(size=20)[table.judge]) == pytest.approx(base, abs=1e-7)
     order = generator.permutation(len(mean))
     moved = CellMeans(
-        *(getattr(cells, name)[order] for name in ("judge", "model", "judge_family", "model_family", "mean", "n"))
+        *(
+            getattr(cells, name)[order]
+            for name in ("judge", "model", "judge_family", "model_family", "mean", "n")
+        )
     )
     object.__setattr__(moved, "variance", cells.variance[order])
     other = gaps(mean[order], Table.of(moved))
@@ -282,13 +381,17 @@ def test_what_does_not_move_a_gap(seed):
     )
     fit = MixedFit(table, mean)
     rows, families = targets(table)
-    contrasts = [fit.against_others(cell) for cell in rows] + [fit.without_family(each) for each in families]
+    contrasts = [fit.against_others(cell) for cell in rows] + [
+        fit.without_family(each) for each in families
+    ]
     effects = table.effects[:, : -len(table.families)]  # a_j and c_m, at the same variances
     assert np.array(contrasts) @ effects == pytest.approx(0.0, abs=1e-8)
 
 
 def test_the_model_is_that_of_statsmodels_where_it_has_one(monkeypatch, exact):
-    """One spread, preferences shared by models of a family, effects that add, no sampling error; by restricted likelihood."""
+    """One spread, preferences shared by models of a family, effects that add, no sampling error; by
+    restricted likelihood.
+    """
     import pandas as pd
     from statsmodels.api import MixedLM
 
@@ -298,13 +401,17 @@ def test_the_model_is_that_of_statsmodels_where_it_has_one(monkeypatch, exact):
     models = [f"m{number}" for number in range(12)]
     families = {name: f"f{number // 3}" for number, name in enumerate(models)}
     judges = models[::3]
-    cells = cells_of([*judges, "x", "y", "z"], models, families | {"x": "x", "y": "y", "z": "z"}, variance=0.0)
+    cells = cells_of(
+        [*judges, "x", "y", "z"], models, families | {"x": "x", "y": "y", "z": "z"}, variance=0.0
+    )
     table, generator = Table.of(cells), np.random.default_rng(3)
     shared = generator.normal(size=(20, 20))[table.judge, table.model_family]
     mean = generator.normal(size=20)[table.judge] + generator.normal(size=len(shared)) + shared
     fit = MixedFit(table, mean)
     kept = ~table.is_self
-    groups = np.array([f"{judge} {family}" for judge, family in zip(cells.judge, cells.model_family, strict=True)])
+    groups = np.array(
+        [f"{judge} {family}" for judge, family in zip(cells.judge, cells.model_family, strict=True)]
+    )
     design = pd.DataFrame(table.effects[:, 1:])  # without the effect of one judge
     theirs = MixedLM(mean[kept], design[kept], groups[kept]).fit(reml=True)
     total = float(np.exp(fit.parameters[0]))
@@ -312,14 +419,18 @@ def test_the_model_is_that_of_statsmodels_where_it_has_one(monkeypatch, exact):
     assert total * (1 - share) == pytest.approx(theirs.scale, rel=1e-3)
     assert total * share == pytest.approx(theirs.cov_re.iloc[0, 0], rel=1e-3)
     for cell in np.flatnonzero(table.is_self):
-        expected = design.to_numpy()[cell] @ theirs.fe_params + theirs.random_effects[groups[cell]].iloc[0]
+        expected = (
+            design.to_numpy()[cell] @ theirs.fe_params + theirs.random_effects[groups[cell]].iloc[0]
+        )
         assert fit.against_others(cell) @ mean == pytest.approx(mean[cell] - expected, abs=1e-3)
 
 
 def independent(variances):
     """Errors of independent estimates with variances that are known."""
     count = len(variances)
-    return Errors(np.diag(variances), np.diag(variances), np.zeros((1, count, count)), np.ones((1, 1)))
+    return Errors(
+        np.diag(variances), np.diag(variances), np.zeros((1, count, count)), np.ones((1, 1))
+    )
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -332,7 +443,9 @@ def test_the_pooled_mean_is_that_of_paule_and_mandel(seed):
     ours = pooled(estimates, independent(variances))
     theirs = combine_effects(estimates, variances, method_re="iterated", atol=1e-12, maxiter=1000)
     assert ours.tau**2 == pytest.approx(max(theirs.tau2, 0.0), abs=1e-9)
-    assert (ours.mean, ours.std_error) == pytest.approx((theirs.mean_effect_re, theirs.sd_eff_w_re), rel=1e-9)
+    assert (ours.mean, ours.std_error) == pytest.approx(
+        (theirs.mean_effect_re, theirs.sd_eff_w_re), rel=1e-9
+    )
     assert ours.weights == pytest.approx(theirs.weights_rel_re, rel=1e-8)
 
 
@@ -342,7 +455,12 @@ def test_the_pooled_mean_of_correlated_biases_is_generalised_least_squares(seed)
     root = generator.normal(size=(7, 7))
     covariance = root @ root.T / 7 + 0.3 * np.eye(7)
     estimates = generator.normal(size=7) + np.linalg.cholesky(covariance) @ generator.normal(size=7)
-    errors = Errors(covariance, covariance, 0.1 * np.einsum("ij,pij->pij", covariance, np.ones((2, 7, 7))), np.eye(2))
+    errors = Errors(
+        covariance,
+        covariance,
+        0.1 * np.einsum("ij,pij->pij", covariance, np.ones((2, 7, 7))),
+        np.eye(2),
+    )
     ours = pooled(estimates, errors)
 
     def statistic(variance):
@@ -351,13 +469,18 @@ def test_the_pooled_mean_of_correlated_biases_is_generalised_least_squares(seed)
         mean = one @ np.linalg.solve(total, estimates) / (one @ np.linalg.solve(total, one))
         return (estimates - mean) @ np.linalg.solve(total, estimates - mean), mean, total
 
-    assert statistic(ours.tau**2)[0] == pytest.approx(6, rel=1e-8) or (ours.tau == 0 and statistic(0.0)[0] <= 6)
+    assert statistic(ours.tau**2)[0] == pytest.approx(6, rel=1e-8) or (
+        ours.tau == 0 and statistic(0.0)[0] <= 6
+    )
     _, mean, total = statistic(ours.tau**2)
     assert ours.mean == pytest.approx(mean, rel=1e-9)
     assert ours.weights.sum() == pytest.approx(1)
-    assert ours.std_error**2 == pytest.approx(1 / (np.ones(7) @ np.linalg.solve(total, np.ones(7))), rel=1e-9)
+    assert ours.std_error**2 == pytest.approx(
+        1 / (np.ones(7) @ np.linalg.solve(total, np.ones(7))), rel=1e-9
+    )
     error, between = ours.weights @ covariance @ ours.weights, ours.tau**2 * (ours.weights**2).sum()
-    df = error**2 / (error**2 * 0.01)  # 2 error^2 over two parameters of variance 1, whose derivatives are 0.1 error
+    # 2 error^2 over two parameters of variance 1, whose derivatives are 0.1 error
+    df = error**2 / (error**2 * 0.01)
     expected_df = (error + between) ** 2 / (error**2 / df + between**2 / 6) if between else df
     assert ours.df == pytest.approx(min(expected_df, 6), rel=1e-9)
 
@@ -370,7 +493,10 @@ def results(cells, mean, confidence=0.9):
     """All rows of a table of cells."""
     object.__setattr__(cells, "mean", mean)
     each = Idiosyncrasy({"spec": "main"}, cells)
-    rows = [list(table([each], confidence=confidence)) for table in (idiosyncrasy_rows, pooled_rows, residual_rows)]
+    rows = [
+        list(table([each], confidence=confidence))
+        for table in (idiosyncrasy_rows, pooled_rows, residual_rows)
+    ]
     return SimpleNamespace(gaps=rows[0], pooled=rows[1], residuals=rows[2], each=each)
 
 
@@ -379,8 +505,14 @@ def noise(cells, seed=1, sd=0.02):
 
 
 DEGENERATE = {
-    "all ratings equal": (cells_of(NAMES, NAMES, FOUR, variance=0.0), lambda cells: np.full(64, 0.5)),
-    "effects alone": (cells_of(NAMES, NAMES, FOUR, variance=0.0), lambda cells: np.arange(8.0)[Table.of(cells).judge]),
+    "all ratings equal": (
+        cells_of(NAMES, NAMES, FOUR, variance=0.0),
+        lambda cells: np.full(64, 0.5),
+    ),
+    "effects alone": (
+        cells_of(NAMES, NAMES, FOUR, variance=0.0),
+        lambda cells: np.arange(8.0)[Table.of(cells).judge],
+    ),
     "no sampling variance": (cells_of(NAMES, NAMES, FOUR, variance=0.0), noise),
     "no variance but sampling": (cells_of(NAMES, NAMES, FOUR), lambda cells: noise(cells, sd=1e-7)),
     "one cell differs": (cells_of(NAMES, NAMES, FOUR), lambda cells: (np.arange(64) == 5) * 1.0),
@@ -391,7 +523,10 @@ DEGENERATE = {
     "one model of another family": (cells_of(NAMES[:3], NAMES[:3], FOUR), noise),
     "one family": (cells_of(NAMES[:2], NAMES[:2], FOUR), noise),
     "one cell": (cells_of(NAMES[:1], NAMES[:1], FOUR), noise),
-    "judges that are no models": (cells_of(["x", "y", "z"], NAMES, FOUR | {"x": "x", "y": "y", "z": "z"}), noise),
+    "judges that are no models": (
+        cells_of(["x", "y", "z"], NAMES, FOUR | {"x": "x", "y": "y", "z": "z"}),
+        noise,
+    ),
     "families of one": (cells_of(NAMES, NAMES, {name: name for name in NAMES}), noise),
     "own cells alone": (cells_of(NAMES, NAMES, FOUR, kept=np.eye(8, dtype=bool).ravel()), noise),
     "no own cells": (cells_of(NAMES, NAMES, FOUR, kept=~np.eye(8, dtype=bool).ravel()), noise),
@@ -421,15 +556,28 @@ SIZES = (("p", 9), ("q", 4)), (("p", 4), ("q", 9))  # judges and models of each 
 def test_level_of_models_that_no_cell_links_to_others_does_not_matter():
     """Two parts of judges and models: a constant added to one moves no gap and no error."""
     generator = np.random.default_rng(3)
-    judges, models = (np.array([f"{part}{number}" for part, size in sizes for number in range(size)]) for sizes in SIZES)
+    judges, models = (
+        np.array([f"{part}{number}" for part, size in sizes for number in range(size)])
+        for sizes in SIZES
+    )
     families = {name: f"{name[0]}{int(name[1]) // 2}" for name in {*judges, *models}}
     judge, model = np.meshgrid(judges, models, indexing="ij")
-    cells = cells_of(judges, models, families, kept=(np.strings.slice(judge, 1) == np.strings.slice(model, 1)).ravel())
+    cells = cells_of(
+        judges,
+        models,
+        families,
+        kept=(np.strings.slice(judge, 1) == np.strings.slice(model, 1)).ravel(),
+    )
     slope = 1 + 0.3 * generator.normal(size=len(judges))
     quality = 0.05 * generator.normal(size=len(models))
     place = np.searchsorted(judges, cells.judge), np.searchsorted(models, cells.model)
     mean = slope[place[0]] * quality[place[1]] + 0.02 * generator.normal(size=len(cells.n))
-    among = np.array([cells.is_family & (cells.judge_family == family) for family in np.unique(cells.judge_family)])
+    among = np.array(
+        [
+            cells.is_family & (cells.judge_family == family)
+            for family in np.unique(cells.judge_family)
+        ]
+    )
     results = []
     for constant in (0.0, 0.5):
         moved = mean + constant * np.strings.startswith(cells.judge, "q")

@@ -32,7 +32,12 @@ from recuse.model.spec import Spec, estimand_of
 from recuse.validation.compare import compared
 
 SPECS = {spec.name: spec for spec in Spec.from_config(CONFIG["specs"])}
-AGAINST_JUDGES = ["model_effects", "model_dimension_effects", "completion_effects", "model_effects_by_dimension"]
+AGAINST_JUDGES = [
+    "model_effects",
+    "model_dimension_effects",
+    "completion_effects",
+    "model_effects_by_dimension",
+]
 OF_JUDGES = ["llm_reference", "llm_reference_as_coded"]  # which take the humans' place
 INSTEAD = CONFIG["inference"]["without_human_scores"]
 GPT, MINI = "GPT-4o", "GPT-3.5 Turbo"
@@ -56,7 +61,9 @@ def frame(rows):
     """The rows that are rated, with the columns of a formula."""
     table = pd.DataFrame([row for row in rows if row["rating"] != ""])
     family = table["judge"].map(lambda name: CONFIG["models"][name]["family"])
-    sibling = (family == table["model"].map(lambda name: CONFIG["models"][name]["family"])) & (table["judge"] != table["model"])
+    sibling = (family == table["model"].map(lambda name: CONFIG["models"][name]["family"])) & (
+        table["judge"] != table["model"]
+    )
     return table.assign(
         unit=(table["rating"].astype(float) - 1) / 4,
         own=table["judge"].where(table["judge"] == table["model"], "none"),
@@ -65,31 +72,50 @@ def frame(rows):
 
 
 def biases(result):
-    """(estimate, standard error) by slice, quantity and term of self- and family-biases that are estimable."""
-    kept = [row for row in result if row["quantity"] in ("self_bias", "family_bias") and "estimate" in row]
-    return {(row["slice"], row["quantity"], row["term"]): (row["estimate"], row["std_error"]) for row in kept}
+    """(estimate, standard error) by slice, quantity and term of self- and family-biases that are
+    estimable.
+    """
+    kept = [
+        row
+        for row in result
+        if row["quantity"] in ("self_bias", "family_bias") and "estimate" in row
+    ]
+    return {
+        (row["slice"], row["quantity"], row["term"]): (row["estimate"], row["std_error"])
+        for row in kept
+    }
 
 
 def by_formula(frame, effects):
     """The same of the whole study by statsmodels, on the rows, with errors CR1."""
     levels = "C(own, Treatment('none')) + C(kin, Treatment('none'))"
     groups = np.unique(frame["prompt_id"], return_inverse=True)[1]
-    fitted = smf.ols(f"unit ~ 0 + judge + {levels} + {effects}", frame).fit(cov_type="cluster", cov_kwds={"groups": groups})
+    fitted = smf.ols(f"unit ~ 0 + judge + {levels} + {effects}", frame).fit(
+        cov_type="cluster", cov_kwds={"groups": groups}
+    )
     named = {"own": "self_bias", "kin": "family_bias"}
     return {
-        ("", named[name[2:5]], name.partition("[T.")[2][:-1]): (fitted.params[name], fitted.bse[name])
+        ("", named[name[2:5]], name.partition("[T.")[2][:-1]): (
+            fitted.params[name],
+            fitted.bse[name],
+        )
         for name in fitted.params.index
         if name[2:5] in named
     }
 
 
 @pytest.mark.parametrize(
-    ("spec", "effects"), [("model_effects", "dimension + model"), ("model_dimension_effects", "dimension * model")]
+    ("spec", "effects"),
+    [("model_effects", "dimension + model"), ("model_dimension_effects", "dimension * model")],
 )
 def test_gaps_to_the_other_judges_are_those_of_statsmodels_on_the_rows(study, frame, spec, effects):
     result = estimate(SPECS[spec], study, confidence=0.9)
     ours, theirs = biases(result.estimates), by_formula(frame, effects)
-    assert ours.keys() == theirs.keys() == {*(("", "self_bias", name) for name in FIVE), ("", "family_bias", "GPT")}
+    assert (
+        ours.keys()
+        == theirs.keys()
+        == {*(("", "self_bias", name) for name in FIVE), ("", "family_bias", "GPT")}
+    )
     for key, numbers in theirs.items():
         assert ours[key] == pytest.approx(numbers, abs=1e-9)
     assert ours["", "self_bias", GPT][0] > 0.2
@@ -99,7 +125,13 @@ def test_gaps_to_the_other_judges_are_those_of_statsmodels_on_the_rows(study, fr
 
 
 def test_both_engines_agree_on_all_that_can_be_fitted(study):
-    rows = list(compared((SPECS[name] for name in (*AGAINST_JUDGES, "ordinal", "gam", "main")), study, confidence=0.9))
+    rows = list(
+        compared(
+            (SPECS[name] for name in (*AGAINST_JUDGES, "ordinal", "gam", "main")),
+            study,
+            confidence=0.9,
+        )
+    )
     assert {row["spec"] for row in rows} == set(AGAINST_JUDGES)
     assert max(row["largest_difference"] for row in rows) < 1e-9
 
@@ -109,7 +141,10 @@ def test_every_other_spec_says_why_it_is_not_fitted(study):
         reason = not_estimable(spec, study)
         if name in (*AGAINST_JUDGES, *OF_JUDGES, "length_alone"):
             assert reason is None
-            assert not any(row["estimand"].startswith("A against humans") for row in estimate(spec, study, confidence=0.9)[0])
+            assert not any(
+                row["estimand"].startswith("A against humans")
+                for row in estimate(spec, study, confidence=0.9)[0]
+            )
         elif spec.selection.slice == "task_type":
             assert reason is not None
         else:
@@ -117,44 +152,73 @@ def test_every_other_spec_says_why_it_is_not_fitted(study):
             result = estimate(spec, study, confidence=0.9)
             assert result.estimates == result.remarks == result.smooths == result.multiplicity == []
             assert [row["reason"] for row in result.not_estimable] == [NO_SCORE]
-    own = Spec.of("own", terms=("judge", "self"))  # without effects of models it is no gap to the other judges
+    # Without effects of models it is no gap to the other judges
+    own = Spec.of("own", terms=("judge", "self"))
     assert not_estimable(own, study) == NO_SCORE
     assert not_estimable(Spec.of("own", terms=("judge", "dimension")), study) is None
-    assert not_estimable(Spec.of("own", terms=("judge", "self", "model"), estimator="ordinal_logit"), study) == NO_SCORE
+    assert (
+        not_estimable(
+            Spec.of("own", terms=("judge", "self", "model"), estimator="ordinal_logit"), study
+        )
+        == NO_SCORE
+    )
 
 
 def test_beyond_ordinary_preference_uses_means_less_dimensions(study, frame):
-    """C by hand: means of judge and model without effects of dimensions, against a_j + c_m of cells that are neither."""
+    """C by hand: means of judge and model without effects of dimensions, against a_j + c_m of cells
+    that are neither.
+    """
     dummies = pd.get_dummies(frame["judge"] + "|" + frame["model"]).astype(float)
-    effect = np.linalg.lstsq(dummies.assign(use=frame["dimension"] == "Use").to_numpy(float), frame["unit"], rcond=None)[0][-1]
-    level = frame["unit"] - effect * ((frame["dimension"] == "Use") - (frame["dimension"] == "Use").mean())
+    effect = np.linalg.lstsq(
+        dummies.assign(use=frame["dimension"] == "Use").to_numpy(float), frame["unit"], rcond=None
+    )[0][-1]
+    level = frame["unit"] - effect * (
+        (frame["dimension"] == "Use") - (frame["dimension"] == "Use").mean()
+    )
     means = level.groupby([frame["judge"], frame["model"]]).mean()
     other = [
         judge != model and CONFIG["models"][judge]["family"] != CONFIG["models"][model]["family"]
         for judge, model in means.index
     ]
     design = np.array(
-        [[name == judge for name in FIVE] + [name == model for name in FIVE] for judge, model in means.index], float
+        [
+            [name == judge for name in FIVE] + [name == model for name in FIVE]
+            for judge, model in means.index
+        ],
+        float,
     )
     fitted = np.linalg.lstsq(design[other], means[other], rcond=None)[0]
     gaps = dict(zip(means.index, means - design @ fitted, strict=True))
     ((_, cells),) = tables_of_slices(SPECS["main"], study)
-    found = cells.mean - cells.additive.rows @ cells.additive.inverse @ cells.mean[cells.is_unrelated]
-    result = {bias.term: found[bias.among].mean() for bias in listed_biases(cells) if not bias.reason}
+    found = (
+        cells.mean - cells.additive.rows @ cells.additive.inverse @ cells.mean[cells.is_unrelated]
+    )
+    result = {
+        bias.term: found[bias.among].mean() for bias in listed_biases(cells) if not bias.reason
+    }
     for judge in FIVE:
         assert result[judge] == pytest.approx(gaps[judge, judge], abs=1e-9)
     assert result["GPT"] == pytest.approx((gaps[GPT, MINI] + gaps[MINI, GPT]) / 2, abs=1e-9)
 
 
-def test_a_row_is_complete_when_it_is_judged_and_nothing_replaces_the_humans(study, frame, tmp_path_factory):
+def test_a_row_is_complete_when_it_is_judged_and_nothing_replaces_the_humans(
+    study, frame, tmp_path_factory
+):
     assert study.cells().n.sum() == len(frame)
     assert not study.has_human_scores
     (ratings,) = study.ratings
-    assert connect().execute(f"select count(*), count(gt), count(gt_unit) from '{ratings}'").fetchall() == [(len(frame), 0, 0)]
+    assert connect().execute(
+        f"select count(*), count(gt), count(gt_unit) from '{ratings}'"
+    ).fetchall() == [(len(frame), 0, 0)]
     assert connect().execute(f"select count(gt) from '{study.cells_from}'").fetchall() == [(0,)]
-    scores = {(row["dimension"], row["judge"], row["model"]): row["mean"] for row in mean_scores(study.cells())}
+    scores = {
+        (row["dimension"], row["judge"], row["model"]): row["mean"]
+        for row in mean_scores(study.cells())
+    }
     assert {judge for _, judge, _ in scores} == set(FIVE)
-    assert scores["", GPT, GPT] == pytest.approx(frame.query("judge == model == @GPT")["unit"].mean(), abs=1e-12)
+    assert scores["", GPT, GPT] == pytest.approx(
+        frame.query("judge == model == @GPT")["unit"].mean(), abs=1e-12
+    )
     assert list(correlations(study.cells(), confidence=0.9)) == []
 
 
@@ -173,28 +237,55 @@ def test_models_are_ranked_without_the_gaps_to_the_other_judges(study):
     numbers = biases(estimate(spec, study, confidence=0.9).estimates)
     own, family = numbers["", "self_bias", GPT][0], numbers["", "family_bias", "GPT"][0]
     removed = {key[1:]: (number, 0.01) for key, (number, *_) in numbers.items()}
-    board = list(leaderboards(spec, study, Removed(estimand_of(spec), {"": removed}), replicates=100, confidence=0.9, seed=1))
-    assert {row["scores"] for row in board} == {"raw", "debiased", "leave_self_out", "leave_family_out"}
+    board = list(
+        leaderboards(
+            spec,
+            study,
+            Removed(estimand_of(spec), {"": removed}),
+            replicates=100,
+            confidence=0.9,
+            seed=1,
+        )
+    )
+    assert {row["scores"] for row in board} == {
+        "raw",
+        "debiased",
+        "leave_self_out",
+        "leave_family_out",
+    }
     scores = {(row["scores"], row["model"]): row["score"] for row in board}
-    assert scores["raw", GPT] - scores["debiased", GPT] == pytest.approx((own + family) / 5, abs=1e-9)
+    assert scores["raw", GPT] - scores["debiased", GPT] == pytest.approx(
+        (own + family) / 5, abs=1e-9
+    )
     assert {row["estimand"][:1] for row in board if row["scores"] == "debiased"} == {"B"}
 
 
 def test_substitutes_replace_specs_that_need_human_scores(study):
-    fitted = estimable_specs(CONFIG["specs"], ["main", "by_dimension", "length_control"], study, instead=INSTEAD)
+    fitted = estimable_specs(
+        CONFIG["specs"], ["main", "by_dimension", "length_control"], study, instead=INSTEAD
+    )
     assert [spec.name for spec in fitted] == ["model_effects", "model_effects_by_dimension"]
     assert not any("reference" in term for spec in fitted for term in spec.model.terms)
-    ours = biases({**row, "slice": ""} for row in sensitivity_rows(fitted[0], study, confidence=0.9))
+    ours = biases(
+        {**row, "slice": ""} for row in sensitivity_rows(fitted[0], study, confidence=0.9)
+    )
     theirs = biases(estimate(SPECS["model_effects"], study, confidence=0.9).estimates)
     assert all(ours[key] == pytest.approx(theirs[key], abs=1e-9) for key in theirs)
 
 
 @pytest.mark.parametrize(
     ("substitute", "message"),
-    [("clustered", "needs human scores"), ("model_effects_by_dimension", "other slices"), ("nothing", "nothing")],
+    [
+        ("clustered", "needs human scores"),
+        ("model_effects_by_dimension", "other slices"),
+        ("nothing", "nothing"),
+    ],
 )
 def test_a_useless_substitute_is_refused(substitute, message):
-    config = {**CONFIG, "inference": {**CONFIG["inference"], "without_human_scores": {"main": substitute}}}
+    config = {
+        **CONFIG,
+        "inference": {**CONFIG["inference"], "without_human_scores": {"main": substitute}},
+    }
     with pytest.raises(ConfigError, match=message):
         check(config)
     check(CONFIG)
@@ -205,12 +296,21 @@ def test_the_check_says_what_is_left(rows, tmp_path):
     result = by_subject(findings)
     assert result["human scores", ""].level == WARNING
     assert result["human scores", ""].words.startswith(WORDS)
-    assert result["estimable", f"B: self-bias of {GPT}"].value == result["estimable", f"C: self-bias of {GPT}"].value == 1
+    assert (
+        result["estimable", f"B: self-bias of {GPT}"].value
+        == result["estimable", f"C: self-bias of {GPT}"].value
+        == 1
+    )
     own = result["estimable", f"A: self-bias of {GPT}"]
     assert (own.value, own.level) == (0, FINE)
     assert own.words.endswith(f"cannot be estimated: {WORDS}")
-    assert result["verdict", "supports"].words.startswith("supports: self-bias of 5 of 5 judges (B, C); family-bias of 1 of 4")
-    assert f"any gap to the human scale, which is A ({WORDS})" in result["verdict", "does not support"].words
+    assert result["verdict", "supports"].words.startswith(
+        "supports: self-bias of 5 of 5 judges (B, C); family-bias of 1 of 4"
+    )
+    assert (
+        f"any gap to the human scale, which is A ({WORDS})"
+        in result["verdict", "does not support"].words
+    )
     text = " ".join(page_of("mine", findings).split())
     assert "one that alone is right looks biased" in text
     assert "human score is" not in text
@@ -224,11 +324,19 @@ def command(tmp_path, monkeypatch, capfd, rows):
     monkeypatch.chdir(tmp_path)
     write_rows(tmp_path / "a.csv", rows)
     study = {"title": "mine", "files": "a.csv", "scales": {"Tone": [1, 5], "Use": [1, 5]}}
-    specs = {"plain": {"terms": ["judge", "judge:reference", "self", "same_family", "dimension", "model"]}}
-    (tmp_path / "mine.yaml").write_text(yaml.safe_dump({"studies": {"mine": study}, "specs": specs}), "utf-8")
+    specs = {
+        "plain": {
+            "terms": ["judge", "judge:reference", "self", "same_family", "dimension", "model"]
+        }
+    }
+    (tmp_path / "mine.yaml").write_text(
+        yaml.safe_dump({"studies": {"mine": study}, "specs": specs}), "utf-8"
+    )
 
     def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["recuse", *arguments, "--config", "mine.yaml", "--output", "out.csv"])
+        monkeypatch.setattr(
+            sys, "argv", ["recuse", *arguments, "--config", "mine.yaml", "--output", "out.csv"]
+        )
         status = main()
         return status, read_table("out.csv"), capfd.readouterr().err
 
@@ -248,7 +356,12 @@ def test_the_command_fits_what_can_be_fitted(command, frame, study):
 
 
 def test_cells_of_raw_files_are_those_of_the_tables(command, study, tmp_path):
-    source = StudyFiles([RatingsFile("a.csv")], {"Tone": [1, 5], "Use": [1, 5]}, {}, Registry.from_config(CONFIG["models"]))
+    source = StudyFiles(
+        [RatingsFile("a.csv")],
+        {"Tone": [1, 5], "Use": [1, 5]},
+        {},
+        Registry.from_config(CONFIG["models"]),
+    )
     cells = cells_of_files("mine", source, str(tmp_path))
     np.testing.assert_array_equal(cells.counts, study.cells().counts)
     assert np.isnan(cells.reference).all()

@@ -1,4 +1,6 @@
-"""Panels of judges: against naive sums over rows, against planted errors, and as often right as their intervals say."""
+"""Panels of judges: against naive sums over rows, against planted errors, and as often right as
+their intervals say.
+"""
 
 import duckdb
 import numpy as np
@@ -27,7 +29,9 @@ ANSWER = ["dimension", "prompt", "model"]
 
 
 def rows_of(study, verdicts=(), *, least=5, reliability=None):
-    return panel_rows(linked_judges(study), study, reliability or {}, verdicts, least=least, confidence=0.9)
+    return panel_rows(
+        linked_judges(study), study, reliability or {}, verdicts, least=least, confidence=0.9
+    )
 
 
 def errors_of(study, panels=None, reliability=None):
@@ -40,13 +44,23 @@ def errors_of(study, panels=None, reliability=None):
 
 
 def frame_of(study):
-    names = ", ".join(f"{name}::varchar as {name}" for name in ("dimension", "model", "judge", "model_family", "judge_family"))
-    frame = duckdb.sql(f"select {names}, prompt, rating_unit as y, gt_unit as h from '{study.ratings[0]}'").df()
-    return frame.assign(related=(frame["judge"] == frame["model"]) | (frame["judge_family"] == frame["model_family"]))
+    names = ", ".join(
+        f"{name}::varchar as {name}"
+        for name in ("dimension", "model", "judge", "model_family", "judge_family")
+    )
+    frame = duckdb.sql(
+        f"select {names}, prompt, rating_unit as y, gt_unit as h from '{study.ratings[0]}'"
+    ).df()
+    return frame.assign(
+        related=(frame["judge"] == frame["model"])
+        | (frame["judge_family"] == frame["model_family"])
+    )
 
 
 def naive_errors(frame, reliability):
-    """Rows with columns e, r, slope and noise, by least squares within answers, and on the human score by judge."""
+    """Rows with columns e, r, slope and noise, by least squares within answers, and on the human
+    score by judge.
+    """
     parts = []
     for dimension, rows in frame.groupby("dimension"):
         unrelated = rows[~rows["related"]]
@@ -56,7 +70,8 @@ def naive_errors(frame, reliability):
         levels = pd.Series(np.linalg.lstsq(within, y, rcond=1e-12)[0], dummies.columns)
         e = rows["y"] - rows["judge"].map(levels - levels.mean()) - rows["h"]
         slopes = {
-            judge: np.polyfit(of["h"], of["y"], 1)[0] / reliability[dimension] for judge, of in unrelated.groupby("judge")
+            judge: np.polyfit(of["h"], of["y"], 1)[0] / reliability[dimension]
+            for judge, of in unrelated.groupby("judge")
         }
         means = unrelated.groupby("judge")[["y", "h"]].mean().loc[rows["judge"]].to_numpy()
         slope = rows["judge"].map(slopes)
@@ -67,10 +82,14 @@ def naive_errors(frame, reliability):
 
 
 def naive_panel(rows, judges, *, kept):
-    """Signed biases by model, mean square of errors and of what lines leave, and mean 1 / judges, of one panel."""
+    """Signed biases by model, mean square of errors and of what lines leave, and mean 1 / judges,
+    of one panel.
+    """
     used = rows[rows["judge"].isin(judges) & (kept | ~rows["related"])]
     bias = used.groupby(["model", "judge"])["e"].mean().groupby("model").mean()
-    answers = used.groupby(ANSWER).agg({"e": "mean", "r": "mean", "slope": "mean", "noise": "first", "judge": "size"})
+    answers = used.groupby(ANSWER).agg(
+        {"e": "mean", "r": "mean", "slope": "mean", "noise": "first", "judge": "size"}
+    )
     error = (answers["e"] ** 2 - answers["noise"]).mean()
     line = (answers["r"] ** 2 - answers["slope"] ** 2 * answers["noise"]).mean()
     return bias - bias.mean(), error, line, (1 / answers["judge"]).mean()
@@ -78,10 +97,16 @@ def naive_panel(rows, judges, *, kept):
 
 def test_bias_error_and_correlation_equal_naive_sums_over_the_rows_of_the_twin(twin):
     reliability = {"Helpfulness": 0.7, "Conciseness": 0.4}
-    reliability |= {name: 1.0 for name in frame_of(twin)["dimension"].unique() if name not in reliability}
+    reliability |= {
+        name: 1.0 for name in frame_of(twin)["dimension"].unique() if name not in reliability
+    }
     panels = np.array([np.isin(range(9), places) for places in [(0, 3, 5), (1, 4, 7, 8), range(9)]])
     errors = errors_of(twin, np.concatenate([np.eye(9, dtype=bool), panels]), reliability)
-    rows, names, folds = naive_errors(frame_of(twin), reliability), errors.judges.crossing.judges, errors.folds
+    rows, names, folds = (
+        naive_errors(frame_of(twin), reliability),
+        errors.judges.crossing.judges,
+        errors.folds,
+    )
     alone = np.array([naive_panel(rows, [name], kept=False)[2] for name in names])
     for number, panel in enumerate(panels, 9):
         for kept in (False, True):
@@ -91,40 +116,63 @@ def test_bias_error_and_correlation_equal_naive_sums_over_the_rows_of_the_twin(t
             assert errors.error(folds)[place] == pytest.approx(error, abs=1e-9)
             ratio = line / alone[panel].mean()
             expected = np.nan if kept else (ratio - inverse) / (1 - inverse)
-            assert errors.correlation(folds)[place] == pytest.approx(expected, abs=1e-9, nan_ok=True)
+            assert errors.correlation(folds)[place] == pytest.approx(
+                expected, abs=1e-9, nan_ok=True
+            )
 
 
 def test_biases_of_some_prompts_are_those_of_a_study_of_these_alone(tmp_path):
-    """Levels are estimated anew in each part of the prompts; the parts hold all ratings of a prompt."""
+    """Levels are estimated anew in each part of the prompts; the parts hold all ratings of a
+    prompt.
+    """
     rows = rated(prompts=2 * FOLDS)
     whole = errors_of(study_of_rows(tmp_path, rows))
     half = np.arange(0, FOLDS, 2)
     codes = {
         str(name): code
-        for code, name in duckdb.sql(f"select distinct prompt, prompt_id from '{tmp_path}/ratings.parquet'").fetchall()
+        for code, name in duckdb.sql(
+            f"select distinct prompt, prompt_id from '{tmp_path}/ratings.parquet'"
+        ).fetchall()
     }
     (folder := tmp_path / "part").mkdir()
-    part = errors_of(study_of_rows(folder, [row for row in rows if codes[row["prompt_id"]] % FOLDS in half]))
+    part = errors_of(
+        study_of_rows(folder, [row for row in rows if codes[row["prompt_id"]] % FOLDS in half])
+    )
     assert whole.bias(half) == pytest.approx(part.bias(part.folds), abs=1e-12, nan_ok=True)
 
 
 def test_answers_on_two_occasions_are_two_answers(tmp_path):
-    """Every second prompt is made the second occasion of the one before: sums over answers are the same."""
+    """Every second prompt is made the second occasion of the one before: sums over answers are the
+    same.
+    """
     write_rows(tmp_path / "rows.csv", rated(dimensions=("Tone", "Use")))
     number, errors = "substr(prompt_id, 2)::integer", []
     for name, columns in {
         "prompts": "",
-        "occasions": f"replace (concat('p', {number} // 2) as prompt_id), concat('o', {number} % 2) as occasion",
+        "occasions": (
+            f"replace (concat('p', {number} // 2) as prompt_id), concat('o', {number} % 2) as"
+            " occasion"
+        ),
     }.items():
         (folder := tmp_path / name).mkdir()
-        query = f"select * {columns} from read_csv('{tmp_path}/rows.csv', types={{'gt': 'double', 'rating': 'integer'}})"
+        query = (
+            f"select * {columns} from read_csv('{tmp_path}/rows.csv', types={{'gt': 'double',"
+            " 'rating': 'integer'})"
+        )
         errors.append(errors_of(study_of_query(folder, query, scale=(1, 5))))
     one, other = errors
     assert other.bias(other.folds) == pytest.approx(one.bias(one.folds), abs=1e-12, nan_ok=True)
     assert other.error(other.folds) == pytest.approx(one.error(one.folds), abs=1e-12)
 
 
-SIZE = {"dimensions": 2, "prompts": 200, "intercept": [0.1, 0.0], "slope": 1.0, "noise": 0.2, "families": [2, 1, 1, 1]}
+SIZE = {
+    "dimensions": 2,
+    "prompts": 200,
+    "intercept": [0.1, 0.0],
+    "slope": 1.0,
+    "noise": 0.2,
+    "families": [2, 1, 1, 1],
+}
 
 
 def world(seed=5, **dials):
@@ -136,11 +184,15 @@ EVERYONE = BETWEEN.join(f"Model {number}" for number in range(1, 6))
 
 @pytest.mark.parametrize("reliability", [1.0, 0.6])
 def test_independent_judges_are_those_after_each_judges_own_line(reliability):
-    """Slopes and the error of the human scores make errors alike, and do not count; a shock of the answer does."""
+    """Slopes and the error of the human scores make errors alike, and do not count; a shock of the
+    answer does.
+    """
     dials = {"slope": [0.4, 0.9], "reliability": reliability, "prompts": 600}
     for shock in (0.0, 0.15):
         study = world(completion_shock=shock, **dials)
-        first = rows_of(study, reliability=dict.fromkeys(study.factors["dimension"], reliability))[0]
+        first = rows_of(study, reliability=dict.fromkeys(study.factors["dimension"], reliability))[
+            0
+        ]
         truth = 5 / (1 + 4 * shock**2 / (shock**2 + 0.2**2))
         assert first["effective"] == pytest.approx(truth, abs=0.4)
         assert first["effective_ci_low"] < first["effective"] < first["effective_ci_high"]
@@ -150,7 +202,8 @@ def test_planted_self_bias_is_left_by_the_kept_ratings_alone():
     """Judges 1 and 3 favour themselves by 0.2, which all five pass on by a fifth."""
     rows = rows_of(world(self_bias=[0.2, 0, 0.2, 0, 0]))
     left_out, kept = (
-        next(row for row in rows if (row["family_ratings"], row["panel"]) == (kind, EVERYONE)) for kind in (LEFT_OUT, KEPT)
+        next(row for row in rows if (row["family_ratings"], row["panel"]) == (kind, EVERYONE))
+        for kind in (LEFT_OUT, KEPT)
     )
     planted = np.array([0.2, 0, 0.2, 0, 0]) / 5
     assert kept["bias_left"] == pytest.approx(planted.std(), abs=0.006)
@@ -173,26 +226,36 @@ def test_a_panel_without_a_judge_that_errs_by_far_is_recommended():
 
 
 def test_intervals_contain_what_is_planted_about_as_often_as_they_say(long):
-    """Over 20 or 200 worlds with two biased judges: biases and errors of all judges, with and without own families."""
+    """Over 20 or 200 worlds with two biased judges: biases and errors of all judges, with and
+    without own families.
+    """
     number, shares = 200 if long else 20, np.array([0.1, 0, 0.05, 0, 0]) / 5
     truths = {(KEPT, "bias_left"): shares.std(), (LEFT_OUT, "bias_left"): 0.0}
     truths[KEPT, "error"] = np.sqrt(0.2**2 / 5 + 0.15**2 + (shares**2).mean())
     inside = dict.fromkeys(truths, 0)
     for seed in range(number):
-        rows = rows_of(world(seed, prompts=100, completion_shock=0.15, self_bias=[0.1, 0, 0.05, 0, 0]))
+        rows = rows_of(
+            world(seed, prompts=100, completion_shock=0.15, self_bias=[0.1, 0, 0.05, 0, 0])
+        )
         whole = {row["family_ratings"]: row for row in rows if row["panel"] == EVERYONE}
         for (kind, name), truth in truths.items():
-            inside[kind, name] += whole[kind][f"{name}_ci_low"] <= truth <= whole[kind][f"{name}_ci_high"]
+            inside[kind, name] += (
+                whole[kind][f"{name}_ci_low"] <= truth <= whole[kind][f"{name}_ci_high"]
+            )
     assert min(inside.values()) >= (0.9 - 3.5 * np.sqrt(0.09 / number)) * number, inside
 
 
-@pytest.mark.parametrize(("true", "spread"), [(0.0, [1, 1, 1, 1, 1]), (0.5, [1, 1, 1, 1, 1]), (3.0, [4, 1, 1, 1, 0.2])])
+@pytest.mark.parametrize(
+    ("true", "spread"), [(0.0, [1, 1, 1, 1, 1]), (0.5, [1, 1, 1, 1, 1]), (3.0, [4, 1, 1, 1, 0.2])]
+)
 def test_the_interval_of_a_root_mean_square_covers(true, spread):
     random, spread = np.random.default_rng(3), np.array(spread)
     truth = true * np.array([1, -1, 1, -1, 0.0])
     inside = 0
     for _ in range(400):
-        low, high = norm_interval(truth + np.sqrt(spread) * random.standard_normal(5), np.diag(spread), 0.9, 1e9)
+        low, high = norm_interval(
+            truth + np.sqrt(spread) * random.standard_normal(5), np.diag(spread), 0.9, 1e9
+        )
         inside += low <= np.sqrt((truth**2).mean()) <= high
         assert high > 0
     assert inside >= 0.87 * 400
@@ -201,20 +264,28 @@ def test_the_interval_of_a_root_mean_square_covers(true, spread):
 def test_few_parts_of_the_prompts_widen_the_interval():
     estimate, covariance = np.array([3.0, -3.0, 0.0]), np.eye(3)
     wider = covariance * (quantile(0.9, 4) / quantile(0.9)) ** 2
-    assert norm_interval(estimate, covariance, 0.9, 4) == pytest.approx(norm_interval(estimate, wider, 0.9, np.inf))
-    assert norm_interval(estimate, 0 * covariance, 0.9, 4) == pytest.approx((np.sqrt(6), np.sqrt(6)))
+    assert norm_interval(estimate, covariance, 0.9, 4) == pytest.approx(
+        norm_interval(estimate, wider, 0.9, np.inf)
+    )
+    assert norm_interval(estimate, 0 * covariance, 0.9, 4) == pytest.approx(
+        (np.sqrt(6), np.sqrt(6))
+    )
 
 
 def test_intervals_of_differences_hold_for_all_panels_at_once():
     study = world()
     rows = rows_of(study)
     names = [f"Model {number}" for number in range(1, 6)]
-    errors = errors_of(study, np.array([np.isin(names, row["panel"].split(BETWEEN)) for row in rows[:2]]))
+    errors = errors_of(
+        study, np.array([np.isin(names, row["panel"].split(BETWEEN)) for row in rows[:2]])
+    )
 
     def difference(folds):
         return np.subtract(*(errors.bias(folds)[1::-1] ** 2).mean(axis=1))
 
-    half = quantile(1 - 0.1 / len(rows), FOLDS - 1) * np.linalg.norm(jackknife(difference, errors.folds))
+    half = quantile(1 - 0.1 / len(rows), FOLDS - 1) * np.linalg.norm(
+        jackknife(difference, errors.folds)
+    )
     ends = [rows[1][f"square_difference{end}"] for end in ("_ci_low", "", "_ci_high")]
     assert np.diff(ends) == pytest.approx([half, half], abs=1e-12)
 
@@ -222,13 +293,21 @@ def test_intervals_of_differences_hold_for_all_panels_at_once():
 def test_without_human_scores_no_bias_is_given():
     (row,) = rows_of(world(humans=False))
     note = because(Reason.NO_HUMAN_SCORE)
-    assert row == {"family_ratings": LEFT_OUT, "size": 5, "panel": EVERYONE, "recommended": "yes", "note": note}
+    assert row == {
+        "family_ratings": LEFT_OUT,
+        "size": 5,
+        "panel": EVERYONE,
+        "recommended": "yes",
+        "note": note,
+    }
 
 
 def test_judges_that_share_no_answers_with_the_others_are_left_out(tmp_path):
     """Two judges rate prompts that the other three never see."""
     apart = {"Llama 3 8B", "Mistral 7B"}
-    rows = [row for row in unscored() if (row["judge"] in apart) is (int(row["prompt_id"][1:]) % 4 == 0)]
+    rows = [
+        row for row in unscored() if (row["judge"] in apart) is (int(row["prompt_id"][1:]) % 4 == 0)
+    ]
     study = study_of_rows(tmp_path, rows)
     assert linked_judges(study).unlinked == sorted(apart)
     table = rows_of(study)
@@ -239,10 +318,16 @@ def test_judges_that_share_no_answers_with_the_others_are_left_out(tmp_path):
     assert rows_of(alone) == [{"note": Reason.NO_SHARED_ANSWERS}]
 
 
-@pytest.mark.parametrize(("dimensions", "prompts", "least"), [(["Tone"], 5, 10), (["Tone", "Use"], 1, 2)])
+@pytest.mark.parametrize(
+    ("dimensions", "prompts", "least"), [(["Tone"], 5, 10), (["Tone", "Use"], 1, 2)]
+)
 def test_a_judge_with_too_few_ratings_is_in_no_panel(tmp_path, dimensions, prompts, least):
     """Fewer than `least`, or all of one prompt, so that none are left without it."""
-    rows = [row for row in rated(dimensions=dimensions) if row["judge"] != "GPT-4o" or int(row["prompt_id"][1:]) < prompts]
+    rows = [
+        row
+        for row in rated(dimensions=dimensions)
+        if row["judge"] != "GPT-4o" or int(row["prompt_id"][1:]) < prompts
+    ]
     table = rows_of(study_of_rows(tmp_path, rows), least=least)
     assert table[-1] == {"panel": "GPT-4o", "size": 1, "note": Reason.FEW_SHARED_ANSWERS}
     assert table[0]["size"] == 4
@@ -251,7 +336,12 @@ def test_a_judge_with_too_few_ratings_is_in_no_panel(tmp_path, dimensions, promp
 
 def test_too_few_ratings_or_prompts_are_reasons(tmp_path):
     first, *others = rows_of(world(), least=500)
-    assert first == {"family_ratings": LEFT_OUT, "size": 0, "panel": "", "note": because(Reason.FEW_RATINGS_OUTSIDE, least=500)}
+    assert first == {
+        "family_ratings": LEFT_OUT,
+        "size": 0,
+        "panel": "",
+        "note": because(Reason.FEW_RATINGS_OUTSIDE, least=500),
+    }
     assert {row["note"] for row in others} == {Reason.FEW_SHARED_ANSWERS}
     (row,) = rows_of(study_of_rows(tmp_path, rated(prompts=3, dimensions=("Tone", "Use"))), least=2)
     assert row["note"] == because(Reason.FEW_PROMPTS_OF_PANEL, least=4)
@@ -266,7 +356,12 @@ def test_only_these_dimensions_count(tmp_path):
 
 
 def test_independent_judges():
-    assert independent_judges(4, np.array([0.0, 1.0, 0.5, -0.5])).tolist() == [4.0, 1.0, 1.6, np.inf]
+    assert independent_judges(4, np.array([0.0, 1.0, 0.5, -0.5])).tolist() == [
+        4.0,
+        1.0,
+        1.6,
+        np.inf,
+    ]
 
 
 FEW = because(Reason.FEW_CELLS, df=1, least=4)
@@ -282,7 +377,9 @@ FEW = because(Reason.FEW_CELLS, df=1, least=4)
         ("family_bias", "Family 1", "established", "", {"Model 1", "Model 2"}),
     ],
 )
-def test_ratings_of_own_families_are_recommended_only_as_the_verdicts_allow(quantity, term, verdict, reason, doubted):
+def test_ratings_of_own_families_are_recommended_only_as_the_verdicts_allow(
+    quantity, term, verdict, reason, doubted
+):
     """Judge 5's preference for one model makes panels that keep own ratings the better ones."""
     study = world()
     study.rating[:, :, 4, 0] += 0.3
@@ -294,7 +391,18 @@ def test_ratings_of_own_families_are_recommended_only_as_the_verdicts_allow(quan
 
 def test_a_judge_that_does_not_agree_with_people_is_in_no_panel():
     note = because(Reason.DISAGREES_WITH_PEOPLE)
-    rows = rows_of(world(), [{"quantity": "self_bias", "term": "Model 4", "verdict": "not shown", "reason": "", "note": note}])
+    rows = rows_of(
+        world(),
+        [
+            {
+                "quantity": "self_bias",
+                "term": "Model 4",
+                "verdict": "not shown",
+                "reason": "",
+                "note": note,
+            }
+        ],
+    )
     assert rows[-1] == {"panel": "Model 4", "size": 1, "note": note}
     assert not any("Model 4" in row["panel"] for row in rows[:-1])
     assert rows[0]["size"] == 4

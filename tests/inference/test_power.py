@@ -1,4 +1,6 @@
-"""The closed form of what a study would find against fits to simulated worlds, and a plan taken from a study."""
+"""The closed form of what a study would find against fits to simulated worlds, and a plan taken
+from a study.
+"""
 
 import math
 from dataclasses import replace
@@ -32,18 +34,40 @@ from recuse.model.design import regressors_of, terms_of
 from recuse.model.spec import A, C, Spec
 from recuse.validation.world import MonteCarloWorld
 
-SIZE = {"families": [2, 2, 1], "dimensions": 2, "prompts": 30, "intercept": 0.2, "slope": 0.6, "noise": 0.2}
+SIZE = {
+    "families": [2, 2, 1],
+    "dimensions": 2,
+    "prompts": 30,
+    "intercept": 0.2,
+    "slope": 0.6,
+    "noise": 0.2,
+}
 OTHERS = {"preference": (0.03, 0.05), "quality_gap": 0.2, "reliability": 0.55}
 WORLD = MonteCarloWorld(**SIZE, **OTHERS)
-NINE = replace(WORLD, families=[3, 2, 2, 2], dimensions=3, prompts=100, preference=0.02, quality_gap=0.0, reliability=1.0)
+NINE = replace(
+    WORLD,
+    families=[3, 2, 2, 2],
+    dimensions=3,
+    prompts=100,
+    preference=0.02,
+    quality_gap=0.0,
+    reliability=1.0,
+)
 DRAWS = 700
 LEVEL = {"self_bias": 0.02, "power": 0.8, "confidence": 0.9}
 
 
 def preferences(spread, *, ratios=(-20, -20, -20), tau=0.01, effects=None):
-    """Those of judges with these standard deviations, who prefer each model for itself, and models that differ in nothing."""
+    """Those of judges with these standard deviations, who prefer each model for itself, and models
+    that differ in nothing.
+    """
     spread = np.asarray(spread, dtype=float)
-    return Preferences(spread, np.array(ratios, dtype=float), tau, np.zeros(len(spread)) if effects is None else effects)
+    return Preferences(
+        spread,
+        np.array(ratios, dtype=float),
+        tau,
+        np.zeros(len(spread)) if effects is None else effects,
+    )
 
 
 def plan_of(world):
@@ -51,14 +75,32 @@ def plan_of(world):
     quality = 0.7 + world.quality_gap * np.linspace(-0.5, 0.5, len(world.names))
     error = math.sqrt(3 * (0.15**2 + quality.var()) * (1 / world.reliability - 1))
     count, family = len(quality), [world.family_names[place] for place in world.family_of]
-    like = {"judges": world.names, "models": world.names, "family": family, "quality": quality, "rater_error": error}
-    like |= {"slope": [world.slope] * count, "noise": [world.noise] * count, "quality_spread": 0.15, "raters": 3}
+    like = {
+        "judges": world.names,
+        "models": world.names,
+        "family": family,
+        "quality": quality,
+        "rater_error": error,
+    }
+    like |= {
+        "slope": [world.slope] * count,
+        "noise": [world.noise] * count,
+        "quality_spread": 0.15,
+        "raters": 3,
+    }
     like |= {name: getattr(world, name) for name in ("prompts", "dimensions")}
     return PlannedStudy(**like, preferences=preferences(world.by_one("preference")))
 
 
 def plan_for(plan, self_bias):
-    return power_by_judge(plan, judges=plan.judges, prompts=[plan.prompts], self_bias=self_bias, power=0.8, confidence=0.9)
+    return power_by_judge(
+        plan,
+        judges=plan.judges,
+        prompts=[plan.prompts],
+        self_bias=self_bias,
+        power=0.8,
+        confidence=0.9,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -69,12 +111,21 @@ def simulated():
     for _ in range(DRAWS):
         moments = WORLD.draw(generator).moments()
         for estimand, names in TERMS.items():
-            terms = [term for term in terms_of(moments.factors, names=(*names, "dimension")) if term.carried.any()]
+            terms = [
+                term
+                for term in terms_of(moments.factors, names=(*names, "dimension"))
+                if term.carried.any()
+            ]
             fitted = fit(moments, regressors_of(terms, len(moments.n), 2))
             own = [place for place, term in enumerate(terms) if term.quantity == "self_bias"]
             result[estimand][0].append(fitted.estimate[own])
-            result[estimand][1].append(np.abs(fitted.estimate[own] / fitted.std_error[own]) > 1.6448536)
-    return {estimand: (np.array(values), np.array(rejected)) for estimand, (values, rejected) in result.items()}
+            result[estimand][1].append(
+                np.abs(fitted.estimate[own] / fitted.std_error[own]) > 1.6448536
+            )
+    return {
+        estimand: (np.array(values), np.array(rejected))
+        for estimand, (values, rejected) in result.items()
+    }
 
 
 @pytest.mark.parametrize("estimand", [A, BY_MODEL])
@@ -85,11 +136,14 @@ def test_errors_biases_and_sizes_are_those_of_simulated_studies(simulated, estim
     errors = np.array([each.std_error for each in planned_for])
     np.testing.assert_allclose(values.std(axis=0), errors, rtol=4 / math.sqrt(2 * DRAWS))
     mean = np.array([each.bias for each in planned_for])
-    np.testing.assert_allclose(values.mean(axis=0), mean, rtol=0, atol=4 * errors.max() / math.sqrt(DRAWS))
+    np.testing.assert_allclose(
+        values.mean(axis=0), mean, rtol=0, atol=4 * errors.max() / math.sqrt(DRAWS)
+    )
     sizes = [size(each, confidence=0.9) for each in planned_for]
     np.testing.assert_allclose(rejected.mean(axis=0), sizes, rtol=0, atol=0.06)
     if estimand == A:
-        assert mean[0] < -0.03 < 0.025 < mean[-1]  # a noisy reference takes the better model for a favoured one
+        # A noisy reference takes the better model for a favoured one
+        assert mean[0] < -0.03 < 0.025 < mean[-1]
         assert min(sizes) > 0.35
     else:
         np.testing.assert_allclose(mean, 0, atol=1e-12)
@@ -97,7 +151,10 @@ def test_errors_biases_and_sizes_are_those_of_simulated_studies(simulated, estim
 
 def by_hand(plan):
     """The table of a plan's cells, cell by cell, and the mixed model planned for it."""
-    family, pairs = dict(zip(plan.models, plan.family, strict=True)), product(enumerate(plan.judges), enumerate(plan.models))
+    family, pairs = (
+        dict(zip(plan.models, plan.family, strict=True)),
+        product(enumerate(plan.judges), enumerate(plan.models)),
+    )
     rows = [
         (judge, model, family[judge], family[model], plan.noise[j] ** 2 / plan.rows[j, m])
         for (j, judge), (m, model) in pairs
@@ -108,17 +165,26 @@ def by_hand(plan):
 
 
 def draw_tests(plan, draws, seed):
-    """Tables of a plan as its model draws them, and fits to each: gaps, reported errors and df of judges, (draws, J) each."""
+    """Tables of a plan as its model draws them, and fits to each: gaps, reported errors and df of
+    judges, (draws, J) each.
+    """
     planned, generator = by_hand(plan), np.random.default_rng(seed)
     table = planned.table
-    root = np.linalg.cholesky(Twin(table, table.sampling).covariance(planned.parameters, planned.slope))
+    root = np.linalg.cholesky(
+        Twin(table, table.sampling).covariance(planned.parameters, planned.slope)
+    )
     results = []
     for _ in range(draws):
         mean = planned.slope + root @ generator.standard_normal(len(root))
         fit = MixedFit(table, mean)
         contrasts = np.array([fit.against_others(cell) for cell in np.flatnonzero(table.is_self)])
         tests = map(fit.errors(contrasts).of, np.eye(len(contrasts)))
-        results.append([(gap, math.sqrt(of), df) for gap, (of, df) in zip(contrasts @ mean, tests, strict=True)])
+        results.append(
+            [
+                (gap, math.sqrt(of), df)
+                for gap, (of, df) in zip(contrasts @ mean, tests, strict=True)
+            ]
+        )
     return np.moveaxis(np.array(results), 2, 0)
 
 
@@ -127,9 +193,13 @@ def rejects(gaps, errors, df, reach=1):
 
 
 def test_errors_of_c_are_those_of_drawn_tables_and_detectable_biases_are_found():
-    """First order in nine spreads that 64 cells must show: estimates vary up to a quarter more, mostly of steadier judges."""
+    """First order in nine spreads that 64 cells must show: estimates vary up to a quarter more,
+    mostly of steadier judges.
+    """
     spread = np.geomspace(0.01, 0.03, 9)[[4, 0, 8, 2, 6, 1, 7, 3, 5]]
-    shared = preferences(spread, ratios=(-1.5, -1.5, -0.5), tau=0.3, effects=0.05 * np.linspace(-1, 1, 9))
+    shared = preferences(
+        spread, ratios=(-1.5, -1.5, -0.5), tau=0.3, effects=0.05 * np.linspace(-1, 1, 9)
+    )
     plan = replace(plan_of(NINE), preferences=shared)
     rows = [row for row in plan_for(plan, 0.05) if row["estimand"] == C]
     gaps, errors, df = draw_tests(plan, 300, seed=4)
@@ -148,14 +218,26 @@ def test_errors_of_c_are_those_of_drawn_tables_and_detectable_biases_are_found()
 
 
 def dense(plan, judge):
-    """Weights of the cells in a judge's gap, their variance without that by sampling, and df, from one matrix for all cells."""
+    """Weights of the cells in a judge's gap, their variance without that by sampling, and df, from
+    one matrix for all cells.
+    """
     fit = by_hand(plan)
-    twin, cell = Twin(fit.table, fit.table.sampling), np.flatnonzero(fit.table.is_self)[plan.judges.index(judge)]
-    row, v = twin.against_others(fit.parameters, fit.slope, cell), twin.covariance(fit.parameters, fit.slope)
-    moved = approx_central(lambda at: twin.against_others(at, fit.slope, cell), fit.parameters, 1e-4)
+    twin, cell = (
+        Twin(fit.table, fit.table.sampling),
+        np.flatnonzero(fit.table.is_self)[plan.judges.index(judge)],
+    )
+    row, v = (
+        twin.against_others(fit.parameters, fit.slope, cell),
+        twin.covariance(fit.parameters, fit.slope),
+    )
+    moved = approx_central(
+        lambda at: twin.against_others(at, fit.slope, cell), fit.parameters, 1e-4
+    )
     spread = np.linalg.inv(fit.information)
     variance, df = fit.errors(row[None]).of(np.ones(1))
-    assert variance == pytest.approx(row @ v @ row + np.einsum("pq,pa,ab,qb->", spread, moved, v, moved), rel=1e-6)
+    assert variance == pytest.approx(
+        row @ v @ row + np.einsum("pq,pa,ab,qb->", spread, moved, v, moved), rel=1e-6
+    )
     gradient = np.array([row @ dv @ row for dv in twin.derivatives(fit.parameters, fit.slope)])
     satterthwaite = max(1.0, 2 * (row @ v @ row) ** 2 / (gradient @ spread @ gradient))
     assert df == pytest.approx(min(satterthwaite, fit.table.additive.df), rel=1e-6)
@@ -163,7 +245,8 @@ def dense(plan, judge):
 
 
 def weights_of_rows(estimand, plan, judge, reference):
-    """What each rating adds to the estimate, (J, M, n), from least squares on dummies; reference: (M, n).
+    """What each rating adds to the estimate, (J, M, n), from least squares on dummies; reference:
+    (M, n).
 
     A judge rates the first completions of a model, as many as the plan has rows for them.
     """
@@ -174,14 +257,21 @@ def weights_of_rows(estimand, plan, judge, reference):
     dummies = (j[:, None] == np.arange(len(plan.judges))).astype(float)
     own, same = (j == m), (family[j] == family[m]) & (j != m)
     if estimand == C:
-        cells = (dummies[:, :, None] * (m[:, None] == np.arange(len(plan.models)))[:, None]).reshape(len(j), -1)
-        within = np.linalg.pinv(np.concatenate([cells, dummies * gt[:, None]], axis=1))[: cells.shape[1]]  # y = r_jm + b_j gt
+        cells = (
+            dummies[:, :, None] * (m[:, None] == np.arange(len(plan.models)))[:, None]
+        ).reshape(len(j), -1)
+        # Y = r_jm + b_j gt
+        within = np.linalg.pinv(np.concatenate([cells, dummies * gt[:, None]], axis=1))[
+            : cells.shape[1]
+        ]
         result = dense(plan, judge)[0] @ within[plan.rows.ravel() > 0]
     else:
         columns = [dummies, dummies * gt[:, None], dummies * own[:, None]]
         columns += [(same & (family[j] == name))[:, None] for name in np.unique(family)]
         columns += [m[:, None] == np.arange(1, len(plan.models))] if estimand == BY_MODEL else []
-        result = np.linalg.pinv(np.concatenate(columns, axis=1).astype(float))[2 * len(plan.judges) + plan.judges.index(judge)]
+        result = np.linalg.pinv(np.concatenate(columns, axis=1).astype(float))[
+            2 * len(plan.judges) + plan.judges.index(judge)
+        ]
     weights = np.zeros(len(is_rated))
     weights[is_rated] = result
     return weights.reshape(len(plan.judges), *reference.shape)
@@ -195,9 +285,22 @@ SPARSE[4, 0], SPARSE[3] = 0.0, 0.5  # one cell, and a judge
 @pytest.mark.parametrize("share", [None, SPARSE])
 @pytest.mark.parametrize("estimand", [A, BY_MODEL, C])
 def test_errors_are_those_of_the_weights_of_the_rows(estimand, share):
-    """Two or four completions with references at quality -+ standard deviation have the moments that the closed form reads."""
-    plan = replace(plan_of(WORLD), prompts=2, slope=[0.9, 0.2, 0.5, 0.7, 0.4], noise=[0.1, 0.4, 0.2, 0.3, 0.2], share=share)
-    shared = preferences([0.02, 0.07, 0.03, 0.05, 0.04], ratios=(-1.5, -1, -0.5), tau=0.5, effects=np.linspace(-0.1, 0.1, 5))
+    """Two or four completions with references at quality -+ standard deviation have the moments
+    that the closed form reads.
+    """
+    plan = replace(
+        plan_of(WORLD),
+        prompts=2,
+        slope=[0.9, 0.2, 0.5, 0.7, 0.4],
+        noise=[0.1, 0.4, 0.2, 0.3, 0.2],
+        share=share,
+    )
+    shared = preferences(
+        [0.02, 0.07, 0.03, 0.05, 0.04],
+        ratios=(-1.5, -1, -0.5),
+        tau=0.5,
+        effects=np.linspace(-0.1, 0.1, 5),
+    )
     plan = replace(plan, preferences=shared)
     spread = math.sqrt(0.15**2 + plan.rater_error**2 / 3)
     reliability = 0.15**2 / spread**2
@@ -205,7 +308,10 @@ def test_errors_are_those_of_the_weights_of_the_rows(estimand, share):
     reference = quality + spread * np.array([-1, 1, -1, 1])
     slope = np.array(plan.slope)[:, None, None]
     for judge in plan.judges:
-        result, weights = expected(plan, judge, estimand=estimand), weights_of_rows(estimand, plan, judge, reference)
+        result, weights = (
+            expected(plan, judge, estimand=estimand),
+            weights_of_rows(estimand, plan, judge, reference),
+        )
         cells = weights.sum(axis=2)
         floor = left = (plan.preference**2 * cells**2).sum()
         if estimand == C:
@@ -223,13 +329,17 @@ def test_errors_are_those_of_the_weights_of_the_rows(estimand, share):
 
 def test_cells_that_are_not_rated_and_the_order_of_names_do_not_matter():
     """Order moves the information of the variances, an average over drawn tables, and no more."""
-    plan = replace(plan_of(NINE), preferences=preferences(np.geomspace(0.005, 0.08, 9), effects=0.1 * np.linspace(-1, 1, 9)))
+    plan = replace(
+        plan_of(NINE),
+        preferences=preferences(np.geomspace(0.005, 0.08, 9), effects=0.1 * np.linspace(-1, 1, 9)),
+    )
     share, kept = np.ones((9, 9)), np.delete(np.arange(9), 4)
     share[4], share[:, 4] = 0, 0
 
     def among(places):
         numbers = {
-            key: np.array(getattr(plan, key))[places] for key in ("judges", "models", "family", "noise", "slope", "quality")
+            key: np.array(getattr(plan, key))[places]
+            for key in ("judges", "models", "family", "noise", "slope", "quality")
         }
         of = preferences(plan.preferences.spread[places], effects=plan.preferences.effects[places])
         return replace(plan, **numbers, preferences=of)
@@ -239,8 +349,13 @@ def test_cells_that_are_not_rated_and_the_order_of_names_do_not_matter():
         result, other = (expected(each, judge, estimand=C) for each in (plan, moved))
         assert other.std_error == pytest.approx(result.std_error, rel=0.03)
         assert other.df == pytest.approx(result.df, rel=0.3)
-        result, other = (vars(expected(each, judge, estimand=C)) for each in (replace(plan, share=share), fewer))
-        assert all(other[name] == pytest.approx(result[name], rel=1e-9) for name in ("std_error", "floor", "df"))
+        result, other = (
+            vars(expected(each, judge, estimand=C)) for each in (replace(plan, share=share), fewer)
+        )
+        assert all(
+            other[name] == pytest.approx(result[name], rel=1e-9)
+            for name in ("std_error", "floor", "df")
+        )
     assert expected(replace(plan, share=share), plan.judges[4], estimand=C) is None
 
 
@@ -249,7 +364,10 @@ def test_prompts_needed_make_the_bias_detectable_and_the_floor_forbids():
     for self_bias in (0.1, 0.15):
         for row in plan_for(plan, self_bias):
             plans = (replace(plan, prompts=row["prompts_needed"] - fewer) for fewer in (0, 1))
-            enough, not_enough = (expected(p, row["judge"], estimand=row["estimand"]).detectable(0.8, 0.9) for p in plans)
+            enough, not_enough = (
+                expected(p, row["judge"], estimand=row["estimand"]).detectable(0.8, 0.9)
+                for p in plans
+            )
             if row["estimand"] == C:
                 assert enough == pytest.approx(self_bias, rel=0.05)
             else:
@@ -257,7 +375,10 @@ def test_prompts_needed_make_the_bias_detectable_and_the_floor_forbids():
         for estimand in (*TERMS, C):
             rows = [row for row in plan_for(plan, self_bias) if row["estimand"] == estimand]
             for_all = replace(plan, prompts=max(row["prompts_needed"] for row in rows))
-            own = [size(expected(for_all, row["judge"], estimand=estimand), confidence=0.9) for row in rows]
+            own = [
+                size(expected(for_all, row["judge"], estimand=estimand), confidence=0.9)
+                for row in rows
+            ]
             assert [row["size_needed"] for row in rows] == pytest.approx(own, rel=1e-9)
     for row in plan_for(plan, 0.015):
         assert row["prompts_needed"] == math.inf
@@ -269,7 +390,10 @@ def test_prompts_needed_make_the_bias_detectable_and_the_floor_forbids():
 def test_more_prompts_need_no_new_plan(estimand):
     plan = plan_of(WORLD)
     for each in (plan, replace(plan, share=SPARSE, noise=[0.1, 0.4, 0.2, 0.3, 0.2])):
-        more, result = (expected(replace(each, prompts=count), "Model 2", estimand=estimand) for count in (210, 30))
+        more, result = (
+            expected(replace(each, prompts=count), "Model 2", estimand=estimand)
+            for count in (210, 30)
+        )
         planned = result.with_prompts(7)
         if estimand == C:
             assert planned.std_error == pytest.approx(more.std_error, rel=0.05)
@@ -281,14 +405,19 @@ def test_more_prompts_need_no_new_plan(estimand):
 
 def test_raters_take_the_bias_of_a_away_and_models_add_degrees_of_freedom():
     plan = plan_of(WORLD)
-    biases = [abs(expected(replace(plan, raters=raters), "Model 1", estimand=A).bias) for raters in (1, 3, 30, 10**9)]
+    biases = [
+        abs(expected(replace(plan, raters=raters), "Model 1", estimand=A).bias)
+        for raters in (1, 3, 30, 10**9)
+    ]
     assert biases == sorted(biases, reverse=True)
     assert biases[-1] < 1e-8
     copies = [expected(repeated(plan, times), "Model 1", estimand=C) for times in (4, 2, 1)]
     assert copies[2].df < copies[1].df < copies[0].df
     assert plan.preference[0, 0] < copies[0].floor  # towards the preference itself, never below
     for name in ("std_error", "floor"):
-        assert [getattr(each, name) for each in copies] == sorted(getattr(each, name) for each in copies)
+        assert [getattr(each, name) for each in copies] == sorted(
+            getattr(each, name) for each in copies
+        )
 
 
 def test_what_a_plan_cannot_estimate_has_no_numbers():
@@ -300,7 +429,9 @@ def test_what_a_plan_cannot_estimate_has_no_numbers():
 def test_noncentrality_has_the_power():
     delta = noncentrality(7, power=0.8, confidence=0.9)
     generator = np.random.default_rng(3)
-    statistic = (generator.standard_normal(100_000) + delta) / np.sqrt(generator.chisquare(7, 100_000) / 7)
+    statistic = (generator.standard_normal(100_000) + delta) / np.sqrt(
+        generator.chisquare(7, 100_000) / 7
+    )
     assert (statistic > t.ppf(0.95, 7)).mean() == pytest.approx(0.8, abs=0.005)
     for df, power, confidence in product((1.0, 1.6, 1e6), (0.5, 0.8, 0.95, 0.999), (0.8, 0.99)):
         delta = noncentrality(df, power=power, confidence=confidence)
@@ -309,7 +440,16 @@ def test_noncentrality_has_the_power():
 
 def test_a_plan_like_a_study_has_the_numbers_that_were_planted():
     spread = np.linspace(0.01, 0.03, 9)
-    world = MonteCarloWorld((3, 2, 2, 2), 1, 1500, intercept=0.3, slope=0.5, noise=0.2, preference=spread, reliability=0.6)
+    world = MonteCarloWorld(
+        (3, 2, 2, 2),
+        1,
+        1500,
+        intercept=0.3,
+        slope=0.5,
+        noise=0.2,
+        preference=spread,
+        reliability=0.6,
+    )
     drawn = [world.draw(np.random.default_rng(seed)) for seed in range(8)]
     plans = [study_like(Spec.of("main"), study, 0.6, 3.0) for study in drawn]
     assert np.mean([plan.slope for plan in plans]) == pytest.approx(0.5, abs=0.005)
@@ -318,7 +458,8 @@ def test_a_plan_like_a_study_has_the_numbers_that_were_planted():
     assert preference.mean() == pytest.approx(0.02, rel=0.1)
     of_three = [replace(plan, raters=3) for plan in plans]
     assert [plan.reliability for plan in of_three] == pytest.approx([0.6] * 8)
-    # What the reference misses of the quality is noise of a rating: slope^2 (1 - reliability) of its variance.
+    # What the reference misses of the quality is noise of a rating: slope^2 (1 - reliability) of
+    # its variance.
     missed = [0.25 * 0.4 * plan.quality_spread**2 for plan in of_three]
     noise = [np.mean(np.square(plan.noise)) for plan in plans]
     assert noise == pytest.approx([0.04 + more for more in missed], rel=0.05)
@@ -326,51 +467,112 @@ def test_a_plan_like_a_study_has_the_numbers_that_were_planted():
 
 def test_the_preference_is_what_the_noise_of_the_cells_leaves():
     """With 30 prompts the noise of a cell mean is more than twice as large as the preference."""
-    world = MonteCarloWorld((3, 2, 2, 2), 1, 30, intercept=0.3, slope=0.5, noise=0.25, preference=0.02)
-    plans = [study_like(Spec.of("main"), world.draw(np.random.default_rng(seed)), 1.0, 1.0) for seed in range(25)]
-    # Few of a judge's cells are not noise: half of its preferences are found too small, and some far too large.
+    world = MonteCarloWorld(
+        (3, 2, 2, 2), 1, 30, intercept=0.3, slope=0.5, noise=0.25, preference=0.02
+    )
+    plans = [
+        study_like(Spec.of("main"), world.draw(np.random.default_rng(seed)), 1.0, 1.0)
+        for seed in range(25)
+    ]
+    # Few of a judge's cells are not noise: half of its preferences are found too small, and some
+    # far too large.
     preference = np.array([plan.preference for plan in plans])
     assert 0.014 <= np.median(preference) <= 0.022
     assert 0.02 <= np.sqrt(np.mean(preference**2)) <= 0.032
 
 
 def test_noise_is_that_of_each_judge(twin):
-    """From rows: squares of each judge's residuals of Equation 1 over its rows, times n / (n - rank) of all."""
+    """From rows: squares of each judge's residuals of Equation 1 over its rows, times n / (n -
+    rank) of all.
+    """
     plan = study_like(Spec.of("main"), twin, 1.0, 1.0)
     frame = duckdb.sql(f"select * from '{twin.ratings[0]}'").df()
     names = ("judge", "model", "judge_family", "model_family", "dimension")
     factors = {name: frame[name].to_numpy(dtype=str) for name in names}
     values = (1.0, frame["gt_unit"].to_numpy())
-    x = np.stack([term.carried * values[term.regressor] for term in terms_of(factors) if term.carried.any()], axis=1)
+    x = np.stack(
+        [term.carried * values[term.regressor] for term in terms_of(factors) if term.carried.any()],
+        axis=1,
+    )
     y = frame["rating_unit"].to_numpy()
     squares = (y - x @ np.linalg.lstsq(x, y)[0]) ** 2
-    expected = [np.sqrt(squares[factors["judge"] == judge].mean() * len(y) / (len(y) - x.shape[1])) for judge in plan.judges]
+    expected = [
+        np.sqrt(squares[factors["judge"] == judge].mean() * len(y) / (len(y) - x.shape[1]))
+        for judge in plan.judges
+    ]
     assert plan.noise == pytest.approx(expected, rel=1e-9)
 
 
 def test_numbers_of_a_design_hold_for_every_judge():
-    one = {"judge": "one", "std_error": 0.01, "floor": 0.004, "limit": 0.01, "detectable": 0.025, "size": 0.1, "bias": 0.001}
-    other = {**one, "limit": 0.005, "detectable": 0.02, "size": 0.3, "bias": -0.02, "prompts_needed": 90, "size_needed": 0.19}
+    one = {
+        "judge": "one",
+        "std_error": 0.01,
+        "floor": 0.004,
+        "limit": 0.01,
+        "detectable": 0.025,
+        "size": 0.1,
+        "bias": 0.001,
+    }
+    other = {
+        **one,
+        "limit": 0.005,
+        "detectable": 0.02,
+        "size": 0.3,
+        "bias": -0.02,
+        "prompts_needed": 90,
+        "size_needed": 0.19,
+    }
     rows = [{**one, "prompts_needed": 120, "size_needed": 0.11}, other]
-    expected = {"detectable": 0.025, "detectable_least": 0.02, "floor": 0.01, "size": 0.3, "bias": -0.02}
+    expected = {
+        "detectable": 0.025,
+        "detectable_least": 0.02,
+        "floor": 0.01,
+        "size": 0.3,
+        "bias": -0.02,
+    }
     assert _of_every_judge(rows, True, 0.1) == {**expected, "prompts_needed": 120}
     too_often = [rows[0], {**other, "size_needed": 0.21}]
-    assert _of_every_judge(too_often, True, 0.1) == {**expected, "prompts_needed": 120, "reason": Reason.OVERSIZED}
+    assert _of_every_judge(too_often, True, 0.1) == {
+        **expected,
+        "prompts_needed": 120,
+        "reason": Reason.OVERSIZED,
+    }
     never = [{**one, "prompts_needed": np.inf, "size_needed": np.nan}, other]
     assert _of_every_judge(never, True, 0.1) == {**expected, "reason": Reason.FLOOR_ABOVE_AIM}
     least = {key: expected[key] for key in ("detectable", "detectable_least", "bias")}
     assert _of_every_judge(rows, False, 0.1) == {**least, "reason": Reason.UNKNOWN_PREFERENCES}
-    assert _of_every_judge([{"judge": "one", "reason": "few_models"}], True, 0.1) == {"reason": "few_models"}
+    assert _of_every_judge([{"judge": "one", "reason": "few_models"}], True, 0.1) == {
+        "reason": "few_models"
+    }
 
 
 def test_an_unknown_preference_is_not_taken_for_none(twin):
-    """Three models of two families: floor, size and the prompts that are needed are not known either."""
-    gone = ["Llama 3 8B", "Llama 3 70B", "Mistral 7B", "Mistral Large", "Claude v2", "GPT-3.5 Turbo"]
+    """Three models of two families: floor, size and the prompts that are needed are not known
+    either.
+    """
+    gone = [
+        "Llama 3 8B",
+        "Llama 3 70B",
+        "Mistral 7B",
+        "Mistral Large",
+        "Claude v2",
+        "GPT-3.5 Turbo",
+    ]
     spec = Spec.of("few", subset={"models_dropped": gone})
     assert study_like(spec, twin, 1.0, 1.0).preferences is None
-    asked = {"self_bias": 0.02, "power": 0.8, "prompts": [50, 500], "raters": [1], "copies": [1, 2], "confidence": 0.9}
+    asked = {
+        "self_bias": 0.02,
+        "power": 0.8,
+        "prompts": [50, 500],
+        "raters": [1],
+        "copies": [1, 2],
+        "confidence": 0.9,
+    }
     rows = list(power_rows(spec, twin, [], **asked))
-    assert {code(row["reason"]) for row in rows if row["estimand"] == C} <= {Reason.NOT_LINKED, Reason.FEW_CELLS}
+    assert {code(row["reason"]) for row in rows if row["estimand"] == C} <= {
+        Reason.NOT_LINKED,
+        Reason.FEW_CELLS,
+    }
     assert any(row["reason"] == Reason.UNKNOWN_PREFERENCES for row in rows if row["estimand"] == A)
     assert not any({"floor", "size", "prompts_needed"} & row.keys() for row in rows)
     known = list(power_rows(Spec.of("main"), twin, [], **asked))
@@ -378,22 +580,54 @@ def test_an_unknown_preference_is_not_taken_for_none(twin):
 
 
 def test_a_plan_promises_no_verdict_that_the_fit_would_refuse():
-    """Few prompts, few cells, a family of most models: the reasons of the fit; more prompts cure the first alone."""
-    few = [row for row in power_by_judge(plan_of(NINE), judges=["Model 1"], prompts=[9, 10], **LEVEL) if row["estimand"] == C]
-    assert [(code(row.get("reason", "")), "detectable" in row) for row in few] == [(Reason.FEW_PROMPTS, False), (None, True)]
-    at_once = list(power_by_judge(plan_of(NINE), judges=["Model 1"], prompts=[10], **LEVEL | {"self_bias": 5.0}))
+    """Few prompts, few cells, a family of most models: the reasons of the fit; more prompts cure
+    the first alone.
+    """
+    few = [
+        row
+        for row in power_by_judge(plan_of(NINE), judges=["Model 1"], prompts=[9, 10], **LEVEL)
+        if row["estimand"] == C
+    ]
+    assert [(code(row.get("reason", "")), "detectable" in row) for row in few] == [
+        (Reason.FEW_PROMPTS, False),
+        (None, True),
+    ]
+    at_once = list(
+        power_by_judge(
+            plan_of(NINE), judges=["Model 1"], prompts=[10], **LEVEL | {"self_bias": 5.0}
+        )
+    )
     assert [row["prompts_needed"] for row in at_once] == [1, 1, 10]
-    for families, reason in (([1, 1, 1, 1], None), ([2, 1, 1], Reason.FEW_CELLS), ([6, 1, 1, 1], Reason.DOMINANT_FAMILY)):
+    for families, reason in (
+        ([1, 1, 1, 1], None),
+        ([2, 1, 1], Reason.FEW_CELLS),
+        ([6, 1, 1, 1], Reason.DOMINANT_FAMILY),
+    ):
         plan = plan_of(replace(NINE, families=families))
-        rows = [row for row in power_by_judge(plan, judges=["Model 1"], prompts=[500], **LEVEL) if row["estimand"] == C]
-        assert [(code(row.get("reason", "")), "prompts_needed" in row) for row in rows] == [(reason, reason is None)]
-    certain = expected(plan_of(replace(NINE, families=[1, 1, 1, 1], preference=0.001)), "Model 1", estimand=C)
+        rows = [
+            row
+            for row in power_by_judge(plan, judges=["Model 1"], prompts=[500], **LEVEL)
+            if row["estimand"] == C
+        ]
+        assert [(code(row.get("reason", "")), "prompts_needed" in row) for row in rows] == [
+            (reason, reason is None)
+        ]
+    certain = expected(
+        plan_of(replace(NINE, families=[1, 1, 1, 1], preference=0.001)), "Model 1", estimand=C
+    )
     assert certain.df > certain.t_df == 5  # as the cells support no more
 
 
 def test_raters_make_no_rows_where_the_reliability_is_not_known(twin):
     """The human scores are then taken to be exact, which any number of raters would be."""
-    asked = {"self_bias": 0.02, "power": 0.8, "prompts": [50, 500], "raters": [1, 3], "copies": [1], "confidence": 0.9}
+    asked = {
+        "self_bias": 0.02,
+        "power": 0.8,
+        "prompts": [50, 500],
+        "raters": [1, 3],
+        "copies": [1],
+        "confidence": 0.9,
+    }
     unknown = list(power_rows(Spec.of("main"), twin, [], **asked))
     assert {row["raters"] for row in unknown} == {None}
     known = list(power_rows(Spec.of("main"), twin, [{"mean": "0.6", "raters": "3"}], **asked))
@@ -408,8 +642,17 @@ def test_an_estimate_without_error_is_never_a_false_alarm():
         assert size(Expected(0.0, 0.0, 0.0, df, df, nominal=nominal), confidence=0.9) == 0
         assert size(Expected(0.0, 0.0, 0.1, df, df, nominal=nominal), confidence=0.9) == 1
     names, numbers = ["x", "y"], {"dimensions": 1, "raters": 1, "quality_spread": 0.1}
-    like = {"judges": names, "models": names, "family": names, "quality": [0.5, 0.6], "slope": [1.0, 1.0], "preferences": None}
+    like = {
+        "judges": names,
+        "models": names,
+        "family": names,
+        "quality": [0.5, 0.6],
+        "slope": [1.0, 1.0],
+        "preferences": None,
+    }
     exact = PlannedStudy(**like, **numbers, prompts=5, noise=[0.0, 0.0], rater_error=0.0)
     rows = [row for row in plan_for(exact, 0.1) if "size" in row]
-    assert [(row["prompts_needed"], row["size"], row["size_needed"]) for row in rows] == [(1, 0, 0)] * len(rows)
+    assert [(row["prompts_needed"], row["size"], row["size_needed"]) for row in rows] == [
+        (1, 0, 0)
+    ] * len(rows)
     assert rows

@@ -1,4 +1,6 @@
-"""Tests of additive effects, as B takes them for granted: against statsmodels, their size, and what they find."""
+"""Tests of additive effects, as B takes them for granted: against statsmodels, their size, and what
+they find.
+"""
 
 import numpy as np
 import pytest
@@ -21,10 +23,16 @@ def table(seed, *, slope=1.0, kept=1.0):
     drawn = np.random.default_rng(seed)
     judge, model = np.divmod(np.arange(81), 9)
     tilt = np.where(judge == 0, slope, 1.0)
-    mean = drawn.normal(size=9)[judge] + tilt * np.linspace(-0.1, 0.1, 9)[model] + 0.02 * drawn.normal(size=81)
+    mean = (
+        drawn.normal(size=9)[judge]
+        + tilt * np.linspace(-0.1, 0.1, 9)[model]
+        + 0.02 * drawn.normal(size=81)
+    )
     rows = np.flatnonzero(drawn.random(81) < kept)
     judge, model = judge[rows], model[rows]
-    return CellMeans(NAMES[judge], NAMES[model], FAMILIES[judge], FAMILIES[model], mean[rows], np.ones(len(rows)))
+    return CellMeans(
+        NAMES[judge], NAMES[model], FAMILIES[judge], FAMILIES[model], mean[rows], np.ones(len(rows))
+    )
 
 
 def dummies(names):
@@ -63,7 +71,9 @@ def test_slopes_are_those_on_a_fit_without_the_judge(seed, kept):
     mean, judge, model, _ = naive(cells)
     for place, name in enumerate(np.unique(cells.judge)):
         mine = judge[:, place] > 0
-        others = OLS(mean[~mine], np.hstack([np.delete(judge, place, axis=1), model[:, 1:]])[~mine]).fit()
+        others = OLS(
+            mean[~mine], np.hstack([np.delete(judge, place, axis=1), model[:, 1:]])[~mine]
+        ).fit()
         effects = model[:, 1:] @ others.params[judge.shape[1] - 1 :]
         line = OLS(mean[mine], np.stack([np.ones(mine.sum()), effects[mine]], axis=1)).fit()
         assert slopes[name] == pytest.approx(line.params[1], rel=1e-8)
@@ -92,9 +102,16 @@ def test_published_ratings_do_not_add(published):
 def test_tables_that_leave_nothing_to_test():
     whole = table(1)
     effects = np.random.default_rng(1).normal(size=(2, 9))
-    judge, model = (np.unique(names, return_inverse=True)[1] for names in (whole.judge, whole.model))
+    judge, model = (
+        np.unique(names, return_inverse=True)[1] for names in (whole.judge, whole.model)
+    )
     exact = CellMeans(
-        whole.judge, whole.model, whole.judge_family, whole.model_family, effects[0][judge] + effects[1][model], whole.n
+        whole.judge,
+        whole.model,
+        whole.judge_family,
+        whole.model_family,
+        effects[0][judge] + effects[1][model],
+        whole.n,
     )
     parts = (
         whole.judge == "m0",
@@ -102,7 +119,10 @@ def test_tables_that_leave_nothing_to_test():
         whole.judge == "none",
     )
     names = ("judge", "model", "judge_family", "model_family", "mean", "n")
-    for cells in (exact, *(CellMeans(*(getattr(whole, name)[part] for name in names)) for part in parts)):
+    for cells in (
+        exact,
+        *(CellMeans(*(getattr(whole, name)[part] for name in names)) for part in parts),
+    ):
         assert additivity(cells) is None
 
 

@@ -1,4 +1,6 @@
-"""Reliability of human scores: against scipy's analysis of variance, published numbers and a planted one; from alpha."""
+"""Reliability of human scores: against scipy's analysis of variance, published numbers and a
+planted one; from alpha.
+"""
 
 import numpy as np
 import pytest
@@ -23,12 +25,20 @@ TARGETS = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9]
 
 
 def of(scores):
-    return one_way(*(np.array([f(row) for row in scores]) for f in (len, sum, lambda row: sum(x * x for x in row))))
+    return one_way(
+        *(
+            np.array([f(row) for row in scores])
+            for f in (len, sum, lambda row: sum(x * x for x in row))
+        )
+    )
 
 
 def test_published_example():
     result = of(TARGETS)
-    assert (result.single, result.mean) == (pytest.approx(0.17, abs=0.005), pytest.approx(0.44, abs=0.005))
+    assert (result.single, result.mean) == (
+        pytest.approx(0.17, abs=0.005),
+        pytest.approx(0.44, abs=0.005),
+    )
     assert (result.raters, result.origin) == (4, OF_RATERS)
 
 
@@ -36,7 +46,10 @@ def test_uneven_raters_equal_the_analysis_of_variance():
     from scipy.stats import f_oneway
 
     generator = np.random.default_rng(3)
-    scores = [list(generator.normal(generator.normal(), 1.5, size=generator.integers(1, 5))) for _ in range(40)]
+    scores = [
+        list(generator.normal(generator.normal(), 1.5, size=generator.integers(1, 5)))
+        for _ in range(40)
+    ]
     ratio = f_oneway(*scores).statistic
     count = np.array([len(row) for row in scores])
     raters = (count.sum() - (count**2).sum() / count.sum()) / (len(count) - 1)
@@ -49,7 +62,9 @@ def test_uneven_raters_equal_the_analysis_of_variance():
 def test_planted_reliability_of_the_mean():
     generator = np.random.default_rng(0)
     quality = generator.normal(size=(20_000, 1))
-    result = of((quality + np.sqrt(3 * (1 / 0.55 - 1)) * generator.normal(size=(20_000, 3))).tolist())
+    result = of(
+        (quality + np.sqrt(3 * (1 / 0.55 - 1)) * generator.normal(size=(20_000, 3))).tolist()
+    )
     assert result.mean == pytest.approx(0.55, abs=0.015)
 
 
@@ -65,13 +80,23 @@ def test_raters_of_a_study_without_the_gold_team(tmp_path):
         for rater, score in enumerate(row)
         for team in ("raters", "gold")
     ]
-    rows += [("m", "Alone", "d", "p1", "raters", "r1", 3), ("m", "Alone", "d", "p2", "raters", "r1", 4)]
+    rows += [
+        ("m", "Alone", "d", "p1", "raters", "r1", 3),
+        ("m", "Alone", "d", "p2", "raters", "r1", 4),
+    ]
     names = ("model", "dimension", "dataset", "prompt_id", "team", "rater", "rating")
-    columns = {name: np.array(column, dtype=object) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+    columns = {
+        name: np.array(column, dtype=object)
+        for name, column in zip(names, zip(*rows, strict=True), strict=True)
+    }
     path = str(tmp_path / "raters.parquet")
     write_parquet(columns | {"rating": columns["rating"].astype(np.int64)}, path)
     assert reliability_of_raters(path) == {"Tone": of(TARGETS)}
-    (alpha,) = [row["value"] for row in agreement(path) if row["statistic"] == ALPHA and row["dimension"] == "Tone"]
+    (alpha,) = [
+        row["value"]
+        for row in agreement(path)
+        if row["statistic"] == ALPHA and row["dimension"] == "Tone"
+    ]
     # Both are 1 - MSW / (variance of all scores), alpha's with the N - 1 of its degrees of freedom.
     scores = np.array(TARGETS)
     assert alpha == pytest.approx(1 - scores.var(axis=1, ddof=1).mean() / scores.var(ddof=1))
@@ -88,7 +113,9 @@ def test_published_alphas_by_spearman_brown():
         "Logical correctness": 0.93 / 1.62,
         "Logical robustness": 0.42 / 1.28,
     }
-    assert {dimension: reliability.mean for dimension, reliability in result.items()} == pytest.approx(expected)
+    assert {
+        dimension: reliability.mean for dimension, reliability in result.items()
+    } == pytest.approx(expected)
     assert {reliability.origin for reliability in result.values()} == {OF_ALPHA}
 
 
@@ -97,4 +124,6 @@ def test_missing_and_impossible_reliabilities_are_named():
     assert unusable({"Tone": 0.5, "Wit": 1.0}, dimensions) == ""
     assert unusable({"Tone": 0.5}, dimensions) == because(Reason.RELIABILITY_UNKNOWN, names="Wit")
     for value in (-0.1, 0.0, 1.1):
-        assert unusable({"Tone": value, "Wit": 1.0}, dimensions) == because(Reason.RELIABILITY_UNUSABLE, names="Tone")
+        assert unusable({"Tone": value, "Wit": 1.0}, dimensions) == because(
+            Reason.RELIABILITY_UNUSABLE, names="Tone"
+        )

@@ -8,21 +8,40 @@ from recuse.inference.robustness import Conclusion, Estimate, RobustnessCheck, c
 from tables_of_conclusions import ESTIMATED, FIRST, OTHER, PREFERENCE, absent, at, row, table
 
 HOLM = RobustnessCheck("holm", "Holm", ["b"], "asks", table="multiplicity", by="holm_p_value")
-MOMENTS = RobustnessCheck("moments", "moments", ["main"], "asks", table="measurement_error", method="moments")
+MOMENTS = RobustnessCheck(
+    "moments", "moments", ["main"], "asks", table="measurement_error", method="moments"
+)
 CLUSTERED = RobustnessCheck("clustered", "by prompt", ["clustered"], "asks")
 
 
 def test_a_row_for_each_bias_of_the_first_check_and_each_check_of_its_slice():
     rows = table()
-    assert [each["term"] for each in rows if each["check"] == "first"] == ["Ada", "Bo", "Cy", "Di", "F", "G", "Ada"]
-    assert [each["check"] for each in rows if each["slice"] == "Tone"] == ["first", "preference"]  # b has no slices
+    assert [each["term"] for each in rows if each["check"] == "first"] == [
+        "Ada",
+        "Bo",
+        "Cy",
+        "Di",
+        "F",
+        "G",
+        "Ada",
+    ]
+    # B has no slices
+    assert [each["check"] for each in rows if each["slice"] == "Tone"] == ["first", "preference"]
     assert len(rows) == 6 * 3 + 2
     assert at(rows, "preference", "Ada", "Tone")["spec"] == "by_dimension"
 
 
 def test_judges_are_in_the_order_of_the_figures():
     rows = table(order={"self_bias": ["Di", "Ada"], "family_bias": ["G"]})
-    assert [each["term"] for each in rows if each["check"] == "first"] == ["Di", "Ada", "Bo", "Cy", "G", "F", "Ada"]
+    assert [each["term"] for each in rows if each["check"] == "first"] == [
+        "Di",
+        "Ada",
+        "Bo",
+        "Cy",
+        "G",
+        "F",
+        "Ada",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -36,7 +55,14 @@ def test_judges_are_in_the_order_of_the_figures():
         ("other", "Di", "not_estimable", "not estimable", "", because(Reason.NO_INTERVAL)),
         ("preference", "Ada", "no_bias", "lost", "ordinary preference", ""),
         ("preference", "Bo", "harsher", "holds", "", ""),
-        ("preference", "Cy", "not_estimable", "not estimable", "", because(Reason.NO_UNRELATED_CELL, names="Cy")),
+        (
+            "preference",
+            "Cy",
+            "not_estimable",
+            "not estimable",
+            "",
+            because(Reason.NO_UNRELATED_CELL, names="Cy"),
+        ),
         ("first", "F", "favours", "holds", "", ""),
         ("other", "F", "not_estimable", "not estimable", "", because(Reason.NO_ROW, table="b")),
         ("first", "G", "not_estimable", "not estimable", "", because(Reason.NO_SIBLINGS)),
@@ -45,7 +71,12 @@ def test_judges_are_in_the_order_of_the_figures():
 )
 def test_conclusions_compared_with_the_first(check, term, conclusion, verdict, words, reason):
     found = at(table(), check, term)
-    assert (found["conclusion"], found["verdict"], found["words"], found["reason"]) == (conclusion, verdict, words, reason)
+    assert (found["conclusion"], found["verdict"], found["words"], found["reason"]) == (
+        conclusion,
+        verdict,
+        words,
+        reason,
+    )
 
 
 def test_what_decides():
@@ -67,15 +98,28 @@ def test_of_several_methods_the_one_asked_for_counts():
     ]
     rows = table(FIRST, MOMENTS, measurement_error=corrected)
     found = at(rows, "moments", "Ada")
-    assert (found["verdict"], found["estimate"], found["ci_low"], found["p_value"]) == ("holds", 0.02, 0.01, 0.01)
+    assert (found["verdict"], found["estimate"], found["ci_low"], found["p_value"]) == (
+        "holds",
+        0.02,
+        0.01,
+        0.01,
+    )
     assert at(rows, "moments", "Bo")["verdict"] == "not estimable"
     for name in ("Bo", "F"):
-        assert at(rows, "moments", name)["reason"] == because(Reason.NO_ROW, table="measurement_error")
+        assert at(rows, "moments", name)["reason"] == because(
+            Reason.NO_ROW, table="measurement_error"
+        )
 
 
 def test_tests_of_some_biases_have_no_rows_of_others():
-    tests = RobustnessCheck("tests", "tests", ["clustered"], "asks", table="multiplicity", by="holm_p_value")
-    specs = {"main": {}, "by_dimension": {"slice": "dimension"}, "clustered": {"tests": ["family_bias"]}}
+    tests = RobustnessCheck(
+        "tests", "tests", ["clustered"], "asks", table="multiplicity", by="holm_p_value"
+    )
+    specs = {
+        "main": {},
+        "by_dimension": {"slice": "dimension"},
+        "clustered": {"tests": ["family_bias"]},
+    }
     rows = table(FIRST, tests, specs=specs, multiplicity=[])
     assert {each["quantity"] for each in rows if each["check"] == "tests"} == {"family_bias"}
 
@@ -98,15 +142,29 @@ def test_new_with_the_errors_of_the_first_is_not_by_the_errors():
 
 
 def test_few_prompts_are_noted_where_errors_are_by_prompt():
-    estimates = [*ESTIMATED, row("clustered", "Ada", 0.03, 0.01, 0.05, df=11), row("clustered", "Bo", 0.03, 0.01, 0.05, df=29)]
+    estimates = [
+        *ESTIMATED,
+        row("clustered", "Ada", 0.03, 0.01, 0.05, df=11),
+        row("clustered", "Bo", 0.03, 0.01, 0.05, df=29),
+    ]
     rows = table(FIRST, CLUSTERED, PREFERENCE, estimates=estimates)
-    assert at(rows, "clustered", "Ada")["note"] == "12 prompts, fewer than 30: standard errors may be too small"
+    assert (
+        at(rows, "clustered", "Ada")["note"]
+        == "12 prompts, fewer than 30: standard errors may be too small"
+    )
     assert at(rows, "clustered", "Bo")["note"] == ""
-    assert {each["note"] for each in rows if each["check"] == "preference"} == {""}  # its degrees of freedom are of cells
-    length = RobustnessCheck("length", "length", ["main"], "asks", table="sensitivity", by="as_length_ci")
-    ends = {"as_length_ci_low": 0.01, "as_length_ci_high": 0.05, "df": 11}  # of the residual, though errors are by prompt
+    # Its degrees of freedom are of cells
+    assert {each["note"] for each in rows if each["check"] == "preference"} == {""}
+    length = RobustnessCheck(
+        "length", "length", ["main"], "asks", table="sensitivity", by="as_length_ci"
+    )
+    # Of the residual, though errors are by prompt
+    ends = {"as_length_ci_low": 0.01, "as_length_ci_high": 0.05, "df": 11}
     rows = table(FIRST, length, sensitivity=[row("main", "Ada", 0.03, **ends)])
-    assert (at(rows, "length", "Ada")["verdict"], at(rows, "length", "Ada")["note"]) == ("holds", "")
+    assert (at(rows, "length", "Ada")["verdict"], at(rows, "length", "Ada")["note"]) == (
+        "holds",
+        "",
+    )
 
 
 def test_a_first_check_without_rows_has_the_reason_and_the_biases_of_the_others():
@@ -132,6 +190,10 @@ def test_what_a_check_detects_is_found_with_that_power():
 
 def test_missing_own_ratings_hide_a_bias_as_large_as_they_are_many():
     numbers = {"std_error": 0.02, "df": 7}
-    rows = [row("main", "Ada", 0.05, 0.01, 0.09, missing=missing, **numbers) for missing in ("", 0.1)]
-    whole, part = (at(table(idiosyncrasy=[each]), "preference", "Ada")["detectable"] for each in rows)
+    rows = [
+        row("main", "Ada", 0.05, 0.01, 0.09, missing=missing, **numbers) for missing in ("", 0.1)
+    ]
+    whole, part = (
+        at(table(idiosyncrasy=[each]), "preference", "Ada")["detectable"] for each in rows
+    )
     assert part == pytest.approx(whole + 0.1)

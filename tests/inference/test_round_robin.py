@@ -1,4 +1,6 @@
-"""Round-robin plans: balanced, without family ratings, and as precise as the variance of drawn plans says."""
+"""Round-robin plans: balanced, without family ratings, and as precise as the variance of drawn
+plans says.
+"""
 
 import numpy as np
 import pytest
@@ -19,7 +21,11 @@ from recuse.inference.round_robin import (
 )
 from recuse.validation.world import MonteCarloWorld
 
-RELATED = np.array([[1, 1, 0, 0, 0], [1, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 1]], dtype=bool)  # (M, J)
+# (M, J)
+RELATED = np.array(
+    [[1, 1, 0, 0, 0], [1, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 1]],
+    dtype=bool,
+)
 
 
 @pytest.mark.parametrize("prompts", [60, 61, 7])
@@ -60,13 +66,24 @@ class Ratings:
 
 
 def drawn_world(**dials):
-    settings = {"dimensions": 2, "prompts": 120, "intercept": [0.1, 0.0], "slope": 1.0, "noise": 0.2, "families": [2, 1, 1, 1]}
+    settings = {
+        "dimensions": 2,
+        "prompts": 120,
+        "intercept": [0.1, 0.0],
+        "slope": 1.0,
+        "noise": 0.2,
+        "families": [2, 1, 1, 1],
+    }
     return MonteCarloWorld(**settings | dials).draw(np.random.default_rng(5))
 
 
-@pytest.mark.parametrize("dials", [{}, {"judge_shock": 0.2, "preference": 0.1, "completion_shock": 0.1}])
+@pytest.mark.parametrize(
+    "dials", [{}, {"judge_shock": 0.2, "preference": 0.1, "completion_shock": 0.1}]
+)
 def test_the_variance_that_a_plan_adds_is_that_of_drawn_plans(dials):
-    """2,000 plans on the same ratings: their scores are those by all judges, give or take what is predicted."""
+    """2,000 plans on the same ratings: their scores are those by all judges, give or take what is
+    predicted.
+    """
     study = drawn_world(**dials)
     judges = linked_judges(study)
     related = judges.crossing.related
@@ -78,7 +95,9 @@ def test_the_variance_that_a_plan_adds_is_that_of_drawn_plans(dials):
     whole = np.where(related, np.nan, ratings)
     scores = np.nanmean(whole, axis=2).mean(axis=0)
     place = np.arange(prompts)[:, None], np.arange(models)
-    drawn = [ratings[*place, plan(prompts, related, seed=seed)].mean(axis=0) for seed in range(2000)]
+    drawn = [
+        ratings[*place, plan(prompts, related, seed=seed)].mean(axis=0) for seed in range(2000)
+    ]
     assert np.mean(drawn, axis=0) == pytest.approx(scores, abs=0.002)
     observed, predicted = np.cov(np.array(drawn).T), sums.added()
     assert predicted.diagonal() == pytest.approx(observed.diagonal(), rel=0.12)

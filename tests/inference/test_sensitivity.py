@@ -1,4 +1,6 @@
-"""Robustness values: published numbers, the omitted-variable algebra on simulated rows, and the length as benchmark."""
+"""Robustness values: published numbers, the omitted-variable algebra on simulated rows, and the
+length as benchmark.
+"""
 
 import duckdb
 import numpy as np
@@ -6,7 +8,14 @@ import pytest
 
 from recuse.base.tables import write_table
 from recuse.data.selection import with_normalised_length
-from recuse.inference.sensitivity import SENSITIVITY, Strength, as_strong_as, bias_in_errors, robustness_value, sensitivity_rows
+from recuse.inference.sensitivity import (
+    SENSITIVITY,
+    Strength,
+    as_strong_as,
+    bias_in_errors,
+    robustness_value,
+    sensitivity_rows,
+)
 from recuse.model.design import estimable_terms
 from recuse.model.estimates import estimate
 from recuse.model.least_squares import quantile
@@ -42,15 +51,22 @@ def test_omitted_variable_bias_is_exact():
     d = x[:, 1] + 0.7 * z + generator.normal(size=300)
     y = 0.4 * d + x[:, 1] + 0.9 * z + generator.normal(size=300)
     short = np.column_stack([d, x])
-    with_z, without = (np.linalg.lstsq(design, y)[0] for design in (np.column_stack([short, z]), short))
+    with_z, without = (
+        np.linalg.lstsq(design, y)[0] for design in (np.column_stack([short, z]), short)
+    )
     error = np.sqrt(np.linalg.inv(short.T @ short)[0, 0] * ((y - short @ without) ** 2).sum() / 297)
     strength = Strength(residual_share(d, x, z), residual_share(y, short, z))
-    assert bias_in_errors(strength, 297) * error == pytest.approx(abs(without[0] - with_z[0]), rel=1e-9)
+    assert bias_in_errors(strength, 297) * error == pytest.approx(
+        abs(without[0] - with_z[0]), rel=1e-9
+    )
 
 
 def test_benchmark_is_that_of_sensemakr():
     """As by sensemakr.ovb_partial_r2_bound(r2dxj_x, r2yxj_dx), kd = ky = 1."""
-    for known, expected in (((0.02, 0.1), (0.020408163, 0.115740741)), ((0.3, 0.2), (0.428571429, 0.625))):
+    for known, expected in (
+        ((0.02, 0.1), (0.020408163, 0.115740741)),
+        ((0.3, 0.2), (0.428571429, 0.625)),
+    ):
         assert as_strong_as(Strength(*known)) == pytest.approx(expected, abs=1e-8)
     assert as_strong_as(Strength(0.3, 0.9)).with_rating == 1
     assert as_strong_as(Strength(0.5, 0.1)) is None
@@ -58,7 +74,10 @@ def test_benchmark_is_that_of_sensemakr():
 
 def test_table_of_a_study(twin, tmp_path):
     spec = LENGTH.changed(slice="dimension", whole=True)
-    rows = {(row["slice"], row["quantity"], row["term"]): row for row in sensitivity_rows(spec, twin, confidence=0.9)}
+    rows = {
+        (row["slice"], row["quantity"], row["term"]): row
+        for row in sensitivity_rows(spec, twin, confidence=0.9)
+    }
     classical, by_prompt = (
         {
             (row["slice"], row["quantity"], row["term"]): row
@@ -66,26 +85,40 @@ def test_table_of_a_study(twin, tmp_path):
         }
         for covariance in ("classical", "CR1")
     )
-    assert len(rows) == sum(row["quantity"] in ("self_bias", "family_bias") for row in classical.values())
+    assert len(rows) == sum(
+        row["quantity"] in ("self_bias", "family_bias") for row in classical.values()
+    )
     for key, row in rows.items():
         assert row["classical_std_error"] == pytest.approx(classical[key]["std_error"], rel=1e-9)
         assert row["std_error"] == pytest.approx(by_prompt[key]["std_error"], rel=1e-9)
-        bias = bias_in_errors(Strength(*[row["robustness_value"]] * 2), row["df"]) * row["classical_std_error"]
+        bias = (
+            bias_in_errors(Strength(*[row["robustness_value"]] * 2), row["df"])
+            * row["classical_std_error"]
+        )
         assert bias == pytest.approx(abs(row["estimate"]), rel=1e-9)
         value = row["robustness_value_significance"]
         clear = abs(row["estimate"]) - quantile(0.9, by_prompt[key]["df"]) * row["std_error"]
         bias = bias_in_errors(Strength(value, value), row["df"]) * row["classical_std_error"]
         assert bias == pytest.approx(max(0.0, clear), rel=1e-9)
         assert (value > 0) == (by_prompt[key]["p_value"] < 0.1)
-        wider = [by_prompt[key][end] + sign * row["bias_as_length"] for end, sign in (("ci_low", -1), ("ci_high", 1))]
+        wider = [
+            by_prompt[key][end] + sign * row["bias_as_length"]
+            for end, sign in (("ci_low", -1), ("ci_high", 1))
+        ]
         assert [row["as_length_ci_low"], row["as_length_ci_high"]] == pytest.approx(wider, rel=1e-9)
     write_table(tmp_path / "sensitivity.csv", SENSITIVITY, rows.values())
 
 
-@pytest.mark.parametrize(("quantity", "name"), [("self_bias", "GPT-4o"), ("family_bias", "Mistral")])
+@pytest.mark.parametrize(
+    ("quantity", "name"), [("self_bias", "GPT-4o"), ("family_bias", "Mistral")]
+)
 def test_strength_of_length_is_that_on_rows(twin, quantity, name):
     spec = LENGTH.changed(subset={"dimension": ["Faithfulness", "Helpfulness"]})
-    (row,) = [row for row in sensitivity_rows(spec, twin, confidence=0.9) if (row["quantity"], row["term"]) == (quantity, name)]
+    (row,) = [
+        row
+        for row in sensitivity_rows(spec, twin, confidence=0.9)
+        if (row["quantity"], row["term"]) == (quantity, name)
+    ]
     frame = duckdb.sql(with_normalised_length(spec.selection.rows(twin.ratings), "prompt")).df()
     names = ("judge", "model", "judge_family", "model_family", "dimension")
     factors = {key: frame[key].to_numpy(dtype=str) for key in names}
@@ -94,14 +127,24 @@ def test_strength_of_length_is_that_on_rows(twin, quantity, name):
     x = np.stack([term.carried * values[term.regressor] for term in terms], axis=1)
     judges = {"GPT-4o"} if quantity == "self_bias" else {"Mistral 7B", "Mistral Large"}
     own = [(term.quantity, term.term) == (quantity, name) for term in terms].index(True)
-    length = [place for place, term in enumerate(terms) if term.quantity == "length" and term.term in judges]
+    length = [
+        place
+        for place, term in enumerate(terms)
+        if term.quantity == "length" and term.term in judges
+    ]
     others = [place for place in range(len(terms)) if place != own and place not in length]
-    assert row["length_with_term"] == pytest.approx(residual_share(x[:, own], x[:, others], x[:, length]), rel=1e-6)
+    assert row["length_with_term"] == pytest.approx(
+        residual_share(x[:, own], x[:, others], x[:, length]), rel=1e-6
+    )
     with_own = x[:, [own, *others]]
     rating = frame["rating_unit"].to_numpy()
-    assert row["length_with_rating"] == pytest.approx(residual_share(rating, with_own, x[:, length]), rel=1e-5)
+    assert row["length_with_rating"] == pytest.approx(
+        residual_share(rating, with_own, x[:, length]), rel=1e-5
+    )
     strength = as_strong_as(Strength(row["length_with_term"], row["length_with_rating"]))
-    assert row["bias_as_length"] == pytest.approx(bias_in_errors(strength, row["df"]) * row["classical_std_error"])
+    assert row["bias_as_length"] == pytest.approx(
+        bias_in_errors(strength, row["df"]) * row["classical_std_error"]
+    )
 
 
 def test_a_spec_without_length_has_no_benchmark(twin):

@@ -1,4 +1,6 @@
-"""The verdict by its decisive reply; Holm against statsmodels; verdicts on ratings from a table of conclusions."""
+"""The verdict by its decisive reply; Holm against statsmodels; verdicts on ratings from a table of
+conclusions.
+"""
 
 from dataclasses import replace
 from math import isnan, nan
@@ -10,7 +12,14 @@ from statsmodels.stats.multitest import multipletests
 from recuse.base import reasons
 from recuse.base.reasons import Reason, because
 from recuse.inference.robustness import Conclusion
-from recuse.inference.verdict import KINDS, Reply, Verdict, verdict, verdict_rows, verdicts_on_ratings
+from recuse.inference.verdict import (
+    KINDS,
+    Reply,
+    Verdict,
+    verdict,
+    verdict_rows,
+    verdicts_on_ratings,
+)
 from recuse.model.least_squares import holm
 from tables_of_conclusions import PREFERENCE, at, row, table
 
@@ -65,22 +74,39 @@ def test_other_questions_never_decide_and_never_lend_their_size(others):
 
 def test_a_note_says_that_all_judges_contradict_an_interval_or_that_own_ratings_are_missing():
     found = only({"C": replace(ABOVE, probability_positive=0.6)})
-    assert (found["verdict"], found["note"]) == (NOT_SHOWN, because(Reason.UNSUPPORTED, share="60 %"))
+    assert (found["verdict"], found["note"]) == (
+        NOT_SHOWN,
+        because(Reason.UNSUPPORTED, share="60 %"),
+    )
     assert "favours" not in found
     found = only({"C": replace(ABOVE, probability_positive=0.99, missing=0.12)})
-    assert (found["verdict"], found["note"]) == (ESTABLISHED, because(Reason.MISSING_OWN, share="12 %"))
+    assert (found["verdict"], found["note"]) == (
+        ESTABLISHED,
+        because(Reason.MISSING_OWN, share="12 %"),
+    )
     assert only({"C": replace(AROUND, probability_positive=0.6)})["note"] == ""
 
 
 def test_shares_are_at_most_likely():
     assert only({"A": ABOVE}, kind="shares")["verdict"] == LIKELY
-    assert only({"A": ABOVE}, kind="shares").get("A") is None  # its own question stands in the estimate
+    # Its own question stands in the estimate
+    assert only({"A": ABOVE}, kind="shares").get("A") is None
 
 
 def test_p_values_are_corrected_over_the_judges_that_have_a_verdict():
-    replies = {"J": {"C": Reply(0.2, 0.1, 0.3, 0.04)}, "K": {"C": Reply(0.2, 0.1, 0.3, 0.06)}, "L": {"C": REFUSED}, "M": {}}
+    replies = {
+        "J": {"C": Reply(0.2, 0.1, 0.3, 0.04)},
+        "K": {"C": Reply(0.2, 0.1, 0.3, 0.06)},
+        "L": {"C": REFUSED},
+        "M": {},
+    }
     rows = list(verdict_rows(KINDS["ratings"], "self_bias", replies, confidence=0.9))
-    assert [row["verdict"] for row in rows] == [ESTABLISHED, ESTABLISHED, INCONCLUSIVE, INCONCLUSIVE]
+    assert [row["verdict"] for row in rows] == [
+        ESTABLISHED,
+        ESTABLISHED,
+        INCONCLUSIVE,
+        INCONCLUSIVE,
+    ]
     assert [row.get("adjusted_p_value") for row in rows[:2]] == pytest.approx([0.08, 0.08])
     assert [row["reason"] for row in rows[2:]] == [REFUSED.reason, Reason.NO_OWN_ANSWERS]
 
@@ -89,7 +115,9 @@ def test_holm_equals_statsmodels_and_ignores_missing_tests():
     generator = np.random.default_rng(1)
     for size in (1, 2, 9, 30):
         p_values = generator.uniform(size=size) ** 3
-        assert holm(p_values.tolist()) == pytest.approx(multipletests(p_values, method="holm")[1], abs=1e-15)
+        assert holm(p_values.tolist()) == pytest.approx(
+            multipletests(p_values, method="holm")[1], abs=1e-15
+        )
     with_gap = holm([0.02, nan, 0.01])
     assert isnan(with_gap[1])
     assert [with_gap[0], with_gap[2]] == holm([0.02, 0.01]) == [0.02, 0.02]
@@ -97,9 +125,21 @@ def test_holm_equals_statsmodels_and_ignores_missing_tests():
 
 
 def concluded(term, check, low, high, p_value=0.01, *, label="", reason="", quantity="self_bias"):
-    numbers = {"estimate": (low + high) / 2, "ci_low": low, "ci_high": high, "p_value": p_value, "detectable": 0.05}
+    numbers = {
+        "estimate": (low + high) / 2,
+        "ci_low": low,
+        "ci_high": high,
+        "p_value": p_value,
+        "detectable": 0.05,
+    }
     conclusion = Conclusion.NOT_ESTIMABLE if reason else Conclusion.FAVOURS
-    place = {"slice": label, "quantity": quantity, "term": term, "check": check, "conclusion": conclusion}
+    place = {
+        "slice": label,
+        "quantity": quantity,
+        "term": term,
+        "check": check,
+        "conclusion": conclusion,
+    }
     return {**place, **({} if reason else numbers), "reason": reason}
 
 
@@ -120,16 +160,30 @@ def test_verdicts_on_ratings_read_the_whole_study():
         ]
     )
     established, not_shown, outsider, family = rows.values()
-    assert (established["verdict"], established["favours"], established["estimate"]) == (ESTABLISHED, "yes", 0.2)
+    assert (established["verdict"], established["favours"], established["estimate"]) == (
+        ESTABLISHED,
+        "yes",
+        0.2,
+    )
     assert established["adjusted_p_value"] == pytest.approx(0.02)
-    assert (not_shown["verdict"], not_shown["detectable"], not_shown["estimate"]) == (NOT_SHOWN, 0.05, pytest.approx(0.05))
+    assert (not_shown["verdict"], not_shown["detectable"], not_shown["estimate"]) == (
+        NOT_SHOWN,
+        0.05,
+        pytest.approx(0.05),
+    )
     assert (not_shown["A"], not_shown["A_ci_low"]) == (pytest.approx(0.3), 0.2)
     assert (outsider["verdict"], outsider["reason"]) == (INCONCLUSIVE, Reason.NO_OWN_ANSWERS)
-    assert (family["verdict"], family["reason"], family.get("estimate")) == (INCONCLUSIVE, REFUSED.reason, None)
+    assert (family["verdict"], family["reason"], family.get("estimate")) == (
+        INCONCLUSIVE,
+        REFUSED.reason,
+        None,
+    )
 
 
 def test_a_doubt_about_c_leaves_a_bias_likely():
-    (found,) = rows_of([concluded("J", "mixed", 0.1, 0.3) | {"doubt": "few_families"}], judges=["J"]).values()
+    (found,) = rows_of(
+        [concluded("J", "mixed", 0.1, 0.3) | {"doubt": "few_families"}], judges=["J"]
+    ).values()
     assert (found["verdict"], found["note"]) == (LIKELY, Reason.FEW_FAMILIES)
 
 
@@ -144,23 +198,32 @@ def test_a_judge_that_does_not_agree_with_people_has_no_gap_to_them():
 def test_judges_without_any_conclusion_are_left_out_beside_families():
     family = concluded("GPT", "mixed", 0.1, 0.2, quantity="family_bias")
     assert list(rows_of([family], judges=["one", "other"])) == [("family_bias", "GPT")]
-    assert [row["reason"] for row in rows_of([], judges=["one", "other"]).values()] == [Reason.NO_OWN_ANSWERS] * 2
+    assert [row["reason"] for row in rows_of([], judges=["one", "other"]).values()] == [
+        Reason.NO_OWN_ANSWERS
+    ] * 2
 
 
 def test_a_refusal_of_c_is_final_whatever_a_finds():
-    """Its row in idiosyncrasy.csv has a reason and no numbers, while A, the first check, finds a large bias."""
+    """Its row in idiosyncrasy.csv has a reason and no numbers, while A, the first check, finds a
+    large bias.
+    """
     refused = row("main", "Ada", "", reason=REFUSED.reason)
     conclusions = table(idiosyncrasy=[refused])
     assert at(conclusions, "first", "Ada")["conclusion"] == Conclusion.FAVOURS
     checks = {"A": "first", "C": PREFERENCE.name}
     (found,) = (
-        each for each in verdicts_on_ratings(conclusions, ["Ada"], [], checks=checks, confidence=0.9) if each["term"] == "Ada"
+        each
+        for each in verdicts_on_ratings(conclusions, ["Ada"], [], checks=checks, confidence=0.9)
+        if each["term"] == "Ada"
     )
     assert (found["verdict"], found["reason"]) == (INCONCLUSIVE, REFUSED.reason)
 
 
 def test_no_verdict_depends_on_words(monkeypatch):
-    conclusions = [concluded("J", "mixed", 0, 0, reason=REFUSED.reason), concluded("K", "mixed", 0.1, 0.3)]
+    conclusions = [
+        concluded("J", "mixed", 0, 0, reason=REFUSED.reason),
+        concluded("K", "mixed", 0.1, 0.3),
+    ]
     before = rows_of(conclusions)
     monkeypatch.setattr(reasons, "SENTENCES", dict.fromkeys(Reason, "something else"))
     assert rows_of(conclusions) == before
@@ -170,7 +233,10 @@ def test_reasons_are_read_as_they_are_written():
     names = 'the "best", model {0}'
     text = because(Reason.FEW_PROMPTS, names=names, prompts=8, least=10)
     assert reasons.parse(text) == (Reason.FEW_PROMPTS, {"names": names, "prompts": 8, "least": 10})
-    assert reasons.in_words(text) == f"answers of {names} to only 8 prompts are judged, and 10 are needed"
+    assert (
+        reasons.in_words(text)
+        == f"answers of {names} to only 8 prompts are judged, and 10 are needed"
+    )
     assert reasons.in_words("") == ""
     assert reasons.code("") is None
     assert {*reasons.SENTENCES} == {*Reason}

@@ -1,4 +1,6 @@
-"""Ratings of one prompt on several occasions, and cell means within completions, against dummies on the rows."""
+"""Ratings of one prompt on several occasions, and cell means within completions, against dummies on
+the rows.
+"""
 
 import numpy as np
 import pytest
@@ -18,7 +20,9 @@ SEVEN = [*FIVE, "Claude v2", "Mistral Large"]
 
 @pytest.fixture(scope="module")
 def rows():
-    """Each prompt was answered twice, by other models, each answer rated by other judges than the model, and not by all."""
+    """Each prompt was answered twice, by other models, each answer rated by other judges than the
+    model, and not by all.
+    """
     drawn = np.random.default_rng(5)
     kept = []
     for occasion in ("first", "again"):
@@ -38,7 +42,9 @@ def study(rows, tmp_path_factory):
 def dummies(rows, *names):
     """Indicators of each level of some columns together, (rows, levels)."""
     levels = [tuple(row[name] for name in names) for row in rows]
-    return np.array([[level == other for other in sorted(set(levels))] for level in levels], dtype=float)
+    return np.array(
+        [[level == other for other in sorted(set(levels))] for level in levels], dtype=float
+    )
 
 
 def test_two_ratings_of_a_prompt_need_two_occasions(rows, tmp_path):
@@ -51,8 +57,17 @@ def test_a_completion_is_of_one_occasion(rows, study):
     (fit,) = fits(Spec.of("s", **WITHIN, covariance="CR1"), study, seed=1)
     families = {name: CONFIG["models"][name]["family"] for name in SEVEN}
     ours = {row.term: row.estimate for row in fit.coefficients if row.quantity == "family_bias"}
-    same = [[families[row["judge"]] == families[row["model"]] == family for family in ours] for row in rows]
-    design = np.hstack([np.array(same, dtype=float), dummies(rows, "judge"), dummies(rows, "model", "prompt_id", "occasion")])
+    same = [
+        [families[row["judge"]] == families[row["model"]] == family for family in ours]
+        for row in rows
+    ]
+    design = np.hstack(
+        [
+            np.array(same, dtype=float),
+            dummies(rows, "judge"),
+            dummies(rows, "model", "prompt_id", "occasion"),
+        ]
+    )
     rating = np.array([(row["rating"] - 1) / 4 for row in rows])
     expected = np.linalg.lstsq(design, rating, rcond=None)[0]
     np.testing.assert_allclose([*ours.values()], expected[: len(ours)], atol=1e-10)
@@ -64,7 +79,9 @@ def test_cell_means_within_completions_are_those_of_dummies(rows, study):
     ((_, cells),) = tables_of_slices(Spec.of("s", **WITHIN, covariance="CR1"), study)
     pairs = sorted({(row["judge"], row["model"]) for row in rows})
     assert list(zip(cells.judge.tolist(), cells.model.tolist(), strict=True)) == pairs
-    design = np.hstack([dummies(rows, "judge", "model"), dummies(rows, "model", "prompt_id", "occasion")])
+    design = np.hstack(
+        [dummies(rows, "judge", "model"), dummies(rows, "model", "prompt_id", "occasion")]
+    )
     rating = np.array([(row["rating"] - 1) / 4 for row in rows])
     expected = np.linalg.lstsq(design, rating, rcond=None)[0][: len(pairs)]
     for model in SEVEN:  # gaps between the judges of a model, and the mean of all its ratings
@@ -72,7 +89,11 @@ def test_cell_means_within_completions_are_those_of_dummies(rows, study):
         gaps = (cells.mean - expected)[of_model]
         np.testing.assert_allclose(gaps, gaps[0], atol=1e-10)
         mean = np.average(cells.mean[of_model], weights=cells.n[of_model])
-        assert mean == pytest.approx(np.mean([value for row, value in zip(rows, rating, strict=True) if row["model"] == model]))
+        assert mean == pytest.approx(
+            np.mean(
+                [value for row, value in zip(rows, rating, strict=True) if row["model"] == model]
+            )
+        )
 
 
 def test_only_the_biases_that_the_spec_has(study):
@@ -82,7 +103,9 @@ def test_only_the_biases_that_the_spec_has(study):
 
 
 def test_a_judge_that_shares_no_completion_has_no_cell(rows, tmp_path):
-    """Its ratings say nothing about how it differs from others; nor do those of judges in a part of their own."""
+    """Its ratings say nothing about how it differs from others; nor do those of judges in a part of
+    their own.
+    """
     alone = [
         {**row, "occasion": f"alone, {row['occasion']}"}
         for row in rows
@@ -90,8 +113,12 @@ def test_a_judge_that_shares_no_completion_has_no_cell(rows, tmp_path):
     ]
     others = [row for row in rows if (row["judge"], row["model"]) != ("GPT-4o", "Claude v2")]
     assert alone
-    ((_, cells),) = tables_of_slices(Spec.of("s", **WITHIN, covariance="CR1"), study_of_rows(tmp_path, others + alone))
-    assert ("GPT-4o", "Claude v2") not in {*zip(cells.judge.tolist(), cells.model.tolist(), strict=True)}
+    ((_, cells),) = tables_of_slices(
+        Spec.of("s", **WITHIN, covariance="CR1"), study_of_rows(tmp_path, others + alone)
+    )
+    assert ("GPT-4o", "Claude v2") not in {
+        *zip(cells.judge.tolist(), cells.model.tolist(), strict=True)
+    }
     assert np.isfinite(cells.mean).all()
 
 

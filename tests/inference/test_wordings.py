@@ -1,4 +1,6 @@
-"""Biases over wordings of the rubric: against statsmodels on rows, against formulas, and in studies that lack some ratings."""
+"""Biases over wordings of the rubric: against statsmodels on rows, against formulas, and in studies
+that lack some ratings.
+"""
 
 import math
 
@@ -28,7 +30,9 @@ WORDINGS = ("plain", "strict", "short")
 
 
 def asked(wordings=WORDINGS, replicates=2, *, prompts=30, moved=1, seed=3):
-    """Ratings in each wording and replicate; GPT-4o favours itself by `moved` points more in each further wording."""
+    """Ratings in each wording and replicate; GPT-4o favours itself by `moved` points more in each
+    further wording.
+    """
     rows = []
     for number, wording in enumerate(wordings):
         for replicate in range(replicates):
@@ -36,7 +40,14 @@ def asked(wordings=WORDINGS, replicates=2, *, prompts=30, moved=1, seed=3):
             for row in rated(prompts=prompts, rating=lambda judge, model, score, noise: score):
                 own = row["judge"] == row["model"] == "GPT-4o"
                 value = row["rating"] + drawn.integers(-1, 2) + (1 + moved * number) * own
-                rows.append({**row, "rating": int(np.clip(value, 1, 5)), "wording": wording, "replicate": replicate})
+                rows.append(
+                    {
+                        **row,
+                        "rating": int(np.clip(value, 1, 5)),
+                        "wording": wording,
+                        "replicate": replicate,
+                    }
+                )
     return rows
 
 
@@ -60,14 +71,24 @@ def study(rows, tmp_path_factory):
 
 
 def by_statsmodels(frame, term):
-    """Estimate, variance by prompt and rows of a judge's self-bias under Equation 1, by ordinary least squares on the rows."""
+    """Estimate, variance by prompt and rows of a judge's self-bias under Equation 1, by ordinary
+    least squares on the rows.
+    """
     from statsmodels.formula.api import ols
 
     own = (frame["judge"] == frame["model"]) * (frame["judge"] == term)
     family = frame["judge"].map(lambda name: CONFIG["models"][name]["family"])
-    same = (family == frame["model"].map(lambda name: CONFIG["models"][name]["family"])) & (frame["judge"] != frame["model"])
-    others = {f"own{place}": (frame["judge"] == frame["model"]) * (frame["judge"] == name) for place, name in enumerate(FIVE)}
-    families = {f"of{place}": same * (family == name) for place, name in enumerate(sorted(set(family[same])))}
+    same = (family == frame["model"].map(lambda name: CONFIG["models"][name]["family"])) & (
+        frame["judge"] != frame["model"]
+    )
+    others = {
+        f"own{place}": (frame["judge"] == frame["model"]) * (frame["judge"] == name)
+        for place, name in enumerate(FIVE)
+    }
+    families = {
+        f"of{place}": same * (family == name)
+        for place, name in enumerate(sorted(set(family[same])))
+    }
     columns = {name: values.astype(float) for name, values in (others | families).items()}
     data = frame.assign(y=(frame["rating"] - 1) / 4, g=(frame["gt"] - 1) / 4, **columns)
     fitted = ols(f"y ~ judge - 1 + judge:g + {' + '.join(columns)}", data).fit(
@@ -82,7 +103,9 @@ def test_errors_over_wordings_are_those_of_fits_by_statsmodels(rows, study):
     for term in FIVE:
         b, variance, _ = by_statsmodels(frame, term)
         parts = [by_statsmodels(frame[frame["wording"] == wording], term) for wording in WORDINGS]
-        estimates, variances, n = (np.array(column, dtype=float) for column in zip(*parts, strict=True))
+        estimates, variances, n = (
+            np.array(column, dtype=float) for column in zip(*parts, strict=True)
+        )
         q = n / n.sum()
         noise = max(0, (q @ variances - variance) / (1 - q @ q))
         spread = max(0, q @ (estimates - q @ estimates) ** 2 / (1 - q @ q) - noise)
@@ -91,14 +114,18 @@ def test_errors_over_wordings_are_those_of_fits_by_statsmodels(rows, study):
         assert row["one_std_error"] == pytest.approx(math.sqrt(variance), abs=1e-9)
         assert row["std_error"] == pytest.approx(math.sqrt(variance + q @ q * spread), abs=1e-9)
         assert row["df"] == pytest.approx(1 / (q @ q) - 1, abs=1e-9)
-        assert row["ci_high"] == pytest.approx(row["estimate"] + quantile(0.9, row["df"]) * row["std_error"], abs=1e-9)
+        assert row["ci_high"] == pytest.approx(
+            row["estimate"] + quantile(0.9, row["df"]) * row["std_error"], abs=1e-9
+        )
 
 
 def test_the_bias_that_moves_with_the_wording_has_the_spread(study):
     table = rows_by(study)
     for check in CHECKS:
         moved = table[check, "self_bias", "GPT-4o"]
-        others = [table[check, "self_bias", term]["sd_wordings"] for term in FIVE if term != "GPT-4o"]
+        others = [
+            table[check, "self_bias", term]["sd_wordings"] for term in FIVE if term != "GPT-4o"
+        ]
         assert moved["sd_wordings"] > max(0.05, 2 * max(others))
         assert moved["ci_low"] < moved["one_ci_low"] < moved["one_ci_high"] < moved["ci_high"]
         assert (moved["wordings"], moved["replicates"], moved["note"]) == (3, 2, "")
@@ -110,23 +137,31 @@ def test_c_is_that_of_the_table_of_idiosyncrasy(study):
         row = rows_by(study, C).get(("idiosyncrasy", test.quantity, test.term))
         assert (row is None) == bool(test.reason)
         if row is not None:
-            assert (row["estimate"], row["one_std_error"]) == pytest.approx((test.estimate, test.std_error))
+            assert (row["estimate"], row["one_std_error"]) == pytest.approx(
+                (test.estimate, test.std_error)
+            )
             assert math.isnan(row["twice_prompts"])
 
 
 def test_components_of_balanced_variances():
-    """By hand: prompts 4, of prompt and wording 3, of one request 2, of the wording 5, on 3 wordings and 2 replicates."""
+    """By hand: prompts 4, of prompt and wording 3, of one request 2, of the wording 5, on 3
+    wordings and 2 replicates.
+    """
     wordings, replicates = 3, 2
     variance = 4 + 3 / wordings + 2 / (wordings * replicates)
     in_one_wording, in_one_replicate = 4 + 3 + 2 / replicates, 4 + 3 / wordings + 2 / wordings
     step = math.sqrt(5 + 3 + 2 / replicates)  # of estimates: with variance 5, and their noise
     whole = Part(0.0, math.sqrt(variance), 99, 60)
-    between = Crossed(whole, [Part(value, math.sqrt(in_one_wording), 99, 20) for value in (-step, 0.0, step)])
+    between = Crossed(
+        whole, [Part(value, math.sqrt(in_one_wording), 99, 20) for value in (-step, 0.0, step)]
+    )
     again = Crossed(whole, [Part(0.0, math.sqrt(in_one_replicate), 99, 30) for _ in range(2)])
     assert (between.noise, between.spread, again.noise) == pytest.approx((4, 5, 2 / wordings))
     assert between.generalised() == pytest.approx((math.sqrt(variance + 5 / wordings), 2))
     found = Components.of(whole, between, again)
-    assert vars(found) == pytest.approx({"prompts": 4, "interaction": 1, "replicates": 1 / 3, "wordings": 5 / 3})
+    assert vars(found) == pytest.approx(
+        {"prompts": 4, "interaction": 1, "replicates": 1 / 3, "wordings": 5 / 3}
+    )
     assert found.error() == pytest.approx(math.sqrt(variance + 5 / 3))
     assert found.error(prompts=2) == pytest.approx(math.sqrt(variance / 2 + 5 / 3))
     assert found.error(wordings=2) == pytest.approx(math.sqrt(4 + (1 + 1 / 3 + 5 / 3) / 2))
@@ -139,7 +174,9 @@ def test_components_of_balanced_variances():
 def test_a_study_in_one_wording_has_no_rows_and_replicates_alone_no_interval(tmp_path):
     (tmp_path / "once").mkdir()
     assert not rows_by(study_of_rows(tmp_path / "once", asked(["plain"], 1)))
-    again = rows_by(study_of_rows(tmp_path, asked(["plain"], 3)), A)["clustered", "self_bias", "GPT-4o"]
+    again = rows_by(study_of_rows(tmp_path, asked(["plain"], 3)), A)[
+        "clustered", "self_bias", "GPT-4o"
+    ]
     assert "ci_low" not in again
     assert again["sd_replicates"] > 0
     assert again["twice_prompts"] == pytest.approx(again["one_std_error"] / math.sqrt(2))
@@ -148,9 +185,15 @@ def test_a_study_in_one_wording_has_no_rows_and_replicates_alone_no_interval(tmp
 
 
 def test_a_judge_counts_the_wordings_by_which_it_was_asked(tmp_path):
-    """Mistral 7B lacks one, Llama 3 8B has only one, and a fourth wording, of one model's answers, tells of no self-bias."""
+    """Mistral 7B lacks one, Llama 3 8B has only one, and a fourth wording, of one model's answers,
+    tells of no self-bias.
+    """
     wordings_of = {"Mistral 7B": WORDINGS[:2], "Llama 3 8B": WORDINGS[:1]}
-    rows = [row for row in asked(replicates=1) if row["wording"] in wordings_of.get(row["judge"], WORDINGS)]
+    rows = [
+        row
+        for row in asked(replicates=1)
+        if row["wording"] in wordings_of.get(row["judge"], WORDINGS)
+    ]
     rows += [{**row, "wording": "rare"} for row in asked(["rare"], 1) if row["model"] == "GPT-4o"]
     table = rows_by(study_of_rows(tmp_path, rows), A)
     counts = {term: table["clustered", "self_bias", term]["wordings"] for term in FIVE}
@@ -165,13 +208,28 @@ def test_a_wording_with_few_ratings_adds_little_to_the_degrees_of_freedom():
     assert crossed.generalised()[1] == pytest.approx(102**2 / (50**2 + 50**2 + 2**2) - 1)
 
 
-NUMBERS = {"estimate": "0.1", "ci_low": "0.05", "ci_high": "0.15", "p_value": "0.001", "std_error": "0.03", "df": "99"}
-WIDER = {"ci_low": "-0.05", "ci_high": "0.25", "p_value": "0.2", "detectable": "0.2", "wordings": "3"}
+NUMBERS = {
+    "estimate": "0.1",
+    "ci_low": "0.05",
+    "ci_high": "0.15",
+    "p_value": "0.001",
+    "std_error": "0.03",
+    "df": "99",
+}
+WIDER = {
+    "ci_low": "-0.05",
+    "ci_high": "0.25",
+    "p_value": "0.2",
+    "detectable": "0.2",
+    "wordings": "3",
+}
 BIAS = {"slice": "", "quantity": "self_bias", "term": "J"}
 
 
 def concluded(check=C, **changes):
-    """The conclusions by check where all find a bias, and the table of wordings has a row of one check."""
+    """The conclusions by check where all find a bias, and the table of wordings has a row of one
+    check.
+    """
     checks = RobustnessCheck.from_config(CHECKS)
     tables = {
         "estimates": [{**BIAS, "spec": spec, "estimand": "", **NUMBERS} for spec in (A, B)],
@@ -179,21 +237,38 @@ def concluded(check=C, **changes):
     }
     (spec,) = CHECKS[check]["specs"]
     tables = Tables(tables, [], [{**BIAS, "check": check, "spec": spec, **WIDER, **changes}])
-    return {row["check"]: row for row in conclusions(Robustness(checks, SPECS, 0.9, 0.8), tables, order={})}
+    return {
+        row["check"]: row
+        for row in conclusions(Robustness(checks, SPECS, 0.9, 0.8), tables, order={})
+    }
 
 
 def verdict_of(check=C, **changes):
     letters = dict(zip("ABC", CHECKS, strict=True))
-    (row,) = verdicts_on_ratings(concluded(check, **changes).values(), ["J"], [], checks=letters, confidence=0.9)
+    (row,) = verdicts_on_ratings(
+        concluded(check, **changes).values(), ["J"], [], checks=letters, confidence=0.9
+    )
     return row
 
 
 def test_conclusions_are_over_wordings_and_say_which_are_not():
     rows = concluded()
-    assert [(row["conclusion"], row["wordings"]) for row in rows.values()] == [("favours", 1), ("favours", 1), ("no_bias", 3)]
-    assert [rows[C][name] for name in ("ci_low", "ci_high", "detectable", "verdict", "note")] == [-0.05, 0.25, 0.2, "lost", ""]
+    assert [(row["conclusion"], row["wordings"]) for row in rows.values()] == [
+        ("favours", 1),
+        ("favours", 1),
+        ("no_bias", 3),
+    ]
+    assert [rows[C][name] for name in ("ci_low", "ci_high", "detectable", "verdict", "note")] == [
+        -0.05,
+        0.25,
+        0.2,
+        "lost",
+        "",
+    ]
     assert rows[A]["note"] == rows[B]["note"] == "for the wordings of the rubric that were asked"
-    assert all(math.isnan(row["wordings"]) and not row["note"] for row in concluded(ci_low="").values())
+    assert all(
+        math.isnan(row["wordings"]) and not row["note"] for row in concluded(ci_low="").values()
+    )
 
 
 def test_the_verdict_rests_on_intervals_over_wordings():
@@ -202,7 +277,12 @@ def test_the_verdict_rests_on_intervals_over_wordings():
     assert (row["verdict"], row["wordings"], row["A"], row["B"]) == (Verdict.NOT_SHOWN, 3, 0.1, 0.1)
     row = verdict_of(ci_low="0.01", ci_high="0.19", p_value="0.08")
     assert (row["verdict"], row["wordings"]) == (Verdict.ESTABLISHED, 3)
-    assert (row["ci_low"], row["ci_high"], row["p_value"], row["detectable"]) == (0.01, 0.19, 0.08, 0.2)
+    assert (row["ci_low"], row["ci_high"], row["p_value"], row["detectable"]) == (
+        0.01,
+        0.19,
+        0.08,
+        0.2,
+    )
 
 
 def test_an_interval_over_wordings_never_narrows_that_of_the_check():
@@ -221,9 +301,19 @@ def test_one_wording_leaves_the_verdict_as_it_is():
 def test_verdicts_in_python_are_over_wordings(rows):
     """GPT-4o favours itself most in the last wording."""
     table = pd.DataFrame(rows).drop(columns="pred_length")
-    over = recuse.verdict(recuse.ratings(table, human="gt", scale=(1, 5))).set_index("term").loc["GPT-4o"]
-    one = pd.DataFrame([row for row in rows if row["wording"] == "short"]).drop(columns="pred_length")
-    alone = recuse.verdict(recuse.ratings(one, human="gt", scale=(1, 5))).set_index("term").loc["GPT-4o"]
+    over = (
+        recuse.verdict(recuse.ratings(table, human="gt", scale=(1, 5)))
+        .set_index("term")
+        .loc["GPT-4o"]
+    )
+    one = pd.DataFrame([row for row in rows if row["wording"] == "short"]).drop(
+        columns="pred_length"
+    )
+    alone = (
+        recuse.verdict(recuse.ratings(one, human="gt", scale=(1, 5)))
+        .set_index("term")
+        .loc["GPT-4o"]
+    )
     assert over["wordings"] == 3
     assert alone["verdict"] == Verdict.ESTABLISHED
     assert over["verdict"] == Verdict.LIKELY

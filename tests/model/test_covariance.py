@@ -1,4 +1,6 @@
-"""Every kind of standard errors against statsmodels and textbook formulas on rows, in blocks of any size."""
+"""Every kind of standard errors against statsmodels and textbook formulas on rows, in blocks of any
+size.
+"""
 
 import tracemalloc
 from dataclasses import replace
@@ -41,8 +43,12 @@ KINDS = {
     "CR1 with length of a subset": Spec.of(
         "", length="global", subset={"models_dropped": ["GPT-4o"], **NEWS}, covariance="CR1"
     ),
-    "CR1 of a reference": Spec.of("", reference="family", subset={"dimension": ["Faithfulness"]}, covariance="CR1"),
-    "CR1 of terms of all judges": Spec.of("", terms=("intercept", "reference", "self"), subset=NEWS, covariance="CR1"),
+    "CR1 of a reference": Spec.of(
+        "", reference="family", subset={"dimension": ["Faithfulness"]}, covariance="CR1"
+    ),
+    "CR1 of terms of all judges": Spec.of(
+        "", terms=("intercept", "reference", "self"), subset=NEWS, covariance="CR1"
+    ),
     "HC2": MAIN.changed(covariance="HC2"),
     "HC3 of slices": Spec.of("", slice="dimension", whole=True, covariance="HC3"),
     "HC3 of a reference": Spec.of("", reference="family", subset=FEW_ROWS, covariance="HC3"),
@@ -50,28 +56,44 @@ KINDS = {
     "CR3": Spec.of("", subset=FEW_ROWS, covariance="CR3"),
     "CR3 of slices": Spec.of("", slice="dataset", subset=FEW_ROWS, covariance="CR3"),
     "CR3 with length": Spec.of("", length="prompt", subset=FEW_ROWS, covariance="CR3"),
-    "CR3 with models": Spec.of("", terms=(*MAIN.model.terms, "model"), subset=FEW_ROWS, covariance="CR3"),
+    "CR3 with models": Spec.of(
+        "", terms=(*MAIN.model.terms, "model"), subset=FEW_ROWS, covariance="CR3"
+    ),
     "CR3 absorbing": Spec.of("", absorb="completion", subset=FEW_ROWS, covariance="CR3"),
     "two-way": Spec.of("", terms=("intercept", "reference"), covariance="two_way"),
     "CR1 by judge": Spec.of("", subset=FEW_ROWS, covariance="CR1_judge"),
-    "CR1 by judge absorbing": Spec.of("", absorb="completion", subset=FEW_ROWS, covariance="CR1_judge"),
-    "CR1 by judge without a judge": Spec.of("", slice="judge_dropped", subset=FEW_ROWS, covariance="CR1_judge"),
+    "CR1 by judge absorbing": Spec.of(
+        "", absorb="completion", subset=FEW_ROWS, covariance="CR1_judge"
+    ),
+    "CR1 by judge without a judge": Spec.of(
+        "", slice="judge_dropped", subset=FEW_ROWS, covariance="CR1_judge"
+    ),
     "two-way absorbing": Spec.of("", absorb="completion", subset=FEW_ROWS, covariance="two_way"),
-    "two-way of slices": Spec.of("", terms=("intercept", "reference"), slice="dimension", covariance="two_way"),
+    "two-way of slices": Spec.of(
+        "", terms=("intercept", "reference"), slice="dimension", covariance="two_way"
+    ),
 }
 
 
 def rows_of(study, spec):
-    return {(row["slice"], row["quantity"], row["term"]): row for row in estimate(spec, study, confidence=0.9).estimates}
+    return {
+        (row["slice"], row["quantity"], row["term"]): row
+        for row in estimate(spec, study, confidence=0.9).estimates
+    }
 
 
 def errors(study, spec):
-    return np.array([row.get("std_error", np.nan) for row in estimate(spec, study, confidence=0.9).estimates])
+    return np.array(
+        [row.get("std_error", np.nan) for row in estimate(spec, study, confidence=0.9).estimates]
+    )
 
 
 def changed(twin, folder, rows):
     """A study of the twin's raw rows, changed: `rows` is SQL of `raw`."""
-    duckdb.sql(f"copy (with raw as (from '{Path(twin.ratings[0]).parent}/raw.parquet') {rows}) to '{folder}/raw.parquet'")
+    duckdb.sql(
+        f"copy (with raw as (from '{Path(twin.ratings[0]).parent}/raw.parquet') {rows}) to"
+        f" '{folder}/raw.parquet'"
+    )
     return built(folder, "changed", study_files("twin", [RatingsFile(f"{folder}/raw.parquet")]))
 
 
@@ -98,7 +120,9 @@ def test_leverage_needs_groups_of_one_reference(twin):
 
 
 def test_bootstrap_does_not_depend_on_the_kind_of_errors(twin):
-    leveraged, white = (rows_of(twin, MAIN.changed(bootstrap=100, covariance=name)) for name in ("HC3", "HC0"))
+    leveraged, white = (
+        rows_of(twin, MAIN.changed(bootstrap=100, covariance=name)) for name in ("HC3", "HC0")
+    )
     for key, row in white.items():
         assert leveraged[key]["boot_ci_low"] == pytest.approx(row["boot_ci_low"], abs=1e-11)
 
@@ -111,10 +135,15 @@ def test_blocks_may_be_of_any_size(twin, monkeypatch, name):
     whole = errors(twin, KINDS[name])
     monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", 1000)  # a few prompts at a time
     monkeypatch.setattr("recuse.model.covariance.AT_ONCE", 3)
-    blocks = [PromptRange(twin.ratings[0], first + 1, last) for first, last in pairwise([-1, 5, 17, 18, 39])]
+    blocks = [
+        PromptRange(twin.ratings[0], first + 1, last)
+        for first, last in pairwise([-1, 5, 17, 18, 39])
+    ]
     for module in ("data.moments", "data.study"):
         monkeypatch.setattr(f"recuse.{module}.prompt_ranges", lambda *_: iter(blocks))
-    np.testing.assert_allclose(errors(replace(twin, _read={}), KINDS[name]), whole, rtol=1e-12 if "CR1" in name else 1e-11)
+    np.testing.assert_allclose(
+        errors(replace(twin, _read={}), KINDS[name]), whole, rtol=1e-12 if "CR1" in name else 1e-11
+    )
 
 
 @pytest.mark.parametrize(("covariance", "df"), [("CR1", 39), ("CR3", 39), ("two_way", 8)])
@@ -126,7 +155,9 @@ def test_intervals_by_prompt_are_of_t(twin, covariance, df):
         half = t.ppf(0.95, df) * row["std_error"]
         assert row["ci_high"] - row["estimate"] == pytest.approx(half, rel=1e-9)
         assert row["estimate"] - row["ci_low"] == pytest.approx(half, rel=1e-9)
-        assert row["p_value"] == pytest.approx(2 * t.sf(abs(row["estimate"] / row["std_error"]), df), rel=1e-9)
+        assert row["p_value"] == pytest.approx(
+            2 * t.sf(abs(row["estimate"] / row["std_error"]), df), rel=1e-9
+        )
         assert row["df"] == df
     assert not any("df" in row for row in rows_of(twin, MAIN.changed(covariance="HC3")).values())
 
@@ -137,7 +168,9 @@ def remarks(study, spec):
 
 def test_few_clusters_have_a_remark(twin, tmp_path):
     few = "CR3: 29 clusters, fewer than 30: errors may be too small, also with the t distribution"
-    prompts = "from raw where prompt_id in (select distinct prompt_id from raw order by all limit {})"
+    prompts = (
+        "from raw where prompt_id in (select distinct prompt_id from raw order by all limit {})"
+    )
     for number, wanted in ((29, [few]), (30, [])):
         (folder := tmp_path / str(number)).mkdir()
         study = changed(twin, folder, prompts.format(number))
@@ -147,11 +180,15 @@ def test_few_clusters_have_a_remark(twin, tmp_path):
 
 @pytest.mark.parametrize("spec", [MAIN, Spec.of("", terms=(*MAIN.model.terms, "model"))])
 def test_few_prompts_that_carry_a_bias_have_a_remark(twin, tmp_path, spec):
-    """Mistral 7B's own answers to six of 40 prompts, to half of them in one dimension alone; against the hat matrix of rows."""
+    """Mistral 7B's own answers to six of 40 prompts, to half of them in one dimension alone;
+    against the hat matrix of rows.
+    """
     own = "judge = 'Mistral 7B' and model = 'Mistral 7B'"
     first = "prompt_id in (select distinct prompt_id from raw order by all limit {})"
     less = f"dimension = 'Faithfulness' or {first.format(3)}"
-    study = changed(twin, tmp_path, f"from raw where not ({own}) or ({first.format(6)} and ({less}))")
+    study = changed(
+        twin, tmp_path, f"from raw where not ({own}) or ({first.format(6)} and ({less}))"
+    )
     spec = spec.changed(covariance="CR1")
     (remark,) = remarks(study, spec)
     fitted = next(fits(spec, study, seed=None))
@@ -162,20 +199,32 @@ def test_few_prompts_that_carry_a_bias_have_a_remark(twin, tmp_path, spec):
     for term, column in zip(fitted.coefficients, squares.T, strict=True):
         parts = np.bincount(place, column)
         numbers[f"{term.quantity} of {term.term}"] = parts.sum() ** 2 / (parts**2).sum()
-    few = [f"{name} ({number:.1f})" for name, number in numbers.items() if "bias" in name and number < 30]
-    assert remark == f"CR1: fewer than 30 clusters in effect carry {', '.join(few)}: errors may be too small"
+    few = [
+        f"{name} ({number:.1f})"
+        for name, number in numbers.items()
+        if "bias" in name and number < 30
+    ]
+    assert (
+        remark
+        == f"CR1: fewer than 30 clusters in effect carry {', '.join(few)}: errors may be too small"
+    )
     assert "self_bias of Mistral 7B" in remark
     assert numbers["self_bias of Mistral 7B"] < 6
     assert not remarks(twin, spec)
 
 
 def test_two_way_matrix_that_is_no_covariance_leaves_the_terms_that_judges_share(twin):
-    """Intercepts and slopes of judges absorb their scores, so that the variance of pairs is subtracted for nothing."""
+    """Intercepts and slopes of judges absorb their scores, so that the variance of pairs is
+    subtracted for nothing.
+    """
     spec = MAIN.changed(covariance="two_way")
     rows = rows_of(twin, spec).values()
     shared = {row["quantity"] for row in rows if row["note"] != because(Reason.NO_STANDARD_ERROR)}
     assert shared == {"family_bias", "dimension"}
-    assert any(remark.startswith("two_way: no standard errors of terms of single judges") for remark in remarks(twin, spec))
+    assert any(
+        remark.startswith("two_way: no standard errors of terms of single judges")
+        for remark in remarks(twin, spec)
+    )
     assert max(row["largest_difference"] for row in compared([spec], twin, confidence=0.9)) < 1e-9
     assert refused(np.array([[1.0, 2.0], [2.0, 1.0]]))
     assert not refused(np.array([[1.0, 1.0], [1.0, 1.0]]))
@@ -187,18 +236,28 @@ def test_one_prompt_has_no_jackknife(twin, tmp_path):
         spec = MAIN.changed(covariance=covariance, wild=99)
         rows = rows_of(study, spec).values()
         assert all("ci_low" not in row and "wild_p_value" not in row for row in rows)
-        assert all(row["largest_difference"] < 1e-9 for row in compared([spec], study, confidence=0.9))
+        assert all(
+            row["largest_difference"] < 1e-9 for row in compared([spec], study, confidence=0.9)
+        )
 
 
 @pytest.mark.parametrize(
     ("quantity", "rows"),
     [
         ("self_bias", f"from raw where judge <> 'GPT-4o' or model <> judge or {ONE}"),
-        ("slope", f"select * replace (case when judge <> 'GPT-4o' or {ONE} then gt else 0 end as gt) from raw"),
+        (
+            "slope",
+            (
+                f"select * replace (case when judge <> 'GPT-4o' or {ONE} then gt else 0 end as gt)"
+                " from raw"
+            ),
+        ),
     ],
 )
 def test_coefficient_that_one_prompt_determines_has_no_jackknife(twin, tmp_path, quantity, rows):
-    """GPT-4o rates itself, or has a human score above 0, for one prompt: fits without it determine the other coefficients."""
+    """GPT-4o rates itself, or has a human score above 0, for one prompt: fits without it determine
+    the other coefficients.
+    """
     study = changed(twin, tmp_path, rows)
     spec = MAIN.changed(covariance="CR3")
     rows = rows_of(study, spec)
@@ -209,7 +268,9 @@ def test_coefficient_that_one_prompt_determines_has_no_jackknife(twin, tmp_path,
 
 @pytest.mark.parametrize("seed", range(10))
 def test_rounding_of_a_term_without_rows_is_no_information(seed):
-    """A slope of the first prompt, whose sums of squares differ in the last digit when summed in another order."""
+    """A slope of the first prompt, whose sums of squares differ in the last digit when summed in
+    another order.
+    """
     random = np.random.default_rng(seed)
     prompt, y, covariate = np.repeat(np.arange(5), 20), random.random(100), random.random(100)
     x = np.stack([np.ones(100), covariate * (prompt == 0)], axis=1)
@@ -217,7 +278,9 @@ def test_rounding_of_a_term_without_rows_is_no_information(seed):
     inverse, null = inverted(gram)
     solution = Solution(inverse @ x.T @ y, inverse, null, 100, gram)
     jackknife = Jackknife(np.array([[[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 0.0]]]), solution)
-    for prompts, sums in sum_by_prompt(RowBlock(prompt, (prompt > 0).astype(int), y, [covariate]), np.array([0, 1]), 2):
+    for prompts, sums in sum_by_prompt(
+        RowBlock(prompt, (prompt > 0).astype(int), y, [covariate]), np.array([0, 1]), 2
+    ):
         jackknife.add(prompts, sums)
     assert np.isnan(jackknife.result().std_error).tolist() == [False, True]
 
@@ -227,22 +290,43 @@ def test_coefficient_that_one_row_determines_has_no_error_by_leverage(twin, tmp_
     study = changed(twin, tmp_path, f"from raw where {kept}")
     for covariance in ("HC2", "HC3"):
         rows = rows_of(study, MAIN.changed(covariance=covariance))
-        assert {key for key, row in rows.items() if "ci_low" not in row} == {("", "self_bias", "GPT-4o")}
+        assert {key for key, row in rows.items() if "ci_low" not in row} == {
+            ("", "self_bias", "GPT-4o")
+        }
         others = rows_of(study, MAIN.changed(covariance="HC0"))
-        ratios = [row["std_error"] / others[key]["std_error"] for key, row in rows.items() if "ci_low" in row]
+        ratios = [
+            row["std_error"] / others[key]["std_error"]
+            for key, row in rows.items()
+            if "ci_low" in row
+        ]
         assert min(ratios) > 1
         assert max(ratios) < 1.05
 
 
 def test_errors_by_prompt_read_the_rows_and_those_by_leverage_the_cells():
-    by_prompt = ({"covariance": "CR3"}, {"covariance": "two_way"}, {"wild": 99}, {"bootstrap": 100}, {"absorb": "completion"})
+    by_prompt = (
+        {"covariance": "CR3"},
+        {"covariance": "two_way"},
+        {"wild": 99},
+        {"bootstrap": 100},
+        {"absorb": "completion"},
+    )
     assert all(MAIN.changed(**settings).by_row for settings in by_prompt)
-    assert not any(MAIN.changed(covariance=covariance).by_row for covariance in ("HC0", "HC2", "HC3"))
+    assert not any(
+        MAIN.changed(covariance=covariance).by_row for covariance in ("HC0", "HC2", "HC3")
+    )
 
 
 def test_config_accepts_every_covariance():
     for covariance in COVARIANCES:
-        check({**CONFIG, "specs": CONFIG["specs"] | {"mine": {"covariance": covariance, "tests": ["self_bias"]}}})
+        check(
+            {
+                **CONFIG,
+                "specs": (
+                    CONFIG["specs"] | {"mine": {"covariance": covariance, "tests": ["self_bias"]}}
+                ),
+            }
+        )
 
 
 @pytest.mark.parametrize("name", ["CR1", "CR1 with length", "CR1 of a reference"])
@@ -252,9 +336,14 @@ def test_clustered_errors_of_the_published_ratings_equal_statsmodels(published, 
 
 
 def test_blocks_are_whole_prompts_of_about_as_many_rows(tmp_path):
-    """Groups of 2,048 rows, and prompts of 300: a block ends at the first prompt that begins after the rows asked for."""
+    """Groups of 2,048 rows, and prompts of 300: a block ends at the first prompt that begins after
+    the rows asked for.
+    """
     path = tmp_path / "rows.parquet"
-    duckdb.sql(f"copy (select (i // 300)::uinteger as prompt from range(30_000) t(i)) to '{path}' (row_group_size 2048)")
+    duckdb.sql(
+        f"copy (select (i // 300)::uinteger as prompt from range(30_000) t(i)) to '{path}'"
+        " (row_group_size 2048)"
+    )
     ranges = list(prompt_ranges([str(path)], rows=6000))
     assert ranges[0].first == 0
     assert ranges[-1].last == 99
@@ -271,11 +360,17 @@ def test_one_prompt_has_no_clustered_errors(twin, tmp_path):
         assert row["note"] == because(Reason.NO_STANDARD_ERROR)
         assert not {"ci_low", "p_value", "boot_std_error", "boot_ci_low"} & set(row)
     assert [row["remark"] for row in tables.remarks] == ["no bootstrap: all rows are of one prompt"]
-    assert all(row["largest_difference"] < 1e-9 for row in compared([KINDS["CR1"]], study, confidence=0.9))
+    assert all(
+        row["largest_difference"] < 1e-9 for row in compared([KINDS["CR1"]], study, confidence=0.9)
+    )
 
 
-def rated(folder, prompts, *, datasets=1, judges=("gpt-4o", "gpt-3.5-turbo", "Claude v2"), where="true"):
-    """Ratings of a study of random numbers, in which each prompt is of a dataset, two dimensions and all pairs of `judges`."""
+def rated(
+    folder, prompts, *, datasets=1, judges=("gpt-4o", "gpt-3.5-turbo", "Claude v2"), where="true"
+):
+    """Ratings of a study of random numbers, in which each prompt is of a dataset, two dimensions
+    and all pairs of `judges`.
+    """
     chosen = f"{list(judges)}"
     folder.mkdir(exist_ok=True)
     duckdb.sql(f"""
@@ -286,7 +381,13 @@ def rated(folder, prompts, *, datasets=1, judges=("gpt-4o", "gpt-3.5-turbo", "Cl
                    range({len(judges)}) as judges(j)
               where {where}) to '{folder}/raw.parquet'""")
     registry = Registry.from_config(CONFIG["models"])
-    return built(folder, "rated", StudyFiles([RatingsFile(f"{folder}/raw.parquet")], {"A": [0, 4], "B": [0, 4]}, {}, registry))
+    return built(
+        folder,
+        "rated",
+        StudyFiles(
+            [RatingsFile(f"{folder}/raw.parquet")], {"A": [0, 4], "B": [0, 4]}, {}, registry
+        ),
+    )
 
 
 TERMS = {
@@ -298,7 +399,9 @@ TERMS = {
 
 @pytest.mark.parametrize("terms", TERMS)
 def test_prompts_whose_rows_carry_no_term_are_counted(tmp_path, terms):
-    """Twelve prompts, of which eight have no row with a term: their scores are 0, but P is 12, and 12 prompts are resampled."""
+    """Twelve prompts, of which eight have no row with a term: their scores are 0, but P is 12, and
+    12 prompts are resampled.
+    """
     names, where = TERMS[terms]
     study = rated(tmp_path, 12, where=where)
     spec = Spec.of("", terms=names, covariance="CR1", bootstrap=100)
@@ -306,44 +409,71 @@ def test_prompts_whose_rows_carry_no_term_are_counted(tmp_path, terms):
     carried = {
         "dimension": frame["dimension"] == "B",
         "self_bias": frame["judge"] == frame["model"],
-        "family_bias": (frame["judge_family"] == frame["model_family"]) & (frame["judge"] != frame["model"]),
+        "family_bias": (
+            (frame["judge_family"] == frame["model_family"]) & (frame["judge"] != frame["model"])
+        ),
     }
     rows = estimate(spec, study, confidence=0.9, seed=3).estimates
     column = {"dimension": "dimension", "self_bias": "judge", "family_bias": "judge_family"}
-    x = np.stack([carried[row["quantity"]] & (frame[column[row["quantity"]]] == row["term"]) for row in rows], axis=1).astype(
-        float
+    x = np.stack(
+        [
+            carried[row["quantity"]] & (frame[column[row["quantity"]]] == row["term"])
+            for row in rows
+        ],
+        axis=1,
+    ).astype(float)
+    fitted = OLS(frame["rating_unit"], x).fit(
+        cov_type="cluster", cov_kwds={"groups": frame["prompt"]}
     )
-    fitted = OLS(frame["rating_unit"], x).fit(cov_type="cluster", cov_kwds={"groups": frame["prompt"]})
     np.testing.assert_allclose([row["estimate"] for row in rows], fitted.params, rtol=1e-12)
     np.testing.assert_allclose([row["std_error"] for row in rows], fitted.bse, rtol=1e-10)
     (fitted_slice,) = fits(spec, study, seed=3)
     times = np.concatenate(list(Resamples(12, replicates=100, seed=3).of_piece(0)))
     weights = times[:, frame["prompt"]]
     with np.errstate(invalid="ignore"):  # a resample may have no row of a term
-        naive = (weights @ (x * frame["rating_unit"].to_numpy()[:, None])) / (weights @ x)  # terms of no common row: means
+        # Terms of no common row: means
+        naive = (weights @ (x * frame["rating_unit"].to_numpy()[:, None])) / (weights @ x)
     np.testing.assert_allclose(
-        np.stack([row.replicates for row in fitted_slice.coefficients], axis=1), naive, rtol=0, atol=1e-12
+        np.stack([row.replicates for row in fitted_slice.coefficients], axis=1),
+        naive,
+        rtol=0,
+        atol=1e-12,
     )
     assert max(row["largest_difference"] for row in compared([spec], study, confidence=0.9)) < 1e-9
 
 
-@pytest.mark.parametrize("spec", [Spec.of("", covariance="CR1"), Spec.of("", bootstrap=100), Spec.of("", slice="dimension")])
+@pytest.mark.parametrize(
+    "spec",
+    [Spec.of("", covariance="CR1"), Spec.of("", bootstrap=100), Spec.of("", slice="dimension")],
+)
 def test_rows_that_carry_no_term_are_not_estimable(tmp_path, spec):
     study = rated(tmp_path, 6, where="j <> m or d = 1 and p < 3")
-    spec = spec.changed(terms=("self",), subset={} if spec.selection.slice else {"dimension": ["A"]})
+    spec = spec.changed(
+        terms=("self",), subset={} if spec.selection.slice else {"dimension": ["A"]}
+    )
     for slices in (fits(spec, study, seed=0), fits_by_formula(spec, study)):
         first, *others = slices
         assert first.slice == ("A" if spec.selection.slice else "")
         assert first.not_estimable[-1] == ("", "", because(Reason.NO_TERM))
-        assert [reason for *_, reason in first.not_estimable[:-1]] == [because(Reason.NO_OWN_ANSWERS)] * 3
+        assert [reason for *_, reason in first.not_estimable[:-1]] == [
+            because(Reason.NO_OWN_ANSWERS)
+        ] * 3
         assert not first.coefficients
-        assert [fitted.slice for fitted in others if fitted.coefficients] == (["B"] if spec.selection.slice else [])
-    (one,) = estimate(spec.changed(slice=None, terms=("dimension",), subset={"dimension": ["A"]}), study, confidence=0.9)[1]
+        assert [fitted.slice for fitted in others if fitted.coefficients] == (
+            ["B"] if spec.selection.slice else []
+        )
+    (one,) = estimate(
+        spec.changed(slice=None, terms=("dimension",), subset={"dimension": ["A"]}),
+        study,
+        confidence=0.9,
+    )[1]
     assert one["reason"] == because(Reason.NO_TERM)
 
 
 def test_memory_is_linear_in_the_slices(tmp_path):
-    """Three times the datasets need three times the memory; with all terms in one array it would be nine times."""
+    """Three times the datasets need three times the memory; with all terms in one array it would be
+    nine times.
+    """
     peaks = []
     for datasets in (20, 60):
         study = rated(tmp_path / str(datasets), 2 * datasets, datasets=datasets)
@@ -357,12 +487,19 @@ def test_memory_is_linear_in_the_slices(tmp_path):
 
 
 def test_prompts_of_many_groups_of_rows_are_read_once(tmp_path):
-    """Prompts of 100 to 5,000 rows, in groups of 2,048: each is in one block, and no block is without prompts."""
+    """Prompts of 100 to 5,000 rows, in groups of 2,048: each is in one block, and no block is
+    without prompts.
+    """
     path = tmp_path / "rows.parquet"
     sizes = [5000, 100, 4096, 2048, 100, 100, 3000, 1]
-    rows = " union all ".join(f"select {prompt}::uinteger as prompt from range({size})" for prompt, size in enumerate(sizes))
+    rows = " union all ".join(
+        f"select {prompt}::uinteger as prompt from range({size})"
+        for prompt, size in enumerate(sizes)
+    )
     duckdb.sql(f"copy ({rows} order by prompt) to '{path}' (row_group_size 2048)")
     for asked in (1, 2048, 4000, 10**6):
-        spans = [range(span.first, span.last + 1) for span in prompt_ranges([str(path)], rows=asked)]
+        spans = [
+            range(span.first, span.last + 1) for span in prompt_ranges([str(path)], rows=asked)
+        ]
         assert [prompt for span in spans for prompt in span] == list(range(len(sizes)))
         assert all(spans)

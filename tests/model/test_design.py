@@ -1,4 +1,6 @@
-"""Terms, and effects of models and of completions, against statsmodels on rows with a dummy for each."""
+"""Terms, and effects of models and of completions, against statsmodels on rows with a dummy for
+each.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +13,14 @@ from test_least_squares import rows_and_moments
 from conftest import built, study_files
 from recuse.base.reasons import Reason, because
 from recuse.data.files import RatingsFile
-from recuse.data.moments import JUDGED_BY, PromptRange, RowBlock, blocks_by_judges, completions_of, moments_by_judges
+from recuse.data.moments import (
+    JUDGED_BY,
+    PromptRange,
+    RowBlock,
+    blocks_by_judges,
+    completions_of,
+    moments_by_judges,
+)
 from recuse.model.design import ALL_JUDGES, TERMS, terms_of
 from recuse.model.estimates import estimate
 from recuse.model.fit import fit_slice
@@ -28,7 +37,9 @@ FACTORS = {
 
 
 def listed(names):
-    return [(term.quantity, term.term, term.carried.tolist()) for term in terms_of(FACTORS, names=names)]
+    return [
+        (term.quantity, term.term, term.carried.tolist()) for term in terms_of(FACTORS, names=names)
+    ]
 
 
 def test_terms_of_equation_1():
@@ -71,7 +82,8 @@ def test_effects_of_models_are_against_the_first_model_of_the_dimension():
     "terms",
     [
         ["intercept"],
-        ["self", "intercept", "reference", "dimension"],  # the published code of one model dropped, in another order
+        # The published code of one model dropped, in another order
+        ["self", "intercept", "reference", "dimension"],
         ["dimension", "judge", "reference", "same_family"],
         ["judge:reference", "intercept", "self"],
         ["judge", "judge:reference", "self", "same_family", "dimension", "model"],
@@ -83,7 +95,12 @@ def test_any_choice_of_terms_equals_statsmodels(twin, terms):
     rows = list(compared([spec], twin, confidence=0.9))
     assert {row["slice"] for row in rows} == {"", "open-ended qa", "summarization"}
     assert max(row["largest_difference"] for row in rows) < 1e-9
-    quantities = {"intercept": "intercept", "reference": "slope", "judge": "intercept", "judge:reference": "slope"}
+    quantities = {
+        "intercept": "intercept",
+        "reference": "slope",
+        "judge": "intercept",
+        "judge:reference": "slope",
+    }
     quantities |= {"self": "self_bias", "same_family": "family_bias", "dimension": "dimension"}
     quantities |= {"model": "model", "model:dimension": "model_dimension"}
     assert quantities.keys() == TERMS.keys()
@@ -104,7 +121,10 @@ KINDS = {
 
 
 def table(study, spec):
-    return {(row["quantity"], row["term"]): row for row in estimate(spec, study, confidence=0.9).estimates}
+    return {
+        (row["quantity"], row["term"]): row
+        for row in estimate(spec, study, confidence=0.9).estimates
+    }
 
 
 @pytest.mark.parametrize("spec", KINDS.values(), ids=KINDS)
@@ -121,43 +141,78 @@ def test_published_ratings_with_their_missing_judges(published):
 
 
 def columns_of(study, condition):
-    """Rows of a study as (names of factors, reference, rating, completion, prompt), with judges missing here and there."""
+    """Rows of a study as (names of factors, reference, rating, completion, prompt), with judges
+    missing here and there.
+    """
     rows = duckdb.sql(f"select * from '{study.ratings[0]}' where {condition}").df()
-    factors = {name: rows[name].to_numpy(dtype=str) for name in ("judge", "model", "judge_family", "model_family", "dimension")}
+    factors = {
+        name: rows[name].to_numpy(dtype=str)
+        for name in ("judge", "model", "judge_family", "model_family", "dimension")
+    }
     keys = ("dimension", "prompt", "model")
     completion = np.unique(
-        np.stack([np.unique(rows[key], return_inverse=True)[1] for key in keys], axis=1), axis=0, return_inverse=True
+        np.stack([np.unique(rows[key], return_inverse=True)[1] for key in keys], axis=1),
+        axis=0,
+        return_inverse=True,
     )[1]
-    return factors, rows["gt_unit"].to_numpy(), rows["rating_unit"].to_numpy(), completion, rows["prompt"].to_numpy()
+    return (
+        factors,
+        rows["gt_unit"].to_numpy(),
+        rows["rating_unit"].to_numpy(),
+        completion,
+        rows["prompt"].to_numpy(),
+    )
 
 
 def test_coefficients_and_errors_equal_those_with_a_dummy_for_each_completion(twin):
     from statsmodels.api import OLS
 
-    spec = ABSORBING.changed(subset={"dataset": ["xsum"], "dimension": ["Faithfulness", "Helpfulness"]})
+    spec = ABSORBING.changed(
+        subset={"dataset": ["xsum"], "dimension": ["Faithfulness", "Helpfulness"]}
+    )
     condition = "dataset = 'xsum' and dimension in ('Faithfulness', 'Helpfulness')"
     factors, reference, rating, completion, prompt = columns_of(twin, condition)
     by_term = table(twin, spec)
-    terms = [term for term in terms_of(factors, names=spec.model.terms) if (term.quantity, term.term) in by_term]
+    terms = [
+        term
+        for term in terms_of(factors, names=spec.model.terms)
+        if (term.quantity, term.term) in by_term
+    ]
     x = np.stack([term.carried * (1.0, reference)[term.regressor] for term in terms], axis=1)
     dummies = (completion[:, None] == np.arange(completion.max() + 1)).astype(float)
     fitted = OLS(rating, np.hstack([x, dummies])).fit(
-        cov_type="cluster", cov_kwds={"groups": np.unique(prompt, return_inverse=True)[1], "use_correction": False}
+        cov_type="cluster",
+        cov_kwds={"groups": np.unique(prompt, return_inverse=True)[1], "use_correction": False},
     )
     assert dummies.shape[1] > 100
     prompts, n, k = len(np.unique(prompt)), *x.shape
-    factor = prompts / (prompts - 1) * (n - 1) / (n - k)  # completions are not counted: they are nested in prompts
+    # Completions are not counted: they are nested in prompts
+    factor = prompts / (prompts - 1) * (n - 1) / (n - k)
     rows = [by_term[term.quantity, term.term] for term in terms]
-    np.testing.assert_allclose([row["estimate"] for row in rows], fitted.params[:k], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        [row["estimate"] for row in rows], fitted.params[:k], rtol=0, atol=1e-9
+    )
     errors = fitted.bse[:k] * np.sqrt(factor)
     np.testing.assert_allclose([row["std_error"] for row in rows], errors, rtol=0, atol=1e-9)
 
 
 def test_terms_collinear_with_completions_are_reported(twin):
-    reasons = {(gap["quantity"], gap["term"]): gap["reason"] for gap in estimate(ABSORBING, twin, confidence=0.9).not_estimable}
-    assert reasons["intercept", "Claude 3 Sonnet"] == reasons["slope", "Claude 3 Sonnet"] == because(Reason.RELATIVE)
+    reasons = {
+        (gap["quantity"], gap["term"]): gap["reason"]
+        for gap in estimate(ABSORBING, twin, confidence=0.9).not_estimable
+    }
+    assert (
+        reasons["intercept", "Claude 3 Sonnet"]
+        == reasons["slope", "Claude 3 Sonnet"]
+        == because(Reason.RELATIVE)
+    )
     assert reasons["dimension", "Helpfulness"] == because(Reason.ABSORBED)
-    assert {quantity for quantity, _ in table(twin, ABSORBING)} == {"intercept", "slope", "self_bias", "family_bias"}
+    assert {quantity for quantity, _ in table(twin, ABSORBING)} == {
+        "intercept",
+        "slope",
+        "self_bias",
+        "family_bias",
+    }
 
 
 def test_blocks_may_be_of_any_size(twin, monkeypatch):
@@ -175,18 +230,30 @@ def test_blocks_may_be_of_any_size(twin, monkeypatch):
 def test_term_of_completions_with_one_judge_is_not_estimable(twin, tmp_path):
     """No other judge rated the answers of GPT-4o: no cell determines its self-bias."""
     raw = f"'{Path(twin.ratings[0]).parent}/raw.parquet'"
-    duckdb.sql(f"copy (from {raw} where model <> 'GPT-4o' or judge = model) to '{tmp_path}/raw.parquet'")
+    duckdb.sql(
+        f"copy (from {raw} where model <> 'GPT-4o' or judge = model) to '{tmp_path}/raw.parquet'"
+    )
     study = built(tmp_path, "alone", study_files("twin", [RatingsFile(f"{tmp_path}/raw.parquet")]))
     for spec in (ABSORBING, ABSORBING.changed(covariance="CR3")):
-        assert max(row["largest_difference"] for row in compared([spec], study, confidence=0.9)) < 1e-9
+        assert (
+            max(row["largest_difference"] for row in compared([spec], study, confidence=0.9)) < 1e-9
+        )
         rows = table(study, spec.changed(bootstrap=100, wild=99))
-        assert {key for key, row in rows.items() if row["note"] == because(Reason.COLLINEAR)} == {("self_bias", "GPT-4o")}
-        assert {key for key, row in rows.items() if "boot_ci_low" not in row} == {("self_bias", "GPT-4o")}
+        assert {key for key, row in rows.items() if row["note"] == because(Reason.COLLINEAR)} == {
+            ("self_bias", "GPT-4o")
+        }
+        assert {key for key, row in rows.items() if "boot_ci_low" not in row} == {
+            ("self_bias", "GPT-4o")
+        }
 
 
 def test_bootstrap_by_prompt_is_close_to_the_clustered_errors(twin):
     rows = table(twin, ABSORBING.changed(bootstrap=400))
-    ratios = [row["boot_std_error"] / row["std_error"] for key, row in rows.items() if key[0] == "self_bias"]
+    ratios = [
+        row["boot_std_error"] / row["std_error"]
+        for key, row in rows.items()
+        if key[0] == "self_bias"
+    ]
     assert 0.85 < np.median(ratios) < 1.2
 
 
@@ -225,15 +292,23 @@ def test_words_of_the_estimand(spec, words):
 
 
 def test_effects_of_models_remove_shared_preference():
-    """Without noise, and with a preference of 0.2 for model b that both judges share: A calls it bias, B does not."""
+    """Without noise, and with a preference of 0.2 for model b that both judges share: A calls it
+    bias, B does not.
+    """
     _, moments = rows_and_moments(judges=5)
-    self_rows, liked = (moments.factors["model"] == name for name in (moments.factors["judge"], "m1"))
-    moments = moments.with_rating(np.stack([0.1 + 0.2 * liked + 0.05 * self_rows, np.full(len(self_rows), 0.5)], axis=1))
+    self_rows, liked = (
+        moments.factors["model"] == name for name in (moments.factors["judge"], "m1")
+    )
+    moments = moments.with_rating(
+        np.stack([0.1 + 0.2 * liked + 0.05 * self_rows, np.full(len(self_rows), 0.5)], axis=1)
+    )
     estimates = {}
     for effects in ("", "model", "model:dimension"):
         spec = Spec.of("s", terms=(*EQUATION_1, effects))
         estimates[effects] = {
-            (row.quantity, row.term): row.estimate for row in fit_slice(spec, "", moments).coefficients if not row.note
+            (row.quantity, row.term): row.estimate
+            for row in fit_slice(spec, "", moments).coefficients
+            if not row.note
         }
     for effects in ("model", "model:dimension"):
         assert estimates[effects]["self_bias", "m1"] == pytest.approx(0.05, abs=1e-9)

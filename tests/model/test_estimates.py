@@ -1,4 +1,6 @@
-"""Specs applied to a study: against statsmodels on rows, terms that cannot be estimated, and multiple tests."""
+"""Specs applied to a study: against statsmodels on rows, terms that cannot be estimated, and
+multiple tests.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -32,7 +34,9 @@ def table(study, spec):
     return {(row["slice"], row["quantity"], row["term"]): row for row in rows}, left_out
 
 
-@pytest.mark.parametrize("name", [spec.name for spec in SPECS.values() if spec.model.estimator == "least_squares"])
+@pytest.mark.parametrize(
+    "name", [spec.name for spec in SPECS.values() if spec.model.estimator == "least_squares"]
+)
 def test_every_linear_spec_equals_statsmodels_on_rows(twin, name):
     rows = list(compared([SPECS[name]], twin, confidence=0.9))
     assert rows
@@ -61,12 +65,24 @@ def test_interval_and_p_value_are_walds(twin):
 def test_quantities_and_rows_of_each_term(twin):
     rows, left_out = table(twin, SPECS["main"])
     assert left_out == []
-    assert sorted({key[1] for key in rows}) == ["dimension", "family_bias", "intercept", "self_bias", "slope"]
+    assert sorted({key[1] for key in rows}) == [
+        "dimension",
+        "family_bias",
+        "intercept",
+        "self_bias",
+        "slope",
+    ]
     assert {key[2] for key in rows if key[1] == "family_bias"} == set(FAMILIES)
-    assert ("", "dimension", "Completeness") not in rows  # the first in alphabetical order is the reference
-    count = duckdb.sql(f"select count(*) from '{twin.ratings[0]}' where judge = 'GPT-4o' and model = 'GPT-4o'").fetchall()[0][0]
+    # The first in alphabetical order is the reference
+    assert ("", "dimension", "Completeness") not in rows
+    count = duckdb.sql(
+        f"select count(*) from '{twin.ratings[0]}' where judge = 'GPT-4o' and model = 'GPT-4o'"
+    ).fetchall()[0][0]
     assert rows["", "self_bias", "GPT-4o"]["n_term"] == count
-    assert rows["", "self_bias", "GPT-4o"]["n"] == duckdb.sql(f"select count(*) from '{twin.ratings[0]}'").fetchall()[0][0]
+    assert (
+        rows["", "self_bias", "GPT-4o"]["n"]
+        == duckdb.sql(f"select count(*) from '{twin.ratings[0]}'").fetchall()[0][0]
+    )
 
 
 def test_dropped_models_are_dropped_as_judge_and_as_model(twin):
@@ -74,7 +90,10 @@ def test_dropped_models_are_dropped_as_judge_and_as_model(twin):
     terms = {key[2] for key in rows}
     assert not terms & {"Llama 3 8B", "Mistral 7B"}
     # Two families have one model left: their terms are absent, not zero, and that is said.
-    assert {(gap["quantity"], gap["term"]) for gap in left_out} == {("family_bias", "Llama 3"), ("family_bias", "Mistral")}
+    assert {(gap["quantity"], gap["term"]) for gap in left_out} == {
+        ("family_bias", "Llama 3"),
+        ("family_bias", "Mistral"),
+    }
     assert not any(key[1] == "family_bias" and key[2] in ("Llama 3", "Mistral") for key in rows)
     assert {gap["reason"] for gap in left_out} == {because(Reason.NO_SIBLINGS)}
 
@@ -84,7 +103,10 @@ def test_one_model_dropped_has_a_slice_for_each_model(twin):
     assert {key[0] for key in rows} == set(JUDGES)
     assert not any(key[0] == key[2] for key in rows)
     alone, _ = table(twin, Spec.of("alone", subset={"models_dropped": ["GPT-4o"]}))
-    assert rows["GPT-4o", "self_bias", "Mistral 7B"]["estimate"] == alone["", "self_bias", "Mistral 7B"]["estimate"]
+    assert (
+        rows["GPT-4o", "self_bias", "Mistral 7B"]["estimate"]
+        == alone["", "self_bias", "Mistral 7B"]["estimate"]
+    )
 
 
 def test_subset_without_rows_is_reported(twin):
@@ -94,31 +116,55 @@ def test_subset_without_rows_is_reported(twin):
 
 
 def small_study(tmp_path, change, lengths=True):
-    """A study of three judges, one family of two, 12 prompts of one dimension; `change` alters the rows."""
+    """A study of three judges, one family of two, 12 prompts of one dimension; `change` alters the
+    rows.
+    """
     generator = np.random.default_rng(5)
     models = ("GPT-4o", "GPT-3.5 Turbo", "Claude v2")
-    length_of = {(model, prompt): int(generator.integers(20, 200)) for model in models for prompt in range(12)}
+    length_of = {
+        (model, prompt): int(generator.integers(20, 200))
+        for model in models
+        for prompt in range(12)
+    }
     lines = ["judge,model,gt,dataset,prompt_id,rating" + (",pred_length" if lengths else "")]
     for judge in models:
         for model in models:
             for prompt in range(12):
-                row = {"judge": judge, "model": model, "gt": int(generator.integers(0, 5)), "dataset": "cnn"}
+                row = {
+                    "judge": judge,
+                    "model": model,
+                    "gt": int(generator.integers(0, 5)),
+                    "dataset": "cnn",
+                }
                 row |= {"prompt_id": f"p{prompt}", "rating": int(generator.integers(0, 5))}
                 row |= {"pred_length": length_of[model, prompt]} if lengths else {}
                 row = change(row)
                 if row is not None:
                     lines.append(",".join(map(str, row.values())))
     (tmp_path / "raw.csv").write_text("\n".join(lines), "utf-8")
-    return built(tmp_path, "small", study_files("play_favorites_2d", [RatingsFile(str(tmp_path / "raw.csv"), "Faithfulness")]))
+    return built(
+        tmp_path,
+        "small",
+        study_files("play_favorites_2d", [RatingsFile(str(tmp_path / "raw.csv"), "Faithfulness")]),
+    )
 
 
 @pytest.mark.filterwarnings("ignore::statsmodels.tools.sm_exceptions.SingularMatrixWarning")
 def test_judge_with_one_reference_level(tmp_path):
-    study = small_study(tmp_path, lambda row: row | ({"gt": 2} if row["judge"] == "Claude v2" else {}))
+    study = small_study(
+        tmp_path, lambda row: row | ({"gt": 2} if row["judge"] == "Claude v2" else {})
+    )
     spec = Spec.of("main")
     for (fitted,) in (fits(spec, study, seed=None), fits_by_formula(spec, study)):
-        rows = {(row["quantity"], row["term"]): row for row in estimates_of(spec, fitted, confidence=0.9)}
-        unknown = {(quantity, term) for quantity, term, reason in fitted.not_estimable if reason == because(Reason.COLLINEAR)}
+        rows = {
+            (row["quantity"], row["term"]): row
+            for row in estimates_of(spec, fitted, confidence=0.9)
+        }
+        unknown = {
+            (quantity, term)
+            for quantity, term, reason in fitted.not_estimable
+            if reason == because(Reason.COLLINEAR)
+        }
         assert unknown == {("intercept", "Claude v2"), ("slope", "Claude v2")}
         assert "estimate" not in rows["slope", "Claude v2"]
         assert rows["slope", "Claude v2"]["note"] == because(Reason.COLLINEAR)
@@ -137,8 +183,12 @@ def test_judge_that_is_no_model_has_no_self_bias(tmp_path):
 
 
 def test_judge_that_always_gives_one_rating(tmp_path):
-    """Its coefficients are exact and have no standard error: a note says so, and they are not significant."""
-    study = small_study(tmp_path, lambda row: row | ({"rating": 4} if row["judge"] == "Claude v2" else {}))
+    """Its coefficients are exact and have no standard error: a note says so, and they are not
+    significant.
+    """
+    study = small_study(
+        tmp_path, lambda row: row | ({"rating": 4} if row["judge"] == "Claude v2" else {})
+    )
     rows, _ = table(study, Spec.of("main"))
     row = rows["", "self_bias", "Claude v2"]
     assert row["estimate"] == pytest.approx(0, abs=1e-12)
@@ -152,7 +202,10 @@ def test_single_judge(tmp_path):
     study = small_study(tmp_path, lambda row: row if row["judge"] == "GPT-4o" else None)
     rows, _ = table(study, Spec.of("main"))
     quantities = ("intercept", "slope", "self_bias")
-    assert [key[1:] for key in rows] == [*((quantity, "GPT-4o") for quantity in quantities), ("family_bias", "GPT")]
+    assert [key[1:] for key in rows] == [
+        *((quantity, "GPT-4o") for quantity in quantities),
+        ("family_bias", "GPT"),
+    ]
     assert next(compared([Spec.of("main")], study, confidence=0.9))["largest_difference"] < 1e-9
 
 
@@ -164,13 +217,17 @@ def test_every_spec_of_config_on_a_single_judge(tmp_path):
         assert rows or left_out
     rows, left_out = table(study, SPECS["one_model_dropped"])
     assert {key[0] for key in rows} == {"GPT-3.5 Turbo", "Claude v2"}
-    assert [gap["reason"] for gap in left_out if gap["slice"] == "GPT-4o"] == [because(Reason.NO_ROWS)]
+    assert [gap["reason"] for gap in left_out if gap["slice"] == "GPT-4o"] == [
+        because(Reason.NO_ROWS)
+    ]
 
 
 def test_rows_on_the_fit_leave_no_standard_error_and_statsmodels_agrees(tmp_path):
     """Two judges that repeat the human score: exact in both fits where they share no other term."""
     follows = ("GPT-4o", "Claude v2")
-    study = small_study(tmp_path, lambda row: row | ({"rating": row["gt"]} if row["judge"] in follows else {}))
+    study = small_study(
+        tmp_path, lambda row: row | ({"rating": row["gt"]} if row["judge"] in follows else {})
+    )
     rows, _ = table(study, Spec.of("main"))
     assert rows["", "slope", "Claude v2"]["estimate"] == pytest.approx(1, abs=1e-12)
     assert rows["", "slope", "Claude v2"]["std_error"] == 0
@@ -180,22 +237,32 @@ def test_rows_on_the_fit_leave_no_standard_error_and_statsmodels_agrees(tmp_path
 
 @pytest.mark.filterwarnings("ignore::statsmodels.tools.sm_exceptions.SingularMatrixWarning")
 def test_statsmodels_agrees_where_every_row_is_a_judges_own(tmp_path):
-    study = small_study(tmp_path, lambda row: row if row["judge"] == row["model"] == "GPT-4o" else None)
+    study = small_study(
+        tmp_path, lambda row: row if row["judge"] == row["model"] == "GPT-4o" else None
+    )
     _, left_out = table(study, Spec.of("main"))
     assert ("self_bias", "GPT-4o") in {(gap["quantity"], gap["term"]) for gap in left_out}
     assert next(compared([Spec.of("main")], study, confidence=0.9))["largest_difference"] < 1e-9
 
 
-@pytest.mark.filterwarnings("ignore::statsmodels.tools.sm_exceptions.SingularMatrixWarning", "ignore:divide by zero")
+@pytest.mark.filterwarnings(
+    "ignore::statsmodels.tools.sm_exceptions.SingularMatrixWarning", "ignore:divide by zero"
+)
 def test_statsmodels_agrees_where_rows_are_fewer_than_terms(tmp_path):
     study = small_study(tmp_path, lambda row: row if row["prompt_id"] == "p0" else None)
-    for spec in (Spec.of("main"), Spec.of("classical", covariance="classical"), SPECS["one_model_dropped"]):
+    for spec in (
+        Spec.of("main"),
+        Spec.of("classical", covariance="classical"),
+        SPECS["one_model_dropped"],
+    ):
         rows, left_out = table(study, spec)
         assert rows
         assert because(Reason.COLLINEAR) in {gap["reason"] for gap in left_out}
         # The fit passes through every row, so no residual tells how sure it is.
         assert not any("ci_low" in row for row in rows.values())
-        assert all(row["largest_difference"] < 1e-9 for row in compared([spec], study, confidence=0.9))
+        assert all(
+            row["largest_difference"] < 1e-9 for row in compared([spec], study, confidence=0.9)
+        )
 
 
 def test_names_may_contain_the_syntax_of_formulas(tmp_path):
@@ -205,8 +272,15 @@ def test_names_may_contain_the_syntax_of_formulas(tmp_path):
     for name, other in names.items():
         raw = raw.replace(name, f'"{other}"')
     (tmp_path / "raw.csv").write_text(raw, "utf-8")
-    models = {other: {"family": "f"} for other in names.values()} | {"GPT-3.5 Turbo": {"family": "T.f"}}
-    source = StudyFiles([RatingsFile(str(tmp_path / "raw.csv"), "D")], {"D": [0, 4]}, {}, Registry.from_config(models))
+    models = {other: {"family": "f"} for other in names.values()} | {
+        "GPT-3.5 Turbo": {"family": "T.f"}
+    }
+    source = StudyFiles(
+        [RatingsFile(str(tmp_path / "raw.csv"), "D")],
+        {"D": [0, 4]},
+        {},
+        Registry.from_config(models),
+    )
     study = built(tmp_path, "odd", source)
     assert next(compared([Spec.of("main")], study, confidence=0.9))["largest_difference"] < 1e-9
     rows, left_out = table(study, SPECS["by_task_type"])
@@ -222,7 +296,9 @@ def test_length_control_without_lengths_is_reported(tmp_path):
 
 @pytest.mark.parametrize("way", NORMALISATIONS)
 def test_normalised_length_equals_a_plain_loop(tmp_path, way):
-    study = small_study(tmp_path, lambda row: None if (row["judge"], row["prompt_id"]) == ("GPT-4o", "p3") else row)
+    study = small_study(
+        tmp_path, lambda row: None if (row["judge"], row["prompt_id"]) == ("GPT-4o", "p3") else row
+    )
     frame = duckdb.sql(with_normalised_length(f"select * from '{study.ratings[0]}'", way)).df()
     assert len(frame) == 105
     for _, row in frame.iterrows():
@@ -246,7 +322,9 @@ def wild(estimate, error, drawn):
     """A test with these t* under any hypothesis."""
     drawn = np.array(drawn, dtype=float)
     ones, none = np.ones(len(drawn)), np.zeros(len(drawn))
-    return WildTest(estimate, 1.0, error, np.stack([drawn, none], axis=1), np.stack([ones, none, none], axis=1))
+    return WildTest(
+        estimate, 1.0, error, np.stack([drawn, none], axis=1), np.stack([ones, none, none], axis=1)
+    )
 
 
 def test_holm_and_benjamini_hochberg_by_hand():
@@ -268,8 +346,11 @@ def test_holm_and_benjamini_hochberg_by_hand():
 
 def test_max_t_by_hand():
     drawn = [[1, 0, 2, 0, -1, 0.2, 0, 0.9, 0.3], [1, -6, 2, 0, 0.2, 2, 0.8, 0, 0]]
-    p_values, critical = max_t([wild(2.0, 1.0, drawn[0]), wild(-0.5, 0.5, drawn[1])], confidence=0.8)
-    # largest of each draw: 1, 6, 2, 0, 1, 2, 0.8, 0.9, 0.3; of the second test alone, 4 draws are 1 or more
+    p_values, critical = max_t(
+        [wild(2.0, 1.0, drawn[0]), wild(-0.5, 0.5, drawn[1])], confidence=0.8
+    )
+    # largest of each draw: 1, 6, 2, 0, 1, 2, 0.8, 0.9, 0.3; of the second test alone, 4 draws are 1
+    # or more
     assert p_values.tolist() == [(1 + 3) / 10, (1 + 4) / 10]
     assert critical == 2.0
     assert np.isnan(max_t([wild(2.0, 1.0, drawn[0])], confidence=0.95)[1])
@@ -278,7 +359,9 @@ def test_max_t_by_hand():
 
 
 def test_max_t_equals_rejecting_one_test_after_another():
-    """The largest |t| is rejected first; then the draws of those left are compared with the next."""
+    """The largest |t| is rejected first; then the draws of those left are compared with the
+    next.
+    """
     rng = np.random.default_rng(4)
     drawn = rng.standard_normal((6, 199)) + rng.standard_normal(199)
     statistics = [0.9, -3.1, 2.2, 2.2, -1.6, 0.1]
@@ -289,7 +372,9 @@ def test_max_t_equals_rejecting_one_test_after_another():
         exceeded = sum(max(abs(draw[other]) for other in left) >= left[place] for draw in drawn.T)
         expected[place] = largest = max(largest, (1 + exceeded) / 200)
         del left[place]
-    p_values, critical = max_t([wild(t, 1.0, each) for t, each in zip(statistics, drawn, strict=True)], confidence=0.9)
+    p_values, critical = max_t(
+        [wild(t, 1.0, each) for t, each in zip(statistics, drawn, strict=True)], confidence=0.9
+    )
     assert p_values.tolist() == [expected[place] for place in range(6)]
     assert (p_values <= single).all()
     assert (p_values < single).sum() >= 3
@@ -297,9 +382,12 @@ def test_max_t_equals_rejecting_one_test_after_another():
 
 
 def test_no_adjusted_p_value_is_below_the_unadjusted_one():
-    """Draws that are all small reject at once; t with 5 degrees of freedom, or the normal distribution, do not."""
+    """Draws that are all small reject at once; t with 5 degrees of freedom, or the normal
+    distribution, do not.
+    """
     coefficients = [
-        replace(coefficient(0.15), df=df, wild=wild(coefficient(0.15).estimate, 1.0, [0.1] * 99)) for df in (5, np.inf)
+        replace(coefficient(0.15), df=df, wild=wild(coefficient(0.15).estimate, 1.0, [0.1] * 99))
+        for df in (5, np.inf)
     ]
     few, many = adjusted(Spec.of("s", wild=99), [Fitted("", 9, coefficients)], confidence=0.9)
     for row, critical in ((few, 2.015048), (many, 1.644854)):
@@ -312,13 +400,16 @@ def test_no_adjusted_p_value_is_below_the_unadjusted_one():
 def test_table_of_a_study(twin, tmp_path):
     rows = adjusted(MANY, list(fits(MANY, twin, seed=2)), confidence=0.9)
     estimates = {
-        (row["slice"], row["quantity"], row["term"]): row for row in estimate(MANY, twin, confidence=0.9, seed=2).estimates
+        (row["slice"], row["quantity"], row["term"]): row
+        for row in estimate(MANY, twin, confidence=0.9, seed=2).estimates
     }
     assert len(rows) == 3 * (9 + 4) == rows[0]["tests"]
     p_values = np.array([row["p_value"] for row in rows])
     for row in rows:
         alone = estimates[row["slice"], row["quantity"], row["term"]]
-        assert all(row[key] == alone[key] for key in ("estimate", "std_error", "p_value", "estimand"))
+        assert all(
+            row[key] == alone[key] for key in ("estimate", "std_error", "p_value", "estimand")
+        )
         assert row["replicates"] == 999
         assert p_values.min() <= row["p_value"] <= row["bh_p_value"] <= row["holm_p_value"]
         assert row["p_value"] <= row["max_t_p_value"]
@@ -334,19 +425,29 @@ def test_table_of_a_study(twin, tmp_path):
 def test_max_t_learns_that_slices_share_their_draws(twin):
     """One fit twice counts as one by max-t, and as twice as many tests by Holm."""
     (fitted,) = fits(MANY.changed(slice=None, whole=False), twin, seed=2)
-    once, twice = (adjusted(MANY, each, confidence=0.9) for each in ([fitted], [fitted, replace(fitted, slice="again")]))
+    once, twice = (
+        adjusted(MANY, each, confidence=0.9)
+        for each in ([fitted], [fitted, replace(fitted, slice="again")])
+    )
     for one, two in zip(once, twice, strict=False):
         assert two["max_t_p_value"] == one["max_t_p_value"]
         assert two["simultaneous_ci_low"] == one["simultaneous_ci_low"]
-    assert min(row["holm_p_value"] for row in twice) == pytest.approx(2 * min(row["holm_p_value"] for row in once))
+    assert min(row["holm_p_value"] for row in twice) == pytest.approx(
+        2 * min(row["holm_p_value"] for row in once)
+    )
 
 
 def test_slices_share_the_draws_of_their_prompts(twin, tmp_path):
     """The second dimension is the first without one of 40 prompts: their draws are nearly equal."""
     raw = f"'{Path(twin.ratings[0]).parent}/raw.parquet' where dimension = 'Completeness'"
-    less = f"select * replace ('Conciseness' as dimension) from {raw} and prompt_id > (select min(prompt_id) from {raw})"
+    less = (
+        f"select * replace ('Conciseness' as dimension) from {raw} and prompt_id > (select"
+        f" min(prompt_id) from {raw})"
+    )
     duckdb.sql(f"copy (select * from {raw} union all {less}) to '{tmp_path}/raw.parquet'")
-    study = built(tmp_path, "overlapping", study_files("twin", [RatingsFile(f"{tmp_path}/raw.parquet")]))
+    study = built(
+        tmp_path, "overlapping", study_files("twin", [RatingsFile(f"{tmp_path}/raw.parquet")])
+    )
     spec = Spec.of("slices", slice="dimension", covariance="CR1", bootstrap=500, wild=500)
     one, two = fits(spec, study, seed=2)
     alike = []

@@ -37,7 +37,9 @@ def helpfulness(twin):
 
 
 def rows_of(table, quantity, label=HELPFULNESS):
-    return {row["term"]: row for row in table if (row["slice"], row["quantity"]) == (label, quantity)}
+    return {
+        row["term"]: row for row in table if (row["slice"], row["quantity"]) == (label, quantity)
+    }
 
 
 def test_ordinal_rows_are_the_numbers_of_the_fit(twin, helpfulness):
@@ -55,7 +57,9 @@ def test_ordinal_rows_are_the_numbers_of_the_fit(twin, helpfulness):
         assert row["n_term"] < row["n"] == fit.n
     thresholds = rows_of(tables.estimates, "threshold")
     assert list(thresholds) == list(fit.threshold_labels)
-    assert [row["estimate"] for row in thresholds.values()] == fit.estimate[-len(thresholds) :].tolist()
+    assert [row["estimate"] for row in thresholds.values()] == fit.estimate[
+        -len(thresholds) :
+    ].tolist()
     # The first judge's intercept is no parameter; the others' are differences from it.
     judges = sorted(JUDGES)
     assert list(rows_of(tables.estimates, "intercept")) == judges[1:]
@@ -64,7 +68,8 @@ def test_ordinal_rows_are_the_numbers_of_the_fit(twin, helpfulness):
 
 def test_covariance_of_the_ordinal_specs(twin):
     robust, hessian = (
-        rows_of(estimate(SPECS[name], twin, confidence=0.9).estimates, "self_bias") for name in ("ordinal", "ordinal_as_coded")
+        rows_of(estimate(SPECS[name], twin, confidence=0.9).estimates, "self_bias")
+        for name in ("ordinal", "ordinal_as_coded")
     )
     for judge, row in robust.items():
         assert row["estimate"] == hessian[judge]["estimate"]
@@ -77,26 +82,41 @@ def higher(fit, by):
 
 
 def test_ordered_model_does_not_improve_the_ordinal_fits(twin, monkeypatch):
-    spec = Spec.of("ordinal", slice="dimension", estimator="ordinal_logit", subset={"dimension": ["Faithfulness"]})
+    spec = Spec.of(
+        "ordinal",
+        slice="dimension",
+        estimator="ordinal_logit",
+        subset={"dimension": ["Faithfulness"]},
+    )
     rows = list(compared([spec], twin, confidence=0.9))
     assert [(row["slice"], row["compared"]) for row in rows] == [("Faithfulness", LIKELIHOOD)]
     assert rows[0]["largest_difference"] < 1e-6
     raise_disagreement(rows)
     # A fit that stopped early, or claims more than it has, is found out.
     for claimed in (-1e-3, 1e-3):
-        monkeypatch.setattr("recuse.validation.compare.fit_ordinal", lambda *given, by=claimed: higher(fit_ordinal(*given), by))
+        monkeypatch.setattr(
+            "recuse.validation.compare.fit_ordinal",
+            lambda *given, by=claimed: higher(fit_ordinal(*given), by),
+        )
         with pytest.raises(DesignError, match=r"log-likelihood by 0\.001"):
             raise_disagreement(compared([spec], twin, confidence=0.9))
 
 
 def test_ordinal_fits_that_share_a_likelihood_are_checked_once(twin):
-    specs = [Spec.of(name, estimator="ordinal_logit", slice="dimension", covariance=name) for name in ("HC0", "classical")]
+    specs = [
+        Spec.of(name, estimator="ordinal_logit", slice="dimension", covariance=name)
+        for name in ("HC0", "classical")
+    ]
     rows = list(compared(specs, twin, confidence=0.9))
     assert [row["spec"] for row in rows] == ["HC0"] * 6
 
 
 def test_crosscheck_skips_specs_that_cannot_be_fitted(twin):
-    rows = list(compared([Spec.of("pooled", estimator="ordinal_logit"), Spec.of("main")], twin, confidence=0.9))
+    rows = list(
+        compared(
+            [Spec.of("pooled", estimator="ordinal_logit"), Spec.of("main")], twin, confidence=0.9
+        )
+    )
     assert [row["spec"] for row in rows] == ["main"]
 
 
@@ -115,7 +135,9 @@ def test_ordinal_fit_over_several_scales_is_not_estimable(twin):
 
 def test_ordinal_fit_over_dimensions_of_one_scale_has_their_effects(twin):
     subset = {"dimension": ["Completeness", "Conciseness", "Faithfulness"]}
-    table = estimate(Spec.of("pooled", estimator="ordinal_logit", subset=subset), twin, confidence=0.9).estimates
+    table = estimate(
+        Spec.of("pooled", estimator="ordinal_logit", subset=subset), twin, confidence=0.9
+    ).estimates
     assert list(rows_of(table, "dimension", "")) == ["Conciseness", "Faithfulness"]
     assert list(rows_of(table, "threshold", "")) == ["0|1", "1|2", "2|3", "3|4"]
 
@@ -131,7 +153,11 @@ def test_gam_rows_and_smooths_are_the_fits_numbers_and_curves(twin, helpfulness)
             assert row["std_error"] == fit.std_error[place[quantity, term]]
     assert rows_of(tables.estimates, "slope") == {}
     for curve in fit.curves:
-        rows = [row for row in tables.smooths if (row["slice"], row["judge"]) == (HELPFULNESS, curve.judge)]
+        rows = [
+            row
+            for row in tables.smooths
+            if (row["slice"], row["judge"]) == (HELPFULNESS, curve.judge)
+        ]
         np.testing.assert_array_equal([row["reference"] for row in rows], curve.reference)
         np.testing.assert_array_equal([row["value"] for row in rows], curve.value)
         half = [row["ci_high"] - row["value"] for row in rows]
@@ -141,7 +167,9 @@ def test_gam_rows_and_smooths_are_the_fits_numbers_and_curves(twin, helpfulness)
 def raw_rows(twin):
     """The rows of one dimension, in an order of their own, with the places of their prompts."""
     frame = (
-        duckdb.sql(f"select * from '{twin.ratings[0]}' where dimension = '{HELPFULNESS}'").df().sample(frac=1, random_state=1)
+        duckdb.sql(f"select * from '{twin.ratings[0]}' where dimension = '{HELPFULNESS}'")
+        .df()
+        .sample(frac=1, random_state=1)
     )
     return frame, np.unique(frame["prompt_id"], return_inverse=True)[1]
 
@@ -155,7 +183,9 @@ def test_ordinal_errors_by_prompt_are_those_of_ordered_model(twin):
     """Its derivatives are numeric, hence the tolerance."""
     tables = clustered("ordinal", twin)
     frame, prompt = raw_rows(twin)
-    terms = estimable_terms(SPECS["ordinal"], {name: frame[name].to_numpy(dtype=str) for name in FACTORS})
+    terms = estimable_terms(
+        SPECS["ordinal"], {name: frame[name].to_numpy(dtype=str) for name in FACTORS}
+    )
     terms = [term for term in terms if (term.quantity, term.term) != ("intercept", min(JUDGES))]
     x = np.stack([term.carried * (1.0, frame["gt_unit"])[term.regressor] for term in terms], axis=1)
     model = OrderedModel(frame["rating"].to_numpy(), x, distr="logit")
@@ -164,21 +194,39 @@ def test_ordinal_errors_by_prompt_are_those_of_ordered_model(twin):
     thresholds = [row["estimate"] for row in rows_of(tables.estimates, "threshold").values()]
     start = np.array([*estimates, thresholds[0], *np.log(np.diff(thresholds))])
     cluster = {"cov_type": "cluster", "cov_kwds": {"groups": prompt}}
-    result = model.fit(start_params=start, method="newton", maxiter=3, disp=False, warn_convergence=False, **cluster)
+    result = model.fit(
+        start_params=start,
+        method="newton",
+        maxiter=3,
+        disp=False,
+        warn_convergence=False,
+        **cluster,
+    )
     np.testing.assert_allclose(result.params[: len(terms)], estimates, atol=1e-6)
-    np.testing.assert_allclose([row["std_error"] for row in rows], result.bse[: len(terms)], rtol=1e-3)
+    np.testing.assert_allclose(
+        [row["std_error"] for row in rows], result.bse[: len(terms)], rtol=1e-3
+    )
     assert {row["df"] for row in rows} == {prompt.max()}
-    (row, *_) = rows_of(tables.estimates, "self_bias").values()
-    assert row["effect_ci_high"] - row["effect"] == pytest.approx(quantile(0.9, prompt.max()) * row["effect_std_error"])
+    row, *_ = rows_of(tables.estimates, "self_bias").values()
+    assert row["effect_ci_high"] - row["effect"] == pytest.approx(
+        quantile(0.9, prompt.max()) * row["effect_std_error"]
+    )
 
 
 def test_gam_errors_by_prompt_are_those_of_rows(twin, helpfulness):
-    """A (sum over prompts of s s') A with A = (X'X + P)^-1 and s = X'e, from a matrix of the rows."""
+    """A (sum over prompts of s s') A with A = (X'X + P)^-1 and s = X'e, from a matrix of the
+    rows.
+    """
     tables, curves = clustered("gam", twin), fit_gam(*helpfulness, covariance="HC0").curves
     frame, prompt = raw_rows(twin)
-    terms = estimable_terms(SPECS["gam"], {name: frame[name].to_numpy(dtype=str) for name in FACTORS})
+    terms = estimable_terms(
+        SPECS["gam"], {name: frame[name].to_numpy(dtype=str) for name in FACTORS}
+    )
     terms = [term for term in terms if term.quantity in ("self_bias", "family_bias")]
-    parts, penalties = [np.stack([term.carried for term in terms], axis=1)], [np.zeros((len(terms),) * 2)]
+    parts, penalties = (
+        [np.stack([term.carried for term in terms], axis=1)],
+        [np.zeros((len(terms),) * 2)],
+    )
     for curve in curves:
         own = (frame["judge"] == curve.judge).to_numpy()
         reference = frame["gt_unit"].to_numpy()[own]
@@ -191,26 +239,49 @@ def test_gam_errors_by_prompt_are_those_of_rows(twin, helpfulness):
     residual = y - x @ inverse @ x.T @ y
     sums = np.stack([x[prompt == p].T @ residual[prompt == p] for p in range(prompt.max() + 1)])
     n, prompts = len(y), len(sums)
-    spread = inverse @ sums.T @ sums @ inverse * prompts / (prompts - 1) * (n - 1) / (n - np.trace(inverse @ x.T @ x))
+    spread = (
+        inverse
+        @ sums.T
+        @ sums
+        @ inverse
+        * prompts
+        / (prompts - 1)
+        * (n - 1)
+        / (n - np.trace(inverse @ x.T @ x))
+    )
     rows = [rows_of(tables.estimates, term.quantity)[term.term] for term in terms]
-    np.testing.assert_allclose([row["std_error"] for row in rows], np.sqrt(spread.diagonal())[: len(terms)], rtol=1e-7)
+    np.testing.assert_allclose(
+        [row["std_error"] for row in rows], np.sqrt(spread.diagonal())[: len(terms)], rtol=1e-7
+    )
     assert {row["df"] for row in rows} == {prompts - 1}
     smooths = [row for row in tables.smooths if row["slice"] == HELPFULNESS]
     assert len(smooths) == sum(len(curve.reference) for curve in curves)
     for row in smooths:
-        assert row["ci_high"] - row["value"] == pytest.approx(quantile(0.9, prompts - 1) * row["std_error"])
+        assert row["ci_high"] - row["value"] == pytest.approx(
+            quantile(0.9, prompts - 1) * row["std_error"]
+        )
 
 
 @pytest.mark.parametrize("name", ["ordinal", "gam"])
 def test_errors_of_few_prompts_have_a_remark_and_of_one_prompt_are_unknown(twin, tmp_path, name):
     for prompts in (12, 1):
-        kept = f"prompt_id in (select distinct prompt_id from '{twin.ratings[0]}' order by all limit {prompts})"
-        duckdb.sql(
-            f"copy (select * from '{Path(twin.ratings[0]).parent}/raw.parquet' where {kept}) to '{tmp_path}/raw.parquet'"
+        kept = (
+            f"prompt_id in (select distinct prompt_id from '{twin.ratings[0]}' order by all limit"
+            f" {prompts})"
         )
-        study = built(tmp_path, f"few_{prompts}", study_files("twin", [RatingsFile(f"{tmp_path}/raw.parquet")]))
+        duckdb.sql(
+            f"copy (select * from '{Path(twin.ratings[0]).parent}/raw.parquet' where {kept}) to"
+            f" '{tmp_path}/raw.parquet'"
+        )
+        study = built(
+            tmp_path,
+            f"few_{prompts}",
+            study_files("twin", [RatingsFile(f"{tmp_path}/raw.parquet")]),
+        )
         tables = clustered(name, study)
         few = FEW_CLUSTERS.format(covariance="CR1", clusters=12, few=FEW)
-        assert ((HELPFULNESS, few) in {(row["slice"], row["remark"]) for row in tables.remarks}) == (prompts == 12)
+        assert (
+            (HELPFULNESS, few) in {(row["slice"], row["remark"]) for row in tables.remarks}
+        ) == (prompts == 12)
         errors = [row["std_error"] for row in tables.estimates if "std_error" in row]
         assert np.isnan(errors).all() == (prompts == 1)

@@ -1,4 +1,6 @@
-"""Curves of the reference instead of lines: against mgcv, where lines are wrong, and their basis against pygam's."""
+"""Curves of the reference instead of lines: against mgcv, where lines are wrong, and their basis
+against pygam's.
+"""
 
 import csv
 from pathlib import Path
@@ -17,20 +19,32 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "gam_faithfulness.csv"
 
 
 def named(terms, values, quantity):
-    return {term.term: value for term, value in zip(terms, values, strict=True) if term.quantity == quantity}
+    return {
+        term.term: value
+        for term, value in zip(terms, values, strict=True)
+        if term.quantity == quantity
+    }
 
 
 @pytest.fixture(scope="module")
 def bent_rows():
-    return rows_of(references=on(*np.linspace(0, 1, 13)), curve=bent, self_bias=0.04, dimensions=("d", "e"), spread=0.06)
+    return rows_of(
+        references=on(*np.linspace(0, 1, 13)),
+        curve=bent,
+        self_bias=0.04,
+        dimensions=("d", "e"),
+        spread=0.06,
+    )
 
 
 @pytest.mark.mirror
 def test_equals_mgcv_on_the_published_faithfulness_ratings(published):
-    """The largest difference is 0.064 of mgcv's standard error, for Llama 3 70B: a line here, slightly bent there.
+    """The largest difference is 0.064 of mgcv's standard error, for Llama 3 70B: a line here,
+    slightly bent there.
 
-    The smoothing is what differs: with ten basis functions on ten distinct references both bases hold every curve. Without
-    any smoothing the differences grow to 0.15, with straight lines for all judges to 0.21.
+    The smoothing is what differs: with ten basis functions on ten distinct references both bases
+    hold every curve. Without any smoothing the differences grow to 0.15, with straight lines for
+    all judges to 0.21.
     """
     cells = published.cells()
     cells = cells.select(cells.factors["dimension"] == "Faithfulness")
@@ -40,43 +54,70 @@ def test_equals_mgcv_on_the_published_faithfulness_ratings(published):
     names = {"self_bias": "same_judge", "family_bias": "same_family"}
     places = [place for place, term in enumerate(terms) if term.quantity in names]
     rows = [golden[names[terms[place].quantity] + terms[place].term] for place in places]
-    estimate, error = (np.array([float(row[column]) for row in rows]) for column in ("estimate", "std.error"))
+    estimate, error = (
+        np.array([float(row[column]) for row in rows]) for column in ("estimate", "std.error")
+    )
     assert len(rows) == 13
     assert (np.abs(result.estimate[places] - estimate) / error).max() < 0.07
     np.testing.assert_allclose(result.std_error[places], error, rtol=0.003)
-    # The published study has HC0, as in Equation 1: R's own errors of that differ from R's classical ones by the same factors.
+    # The published study has HC0, as in Equation 1: R's own errors of that differ from R's
+    # classical ones by the same factors.
     ratio = fit_gam(cells, terms, covariance="HC0").std_error[places] / error
     assert (ratio.min(), ratio.max()) == pytest.approx((0.33, 1.22), abs=0.005)
-    lines = {row["term"]: row for row in csv.DictReader((GOLDEN.parent / "ols_by_dimension_faithfulness.csv").open())}
-    of_lines = [float(lines[row["term"]]["std.error"]) / float(lines[row["term"]]["se_classical"]) for row in rows]
+    lines = {
+        row["term"]: row
+        for row in csv.DictReader((GOLDEN.parent / "ols_by_dimension_faithfulness.csv").open())
+    }
+    of_lines = [
+        float(lines[row["term"]]["std.error"]) / float(lines[row["term"]]["se_classical"])
+        for row in rows
+    ]
     np.testing.assert_allclose(ratio, of_lines, rtol=0.1)
     intercepts = named(terms, result.estimate, "intercept")
-    first = float(golden["(Intercept)"]["estimate"])  # mgcv, too, has curves with mean 0 beside the intercepts
+    # Mgcv, too, has curves with mean 0 beside the intercepts
+    first = float(golden["(Intercept)"]["estimate"])
     assert intercepts["Claude 3 Sonnet"] == pytest.approx(first, abs=1e-4)
-    assert intercepts["Llama 3 8B"] == pytest.approx(first + float(golden["judgeLlama 3 8B"]["estimate"]), abs=1e-4)
+    assert intercepts["Llama 3 8B"] == pytest.approx(
+        first + float(golden["judgeLlama 3 8B"]["estimate"]), abs=1e-4
+    )
     straight = {curve.judge for curve in result.curves if curve.edof < 2.01}
     assert {"GPT-3.5 Turbo"} <= straight < {curve.judge for curve in result.curves}
 
 
 @pytest.mark.parametrize("covariance", ["HC0", "HC1", "classical"])
 def test_two_references_give_equation_1(covariance):
-    cells = cells_of(*rows_of(references=on(0.2, 0.8), curve=lambda judge, x: 0.3 + 0.4 * x, self_bias=0.1))
+    cells = cells_of(
+        *rows_of(references=on(0.2, 0.8), curve=lambda judge, x: 0.3 + 0.4 * x, self_bias=0.1)
+    )
     terms = carried_terms(cells)
     result = fit_gam(cells, terms, covariance=covariance)
-    lines = fit(moments_of_cells(cells), regressors_of(terms, len(cells.factors["judge"]), 2), covariance=covariance)
-    bias = [place for place, term in enumerate(terms) if term.quantity in ("self_bias", "family_bias")]
+    lines = fit(
+        moments_of_cells(cells),
+        regressors_of(terms, len(cells.factors["judge"]), 2),
+        covariance=covariance,
+    )
+    bias = [
+        place for place, term in enumerate(terms) if term.quantity in ("self_bias", "family_bias")
+    ]
     np.testing.assert_allclose(result.estimate[bias], lines.estimate[bias], atol=1e-11)
     np.testing.assert_allclose(result.std_error[bias], lines.std_error[bias], rtol=1e-9)
     intercept, slope = lines.estimate[[0, 3]]
-    np.testing.assert_allclose(result.curves[0].value, intercept + slope * result.curves[0].reference, atol=1e-11)
-    assert result.notes[3] == "the curve is a straight line: the judge has 2 distinct reference score(s)"
+    np.testing.assert_allclose(
+        result.curves[0].value, intercept + slope * result.curves[0].reference, atol=1e-11
+    )
+    assert (
+        result.notes[3]
+        == "the curve is a straight line: the judge has 2 distinct reference score(s)"
+    )
     assert set(result.notes[:3] + result.notes[6:]) == {""}
     assert np.isnan(result.estimate[3])
     assert not result.identified[3]
 
 
 def test_curves_find_no_self_bias_in_a_bent_judge_where_lines_do():
-    """Judges' own completions are the best: lines mistake the steep end of the curve for self-bias."""
+    """Judges' own completions are the best: lines mistake the steep end of the curve for
+    self-bias.
+    """
 
     def own_are_best(generator, judge, model):
         return generator.choice(np.arange(9 if judge == model else 0, 13), 400) / 12
@@ -86,7 +127,9 @@ def test_curves_find_no_self_bias_in_a_bent_judge_where_lines_do():
     curves = fit_gam(cells, terms, covariance="HC0")
     lines = fit(moments_of_cells(cells), regressors_of(terms, len(cells.factors["judge"]), 2))
     away = {
-        name: np.array(list(named(terms, (result.estimate - 0.03) / result.std_error, "self_bias").values()))
+        name: np.array(
+            list(named(terms, (result.estimate - 0.03) / result.std_error, "self_bias").values())
+        )
         for name, result in (("curves", curves), ("lines", lines))
     }
     assert (np.abs(away["curves"]) < 2).all()
@@ -101,11 +144,16 @@ def test_smoothing_minimises_the_score_over_rows(bent_rows):
     mine = bent_rows[0] == "b1"
     reference, rating = bent_rows[3][mine], bent_rows[4][mine] / TOP
     basis = s(0, n_splines=SPLINES, lam=1.0).compile(reference[:, None])
-    x, penalty = basis.build_columns(reference[:, None]).toarray(), basis.build_penalties().toarray()
+    x, penalty = (
+        basis.build_columns(reference[:, None]).toarray(),
+        basis.build_penalties().toarray(),
+    )
     scores = []
     for strength in len(rating) * STRENGTHS:
         hat = np.linalg.solve(x.T @ x + strength * penalty, x.T)
-        scores.append(((rating - x @ (hat @ rating)) ** 2).sum() / (len(rating) - np.trace(hat @ x)) ** 2)
+        scores.append(
+            ((rating - x @ (hat @ rating)) ** 2).sum() / (len(rating) - np.trace(hat @ x)) ** 2
+        )
     distinct, place = np.unique(reference, return_inverse=True)
     n = np.bincount(place)
     mean = np.bincount(place, weights=rating) / n
@@ -115,15 +163,25 @@ def test_smoothing_minimises_the_score_over_rows(bent_rows):
     assert cross_validated(grouped, penalty) == len(rating) * STRENGTHS[np.argmin(scores)]
 
 
-@pytest.mark.parametrize(("values", "edof"), [((0.5,), 1), ((0.1, 0.5, 0.6), 3), ((0, 0.1, 0.9, 1.0), 4)])
+@pytest.mark.parametrize(
+    ("values", "edof"), [((0.5,), 1), ((0.1, 0.5, 0.6), 3), ((0, 0.1, 0.9, 1.0), 4)]
+)
 def test_few_references(values, edof):
-    """A judge with few references: a constant, a quadratic, a cubic; the other judges have thirteen."""
+    """A judge with few references: a constant, a quadratic, a cubic; the other judges have
+    thirteen.
+    """
     many = on(*np.linspace(0, 1, 13))
-    few = rows_of(references=lambda g, j, m: (on(*values) if j == "b1" else many)(g, j, m), curve=bent, self_bias=0.05)
+    few = rows_of(
+        references=lambda g, j, m: (on(*values) if j == "b1" else many)(g, j, m),
+        curve=bent,
+        self_bias=0.05,
+    )
     cells = cells_of(*few)
     terms = carried_terms(cells)
     result = fit_gam(cells, terms, covariance="HC0")
-    assert all(result.identified[place] for place, term in enumerate(terms) if term.quantity != "slope")
+    assert all(
+        result.identified[place] for place, term in enumerate(terms) if term.quantity != "slope"
+    )
     curve = result.curves[2]
     assert 1 - 1e-9 <= curve.edof <= edof + 1e-9
     assert (curve.reference.min(), curve.reference.max()) == (min(values), max(values))
@@ -175,21 +233,33 @@ def test_equal_ratings_have_flat_curves_and_no_error():
 
 
 def test_a_judge_has_ten_basis_functions_at_most():
-    """A curve that turns too often to be smoothed uses nearly all of ten functions, mgcv's default."""
-    rows = rows_of(references=on(*np.linspace(0, 1, 25)), curve=lambda judge, x: 0.5 + 0.3 * np.sin(15 * x), spread=0.01)
+    """A curve that turns too often to be smoothed uses nearly all of ten functions, mgcv's
+    default.
+    """
+    rows = rows_of(
+        references=on(*np.linspace(0, 1, 25)),
+        curve=lambda judge, x: 0.5 + 0.3 * np.sin(15 * x),
+        spread=0.01,
+    )
     cells = cells_of(*rows)
     fit = fit_gam(cells, carried_terms(cells), covariance="HC0")
     assert all(8.5 < curve.edof < 10 for curve in fit.curves)
 
 
-SIZES = [(1, 0), (2, 1), (3, 2), (4, 3), (5, 3), (10, 3)]  # (functions, order), as judges with few references have them
+# (functions, order), as judges with few references have them
+SIZES = [(1, 0), (2, 1), (3, 2), (4, 3), (5, 3), (10, 3)]
 
 
 @pytest.mark.parametrize(("functions", "order"), SIZES)
 def test_basis_and_penalty_are_pygams(functions, order):
     low, high = (0.3, 0.3) if functions == 1 else (0.05, 0.95)
     values = np.append(np.linspace(low, high, 53), [high, low])
-    spline, theirs = Spline(low, high, functions, order), s(0, functions, spline_order=order, edge_knots=[low, high], lam=1.0)
-    np.testing.assert_allclose(spline.basis(values), theirs.build_columns(values[:, None]).toarray(), rtol=0, atol=1e-14)
+    spline, theirs = (
+        Spline(low, high, functions, order),
+        s(0, functions, spline_order=order, edge_knots=[low, high], lam=1.0),
+    )
+    np.testing.assert_allclose(
+        spline.basis(values), theirs.build_columns(values[:, None]).toarray(), rtol=0, atol=1e-14
+    )
     np.testing.assert_allclose(spline.basis(values).sum(axis=1), 1.0, rtol=0, atol=1e-14)
     np.testing.assert_array_equal(spline.penalty(), theirs.build_penalties().toarray())

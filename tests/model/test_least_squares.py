@@ -12,11 +12,16 @@ from recuse.model.least_squares import Solution, benjamini_hochberg
 
 
 def rows_and_moments(seed=0, judges=3, per_group=7, width=3):
-    """Random rows of (1, rating, reference[, length]) in a full judge x model x dimension design, and their moments."""
+    """Random rows of (1, rating, reference[, length]) in a full judge x model x dimension design,
+    and their moments.
+    """
     generator = np.random.default_rng(seed)
     names = np.array([f"m{i}" for i in range(judges)])
     family = np.array(["f0", "f0", "f1", "f1", "f2"])[:judges]
-    judge, model, dimension = (index.ravel() for index in np.meshgrid(range(judges), range(judges), range(2), indexing="ij"))
+    judge, model, dimension = (
+        index.ravel()
+        for index in np.meshgrid(range(judges), range(judges), range(2), indexing="ij")
+    )
     factors = {
         "judge": names[judge],
         "model": names[model],
@@ -25,7 +30,11 @@ def rows_and_moments(seed=0, judges=3, per_group=7, width=3):
         "dimension": np.array(["a", "b"])[dimension],
     }
     rows = np.concatenate(
-        [np.ones((len(judge), per_group, 1)), generator.uniform(size=(len(judge), per_group, width - 1))], axis=2
+        [
+            np.ones((len(judge), per_group, 1)),
+            generator.uniform(size=(len(judge), per_group, width - 1)),
+        ],
+        axis=2,
     )
     tensor = np.einsum("gri,grj,grk,grl->gijkl", rows, rows, rows, rows)
     return rows, Moments(factors, tensor)
@@ -60,7 +69,9 @@ def test_fit_equals_textbook(covariance, width):
 
 
 def test_estimates_are_those_of_a_qr_decomposition():
-    """References within a hundredth of the scale, so that columns are nearly alike: normal equations alone are off by 2e-11."""
+    """References within a hundredth of the scale, so that columns are nearly alike: normal
+    equations alone are off by 2e-11.
+    """
     rows, moments = rows_and_moments()
     rows[:, :, 2] = 0.5 + 0.01 * (rows[:, :, 2] - 0.5)
     moments = Moments(moments.factors, np.einsum("gri,grj,grk,grl->gijkl", rows, rows, rows, rows))
@@ -68,12 +79,16 @@ def test_estimates_are_those_of_a_qr_decomposition():
     layout = regressors_of(terms, len(rows), 2)
     design = np.einsum("grw,gwp->grp", rows[:, :, [0, 2]], layout).reshape(-1, len(terms))
     exact = np.linalg.lstsq(design, rows[:, :, 1].ravel(), rcond=None)[0]
-    np.testing.assert_allclose(fit(moments, layout).estimate, exact, rtol=0, atol=4e-12 * np.abs(exact).max())
+    np.testing.assert_allclose(
+        fit(moments, layout).estimate, exact, rtol=0, atol=4e-12 * np.abs(exact).max()
+    )
 
 
 def test_terms_are_those_of_equation_1():
     _, moments = rows_and_moments()
-    terms = [(term.quantity, term.term, int(term.carried.sum())) for term in terms_of(moments.factors)]
+    terms = [
+        (term.quantity, term.term, int(term.carried.sum())) for term in terms_of(moments.factors)
+    ]
     assert terms == [
         *(("intercept", f"m{j}", 6) for j in range(3)),
         *(("slope", f"m{j}", 6) for j in range(3)),
@@ -85,7 +100,9 @@ def test_terms_are_those_of_equation_1():
 
 
 def test_unidentified_coefficients_are_nan_and_do_not_affect_the_others():
-    """A judge whose completions all have one human score: its intercept and slope are collinear, its self-bias is not."""
+    """A judge whose completions all have one human score: its intercept and slope are collinear,
+    its self-bias is not.
+    """
     rows, _ = rows_and_moments()
     _, full = rows_and_moments()
     constant = full.factors["judge"] == "m0"
@@ -94,16 +111,24 @@ def test_unidentified_coefficients_are_nan_and_do_not_affect_the_others():
     terms = [term for term in terms_of(moments.factors) if term.carried.any()]
     layout = regressors_of(terms, len(rows), 2)
     result = fit(moments, layout)
-    unknown = [(t.quantity, t.term) for t, identified in zip(terms, result.identified, strict=True) if not identified]
+    unknown = [
+        (t.quantity, t.term)
+        for t, identified in zip(terms, result.identified, strict=True)
+        if not identified
+    ]
     assert unknown == [("intercept", "m0"), ("slope", "m0")]
     assert np.isnan(result.estimate[~result.identified]).all()
     assert np.isnan(np.diag(result.covariance)[~result.identified]).all()
     design = np.einsum("grw,gwp->grp", rows[:, :, [0, 2]], layout).reshape(-1, len(terms))
-    keep = [place for place, term in enumerate(terms) if (term.quantity, term.term) != ("slope", "m0")]
+    keep = [
+        place for place, term in enumerate(terms) if (term.quantity, term.term) != ("slope", "m0")
+    ]
     estimate, spread = textbook(design[:, keep], rows[:, :, 1].ravel(), "HC0")
     same = [i for i, place in enumerate(keep) if result.identified[place]]
     np.testing.assert_allclose(result.estimate[result.identified], estimate[same], atol=1e-12)
-    np.testing.assert_allclose(np.diag(result.covariance)[result.identified], np.diag(spread)[same], atol=1e-12)
+    np.testing.assert_allclose(
+        np.diag(result.covariance)[result.identified], np.diag(spread)[same], atol=1e-12
+    )
     assert result.rank == len(terms) - 1
 
 
@@ -127,16 +152,26 @@ def test_small_sample_factors_need_more_rows_than_terms():
 
 
 def test_moments_are_sums_over_rows_and_additive(twin):
-    """The tensor of a group against a plain loop over its rows, and the two ways of building it against each other."""
+    """The tensor of a group against a plain loop over its rows, and the two ways of building it
+    against each other.
+    """
     import duckdb
 
     moments = moments_of_cells(twin.cells())
     frame = duckdb.sql(f"select * from '{twin.ratings[0]}'").df()
     for group in (0, len(moments.n) // 2, len(moments.n) - 1):
-        chosen = np.logical_and.reduce([frame[factor] == moments.factors[factor][group] for factor in FACTORS])
-        u = np.column_stack([np.ones(chosen.sum()), frame["rating_unit"][chosen], frame["gt_unit"][chosen]])
-        np.testing.assert_allclose(moments.tensor[group], np.einsum("ri,rj,rk,rl->ijkl", u, u, u, u), rtol=1e-12)
-    with_length = moments_of_rows([with_normalised_length(f"from '{twin.ratings[0]}'", "prompt")], levels_of(twin.ratings[0]))
+        chosen = np.logical_and.reduce(
+            [frame[factor] == moments.factors[factor][group] for factor in FACTORS]
+        )
+        u = np.column_stack(
+            [np.ones(chosen.sum()), frame["rating_unit"][chosen], frame["gt_unit"][chosen]]
+        )
+        np.testing.assert_allclose(
+            moments.tensor[group], np.einsum("ri,rj,rk,rl->ijkl", u, u, u, u), rtol=1e-12
+        )
+    with_length = moments_of_rows(
+        [with_normalised_length(f"from '{twin.ratings[0]}'", "prompt")], levels_of(twin.ratings[0])
+    )
     np.testing.assert_allclose(with_length.tensor[:, :3, :3, :3, :3], moments.tensor, rtol=1e-11)
 
 
@@ -149,7 +184,9 @@ def test_planted_rating_replaces_the_observed_one():
 
 
 def test_variance_that_is_only_rounding_is_0():
-    """Two prompts with opposite scores s: where A s is 0, A meat A is what rounding leaves, 4e-9 as an error."""
+    """Two prompts with opposite scores s: where A s is 0, A meat A is what rounding leaves, 4e-9 as
+    an error.
+    """
     generator = np.random.default_rng(0)
     x = generator.normal(size=(40, 4)) + 3
     inverse = np.linalg.inv(x.T @ x)
@@ -167,4 +204,6 @@ def test_benjamini_hochberg_is_that_of_scipy(tests):
     from scipy.stats import false_discovery_control
 
     p_values = np.random.default_rng(tests).beta(0.4, 1, tests).round(2)  # with ties
-    np.testing.assert_allclose(benjamini_hochberg(p_values.tolist()), false_discovery_control(p_values), rtol=1e-14)
+    np.testing.assert_allclose(
+        benjamini_hochberg(p_values.tolist()), false_discovery_control(p_values), rtol=1e-14
+    )

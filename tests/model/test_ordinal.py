@@ -1,4 +1,6 @@
-"""The ordinal fit against R, statsmodels, the likelihood written row by row, planted values; reasons in place of numbers."""
+"""The ordinal fit against R, statsmodels, the likelihood written row by row, planted values;
+reasons in place of numbers.
+"""
 
 import csv
 import tracemalloc
@@ -27,7 +29,12 @@ from recuse.model.prompt_sums import RowsOfCells
 from recuse.validation.statsmodels import improve
 
 GOLDEN = ROOT / "tests" / "golden" / "polr_by_dimension_faithfulness.csv"
-PREFIX = {"intercept": "judge{}", "slope": "judge{}:gt", "self_bias": "same_judge{}", "family_bias": "same_family{}"}
+PREFIX = {
+    "intercept": "judge{}",
+    "slope": "judge{}:gt",
+    "self_bias": "same_judge{}",
+    "family_bias": "same_family{}",
+}
 
 
 def free_places(fit):
@@ -36,9 +43,11 @@ def free_places(fit):
 
 @pytest.fixture(scope="module")
 def faithfulness(published):
-    """Cells, terms and fit of the published ratings, and R's values in the order of the parameters that are free.
+    """Cells, terms and fit of the published ratings, and R's values in the order of the parameters
+    that are free.
 
-    R's human score is on the rubric's scale of 0 to 4, so its slopes and their errors are a quarter of ours.
+    R's human score is on the rubric's scale of 0 to 4, so its slopes and their errors are a quarter
+    of ours.
     """
     cells = published.cells()
     cells = cells.select(cells.factors["dimension"] == "Faithfulness")
@@ -46,9 +55,15 @@ def faithfulness(published):
     fit = fit_ordinal(cells, terms, covariance="classical")
     with open(GOLDEN, newline="", encoding="utf-8") as file:
         golden = {row["term"]: row for row in csv.DictReader(file)}
-    keys = [PREFIX[term.quantity].format(term.term) for place, term in enumerate(terms) if place != fit.reference]
+    keys = [
+        PREFIX[term.quantity].format(term.term)
+        for place, term in enumerate(terms)
+        if place != fit.reference
+    ]
     assert {*keys, *fit.threshold_labels} == golden.keys()
-    scale = np.array([4.0 if key.endswith(":gt") else 1.0 for key in (*keys, *fit.threshold_labels)])
+    scale = np.array(
+        [4.0 if key.endswith(":gt") else 1.0 for key in (*keys, *fit.threshold_labels)]
+    )
     return cells, terms, fit, [golden[key] for key in (*keys, *fit.threshold_labels)], scale
 
 
@@ -74,7 +89,10 @@ def test_statsmodels_finds_nothing_better_on_the_published_ratings(faithfulness)
 def test_fit_equals_the_likelihood_by_rows():
     cells = simulated()
     terms = terms_for(cells)
-    fits = {covariance: fit_ordinal(cells, terms, covariance=covariance) for covariance in ("classical", "HC0", "HC1")}
+    fits = {
+        covariance: fit_ordinal(cells, terms, covariance=covariance)
+        for covariance in ("classical", "HC0", "HC1")
+    }
     fit = fits["classical"]
     places = free_places(fit)
 
@@ -82,7 +100,9 @@ def test_fit_equals_the_likelihood_by_rows():
         return derivative(lambda p: log_probabilities(cells, terms, p), point, places)
 
     by_row = scores(fit.point)  # (parameters, rows)
-    assert fit.log_likelihood == pytest.approx(log_probabilities(cells, terms, fit.point).sum(), abs=1e-10)
+    assert fit.log_likelihood == pytest.approx(
+        log_probabilities(cells, terms, fit.point).sum(), abs=1e-10
+    )
     np.testing.assert_allclose(by_row.sum(axis=1), 0.0, atol=1e-8)
     inverse = np.linalg.inv(-derivative(lambda p: scores(p).sum(axis=1), fit.point, places))
     sandwich = inverse @ by_row @ by_row.T @ inverse
@@ -90,18 +110,27 @@ def test_fit_equals_the_likelihood_by_rows():
     assert (fit.n, fit.rank) == (n, k)
     expected = {"classical": inverse, "HC0": sandwich, "HC1": sandwich * n / (n - k)}
     for covariance, matrix in expected.items():
-        np.testing.assert_allclose(fits[covariance].covariance[np.ix_(places, places)], matrix, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(
+            fits[covariance].covariance[np.ix_(places, places)], matrix, rtol=1e-6, atol=1e-9
+        )
     assert np.isnan(fit.covariance[fit.reference]).all()
 
 
 def test_errors_by_prompt_are_the_scores_of_rows_summed_by_prompt():
-    """Rows of two blocks in any order of cells; groups of another slice lie between those of this one."""
+    """Rows of two blocks in any order of cells; groups of another slice lie between those of this
+    one.
+    """
     cells = simulated(seed=1)
     terms, rows = terms_for(cells), expanded(cells)
     prompt = np.random.default_rng(2).integers(0, 25, len(rows.group))
     rating = rows.counts.argmax(axis=1)
     blocks = [
-        RowBlock(prompt[part], 2 * rows.group[part], rating[part] / 3, [rows.reference[part] * (1 + 1e-15)])
+        RowBlock(
+            prompt[part],
+            2 * rows.group[part],
+            rating[part] / 3,
+            [rows.reference[part] * (1 + 1e-15)],
+        )
         for part in (np.flatnonzero(prompt < 9), np.flatnonzero(prompt >= 9)[::-1])
     ]
     blocks.append(RowBlock(np.array([99]), np.array([1]), np.array([1.0]), [np.array([0.5])]))
@@ -112,7 +141,9 @@ def test_errors_by_prompt_are_the_scores_of_rows_summed_by_prompt():
     sums = np.stack([scores[prompt == each].sum(axis=0) for each in range(25)])
     inverse, n = np.linalg.inv(information), len(prompt)
     expected = inverse @ sums.T @ sums @ inverse * 25 / 24 * (n - 1) / (n - len(places))
-    np.testing.assert_allclose(fit.covariance[np.ix_(places, places)], expected, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(
+        fit.covariance[np.ix_(places, places)], expected, rtol=1e-6, atol=1e-9
+    )
     assert fit.df == 24
 
 
@@ -120,23 +151,35 @@ def test_errors_by_prompt_are_the_scores_of_rows_summed_by_prompt():
 def test_scale_of_hundred_equals_the_likelihood_by_rows(own_scores):
     cells = on_a_scale_of_hundred(1) if own_scores else simulated(1, top=100)
     terms = terms_for(cells)
-    fits = {covariance: fit_ordinal(cells, terms, covariance=covariance) for covariance in ("classical", "HC0")}
+    fits = {
+        covariance: fit_ordinal(cells, terms, covariance=covariance)
+        for covariance in ("classical", "HC0")
+    }
     fit = fits["HC0"]
     places = free_places(fit)
     assert len(fit.threshold_labels) > 85
     scores, information = scores_and_information(cells, terms, fit.point, places)
-    assert fit.log_likelihood == pytest.approx(log_probabilities(cells, terms, fit.point).sum(), abs=1e-9)
+    assert fit.log_likelihood == pytest.approx(
+        log_probabilities(cells, terms, fit.point).sum(), abs=1e-9
+    )
     np.testing.assert_allclose(scores.sum(axis=0), 0.0, atol=1e-7)
     inverse = np.linalg.inv(information)
-    np.testing.assert_allclose(fits["classical"].covariance[np.ix_(places, places)], inverse, rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(
-        fit.covariance[np.ix_(places, places)], inverse @ scores.T @ scores @ inverse, rtol=1e-7, atol=1e-9
+        fits["classical"].covariance[np.ix_(places, places)], inverse, rtol=1e-7, atol=1e-9
+    )
+    np.testing.assert_allclose(
+        fit.covariance[np.ix_(places, places)],
+        inverse @ scores.T @ scores @ inverse,
+        rtol=1e-7,
+        atol=1e-9,
     )
 
 
 @pytest.mark.parametrize("covariance", ["classical", "HC0"])
 def test_memory_of_a_fit_is_that_of_its_rows(covariance):
-    """2,400 rows, 100 thresholds, 114 parameters: a number for each of all three would be 219 MB; the counts are 2 MB."""
+    """2,400 rows, 100 thresholds, 114 parameters: a number for each of all three would be 219 MB;
+    the counts are 2 MB.
+    """
     cells = on_a_scale_of_hundred(2, per_cell=30)
     terms = terms_for(cells)
     tracemalloc.start()
@@ -156,7 +199,9 @@ def test_check_detects_a_fit_that_stops_early():
     point = fit.point.copy()
     point[1] += 0.1
     short = log_probabilities(cells, terms, point).sum()
-    gain, movement = improve(cells, terms, replace(fit, point=point, estimate=point, log_likelihood=short))
+    gain, movement = improve(
+        cells, terms, replace(fit, point=point, estimate=point, log_likelihood=short)
+    )
     assert gain == pytest.approx(fit.log_likelihood - short, abs=1e-3)
     assert gain > 0.1
     assert movement > 0.05
@@ -174,7 +219,9 @@ def test_two_levels_are_a_plain_logit():
     design = np.column_stack([design_of(rows, terms), -np.ones(len(rows.group))])
     logit = Logit(rows.counts[:, 1], design[:, places]).fit(disp=False, tol=1e-12)
     np.testing.assert_allclose(fit.point[places], logit.params, atol=1e-8)
-    np.testing.assert_allclose(fit.covariance[np.ix_(places, places)], logit.cov_params(), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(
+        fit.covariance[np.ix_(places, places)], logit.cov_params(), rtol=1e-6, atol=1e-9
+    )
     assert fit.threshold_labels == ("0|1",)
 
 
@@ -213,7 +260,10 @@ def test_rows_cells_and_their_order_give_the_same_fit(covariance):
     fit = fit_ordinal(cells, terms, covariance=covariance)
     rows = expanded(cells)
     order = np.random.default_rng(1).permutation(len(rows.group))
-    parts = {key: getattr(rows, key)[order] for key in ("group", "reference", "reference_raw", "counts", "scale")}
+    parts = {
+        key: getattr(rows, key)[order]
+        for key in ("group", "reference", "reference_raw", "counts", "scale")
+    }
     again = fit_ordinal(replace(rows, **parts), terms, covariance=covariance)
     for name in SHOWN:
         np.testing.assert_allclose(getattr(again, name), getattr(fit, name), rtol=1e-12, atol=1e-12)
@@ -243,22 +293,34 @@ def own_rows(cells, judge):
 
 
 def assert_same(one, other, *, without=()):
-    """The two fits, (places, fit), have the same numbers for the terms of `other` but those `without`, and thresholds."""
+    """The two fits, (places, fit), have the same numbers for the terms of `other` but those
+    `without`, and thresholds.
+    """
     (places, fit), (others, reduced) = one, other
     compared = [key for key in others if key not in without]
     assert len(compared) > 5
     for name in SHOWN:
-        ours, theirs = getattr(fit, name)[[places[k] for k in compared]], getattr(reduced, name)[[others[k] for k in compared]]
+        ours, theirs = (
+            getattr(fit, name)[[places[k] for k in compared]],
+            getattr(reduced, name)[[others[k] for k in compared]],
+        )
         np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-10, err_msg=name)
     for name in ("estimate", "std_error"):
-        thresholds, their_thresholds = getattr(fit, name)[len(places) :], getattr(reduced, name)[len(others) :]
+        thresholds, their_thresholds = (
+            getattr(fit, name)[len(places) :],
+            getattr(reduced, name)[len(others) :],
+        )
         np.testing.assert_allclose(thresholds, their_thresholds, rtol=1e-8, err_msg=name)
     assert fit.log_likelihood == pytest.approx(reduced.log_likelihood, abs=1e-9)
 
 
 def without_numbers(places, fit):
     """The terms without numbers and their notes; asserts that each has a note and no number."""
-    keys = [key for key, place in places.items() if np.isnan(fit.estimate[place]) and place != fit.reference]
+    keys = [
+        key
+        for key, place in places.items()
+        if np.isnan(fit.estimate[place]) and place != fit.reference
+    ]
     for place in (places[key] for key in keys):
         assert all(np.isnan(getattr(fit, name)[place]) for name in SHOWN)
         assert np.isnan(fit.covariance[place]).all()
@@ -282,7 +344,8 @@ def test_self_bias_of_rows_at_one_end_is_infinite(rating, end):
     reason = because(Reason.ONE_END, n=30, rating=rating, end=end)
     assert without_numbers(places, fit) == {("self_bias", "b"): reason}
     assert len(fit.remarks) == 1
-    # Its own rows have probability 1 in the limit, whatever the rest is: the rest is as if they were not there.
+    # Its own rows have probability 1 in the limit, whatever the rest is: the rest is as if they
+    # were not there.
     assert_same((places, fit), fitted(dropped(cells, self_rows)))
 
 
@@ -304,8 +367,11 @@ def test_judge_of_one_rating_has_no_finite_terms_and_does_not_affect_others():
     places, fit = fitted(cells)
     notes = without_numbers(places, fit)
     rows = {("intercept", "b"): 120, ("slope", "b"): 96, ("self_bias", "b"): 30}
-    assert notes == {key: because(Reason.ONE_END, n=n, rating=3, end="highest") for key, n in rows.items()}
-    # The family-bias of a and b is that of a. Its marginal effect would average over b's rows, whose ratings are at the limit.
+    assert notes == {
+        key: because(Reason.ONE_END, n=n, rating=3, end="highest") for key, n in rows.items()
+    }
+    # The family-bias of a and b is that of a. Its marginal effect would average over b's rows,
+    # whose ratings are at the limit.
     effect = fit.effect[places["family_bias", "x"]]
     assert np.isnan(effect)
     assert fit.notes[places["family_bias", "x"]] == because(Reason.NO_MARGINAL_EFFECT)
@@ -323,7 +389,9 @@ def test_reference_judge_of_one_rating_takes_intercepts_and_thresholds_with_it()
     places, fit = fitted(cells)
     notes = without_numbers(places, fit)
     assert set(notes) == {("intercept", j) for j in "bcd"} | {("slope", "a"), ("self_bias", "a")}
-    assert parse(notes["intercept", "b"])[1]["others"].startswith("intercept of c, intercept of d, ")
+    assert parse(notes["intercept", "b"])[1]["others"].startswith(
+        "intercept of c, intercept of d, "
+    )
     assert np.isnan(fit.estimate[len(places) :]).all()
     assert all(code(note) is Reason.SEPARATED for note in fit.notes[len(places) :])
     others, reduced = fitted(dropped(cells, always))
@@ -333,7 +401,9 @@ def test_reference_judge_of_one_rating_takes_intercepts_and_thresholds_with_it()
 
 
 def test_judge_whose_ratings_follow_the_score_without_error_is_separated():
-    """Judge c gives 1 where the score is above a half and 0 elsewhere: its intercept and slope are infinite together."""
+    """Judge c gives 1 where the score is above a half and 0 elsewhere: its intercept and slope are
+    infinite together.
+    """
     cells = simulated(3, per_cell=30, top=1)
     judged = cells.factor("judge") == "c"
     cells = with_ratings(cells, judged & (cells.reference > 0.5), 1)
@@ -346,7 +416,9 @@ def test_judge_whose_ratings_follow_the_score_without_error_is_separated():
 
 
 def test_rating_that_only_an_infinite_term_reaches_takes_its_threshold_with_it():
-    """Only b gives the rating 3, always and only to itself: in the limit a 2 elsewhere means 'at least 2'."""
+    """Only b gives the rating 3, always and only to itself: in the limit a 2 elsewhere means 'at
+    least 2'.
+    """
     cells = simulated(4)
     self_rows = own_rows(cells, "b")
     cells = with_ratings(cells, self_rows, 3)
@@ -364,14 +436,18 @@ def test_rating_that_only_an_infinite_term_reaches_takes_its_threshold_with_it()
     )
     others, reduced = fitted(dropped(cells, self_rows))
     assert reduced.threshold_labels == ("0|1", "1|2")
-    np.testing.assert_allclose(fit.estimate[len(places) :][:2], reduced.estimate[len(others) :], rtol=1e-8)
+    np.testing.assert_allclose(
+        fit.estimate[len(places) :][:2], reduced.estimate[len(others) :], rtol=1e-8
+    )
     for key in set(others) - {("intercept", "a")}:
         assert fit.estimate[places[key]] == pytest.approx(reduced.estimate[others[key]], rel=1e-8)
         assert fit.std_error[places[key]] == pytest.approx(reduced.std_error[others[key]], rel=1e-8)
 
 
 def recession_by_rows(cells, terms, reference):
-    """Which parameters some direction of recession or of constancy changes, by linear programs on the rows."""
+    """Which parameters some direction of recession or of constancy changes, by linear programs on
+    the rows.
+    """
     from scipy.optimize import linprog
 
     rows = expanded(cells)
@@ -389,13 +465,19 @@ def recession_by_rows(cells, terms, reference):
         ends = []
         for sign in (-1, 1):
             cost[place] = sign
-            ends.append(-linprog(cost, A_ub=kept, b_ub=np.zeros(len(kept)), bounds=[(-1, 1)] * len(cost)).fun)
+            ends.append(
+                -linprog(
+                    cost, A_ub=kept, b_ub=np.zeros(len(kept)), bounds=[(-1, 1)] * len(cost)
+                ).fun
+            )
         moved.append(max(ends) > 1e-6)
     return np.array(moved)
 
 
 def test_undetermined_parameters_are_detected_in_tiny_studies():
-    """Studies of one row a cell, where every kind of separation happens, against linear programs on all rows."""
+    """Studies of one row a cell, where every kind of separation happens, against linear programs on
+    all rows.
+    """
     separated = 0
     for seed in range(30):
         cells = simulated(seed, per_cell=1, top=1 + seed % 3, judges="abc")
@@ -406,15 +488,24 @@ def test_undetermined_parameters_are_detected_in_tiny_studies():
         assert (finite == ~moved).all(), seed
         # At the limit nothing rises any more.
         point = fit.point
-        assert log_probabilities(cells, terms, point).sum() == pytest.approx(fit.log_likelihood, abs=1e-8)
-        slope = derivative(lambda p, c=cells, t=terms: log_probabilities(c, t, p).sum(), point, range(len(point)), step=1e-4)
+        assert log_probabilities(cells, terms, point).sum() == pytest.approx(
+            fit.log_likelihood, abs=1e-8
+        )
+        slope = derivative(
+            lambda p, c=cells, t=terms: log_probabilities(c, t, p).sum(),
+            point,
+            range(len(point)),
+            step=1e-4,
+        )
         assert np.abs(slope).max() < 1e-6
         separated += bool(fit.remarks)
     assert 5 < separated < 30
 
 
 def test_linear_program_is_over_what_the_rows_of_a_judge_do_not_fix(monkeypatch):
-    """Ratings 0 to 100, each row with its own human score: no cell has two ratings, but a judge's rows overlap."""
+    """Ratings 0 to 100, each row with its own human score: no cell has two ratings, but a judge's
+    rows overlap.
+    """
     programs = []
 
     def spied(gains):
@@ -462,7 +553,9 @@ def test_unused_ratings_are_ranges_in_one_remark():
     for rating in (0, 3, 7, 8, 9, 12):
         cells.counts[:, rating] = 0
     _, fit = fitted(cells)
-    assert fit.remarks == ("no row has the ratings 0, 3, 7 to 9, 12: thresholds are between the ratings in use",)
+    assert fit.remarks == (
+        "no row has the ratings 0, 3, 7 to 9, 12: thresholds are between the ratings in use",
+    )
     assert fit.threshold_labels == ("1|2", "2|4", "4|5", "5|6", "6|10", "10|11")
 
 
@@ -486,7 +579,9 @@ def test_rows_of_one_rating_estimate_nothing():
 
 
 def test_collinear_terms_are_not_identified_and_do_not_affect_the_others():
-    """Judge c's completions all have one human score: its intercept and slope are collinear, its self-bias is not."""
+    """Judge c's completions all have one human score: its intercept and slope are collinear, its
+    self-bias is not.
+    """
     cells = simulated(7)
     reference = np.where(cells.factor("judge") == "c", 0.5, cells.reference)
     cells = replace(cells, reference=reference)

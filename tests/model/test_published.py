@@ -25,7 +25,9 @@ def rows_of(path):
 
 
 def rounded(mean, how):
-    """To two decimals; a mean is a ratio of integers, so nine digits distinguish a half from its neighbours."""
+    """To two decimals; a mean is a ratio of integers, so nine digits distinguish a half from its
+    neighbours.
+    """
     return Decimal(str(round(mean, 9))).quantize(Decimal("0.01"), how)
 
 
@@ -37,7 +39,10 @@ def golden_term(term):
     return ("slope", name.removesuffix(":gt")) if name.endswith(":gt") else ("intercept", name)
 
 
-@pytest.mark.parametrize(("covariance", "column"), [("HC0", "std.error"), ("HC1", "se_hc1"), ("classical", "se_classical")])
+@pytest.mark.parametrize(
+    ("covariance", "column"),
+    [("HC0", "std.error"), ("HC1", "se_hc1"), ("classical", "se_classical")],
+)
 def test_faithfulness_equals_r(published, covariance, column):
     spec = Spec.of("by_dimension", slice="dimension", covariance=covariance)
     rows = estimate(spec, published, confidence=0.9)[0]
@@ -51,18 +56,30 @@ def test_faithfulness_equals_r(published, covariance, column):
 
 
 def test_global_length_counts_each_completion_once(published):
-    """Over rows, where a completion counts once per judge, biases differ by 4e-5 and effects of length by 1.7e-4."""
+    """Over rows, where a completion counts once per judge, biases differ by 4e-5 and effects of
+    length by 1.7e-4.
+    """
     spec = Spec.of("", length="global")
     rows = estimate(spec, published, confidence=0.9).estimates
-    ours, quantity = (np.array([row[column] for row in rows]) for column in ("estimate", "quantity"))
+    ours, quantity = (
+        np.array([row[column] for row in rows]) for column in ("estimate", "quantity")
+    )
     frame = duckdb.sql(f"from '{published.ratings[0]}'").df()
     x, _ = design_on_rows(frame, Spec.of("main"))
-    judge = frame["judge"].to_numpy(dtype=str)[:, None] == np.unique(frame["judge"].to_numpy(dtype=str))
+    judge = frame["judge"].to_numpy(dtype=str)[:, None] == np.unique(
+        frame["judge"].to_numpy(dtype=str)
+    )
     once = frame.drop_duplicates(["dimension", "prompt", "model"])["length"]
     differences = {}
-    for way, over, dof in (("completions", once, 1), ("completions, n", once, 0), ("rows", frame["length"], 1)):
+    for way, over, dof in (
+        ("completions", once, 1),
+        ("completions, n", once, 0),
+        ("rows", frame["length"], 1),
+    ):
         length = np.tanh((frame["length"] - over.mean()) / over.std(ddof=dof)).to_numpy()
-        theirs = np.linalg.lstsq(np.hstack([x, judge * length[:, None]]), frame["rating_unit"].to_numpy(), rcond=None)[0]
+        theirs = np.linalg.lstsq(
+            np.hstack([x, judge * length[:, None]]), frame["rating_unit"].to_numpy(), rcond=None
+        )[0]
         gap = np.abs(theirs - ours)
         differences[way] = gap[quantity == "self_bias"].max(), gap[quantity == "length"].max()
     assert differences["completions"] == pytest.approx((0, 0), abs=1e-12)
@@ -74,7 +91,9 @@ def test_self_bias_by_dimension_equals_figure_4(published):
     rows = estimate(Spec.of("by_dimension", slice="dimension"), published, confidence=0.9)[0]
     ours = {(row["slice"], row["quantity"], row["term"]): row for row in rows}
     figure = "self_preference_bias_by_dimension_and_task_type"
-    drawn = [row for row in rows_of(DATA / "play_favorites_estimates.csv") if row["figure"] == figure]
+    drawn = [
+        row for row in rows_of(DATA / "play_favorites_estimates.csv") if row["figure"] == figure
+    ]
     compared = 0
     for row in drawn:
         key = (row["variant"], row["quantity"], row["term"])
@@ -93,16 +112,21 @@ def test_correlations_equal_figure_5(published):
         if row["dimension"]
     }
     drawn = {
-        (row["dimension"], row["judge"], row["statistic"]): row for row in rows_of(DATA / "play_favorites_correlations.csv")
+        (row["dimension"], row["judge"], row["statistic"]): row
+        for row in rows_of(DATA / "play_favorites_correlations.csv")
     }
     assert len(ours) == 54
     for key, value in ours.items():
-        assert value == pytest.approx(float(drawn[key]["value"]), abs=DIGITISED * float(drawn[key]["resolution"]))
+        assert value == pytest.approx(
+            float(drawn[key]["value"]), abs=DIGITISED * float(drawn[key]["resolution"])
+        )
 
 
 def test_mean_scores_equal_figure_6_but_for_two_halves(published):
     printed = {
-        (row["dimension"], row["judge"], row["model"]): Decimal(row["value"]).quantize(Decimal("0.01"))
+        (row["dimension"], row["judge"], row["model"]): Decimal(row["value"]).quantize(
+            Decimal("0.01")
+        )
         for row in rows_of(DATA / "play_favorites_mean_scores.csv")
     }
     differing, compared = {}, 0
@@ -113,8 +137,8 @@ def test_mean_scores_equal_figure_6_but_for_two_halves(published):
             if rounded(row["mean"], ROUND_HALF_EVEN) != printed[key]:
                 differing[key] = row["mean"]
     assert compared == 180
-    # Exact halves, 0.965 and 0.845: rounded to even 0.96 and 0.84, printed as 0.97 and 0.85. The other seven halves of this
-    # heatmap agree.
+    # Exact halves, 0.965 and 0.845: rounded to even 0.96 and 0.84, printed as 0.97 and 0.85. The
+    # other seven halves of this heatmap agree.
     assert differing == pytest.approx(
         {
             ("Faithfulness", "Claude 3 Sonnet", "Llama 3 8B"): 0.965,
@@ -128,5 +152,9 @@ def test_mean_scores_equal_figure_6_but_for_two_halves(published):
 def test_human_row_weighs_completions_by_their_judges(published):
     """0.96 for Mistral 7B is the mean over rows; over completions it would be 0.97."""
     rows = mean_scores(published.cells())
-    human = {row["model"]: row["mean"] for row in rows if row["dimension"] == "Faithfulness" and row["judge"] == "Human"}
+    human = {
+        row["model"]: row["mean"]
+        for row in rows
+        if row["dimension"] == "Faithfulness" and row["judge"] == "Human"
+    }
     assert human["Mistral 7B"] == pytest.approx(0.964977, abs=5e-7)

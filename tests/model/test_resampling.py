@@ -1,4 +1,6 @@
-"""Both bootstraps by prompt against the same on rows: replicates, p-values, intervals and levels."""
+"""Both bootstraps by prompt against the same on rows: replicates, p-values, intervals and
+levels.
+"""
 
 from pathlib import Path
 
@@ -23,22 +25,47 @@ SEED = 7
 SPECS = {
     "main": Spec.of("main", bootstrap=100),
     "slices": Spec.of("slices", slice="task_type", whole=True, bootstrap=100),
-    "length": Spec.of("length", length="prompt", subset={"dimension": ["Helpfulness"]}, bootstrap=100),
-    "reference": Spec.of("reference", reference="family", subset={"dimension": ["Helpfulness"]}, bootstrap=100),
+    "length": Spec.of(
+        "length", length="prompt", subset={"dimension": ["Helpfulness"]}, bootstrap=100
+    ),
+    "reference": Spec.of(
+        "reference", reference="family", subset={"dimension": ["Helpfulness"]}, bootstrap=100
+    ),
 }
 
 
 def refits(spec, study, replicates):
-    """Yield (slice, estimates (replicates, terms)): least squares on the rows of each resample, by QR."""
+    """Yield (slice, estimates (replicates, terms)): least squares on the rows of each resample, by
+    QR.
+    """
     rows = spec.selection.rows(study.ratings)
     rows = with_normalised_length(rows, spec.selection.length) if spec.selection.length else rows
-    frame = duckdb.sql(with_family_references(rows, levels_of(study.ratings[0])) if spec.selection.reference else rows).df()
-    columns = ("dimension", "dataset", "task_type", "judge", "model", "judge_family", "model_family")
-    factors = {c: frame[c].to_numpy(dtype=str) for c in (*columns, *(["reference_family"] if spec.selection.reference else []))}
+    frame = duckdb.sql(
+        with_family_references(rows, levels_of(study.ratings[0]))
+        if spec.selection.reference
+        else rows
+    ).df()
+    columns = (
+        "dimension",
+        "dataset",
+        "task_type",
+        "judge",
+        "model",
+        "judge_family",
+        "model_family",
+    )
+    factors = {
+        c: frame[c].to_numpy(dtype=str)
+        for c in (*columns, *(["reference_family"] if spec.selection.reference else []))
+    }
     for label, mask in spec.selection.slices(factors):
         part = frame[mask]
         terms = estimable_terms(spec, {c: values[mask] for c, values in factors.items()})
-        regressors = (1.0, part["gt_unit"].to_numpy(), part["x"].to_numpy() if spec.selection.length else None)
+        regressors = (
+            1.0,
+            part["gt_unit"].to_numpy(),
+            part["x"].to_numpy() if spec.selection.length else None,
+        )
         x = np.stack([term.carried * regressors[term.regressor] for term in terms], axis=1)
         y = part["rating_unit"].to_numpy()
         prompt = part["prompt"].to_numpy()
@@ -53,7 +80,8 @@ def refits(spec, study, replicates):
 @pytest.mark.parametrize("name", SPECS)
 def test_replicates_equal_refits_to_the_same_resamples(twin, name):
     fitted = {
-        each.slice: np.stack([row.replicates for row in each.coefficients], 1) for each in fits(SPECS[name], twin, seed=SEED)
+        each.slice: np.stack([row.replicates for row in each.coefficients], 1)
+        for each in fits(SPECS[name], twin, seed=SEED)
     }
     naive = dict(refits(SPECS[name], twin, 4))
     assert fitted.keys() == naive.keys()
@@ -65,18 +93,30 @@ def test_bootstrap_columns_are_of_the_replicates_and_change_no_other(twin, tmp_p
     rows = estimate(SPECS["main"], twin, confidence=0.9, seed=SEED).estimates
     (fitted,) = fits(SPECS["main"], twin, seed=SEED)
     for row, coefficient in zip(rows, fitted.coefficients, strict=True):
-        assert row["boot_std_error"] == pytest.approx(np.std(coefficient.replicates, ddof=1), rel=1e-12)
-        assert row["boot_ci_low"] == pytest.approx(np.percentile(coefficient.replicates, 5), rel=1e-12)
-        assert row["boot_ci_high"] == pytest.approx(np.percentile(coefficient.replicates, 95), rel=1e-12)
+        assert row["boot_std_error"] == pytest.approx(
+            np.std(coefficient.replicates, ddof=1), rel=1e-12
+        )
+        assert row["boot_ci_low"] == pytest.approx(
+            np.percentile(coefficient.replicates, 5), rel=1e-12
+        )
+        assert row["boot_ci_high"] == pytest.approx(
+            np.percentile(coefficient.replicates, 95), rel=1e-12
+        )
     without = estimate(Spec.of("main"), twin, confidence=0.9).estimates
-    assert [{key: value for key, value in row.items() if not key.startswith("boot_")} for row in rows] == without
+    assert [
+        {key: value for key, value in row.items() if not key.startswith("boot_")} for row in rows
+    ] == without
     write_table(tmp_path / "main.csv", ESTIMATES, rows)
     assert float(read_table(tmp_path / "main.csv")[3]["boot_ci_low"]) == rows[3]["boot_ci_low"]
 
 
 def test_seed_determines_the_draws(twin):
     one, same, other = (
-        [row["boot_ci_low"] for row in estimate(SPECS["main"], twin, confidence=0.9, seed=seed).estimates] for seed in (1, 1, 2)
+        [
+            row["boot_ci_low"]
+            for row in estimate(SPECS["main"], twin, confidence=0.9, seed=seed).estimates
+        ]
+        for seed in (1, 1, 2)
     )
     assert one == same
     assert one != other
@@ -84,29 +124,39 @@ def test_seed_determines_the_draws(twin):
 
 @pytest.mark.parametrize("piece", [1024, 7])
 def test_each_replicate_draws_as_many_prompts_as_the_study_has(monkeypatch, piece):
-    """Draws are multinomial whether a piece holds all prompts or few: mean 1, variance 1 - 1/P, covariance -1/P."""
+    """Draws are multinomial whether a piece holds all prompts or few: mean 1, variance 1 - 1/P,
+    covariance -1/P.
+    """
     monkeypatch.setattr(resampling, "PROMPTS", piece)
     drawn = times_drawn(20, 40_000)
     assert drawn.shape == (40_000, 20)
     assert (drawn.sum(axis=1) == 20).all()
     np.testing.assert_allclose(drawn.mean(axis=0), 1, atol=0.03)
     np.testing.assert_allclose(np.cov(drawn.T), np.eye(20) - 1 / 20, atol=0.04)
-    assert not (drawn[: resampling.REPLICATES] == drawn[resampling.REPLICATES : 2 * resampling.REPLICATES]).all()
+    assert not (
+        drawn[: resampling.REPLICATES] == drawn[resampling.REPLICATES : 2 * resampling.REPLICATES]
+    ).all()
 
 
 def test_prompts_may_come_in_any_numbers(twin, monkeypatch):
     """Pieces of 16 of 40 prompts, from blocks of 5: the rest of a block waits for the next."""
     monkeypatch.setattr(resampling, "PROMPTS", 16)
-    monkeypatch.setattr(resampling, "resamples", resampling.resamples.__wrapped__)  # no draws of larger pieces
+    # No draws of larger pieces
+    monkeypatch.setattr(resampling, "resamples", resampling.resamples.__wrapped__)
     monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", 900)
     (errors,) = prompt_errors(SPECS["main"], twin, seed=SEED)
     ((_, naive),) = refits(SPECS["main"], twin, 3)
     np.testing.assert_allclose(errors.replicates[:3], naive, rtol=0, atol=1e-10)
 
 
-# Of the raw rows: which stay, what gt is (few: of the first two prompts); the coefficients that live on the first two prompts.
+# Of the raw rows: which stay, what gt is (few: of the first two prompts); the coefficients that
+# live on the first two prompts.
 CHANGES = {
-    "no row of a term": ("judge <> 'GPT-4o' or model <> judge or few", "gt", {("self_bias", "GPT-4o")}),
+    "no row of a term": (
+        "judge <> 'GPT-4o' or model <> judge or few",
+        "gt",
+        {("self_bias", "GPT-4o")},
+    ),
     "one reference": (
         "true",
         "case when judge = 'GPT-4o' and not few then 2 else gt end",
@@ -119,7 +169,10 @@ CHANGES = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_replicates_that_do_not_determine_a_coefficient(twin, tmp_path, change):
     kept, gt, fragile = CHANGES[change]
-    raw = f"(select *, dense_rank() over (order by prompt_id) < 3 as few from '{Path(twin.ratings[0]).parent}/raw.parquet')"
+    raw = (
+        "(select *, dense_rank() over (order by prompt_id) < 3 as few from"
+        f" '{Path(twin.ratings[0]).parent}/raw.parquet')"
+    )
     rows = f"select * exclude (few) replace ({gt} as gt) from {raw} where {kept}"
     duckdb.sql(f"copy ({rows}) to '{tmp_path}/raw.parquet'")
     study = built(tmp_path, "few", study_files("twin", [RatingsFile(f"{tmp_path}/raw.parquet")]))
@@ -136,13 +189,20 @@ def test_replicates_that_do_not_determine_a_coefficient(twin, tmp_path, change):
         if row.note:  # the whole of the rows does not determine it
             determined[:] = False
         np.testing.assert_array_equal(np.isnan(row.replicates), ~determined)
-        np.testing.assert_allclose(row.replicates[:20][determined[:20]], naive[determined[:20], place], rtol=0, atol=1e-10)
+        np.testing.assert_allclose(
+            row.replicates[:20][determined[:20]], naive[determined[:20], place], rtol=0, atol=1e-10
+        )
     assert len(fitted.remarks) == bool(fragile)
-    assert {row.term for row in fitted.coefficients if row.note} == ({"GPT-4o"} if change == "never determined" else set())
+    assert {row.term for row in fitted.coefficients if row.note} == (
+        {"GPT-4o"} if change == "never determined" else set()
+    )
 
 
 def test_ratings_on_the_fit_have_no_bootstrap_interval(twin, tmp_path):
-    rows = f"select * replace (gt as rating) from '{Path(twin.ratings[0]).parent}/raw.parquet' where gt = round(gt)"
+    rows = (
+        f"select * replace (gt as rating) from '{Path(twin.ratings[0]).parent}/raw.parquet' where"
+        " gt = round(gt)"
+    )
     duckdb.sql(f"copy ({rows}) to '{tmp_path}/raw.parquet'")
     study = built(tmp_path, "exact", study_files("twin", [RatingsFile(f"{tmp_path}/raw.parquet")]))
     for row in estimate(SPECS["main"], study, confidence=0.9, seed=SEED).estimates:
@@ -168,11 +228,15 @@ def draws_of(study, spec):
     """Term -> draws, of a spec without slices."""
     (errors,) = prompt_errors(spec, study, seed=SEED_OF_WEIGHTS)
     rows = estimate(spec, study, confidence=0.9, seed=SEED_OF_WEIGHTS).estimates
-    return {(rows[place]["quantity"], rows[place]["term"]): test for place, test in errors.wild.items()}
+    return {
+        (rows[place]["quantity"], rows[place]["term"]): test for place, test in errors.wild.items()
+    }
 
 
 def rows_of(study, spec):
-    """X (rows, terms), its terms, rating and number of the cluster; with `absorb`, less the means of completions."""
+    """X (rows, terms), its terms, rating and number of the cluster; with `absorb`, less the means
+    of completions.
+    """
     frame = duckdb.sql(spec.selection.rows(study.ratings)).df()
     x, terms = design_on_rows(frame, spec)
     y, cluster = frame["rating_unit"].to_numpy(), frame["prompt"].to_numpy()
@@ -183,9 +247,17 @@ def rows_of(study, spec):
         counts = np.bincount(completion)
         means = np.stack([np.bincount(completion, column) / counts for column in x.T], axis=1)
         x, y = x - means[completion], y - (np.bincount(completion, y) / counts)[completion]
-        kept = [place for place, term in enumerate(terms) if np.ptp(x[:, place]) > 1e-12 and term.quantity != "dimension"]
+        kept = [
+            place
+            for place, term in enumerate(terms)
+            if np.ptp(x[:, place]) > 1e-12 and term.quantity != "dimension"
+        ]
         first = min(term.term for term in terms if term.quantity == "slope")
-        kept = [p for p in kept if terms[p].quantity not in ("intercept", "slope") or terms[p].term != first]
+        kept = [
+            p
+            for p in kept
+            if terms[p].quantity not in ("intercept", "slope") or terms[p].term != first
+        ]
         x, terms = x[:, kept], [terms[place] for place in kept]
     return x, terms, y, cluster
 
@@ -202,10 +274,17 @@ def t_of(x, y, prompt, place, null):
 
 
 def naive(x, y, prompt, place, null, weights):
-    """t* of each draw by refits on rows: the restricted fit, residuals of each prompt by its weight, the full fit."""
+    """t* of each draw by refits on rows: the restricted fit, residuals of each prompt by its
+    weight, the full fit.
+    """
     others = np.delete(np.arange(x.shape[1]), place)
-    fitted = null * x[:, place] + x[:, others] @ np.linalg.lstsq(x[:, others], y - null * x[:, place], rcond=None)[0]
-    return [t_of(x, fitted + drawn[prompt] * (y - fitted), prompt, place, null) for drawn in weights]
+    fitted = (
+        null * x[:, place]
+        + x[:, others] @ np.linalg.lstsq(x[:, others], y - null * x[:, place], rcond=None)[0]
+    )
+    return [
+        t_of(x, fitted + drawn[prompt] * (y - fitted), prompt, place, null) for drawn in weights
+    ]
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -213,14 +292,17 @@ def test_draws_equal_refits_on_rows_with_the_same_weights(twin, name):
     spec = KINDS[name]
     x, terms, y, cluster = rows_of(twin, spec)
     tests = draws_of(twin, spec)
-    tested = TESTED[2:] if spec.errors.covariance == "CR1_judge" else TESTED  # a judge's self-bias is of one cluster alone
+    # A judge's self-bias is of one cluster alone
+    tested = TESTED[2:] if spec.errors.covariance == "CR1_judge" else TESTED
     assert {quantity for quantity, _ in tests} == {quantity for quantity, _ in tested}
     weights = webb_weights(99, cluster.max() + 1, seed=SEED_OF_WEIGHTS, key=(0, 0))[:5]
     for key in tested:
         place = next(p for p, each in enumerate(terms) if (each.quantity, each.term) == key)
         for null in (0.0, 0.07):
             test = tests[key]
-            np.testing.assert_allclose(test.statistics(null)[:5], naive(x, y, cluster, place, null, weights), rtol=1e-9)
+            np.testing.assert_allclose(
+                test.statistics(null)[:5], naive(x, y, cluster, place, null, weights), rtol=1e-9
+            )
             observed = (test.estimate - null) / test.std_error
             assert observed == pytest.approx(t_of(x, y, cluster, place, null), rel=1e-10)
             more = (np.abs(test.statistics(null)) >= abs(observed)).sum()
@@ -228,21 +310,35 @@ def test_draws_equal_refits_on_rows_with_the_same_weights(twin, name):
 
 
 def test_slices_and_prompts_in_any_number(twin, monkeypatch):
-    """Pieces of 16 of the prompts, drawn 30 at a time, from blocks of 5: the draws of a piece are those of its key."""
+    """Pieces of 16 of the prompts, drawn 30 at a time, from blocks of 5: the draws of a piece are
+    those of its key.
+    """
     monkeypatch.setattr(resampling, "PROMPTS", 16)
     monkeypatch.setattr(resampling, "DRAWS", 30)
     spec = MAIN.changed(subset={"dimension": ["Helpfulness"]})
     x, terms, y, prompt = rows_of(twin, spec)
     sizes = np.diff([*range(0, twin.prompts, 16), twin.prompts])
-    pieces = [webb_weights(30, size, seed=SEED_OF_WEIGHTS, key=(place, 30)) for place, size in enumerate(sizes)]
+    pieces = [
+        webb_weights(30, size, seed=SEED_OF_WEIGHTS, key=(place, 30))
+        for place, size in enumerate(sizes)
+    ]
     drawn = np.concatenate(pieces, axis=1)[:4]
-    place = next(p for p, each in enumerate(terms) if (each.quantity, each.term) == ("family_bias", "GPT"))
+    place = next(
+        p for p, each in enumerate(terms) if (each.quantity, each.term) == ("family_bias", "GPT")
+    )
     wanted = naive(x, y, prompt, place, 0.0, drawn)
     for entries in (2**20, 900):
         monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", entries)
-        np.testing.assert_allclose(draws_of(twin, spec)["family_bias", "GPT"].statistics()[30:34], wanted, rtol=1e-10)
-    whole = {row["term"]: row for row in estimate(spec, twin, confidence=0.9, seed=SEED_OF_WEIGHTS).estimates}
-    slices = estimate(spec.changed(subset={}, slice="dimension"), twin, confidence=0.9, seed=SEED_OF_WEIGHTS).estimates
+        np.testing.assert_allclose(
+            draws_of(twin, spec)["family_bias", "GPT"].statistics()[30:34], wanted, rtol=1e-10
+        )
+    whole = {
+        row["term"]: row
+        for row in estimate(spec, twin, confidence=0.9, seed=SEED_OF_WEIGHTS).estimates
+    }
+    slices = estimate(
+        spec.changed(subset={}, slice="dimension"), twin, confidence=0.9, seed=SEED_OF_WEIGHTS
+    ).estimates
     of_slice = {row["term"]: row for row in slices if row["slice"] == "Helpfulness"}
     assert of_slice["GPT"]["wild_p_value"] == whole["GPT"]["wild_p_value"]
 
@@ -255,7 +351,8 @@ def test_interval_is_where_the_test_stops_rejecting(twin):
         assert low < test.estimate < high
         assert test.p_value(low + 1e-6 * width) >= 0.1 > test.p_value(low - 1e-6 * width)
         assert test.p_value(high - 1e-6 * width) >= 0.1 > test.p_value(high + 1e-6 * width)
-        assert 1.2 < width / (2 * test.std_error) < 3  # of t with some twenty degrees of freedom: 1.7
+        # Of t with some twenty degrees of freedom: 1.7
+        assert 1.2 < width / (2 * test.std_error) < 3
 
 
 def test_interval_without_rejected_values_has_no_ends():
@@ -284,7 +381,9 @@ def test_columns_of_the_table(twin, tmp_path):
     assert [row.get("wild_p_value") for row in other] != [row.get("wild_p_value") for row in rows]
     without = {key for key in rows[0] if not key.startswith(("wild", "boot"))}
     plain = estimate(MAIN.changed(wild=None), twin, confidence=0.9).estimates
-    assert [{key: row.get(key) for key in without} for row in rows] == [{key: row.get(key) for key in without} for row in plain]
+    assert [{key: row.get(key) for key in without} for row in rows] == [
+        {key: row.get(key) for key in without} for row in plain
+    ]
 
 
 def test_webb_weights_are_six_values_of_mean_0_and_variance_1():

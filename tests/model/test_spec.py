@@ -37,19 +37,36 @@ NEWS = {"subset": {"models_dropped": ["Llama 3 8B", "Mistral 7B"], "dataset": ["
         ),
         ({"slice": "model_dropped", "whole": True}, "Equation 1 with one model left out"),
         ({"slice": "task_type"}, "Equation 1 by task type"),
-        ({"estimator": "ordinal_logit"}, "Equation 1 as a proportional-odds model of the raw ratings"),
+        (
+            {"estimator": "ordinal_logit"},
+            "Equation 1 as a proportional-odds model of the raw ratings",
+        ),
         (
             {"estimator": "gam", "covariance": "classical"},
-            "Equation 1 with a smooth curve of the human score for each judge, with classical standard errors",
+            (
+                "Equation 1 with a smooth curve of the human score for each judge, with classical"
+                " standard errors"
+            ),
         ),
-        ({"length": "prompt", "covariance": "HC1"}, "Equation 1 with length control by prompt, with HC1 standard errors"),
+        (
+            {"length": "prompt", "covariance": "HC1"},
+            "Equation 1 with length control by prompt, with HC1 standard errors",
+        ),
         ({"length": "global"}, "Equation 1 with length control over all completions"),
-        ({"covariance": "CR1", "bootstrap": 10_000}, "Equation 1 with prompt-clustered (CR1) standard errors"),
+        (
+            {"covariance": "CR1", "bootstrap": 10_000},
+            "Equation 1 with prompt-clustered (CR1) standard errors",
+        ),
         ({"reference": "family"}, "Equation 1 with each family's judges as reference"),
         (
-            {"reference": "family_completions_kept", "subset": {"dimension": ["Tone"], "task_type": ["a", "b", "c"]}},
-            "Equation 1 with each family's judges as reference, completions kept, on the dimension Tone, on the task "
-            "types a, b and c",
+            {
+                "reference": "family_completions_kept",
+                "subset": {"dimension": ["Tone"], "task_type": ["a", "b", "c"]},
+            },
+            (
+                "Equation 1 with each family's judges as reference, completions kept, on the"
+                " dimension Tone, on the task types a, b and c"
+            ),
         ),
     ],
 )
@@ -58,9 +75,14 @@ def test_settings_in_words(settings, words):
 
 
 def test_changes_from_equation_1_in_words():
-    assert changes_of({"slice": "dataset", **NEWS}) == "without Llama 3 8B and Mistral 7B, on the datasets cnn and xsum"
+    assert (
+        changes_of({"slice": "dataset", **NEWS})
+        == "without Llama 3 8B and Mistral 7B, on the datasets cnn and xsum"
+    )
     assert changes_of({}) == ""
-    assert changes_of({"reference": "family"}, whose="{slice}") == "with {slice} judges as reference"
+    assert (
+        changes_of({"reference": "family"}, whose="{slice}") == "with {slice} judges as reference"
+    )
     dropped = {"subset": {"models_dropped": ["a", "b", "c", "d", "e"]}}
     assert changes_of(dropped, most=3) == "without a, b and 3 more"
     assert changes_of(dropped, most=5) == changes_of(dropped) == "without a, b, c, d and e"
@@ -80,9 +102,23 @@ def test_published_biases_have_the_estimand_of_their_spec():
     claims = read_claims(DATA / "play_favorites_claims.csv")
     of_claims = {claim.name: claim.estimand for claim in claims}
     assert of_claims["llm_reference_self"] == A_OF_REFERENCE
-    assert of_claims["mostly_consistent"] == of_claims["gap_is_as_large_as_bias"] == of_claims["gam_same_conclusions"] == A
-    assert of_claims["accuracy_over_84"] == of_claims["scores_cluster"] == of_claims["length_goes_with_ratings"] == ""
-    biased = [claim for claim in claims if "bias" in claim.sentence or any(of in claim.criterion for of in BIASES)]
+    assert (
+        of_claims["mostly_consistent"]
+        == of_claims["gap_is_as_large_as_bias"]
+        == of_claims["gam_same_conclusions"]
+        == A
+    )
+    assert (
+        of_claims["accuracy_over_84"]
+        == of_claims["scores_cluster"]
+        == of_claims["length_goes_with_ratings"]
+        == ""
+    )
+    biased = [
+        claim
+        for claim in claims
+        if "bias" in claim.sentence or any(of in claim.criterion for of in BIASES)
+    ]
     assert all(of_claims[claim.name] for claim in biased)
 
 
@@ -113,8 +149,16 @@ def test_tables_of_biases_have_a_column_for_the_estimand(table):
 
 def test_settings_go_to_their_parts_and_unknown_ones_raise():
     spec = Spec.of("s", slice="dimension", terms=("judge",), wild=99)
-    assert (spec.selection.slice, spec.model.terms, spec.errors.wild) == ("dimension", ("judge",), 99)
+    assert (spec.selection.slice, spec.model.terms, spec.errors.wild) == (
+        "dimension",
+        ("judge",),
+        99,
+    )
     changed = spec.changed(slice=None, covariance="CR1")
-    assert (changed.selection.slice, changed.errors.covariance, changed.errors.wild) == (None, "CR1", 99)
+    assert (changed.selection.slice, changed.errors.covariance, changed.errors.wild) == (
+        None,
+        "CR1",
+        99,
+    )
     with pytest.raises(TypeError, match="spec s: unknown settings engine"):
         Spec.of("s", engine="cells")

@@ -1,4 +1,6 @@
-"""Choices of own and longer answers against the humans': loops over comparisons, statsmodels, the released PRD."""
+"""Choices of own and longer answers against the humans': loops over comparisons, statsmodels, the
+released PRD.
+"""
 
 import itertools
 from collections import defaultdict
@@ -24,7 +26,9 @@ def of(path, families=FAMILIES):
 
 
 def naive(rows, families=FAMILIES):
-    """(quantity, term, model) -> [(item, judge, human, decided)], by a loop over comparisons; human labels are there."""
+    """(quantity, term, model) -> [(item, judge, human, decided)], by a loop over comparisons; human
+    labels are there.
+    """
     results = defaultdict(list)
     for pair in compared(rows):
         both = pair.get("ab"), pair.get("ba")
@@ -33,19 +37,27 @@ def naive(rows, families=FAMILIES):
         if "error" not in both and None not in both:
             for chosen, shown in zip(both, "ab", strict=True):
                 points = 0.5 if chosen == "tie" else float(chosen == shown)
-                results["first", pair["judge"], ""].append((pair["item"], points, 0.5, chosen != "tie"))
+                results["first", pair["judge"], ""].append(
+                    (pair["item"], points, 0.5, chosen != "tie")
+                )
         if verdict == "error" or pair["human"] is None:
             continue
         for side, other in ("ab", "ba"):
             judge, model = pair["judge"], pair[f"model_{side}"]
-            points = [0.5 if word == "tie" else float(word == side) for word in (verdict, pair["human"])]
+            points = [
+                0.5 if word == "tie" else float(word == side) for word in (verdict, pair["human"])
+            ]
             entry = (pair["item"], *points, "tie" not in (verdict, pair["human"]))
             results["self_bias" if judge == model else "wins", judge, model].append(entry)
             lengths = pair[f"length_{side}"], pair[f"length_{other}"]
             if None not in lengths and lengths[0] > lengths[1]:
                 results["longer", judge, ""].append(entry)
             family = families.get(judge)
-            if judge != model and family and family == families.get(model) != families.get(pair[f"model_{other}"]):
+            if (
+                judge != model
+                and family
+                and family == families.get(model) != families.get(pair[f"model_{other}"])
+            ):
                 results["family_bias", family, ""].append(entry)
     return results
 
@@ -66,7 +78,13 @@ def test_every_number_is_that_of_a_loop_and_of_statsmodels(tmp_path, monkeypatch
     results = list(choices(of(write(rows, tmp_path / "c.parquet")), **SETTINGS))
     expected = naive(rows)
     assert {(row["quantity"], row["term"], row["model"]) for row in results} == set(expected)
-    assert {row["quantity"] for row in results} == {"self_bias", "family_bias", "wins", "longer", "first"}
+    assert {row["quantity"] for row in results} == {
+        "self_bias",
+        "family_bias",
+        "wins",
+        "longer",
+        "first",
+    }
     for row in results:
         assert set(row) <= {*CHOICES}
         entries = expected[row["quantity"], row["term"], row["model"]]
@@ -76,48 +94,88 @@ def test_every_number_is_that_of_a_loop_and_of_statsmodels(tmp_path, monkeypatch
         assert row["estimate"] == pytest.approx(np.mean(judge - human), abs=1e-12)
         assert row["judge_share"] == pytest.approx(judge.mean())
         codes = np.unique(item, return_inverse=True)[1]
-        fitted = sm.OLS(judge - human, np.ones(len(item))).fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
+        fitted = sm.OLS(judge - human, np.ones(len(item))).fit(
+            cov_type="cluster", cov_kwds={"groups": codes}, use_t=True
+        )
         assert row["questions"] == len(set(item))
-        assert (row["std_error"], row["p_value"]) == pytest.approx((fitted.bse[0], fitted.pvalues[0]), rel=1e-9)
+        assert (row["std_error"], row["p_value"]) == pytest.approx(
+            (fitted.bse[0], fitted.pvalues[0]), rel=1e-9
+        )
 
 
 def test_intervals_are_a_bootstrap_over_questions(tmp_path, monkeypatch):
     few_replicates(monkeypatch, 200)
     rows = own_rows(5)
     results = list(choices(of(write(rows, tmp_path / "c.parquet")), **SETTINGS))
-    (row,) = (row for row in results if (row["quantity"], row["term"], row["draws"]) == ("longer", "Careful", "half"))
+    (row,) = (
+        row
+        for row in results
+        if (row["quantity"], row["term"], row["draws"]) == ("longer", "Careful", "half")
+    )
     entries = naive(rows)["longer", "Careful", ""]
     items = sorted({entry[0] for entry in entries})
     differences = [judge - human for _, judge, human, _ in entries]
-    weights = ([times[entry[0]] for entry in entries] for times in resampled(items, seed=7, replicates=200))
+    weights = (
+        [times[entry[0]] for entry in entries] for times in resampled(items, seed=7, replicates=200)
+    )
     values = [np.average(differences, weights=weight) for weight in weights]
-    assert [row["ci_low"], row["ci_high"]] == pytest.approx(np.quantile(values, [0.05, 0.95]), abs=1e-12)
+    assert [row["ci_low"], row["ci_high"]] == pytest.approx(
+        np.quantile(values, [0.05, 0.95]), abs=1e-12
+    )
 
 
 def rows_of(verdict, human, *, questions=20, judge="J", orders=("ab", "ba")):
-    """One comparison of J's answer with K's on each question, with the same verdict in both orders."""
+    """One comparison of J's answer with K's on each question, with the same verdict in both
+    orders.
+    """
     row = {"judge": judge, "model_a": "J", "model_b": "K", "length_a": 2.0, "length_b": 1.0}
     return [
-        row | {"item": f"q{number:02}", "order": order, "outcome": verdict(number), "human": human(number)}
+        row
+        | {
+            "item": f"q{number:02}",
+            "order": order,
+            "outcome": verdict(number),
+            "human": human(number),
+        }
         for number, order in itertools.product(range(questions), orders)
     ]
 
 
 def test_without_variation_the_interval_and_the_p_value_are_exact(tmp_path):
-    always = of(write(rows_of(lambda _: "a", lambda number: "a" if number % 2 else "b"), tmp_path / "a.parquet"))
+    always = of(
+        write(
+            rows_of(lambda _: "a", lambda number: "a" if number % 2 else "b"),
+            tmp_path / "a.parquet",
+        )
+    )
     (row, *_) = [row for row in choices(always, **SETTINGS) if row["quantity"] == "self_bias"]
     assert (row["judge_share"], row["human_share"], row["estimate"]) == (1, 0.5, 0.5)
     chance = of(write(rows_of(lambda _: "a", lambda _: None), tmp_path / "b.parquet"))
     (row, *_) = [row for row in choices(chance, **SETTINGS) if row["quantity"] == "self_bias"]
-    assert (row["question"], row["human_share"], row["estimate"], row["std_error"]) == ("", None, 0.5, 0)
+    assert (row["question"], row["human_share"], row["estimate"], row["std_error"]) == (
+        "",
+        None,
+        0.5,
+        0,
+    )
     assert row["p_value"] == pytest.approx(2 * 0.5**20)  # the sign test
     assert row["ci_low"] == pytest.approx(0.05 ** (1 / 20) - 0.5)
 
 
 def votes(number, *, a=0, b=0, tie=0):
-    """A comparison of J's answer, which the judge prefers, with K's; so many people vote for each."""
-    counts = {"humans_a": a, "humans_b": b, "humans_tie": tie, "human": "ba"[a > b] if a != b else "tie"}
-    return [row | counts | {"item": f"q{number}"} for row in rows_of(lambda _: "a", lambda _: None, questions=1)]
+    """A comparison of J's answer, which the judge prefers, with K's; so many people vote for
+    each.
+    """
+    counts = {
+        "humans_a": a,
+        "humans_b": b,
+        "humans_tie": tie,
+        "human": "ba"[a > b] if a != b else "tie",
+    }
+    return [
+        row | counts | {"item": f"q{number}"}
+        for row in rows_of(lambda _: "a", lambda _: None, questions=1)
+    ]
 
 
 def test_votes_on_a_pair_are_shares(tmp_path):
@@ -138,40 +196,66 @@ def test_one_vote_on_each_pair_is_its_label(tmp_path):
     for row in rows:
         counts = {side: int(row["human"] == side) for side in ("a", "b", "tie")}
         single.append(row | {f"humans_{side}": count for side, count in counts.items()})
-    labels, voted = (list(choices(of(write(each, tmp_path / "c.parquet")), **SETTINGS)) for each in (rows, single))
+    labels, voted = (
+        list(choices(of(write(each, tmp_path / "c.parquet")), **SETTINGS))
+        for each in (rows, single)
+    )
     assert voted == labels
 
 
 @pytest.mark.parametrize(("longer", "bias"), [(0.80, 0.3716), (0.82, 0.4077)])
 def test_wrong_labels_make_a_verbosity_bias_of_a_judge_blind_to_length(tmp_path, longer, bias):
-    """The judge always finds the better answer; 15 % of the labels are flipped, and at that rate nothing is left."""
+    """The judge always finds the better answer; 15 % of the labels are flipped, and at that rate
+    nothing is left.
+    """
     n, rows = 2000, []
     for number in range(n):
         better = "a" if number < longer * n else "b"  # J's answer is the longer
         flipped = number % 20 < 3
-        one = rows_of(lambda _, b=better: b, lambda _, b=better, f=flipped: "ba"["ba".index(b) ^ f], questions=1)
+        one = rows_of(
+            lambda _, b=better: b,
+            lambda _, b=better, f=flipped: "ba"["ba".index(b) ^ f],
+            questions=1,
+        )
         rows += [row | {"item": f"q{number}"} for row in one]
     path = write(rows, tmp_path / "c.parquet")
     results = verbosity(open_pairs(path, {}), **SETTINGS)
     (row,) = (row for row in results if (row["order"], row["draws"]) == ("debiased", "excluded"))
     assert row["verbosity_bias"] == pytest.approx(bias, abs=1e-3)
     table = list(label_noise(of(path, {}), **SETTINGS))
-    shown = {row["flip_rate"]: row["estimate"] for row in table if row["quantity"] == "longer" and "estimate" in row}
+    shown = {
+        row["flip_rate"]: row["estimate"]
+        for row in table
+        if row["quantity"] == "longer" and "estimate" in row
+    }
     assert shown[0] == pytest.approx(0.15 * (2 * longer - 1))
     assert shown[0.15] == pytest.approx(0, abs=1e-12)
 
 
 @pytest.mark.parametrize("flips", [0.1, 0.2])
 def test_label_noise_is_undone_at_its_rate(tmp_path, flips):
-    """Labels are flipped with a known probability: at that rate the difference is what it was; single votes show the rate."""
+    """Labels are flipped with a known probability: at that rate the difference is what it was;
+    single votes show the rate.
+    """
     generator = np.random.default_rng(4)
     rows = []
     for number, k in itertools.product(range(400), range(4)):
         better = generator.random() < 0.3
         votes = (generator.random(3) < flips) != better
-        chosen = "a" if (generator.random() < 0.1) != better else "b"  # the judge errs on 10 %, whichever is better
-        row = {"judge": "J", "model_a": "J", "model_b": f"K{k}", "item": f"q{number}", "outcome": chosen}
-        row |= {"human": "a" if votes.sum() > 1 else "b", "humans_a": int(votes.sum()), "humans_b": int(3 - votes.sum())}
+        # The judge errs on 10 %, whichever is better
+        chosen = "a" if (generator.random() < 0.1) != better else "b"
+        row = {
+            "judge": "J",
+            "model_a": "J",
+            "model_b": f"K{k}",
+            "item": f"q{number}",
+            "outcome": chosen,
+        }
+        row |= {
+            "human": "a" if votes.sum() > 1 else "b",
+            "humans_a": int(votes.sum()),
+            "humans_b": int(3 - votes.sum()),
+        }
         rows += [row | {"order": order} for order in ("ab", "ba")]
     table = list(label_noise(of(write(rows, tmp_path / "c.parquet"), {}), **SETTINGS))
     assert all(set(row) <= {*LABEL_NOISE} for row in table)
@@ -180,23 +264,37 @@ def test_label_noise_is_undone_at_its_rate(tmp_path, flips):
     assert votes["flip_rate"] == pytest.approx(flips, abs=0.025)  # three standard errors
     truth = 0.3 * 0.9 + 0.7 * 0.1 - 0.3
     assert abs(votes["estimate"] - truth) < 3 * (votes["ci_high"] - votes["ci_low"]) / 3.29
-    shown = {row["flip_rate"]: row["estimate"] for row in table if row["origin"] == "assumed" and "estimate" in row}
-    human, judge = np.mean([row["humans_a"] / 3 for row in rows]), np.mean([row["outcome"] == "a" for row in rows])
+    shown = {
+        row["flip_rate"]: row["estimate"]
+        for row in table
+        if row["origin"] == "assumed" and "estimate" in row
+    }
+    human, judge = (
+        np.mean([row["humans_a"] / 3 for row in rows]),
+        np.mean([row["outcome"] == "a" for row in rows]),
+    )
     assert shown == pytest.approx({rate: judge - (human - rate) / (1 - 2 * rate) for rate in shown})
     assert set(shown) == {0, 0.05, 0.1, 0.15, 0.2, 0.25}
 
 
 def test_the_rate_at_which_the_conclusion_changes(tmp_path):
-    """The judge chooses its answer in 70 % of the comparisons, the humans in 80 %: fewer, and with flips even fewer."""
+    """The judge chooses its answer in 70 % of the comparisons, the humans in 80 %: fewer, and with
+    flips even fewer.
+    """
     rows = rows_of(
-        lambda number: "a" if number % 10 < 7 else "b", lambda number: "a" if number % 10 < 8 else "b", questions=200
+        lambda number: "a" if number % 10 < 7 else "b",
+        lambda number: "a" if number % 10 < 8 else "b",
+        questions=200,
     )
     table = list(label_noise(of(write(rows, tmp_path / "c.parquet"), {}), **SETTINGS))
     row, *others = (row for row in table if row["quantity"] == "self_bias")
     assert (row["flip_rate"], row["changes_at"]) == (0, None)
-    assert [other.get("estimate") is None for other in others] == [False, False, False, False, True]  # beyond 20 % of 1
+    # Beyond 20 % of 1
+    assert [other.get("estimate") is None for other in others] == [False, False, False, False, True]
     rows = rows_of(
-        lambda number: "a" if number % 10 < 9 else "b", lambda number: "a" if number % 10 < 8 else "b", questions=200
+        lambda number: "a" if number % 10 < 9 else "b",
+        lambda number: "a" if number % 10 < 8 else "b",
+        questions=200,
     )
     table = list(label_noise(of(write(rows, tmp_path / "c.parquet"), {}), **SETTINGS))
     assert 0.05 < next(row["changes_at"] for row in table if row["quantity"] == "self_bias") < 0.15

@@ -1,4 +1,6 @@
-"""Cognitive biases of any comparisons against loops over them, and the thresholds of random choices."""
+"""Cognitive biases of any comparisons against loops over them, and the thresholds of random
+choices.
+"""
 
 import itertools
 
@@ -8,7 +10,12 @@ from analyses import cognitive_table
 
 from random_comparisons import SETTINGS, compared, write
 from recuse.base.tables import read_table
-from recuse.pairwise.cognitive import CLOSED_FORM, COGNITIVE_BIASES, cognitive_biases, judges_without_answers
+from recuse.pairwise.cognitive import (
+    CLOSED_FORM,
+    COGNITIVE_BIASES,
+    cognitive_biases,
+    judges_without_answers,
+)
 
 MODELS = "GPT-4", "Koala", "LLaMA"
 KEY = "experiment", "condition", "judge", "item", "model_a", "model_b", "order"
@@ -20,33 +27,76 @@ TESTS = {  # in which conditions each bias is looked for
 }
 
 
-def verdict(judge, item, models, order, outcome, *, condition="order", lengths=(None, None), favoured=None, **settings):
-    names = ("judge", "item", "model_a", "model_b", "order", "outcome", "length_a", "length_b", "condition", "favoured")
+def verdict(
+    judge,
+    item,
+    models,
+    order,
+    outcome,
+    *,
+    condition="order",
+    lengths=(None, None),
+    favoured=None,
+    **settings,
+):
+    names = (
+        "judge",
+        "item",
+        "model_a",
+        "model_b",
+        "order",
+        "outcome",
+        "length_a",
+        "length_b",
+        "condition",
+        "favoured",
+    )
     values = (judge, item, *models, order, outcome, *lengths, condition, favoured)
-    return dict(zip(names, values, strict=True)) | {"experiment": "", "human": None, "vote": 1} | settings
+    return (
+        dict(zip(names, values, strict=True))
+        | {"experiment": "", "human": None, "vote": 1}
+        | settings
+    )
 
 
 def both(judge, item, outcomes, *, models=("x", "y"), favoured=(None, None), **settings):
     """The two verdicts of one comparison; `outcomes` and `favoured` of the order ab, then of ba."""
     of_order = zip(("ab", "ba"), outcomes, favoured, strict=True)
-    return [verdict(judge, item, models, order, outcome, favoured=answer, **settings) for order, outcome, answer in of_order]
+    return [
+        verdict(judge, item, models, order, outcome, favoured=answer, **settings)
+        for order, outcome, answer in of_order
+    ]
 
 
 def drawn(seed, *, questions=8):
-    """Verdicts of a model, a judge that wrote no answer, and one that makes nothing but errors; all may be missing."""
+    """Verdicts of a model, a judge that wrote no answer, and one that makes nothing but errors; all
+    may be missing.
+    """
     draw = np.random.default_rng(seed)
     rows = []
     conditions = ("", "order", "compassion", "bandwagon", "attentional", "control")
-    places = [(condition, "") for condition in conditions] + [("order", "again"), ("bandwagon", "again")]
+    places = [(condition, "") for condition in conditions] + [
+        ("order", "again"),
+        ("bandwagon", "again"),
+    ]
     pairs = list(itertools.combinations(MODELS, 2))
     for (condition, experiment), item, models in itertools.product(places, range(questions), pairs):
         lengths = [None if draw.random() < 0.1 else float(draw.integers(1, 4)) for _ in "ab"]
         for judge, order in itertools.product(("GPT-4", "nobody", "mute"), ("ab", "ba")):
-            outcome = "error" if judge == "mute" else str(draw.choice(["a", "b", "tie", "error"], p=[0.4, 0.4, 0.1, 0.1]))
+            outcome = (
+                "error"
+                if judge == "mute"
+                else str(draw.choice(["a", "b", "tie", "error"], p=[0.4, 0.4, 0.1, 0.1]))
+            )
             stated = condition in ("bandwagon", "attentional") and draw.random() < 0.9
             favoured = str(draw.choice(["a", "b"])) if stated else None
             if draw.random() < 0.9:
-                settings = {"condition": condition, "lengths": lengths, "favoured": favoured, "experiment": experiment}
+                settings = {
+                    "condition": condition,
+                    "lengths": lengths,
+                    "favoured": favoured,
+                    "experiment": experiment,
+                }
                 rows.append(verdict(judge, f"q{item}", models, order, outcome, **settings))
     return rows
 
@@ -55,11 +105,15 @@ LEFT_OUT = "left out"
 
 
 def shown(bias, pair, favoured):
-    """None if a comparison does not concern a bias, LEFT_OUT if it is uninformative, else whether it is biased."""
+    """None if a comparison does not concern a bias, LEFT_OUT if it is uninformative, else whether
+    it is biased.
+    """
     ab, ba = pair.get("ab"), pair.get("ba")
     if ab is None or ba is None:
         own = pair["judge"] in (pair["model_a"], pair["model_b"])
-        return None if bias == "salience" or (bias.startswith("egocentric") and not own) else LEFT_OUT
+        return (
+            None if bias == "salience" or (bias.startswith("egocentric") and not own) else LEFT_OUT
+        )
     places = {"a": "first", "b": "last"}.get(ab), {"a": "last", "b": "first"}.get(ba)
     if bias.endswith(("_first", "_last")):
         return places == (bias.split("_")[1],) * 2
@@ -76,26 +130,38 @@ def shown(bias, pair, favoured):
 
 
 def by_hand(rows):
-    """By experiment, judge and bias: question and what `shown` says of each comparison; whether verdicts are valid."""
+    """By experiment, judge and bias: question and what `shown` says of each comparison; whether
+    verdicts are valid.
+    """
     statements = {tuple(row[name] for name in KEY): row["favoured"] for row in rows}
     results, valid = {}, {}
     for pair, (bias, conditions) in itertools.product(compared(rows), TESTS.items()):
         if pair["condition"] in conditions:
-            favoured = tuple(statements.get((*(pair[name] for name in KEY[:-1]), order)) for order in ("ab", "ba"))
+            favoured = tuple(
+                statements.get((*(pair[name] for name in KEY[:-1]), order))
+                for order in ("ab", "ba")
+            )
             result = shown(bias, pair, favoured)
             key = pair["experiment"], pair["judge"], bias
-            valid.setdefault(key, []).extend(pair[order] != "error" for order in ("ab", "ba") if order in pair)
+            valid.setdefault(key, []).extend(
+                pair[order] != "error" for order in ("ab", "ba") if order in pair
+            )
             if result is not None:
                 results.setdefault(key, []).append((pair["item"], result))
     return results, valid
 
 
 def table(rows, folder, **settings):
-    return list(cognitive_biases(write(rows, folder / "comparisons.parquet"), **{**SETTINGS, **settings}))
+    return list(
+        cognitive_biases(write(rows, folder / "comparisons.parquet"), **{**SETTINGS, **settings})
+    )
 
 
 def shares(rows, folder):
-    return {(row["judge"], row["bias"]): (row["biased"], row["n"], row["left_out"]) for row in table(rows, folder)}
+    return {
+        (row["judge"], row["bias"]): (row["biased"], row["n"], row["left_out"])
+        for row in table(rows, folder)
+    }
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -115,7 +181,9 @@ def test_every_share_is_that_of_a_loop_over_comparisons(tmp_path, seed):
         assert 0 <= row["chance"] <= row["random"]
         assert row["above_random"] == ("yes" if row["share"] > row["chance"] else "no")
         assert row["origin"] == "computed"
-    assert all(any(row["left_out"] for row in results if row["bias"] == bias) for bias in CLOSED_FORM)
+    assert all(
+        any(row["left_out"] for row in results if row["bias"] == bias) for bias in CLOSED_FORM
+    )
     present = {judge: {bias for _, other, bias in keys if other == judge} for _, judge, _ in keys}
     assert present["GPT-4"] == set(CLOSED_FORM)
     assert present["nobody"] == set(CLOSED_FORM) - {"egocentric_order", "egocentric_comp"}
@@ -130,10 +198,14 @@ def test_what_counts_for_which_bias(tmp_path):
         *both("GPT-4", "2", ("a", "b"), lengths=(3.0, 2.0), **own),  # the first place twice
         *both("GPT-4", "3", ("b", "a"), lengths=(3.0, 2.0), **own),  # the last place twice
         *both("GPT-4", "4", ("error", "a"), lengths=(3.0, 2.0), **own),  # counts, but shows nothing
-        *both("GPT-4", "5", ("tie", "tie"), lengths=(3.0, 2.0), **own),  # as does this; no answer is chosen
-        *both("GPT-4", "6", ("b", "b"), lengths=(2.0, 2.0), condition=""),  # of others, of equal length
-        verdict("GPT-4", "7", ("GPT-4", "Koala"), "ab", "a", lengths=(3.0, 2.0)),  # one order alone does not count
-        *both("GPT-4", "8", ("b", "b"), models=("Koala", "GPT-4"), vote=2),  # its own, of unknown length
+        # As does this; no answer is chosen
+        *both("GPT-4", "5", ("tie", "tie"), lengths=(3.0, 2.0), **own),
+        # Of others, of equal length
+        *both("GPT-4", "6", ("b", "b"), lengths=(2.0, 2.0), condition=""),
+        # One order alone does not count
+        verdict("GPT-4", "7", ("GPT-4", "Koala"), "ab", "a", lengths=(3.0, 2.0)),
+        # Its own, of unknown length
+        *both("GPT-4", "8", ("b", "b"), models=("Koala", "GPT-4"), vote=2),
     ]
     assert shares(rows, tmp_path) == {
         ("GPT-4", "order_first"): (1, 7, 1),
@@ -144,20 +216,32 @@ def test_what_counts_for_which_bias(tmp_path):
 
 
 def test_a_bias_whose_comparisons_are_all_left_out_has_no_share(tmp_path):
-    rows = [row for item in "12" for row in both("j", item, ("a", "a"), condition="bandwagon", favoured=("a", None))]
+    rows = [
+        row
+        for item in "12"
+        for row in both("j", item, ("a", "a"), condition="bandwagon", favoured=("a", None))
+    ]
     rows += [row for item in "12" for row in both("j", item, ("a", "a"))]
     results = {row["bias"]: row for row in table(rows, tmp_path)}
     assert set(results) == {"bandwagon", "order_first", "order_last", "salience"}
     for bias in ("bandwagon", "salience"):
         row = results[bias]
-        assert (row["share"], row["above_random"], row["n"], row["left_out"], row["valid"]) == (None, None, 0, 2, 1)
+        assert (row["share"], row["above_random"], row["n"], row["left_out"], row["valid"]) == (
+            None,
+            None,
+            0,
+            2,
+            1,
+        )
         assert np.isnan([row["ci_low"], row["ci_high"]]).all()
 
 
 def test_judges_without_answers_of_their_own(tmp_path, capsys):
     own = {"models": ("GPT-4", "Koala")}
     rows = both("gpt-4", "1", ("a", "a"), **own) + both("GPT-4", "1", ("a", "a"), **own)
-    rows += both("x", "1", ("a", "a")) + both("x", "1", ("a", "a"), condition="compassion", experiment="e", **own)
+    rows += both("x", "1", ("a", "a")) + both(
+        "x", "1", ("a", "a"), condition="compassion", experiment="e", **own
+    )
     rows += both("z", "1", ("a", "a"), condition="bandwagon", favoured=("a", "a"))
     path = write(rows, tmp_path / "comparisons.parquet")
     assert judges_without_answers(path) == [("", "gpt-4"), ("e", "x")]
@@ -173,7 +257,9 @@ def test_judges_without_answers_of_their_own(tmp_path, capsys):
 def test_random_choices_come_near_the_thresholds_and_biased_ones_do_not(tmp_path):
     draw = np.random.default_rng(5)
     rows = []
-    for condition, item in itertools.product(("order", "compassion", "bandwagon", "attentional"), range(1500)):
+    for condition, item in itertools.product(
+        ("order", "compassion", "bandwagon", "attentional"), range(1500)
+    ):
         settings = {"condition": condition, "lengths": (2.0, 1.0), "models": ("Fair", "First")}
         favoured = tuple(str(side) for side in draw.choice(["a", "b"], 2))
         fair = tuple(str(side) for side in draw.choice(["a", "b"], 2))
@@ -189,9 +275,13 @@ def test_random_choices_come_near_the_thresholds_and_biased_ones_do_not(tmp_path
 
 
 def test_chance_of_a_judge_with_ties_is_that_of_its_choices(tmp_path):
-    """Half of the comparisons are ties in both orders, the others two fair choices: an own answer stands in 1/4 of these."""
+    """Half of the comparisons are ties in both orders, the others two fair choices: an own answer
+    stands in 1/4 of these.
+    """
     generator = np.random.default_rng(3)
-    outcomes = np.where(generator.random((4000, 1)) < 0.5, "tie", generator.choice(["a", "b"], (4000, 2)))
+    outcomes = np.where(
+        generator.random((4000, 1)) < 0.5, "tie", generator.choice(["a", "b"], (4000, 2))
+    )
     rows = []
     for number, chosen in enumerate(np.broadcast_to(outcomes, (4000, 2)).tolist()):
         rows += both("j", str(number), chosen, models=("j", "n"))

@@ -1,13 +1,32 @@
-"""The regression of verdicts against independent fits: statsmodels on raw rows, a naive likelihood, finite differences."""
+"""The regression of verdicts against independent fits: statsmodels on raw rows, a naive likelihood,
+finite differences.
+"""
 
 import numpy as np
 import pytest
 
 from pair_worlds import PairWorld, draw
-from recuse.pairwise.davidson import FAMILY, KINDS, LENGTH, POSITION, SELF, SENSITIVITY, STRENGTH, TIE, Cells
+from recuse.pairwise.davidson import (
+    FAMILY,
+    KINDS,
+    LENGTH,
+    POSITION,
+    SELF,
+    SENSITIVITY,
+    STRENGTH,
+    TIE,
+    Cells,
+)
 from recuse.pairwise.maximum import fit
 
-BUSY = {"judges": 4, "models": 5, "questions": 12, "self_bias": 0.5, "positions": (-0.4, 0.6), "both_orders": True}
+BUSY = {
+    "judges": 4,
+    "models": 5,
+    "questions": 12,
+    "self_bias": 0.5,
+    "positions": (-0.4, 0.6),
+    "both_orders": True,
+}
 ALL_BUT_SENSITIVITY = [kind for kind in KINDS if kind != SENSITIVITY]
 
 
@@ -25,7 +44,9 @@ def eta_of_row(verdicts, row, value):
             eta += side * value(SELF, judge)
         elif verdicts.family_of_model[model] == verdicts.family_of_judge[judge]:
             eta += side * value(FAMILY, verdicts.family_of_judge[judge])
-    return eta + verdicts.sign[row] * value(POSITION, judge) + verdicts.x[row] * value(LENGTH, judge)
+    return (
+        eta + verdicts.sign[row] * value(POSITION, judge) + verdicts.x[row] * value(LENGTH, judge)
+    )
 
 
 def naive(verdicts, coefficients):
@@ -36,10 +57,18 @@ def naive(verdicts, coefficients):
         return coefficients[cells.terms.start[kind] + code]
 
     total = 0.0
-    with_ties = {judge for judge, outcome in zip(verdicts.judge, verdicts.outcome, strict=True) if outcome == 2}
+    with_ties = {
+        judge
+        for judge, outcome in zip(verdicts.judge, verdicts.outcome, strict=True)
+        if outcome == 2
+    }
     for row in range(len(verdicts.judge)):
         eta, judge = eta_of_row(verdicts, row, value), verdicts.judge[row]
-        weights = [np.exp(eta / 2), np.exp(-eta / 2), np.exp(value(TIE, judge)) if judge in with_ties else 0.0]
+        weights = [
+            np.exp(eta / 2),
+            np.exp(-eta / 2),
+            np.exp(value(TIE, judge)) if judge in with_ties else 0.0,
+        ]
         total += np.log(weights[verdicts.outcome[row]] / sum(weights))
     return total
 
@@ -48,7 +77,9 @@ def naive(verdicts, coefficients):
 def test_likelihood_and_derivatives_equal_a_loop_over_verdicts(settings):
     verdicts = verdicts_of(**settings)
     cells = Cells(verdicts)
-    coefficients = cells.terms.defaults() + 0.3 * np.random.default_rng(0).standard_normal(cells.terms.count)
+    coefficients = cells.terms.defaults() + 0.3 * np.random.default_rng(0).standard_normal(
+        cells.terms.count
+    )
     state = cells.at(coefficients)
     assert state.log_likelihood == pytest.approx(naive(verdicts, coefficients), rel=1e-12)
     steps = 1e-5 * np.eye(cells.terms.count)
@@ -61,22 +92,30 @@ def test_likelihood_and_derivatives_equal_a_loop_over_verdicts(settings):
 
 
 def design_of(verdicts, kinds):
-    """Regressors of each verdict, by differences of `eta_of_row`, without the strength of the last model; their places."""
+    """Regressors of each verdict, by differences of `eta_of_row`, without the strength of the last
+    model; their places.
+    """
     cells = Cells(verdicts)
     places = [place for kind in kinds for place in cells.terms.places(kind) if cells.present[place]]
     places.remove(cells.terms.start[STRENGTH] + len(verdicts.models) - 1)
     base = cells.terms.defaults()
 
     def eta(coefficients, row):
-        return eta_of_row(verdicts, row, lambda kind, code: coefficients[cells.terms.start[kind] + code])
+        return eta_of_row(
+            verdicts, row, lambda kind, code: coefficients[cells.terms.start[kind] + code]
+        )
 
     unit = np.eye(cells.terms.count)
     rows = range(len(verdicts.judge))
-    return np.array([[eta(base + unit[place], row) - eta(base, row) for place in places] for row in rows]), places
+    return np.array(
+        [[eta(base + unit[place], row) - eta(base, row) for place in places] for row in rows]
+    ), places
 
 
 def summing_to_zero(values, strengths):
-    """The matrix from coefficients with the last model at 0 to those with strengths that sum to 0."""
+    """The matrix from coefficients with the last model at 0 to those with strengths that sum to
+    0.
+    """
     turned = np.eye(len(values) + 1, len(values))
     order = [*range(strengths), len(values), *range(strengths, len(values))]
     turned = turned[order]
@@ -103,7 +142,9 @@ def test_without_ties_equal_to_statsmodels_on_raw_rows():
 
 
 def test_with_ties_equal_to_statsmodels_poisson_on_outcomes():
-    """The multinomial likelihood is that of Poisson counts of three outcomes with an effect of each judge, pair and order."""
+    """The multinomial likelihood is that of Poisson counts of three outcomes with an effect of each
+    judge, pair and order.
+    """
     import statsmodels.api as sm
 
     verdicts = verdicts_of(ties=0.5, models=6, questions=6)
@@ -114,13 +155,18 @@ def test_with_ties_equal_to_statsmodels_poisson_on_outcomes():
     first = np.unique(cells.group, return_index=True)[1]
     of_tie = np.eye(len(verdicts.judges))[verdicts.judge[first]]
     blocks = [
-        np.hstack([side * design[first] / 2, tie * of_tie, np.eye(len(first))]) for side, tie in ((1, 0), (-1, 0), (0, 1))
+        np.hstack([side * design[first] / 2, tie * of_tie, np.eye(len(first))])
+        for side, tie in ((1, 0), (-1, 0), (0, 1))
     ]
-    theirs = sm.GLM(cells.counts.ravel(), np.vstack(blocks), family=sm.families.Poisson()).fit(tol=1e-14, maxiter=200)
+    theirs = sm.GLM(cells.counts.ravel(), np.vstack(blocks), family=sm.families.Poisson()).fit(
+        tol=1e-14, maxiter=200
+    )
     models = len(verdicts.models)
     turned = summing_to_zero(theirs.params[: len(places)], models - 1)
     ours = np.insert(places, models - 1, models - 1)
-    np.testing.assert_allclose(fitted.coefficients[ours], turned @ theirs.params[: len(places)], atol=1e-9)
+    np.testing.assert_allclose(
+        fitted.coefficients[ours], turned @ theirs.params[: len(places)], atol=1e-9
+    )
     ties = theirs.params[len(places) : len(places) + len(verdicts.judges)]
     np.testing.assert_allclose(fitted.coefficients[cells.terms.places(TIE)], ties, atol=1e-9)
 
@@ -152,9 +198,15 @@ def test_sensitivities_are_at_the_maximum_of_the_naive_likelihood():
 def test_errors_are_near_those_of_leaving_out_each_question():
     verdicts = verdicts_of(questions=60, ties=0.3, sensitivities=(0.6, 1.4))
     fitted = fit(Cells(verdicts), KINDS, precision={SENSITIVITY: 1.0})
-    without = [fit(Cells(verdicts.among(verdicts.item != item)), KINDS, precision={SENSITIVITY: 1.0}) for item in range(60)]
+    without = [
+        fit(Cells(verdicts.among(verdicts.item != item)), KINDS, precision={SENSITIVITY: 1.0})
+        for item in range(60)
+    ]
     drawn = np.array([each.coefficients for each in without])
     jackknife = np.sqrt(59 / 60 * ((drawn - drawn.mean(axis=0)) ** 2).sum(axis=0))
-    ratio = np.sqrt(fitted.covariance(fitted.influence).diagonal())[fitted.identified] / jackknife[fitted.identified]
+    ratio = (
+        np.sqrt(fitted.covariance(fitted.influence).diagonal())[fitted.identified]
+        / jackknife[fitted.identified]
+    )
     assert (ratio > 0.9).all()
     assert (ratio < 1.1).all()

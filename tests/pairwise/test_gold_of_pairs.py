@@ -1,4 +1,6 @@
-"""Self-preference by a key: every contrast against a loop over verdicts, planted values recovered, refusals."""
+"""Self-preference by a key: every contrast against a loop over verdicts, planted values recovered,
+refusals.
+"""
 
 import itertools
 import math
@@ -58,7 +60,14 @@ def rows_of(columns, families=()):
         select * replace (right_a = 'true' as right_a, right_b = 'true' as right_b) from given""")
     judges = create_marks_of_pairs(connection, "keyed_verdicts")
     rows = list(
-        gold(connection, families=dict(families), judges=judges, cases=CASES_OF_PAIRS, confidence=CONFIDENCE, power=0.8)
+        gold(
+            connection,
+            families=dict(families),
+            judges=judges,
+            cases=CASES_OF_PAIRS,
+            confidence=CONFIDENCE,
+            power=0.8,
+        )
     )
     assert not {name for row in rows for name in row} - set(GOLD)
     return rows
@@ -75,12 +84,16 @@ def thinned(columns, share, seed=0):
 
 
 def spoilt(columns, seed=0):
-    """With a second vote, ties and errors in some verdicts, and a tenth of the questions without a key."""
+    """With a second vote, ties and errors in some verdicts, and a tenth of the questions without a
+    key.
+    """
     draw, rows = np.random.default_rng(seed), len(columns["judge"])
     twice = {name: np.concatenate([values, values]) for name, values in columns.items()}
     twice["vote"] = np.repeat([1, 2], rows)
     changed = draw.random(2 * rows)
-    twice["outcome"] = np.where(changed < 0.1, "tie", np.where(changed < 0.2, "error", twice["outcome"])).astype(object)
+    twice["outcome"] = np.where(
+        changed < 0.1, "tie", np.where(changed < 0.2, "error", twice["outcome"])
+    ).astype(object)
     unkeyed = np.char.endswith(twice["item"].astype(str), "7")
     for side in ("right_a", "right_b"):
         twice[side] = np.where(unkeyed, None, twice[side])
@@ -88,7 +101,9 @@ def spoilt(columns, seed=0):
 
 
 def sides(columns):
-    """Each answer of each valid verdict: judge, item, model, other model, whether each is right, points of the first."""
+    """Each answer of each valid verdict: judge, item, model, other model, whether each is right,
+    points of the first.
+    """
     names = ("judge", "item", "model_a", "model_b", "outcome", "right_a", "right_b")
     for judge, item, a, b, outcome, *right in zip(*(columns[name] for name in names), strict=True):
         if None not in right and outcome != "error":
@@ -102,7 +117,9 @@ def naive(columns, families):
     """(quantity, term, case, baseline) -> contrast and standard error, by loops over verdicts."""
     points = defaultdict(list)
     for judge, item, model, other, right, other_right, won in sides(columns):
-        case = {(1, 0): LEGITIMATE, (0, 1): HARMFUL, (1, 1): "both right", (0, 0): "both wrong"}[right, other_right]
+        case = {(1, 0): LEGITIMATE, (0, 1): HARMFUL, (1, 1): "both right", (0, 0): "both wrong"}[
+            right, other_right
+        ]
         points[case, item, judge, model, other].append(won)
     marks = {key: float(np.mean(values)) for key, values in points.items()}
     family = lambda name: families.get(name, name)  # noqa: E731
@@ -119,7 +136,9 @@ def naive(columns, families):
             by_term["family_bias", family(judge), case].append((item, judge, model, other))
     result = {}
     for (quantity, term, case), pairs in by_term.items():
-        contrasts = {baseline: defaultdict(list) for baseline in BASELINES if baseline != OTHER_ANSWERS}
+        contrasts = {
+            baseline: defaultdict(list) for baseline in BASELINES if baseline != OTHER_ANSWERS
+        }
         for item, judge, model, other in pairs:
             y = marks[case, item, judge, model, other]
             judging = [
@@ -127,15 +146,23 @@ def naive(columns, families):
                 and family(k) not in (family(model), family(other), family(judge))
             ]  # fmt: skip
             if judging:
-                contrasts[OTHER_JUDGES][item].append(y - np.mean([marks[case, item, k, model, other] for k in judging]))
+                contrasts[OTHER_JUDGES][item].append(
+                    y - np.mean([marks[case, item, k, model, other] for k in judging])
+                )
             if answers[case, item, judge]:
-                mean = np.mean([marks[case, item, judge, *pair] for pair in answers[case, item, judge]])
+                mean = np.mean(
+                    [marks[case, item, judge, *pair] for pair in answers[case, item, judge]]
+                )
                 contrasts[SAME_QUESTIONS][item].append(y - mean)
             differences = []
             for k in judging:
-                common = [pair for pair in answers[case, item, judge] if pair in answers[case, item, k]]
+                common = [
+                    pair for pair in answers[case, item, judge] if pair in answers[case, item, k]
+                ]
                 if common:
-                    expected = np.mean([marks[case, item, judge, *p] - marks[case, item, k, *p] for p in common])
+                    expected = np.mean(
+                        [marks[case, item, judge, *p] - marks[case, item, k, *p] for p in common]
+                    )
                     differences.append(y - marks[case, item, k, model, other] - expected)
             if differences:
                 contrasts[BOTH][item].append(float(np.mean(differences)))
@@ -179,35 +206,51 @@ def test_every_contrast_equals_a_loop_over_verdicts(columns, families):
         meat = sum(fit.resid[groups == group].sum() ** 2 for group in range(len(by_item)))
         error = math.sqrt(len(by_item) / (len(by_item) - 1) * meat) / len(values)
         robust = fit.get_robustcov_results("cluster", groups=groups, use_correction=False)
-        assert robust.bse[0] * math.sqrt(len(by_item) / (len(by_item) - 1)) == pytest.approx(error, rel=1e-9)
+        assert robust.bse[0] * math.sqrt(len(by_item) / (len(by_item) - 1)) == pytest.approx(
+            error, rel=1e-9
+        )
         assert row["std_error"] == pytest.approx(error, rel=1e-9)
         reach = t.ppf((1 + CONFIDENCE) / 2, len(by_item) - 1) * error
-        assert (row["ci_low"], row["ci_high"]) == pytest.approx((values.mean() - reach, values.mean() + reach), abs=1e-9)
+        assert (row["ci_low"], row["ci_high"]) == pytest.approx(
+            (values.mean() - reach, values.mean() + reach), abs=1e-9
+        )
 
 
 def test_all_other_answers_are_two_clustered_means():
     """Against an OLS of marks on a dummy of own answers, clustered by question."""
     columns = drawn(questions=60)
     row = next(
-        row for row in rows_of(columns) if (row["term"], row["case"], row.get("baseline")) == ("C", HARMFUL, OTHER_ANSWERS)
+        row
+        for row in rows_of(columns)
+        if (row["term"], row["case"], row.get("baseline")) == ("C", HARMFUL, OTHER_ANSWERS)
     )
     marks = defaultdict(list)
     for judge, item, wrong, right, is_right, other_is_right, won in sides(columns):
         if judge == "C" and other_is_right > is_right and (wrong == "C" or right != "C"):
             marks[item, wrong, right].append(won)
-    columns = zip(*((np.mean(values), wrong == "C", item) for (item, wrong, _), values in marks.items()), strict=True)
+    columns = zip(
+        *((np.mean(values), wrong == "C", item) for (item, wrong, _), values in marks.items()),
+        strict=True,
+    )
     y, of_self, items = map(np.array, columns)
     groups = np.unique(items, return_inverse=True)[1]
     fit = sm.OLS(y, sm.add_constant(of_self.astype(float))).fit()
     robust = fit.get_robustcov_results("cluster", groups=groups, use_correction=False)
     questions = len(set(groups[of_self]))
     assert row["estimate"] == pytest.approx(robust.params[1], abs=1e-9)
-    assert row["std_error"] == pytest.approx(robust.bse[1] * math.sqrt(questions / (questions - 1)), rel=1e-9)
+    assert row["std_error"] == pytest.approx(
+        robust.bse[1] * math.sqrt(questions / (questions - 1)), rel=1e-9
+    )
 
 
 def test_planted_preferences_are_recovered():
-    """Mean over 40 studies within 4 standard errors of what is planted, and 90 % intervals in their place, judge by judge."""
-    planted = {(row["judge"], row["quantity"]): row["planted"] for row in planted_by_key(declared_key_world(WORLD))}
+    """Mean over 40 studies within 4 standard errors of what is planted, and 90 % intervals in their
+    place, judge by judge.
+    """
+    planted = {
+        (row["judge"], row["quantity"]): row["planted"]
+        for row in planted_by_key(declared_key_world(WORLD))
+    }
     estimates, inside = defaultdict(list), defaultdict(list)
     for seed in range(40):
         for row in rows_of(drawn(seed)):
@@ -217,22 +260,33 @@ def test_planted_preferences_are_recovered():
                 inside[key].append(row["ci_low"] <= planted[key] <= row["ci_high"])
     assert estimates.keys() == planted.keys()
     for key, values in estimates.items():
-        assert abs(np.mean(values) - planted[key]) < 4 * np.std(values) / math.sqrt(len(values)), key
+        assert abs(np.mean(values) - planted[key]) < 4 * np.std(values) / math.sqrt(len(values)), (
+            key
+        )
         assert sum(inside[key]) >= 29, key  # fewer has a probability of 0.1 % at 90 %
     assert 0.85 < np.mean([each for of in inside.values() for each in of]) < 0.95
 
 
 def test_inaccurate_judges_seem_biased_by_the_simple_baselines_alone():
-    """With nothing planted, other judges and other answers are excluded in most studies, the baseline of both in a tenth."""
+    """With nothing planted, other judges and other answers are excluded in most studies, the
+    baseline of both in a tenth.
+    """
     judges = {
-        name: {key: judge[key] for key in ("mistake", "struggle") if key in judge} for name, judge in WORLD["judges"].items()
+        name: {key: judge[key] for key in ("mistake", "struggle") if key in judge}
+        for name, judge in WORLD["judges"].items()
     }
     excluded, seeds, claims = defaultdict(int), 30, 0
     for seed in range(seeds):
-        rows = [row for row in rows_of(drawn(seed, judges=judges)) if row["case"] == HARMFUL and "n" in row]
+        rows = [
+            row
+            for row in rows_of(drawn(seed, judges=judges))
+            if row["case"] == HARMFUL and "n" in row
+        ]
         for row in rows:
             excluded[row["term"], row["baseline"]] += row["ci_low"] > 0
-        claims += any(row.get("verdict") == Verdict.ESTABLISHED and row["favours"] == "yes" for row in rows)
+        claims += any(
+            row.get("verdict") == Verdict.ESTABLISHED and row["favours"] == "yes" for row in rows
+        )
     assert excluded["E", OTHER_JUDGES] == seeds
     assert excluded["B", OTHER_ANSWERS] > seeds / 2
     assert max(count for (_, baseline), count in excluded.items() if baseline == BOTH) <= 6
@@ -252,7 +306,10 @@ def test_a_preference_for_a_place_cancels():
         if "n" in row and row["baseline"] != OTHER_ANSWERS and row["case"] != LEGITIMATE_SHARE:
             assert (row["share"], row["estimate"], row["std_error"]) == (0.5, 0.0, 0.0)
             assert row["ci_low"] < 0 < row["ci_high"]
-            assert row.get("verdict", Verdict.NOT_SHOWN) in (Verdict.NOT_SHOWN, Verdict.INCONCLUSIVE)
+            assert row.get("verdict", Verdict.NOT_SHOWN) in (
+                Verdict.NOT_SHOWN,
+                Verdict.INCONCLUSIVE,
+            )
 
 
 def test_refusals_have_codes():
@@ -263,13 +320,22 @@ def test_refusals_have_codes():
         for name, values in parts.items():
             kept &= np.isin(columns[name].astype(str), values)
         rows = rows_of({name: values[kept] for name, values in columns.items()})
-        return {row["reason"] for row in rows if row.get("verdict") == Verdict.INCONCLUSIVE and row["case"] == HARMFUL}
+        return {
+            row["reason"]
+            for row in rows
+            if row.get("verdict") == Verdict.INCONCLUSIVE and row["case"] == HARMFUL
+        }
 
     assert Reason.NO_OTHER_JUDGE in reasons(judge=["A"])
     assert Reason.NO_OTHER_ANSWERS in reasons(model_a=["A"], judge=["A", "B", "C"])
-    assert Reason.NO_OWN_OF_CASE in reasons(model_a=["A", "B"], model_b=["B", "C"], judge=["A", "F"])
+    assert Reason.NO_OWN_OF_CASE in reasons(
+        model_a=["A", "B"], model_b=["B", "C"], judge=["A", "F"]
+    )
     few = [f"Question {number:02}" for number in range(1, FEW)]
-    assert {code(reason) for reason in reasons(item=few)} == {Reason.FEW_QUESTIONS, Reason.NO_OWN_OF_CASE}
+    assert {code(reason) for reason in reasons(item=few)} == {
+        Reason.FEW_QUESTIONS,
+        Reason.NO_OWN_OF_CASE,
+    }
 
 
 def test_verdicts_follow_the_intervals():
@@ -292,7 +358,9 @@ def test_verdicts_follow_the_intervals():
 def test_comparisons_without_a_key_are_refused():
     columns = drawn(questions=2)
     columns["right_a"] = np.full(len(columns["judge"]), None)
-    with pytest.raises(DataError, match="no comparison has a key; write columns right_a and right_b"):
+    with pytest.raises(
+        DataError, match="no comparison has a key; write columns right_a and right_b"
+    ):
         rows_of(columns)
 
 
@@ -315,7 +383,9 @@ def test_planted_rows_are_of_judges_that_are_models():
 
 
 def test_the_legitimate_share_is_that_of_own_answers_that_win():
-    """Right ones among own wins where one answer is right, and the same of the other judges, by loops over verdicts."""
+    """Right ones among own wins where one answer is right, and the same of the other judges, by
+    loops over verdicts.
+    """
     columns = drawn(questions=60)
     marks = defaultdict(list)
     for judge, item, model, other, is_right, other_is_right, won in sides(columns):
@@ -324,8 +394,13 @@ def test_the_legitimate_share_is_that_of_own_answers_that_win():
     wins = defaultdict(float)
     for (is_self, is_right, *_), values in marks.items():
         wins[is_self, is_right] += np.mean(values)
-    (row,) = (row for row in rows_of(columns) if (row["term"], row["case"]) == ("C", LEGITIMATE_SHARE))
-    shares = [wins[is_self, True] / (wins[is_self, True] + wins[is_self, False]) for is_self in (True, False)]
+    (row,) = (
+        row for row in rows_of(columns) if (row["term"], row["case"]) == ("C", LEGITIMATE_SHARE)
+    )
+    shares = [
+        wins[is_self, True] / (wins[is_self, True] + wins[is_self, False])
+        for is_self in (True, False)
+    ]
     assert (row["share"], row["baseline_share"]) == pytest.approx(shares, abs=1e-9)
     assert row["estimate"] == pytest.approx(shares[0] - shares[1], abs=1e-9)
     assert row["ci_low"] < row["estimate"] < row["ci_high"]

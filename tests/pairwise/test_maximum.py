@@ -1,4 +1,6 @@
-"""Whether the maximum of a likelihood of verdicts exists, and which coefficients the verdicts determine."""
+"""Whether the maximum of a likelihood of verdicts exists, and which coefficients the verdicts
+determine.
+"""
 
 from dataclasses import replace
 
@@ -12,12 +14,17 @@ LINEAR = [kind for kind in KINDS if kind != SENSITIVITY]
 
 
 def verdicts_of(**settings):
-    return draw(PairWorld(**{"judges": 4, "models": 5, "questions": 12, "both_orders": True} | settings), 3).judges
+    return draw(
+        PairWorld(**{"judges": 4, "models": 5, "questions": 12, "both_orders": True} | settings), 3
+    ).judges
 
 
 def with_own_answers_chosen(verdicts, judge=0):
     of_self = (verdicts.judge == judge) & ((verdicts.first == judge) | (verdicts.second == judge))
-    return replace(verdicts, outcome=np.where(of_self, np.where(verdicts.first == judge, 0, 1), verdicts.outcome))
+    return replace(
+        verdicts,
+        outcome=np.where(of_self, np.where(verdicts.first == judge, 0, 1), verdicts.outcome),
+    )
 
 
 def test_a_judge_that_always_chooses_itself_has_no_finite_term_and_leaves_the_others_alone():
@@ -76,7 +83,9 @@ def test_a_suspect_fit_is_one_near_certainty():
 
 
 def test_one_order_only_tells_own_terms_but_no_common_effect_of_places():
-    world = PairWorld(judges=4, models=6, questions=300, baseline=True, self_bias=0.6, positions=(-0.5, 0.7))
+    world = PairWorld(
+        judges=4, models=6, questions=300, baseline=True, self_bias=0.6, positions=(-0.5, 0.7)
+    )
     verdicts = draw(world, 5).judges
     cells = Cells(verdicts)
     fitted = fit(cells, LINEAR)

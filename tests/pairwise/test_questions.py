@@ -6,7 +6,13 @@ from scipy.stats import binomtest
 
 from random_comparisons import resampled
 from recuse.pairwise import questions as module
-from recuse.pairwise.questions import Group, ends_without_variation, percentile_intervals, quotient, share_intervals
+from recuse.pairwise.questions import (
+    Group,
+    ends_without_variation,
+    percentile_intervals,
+    quotient,
+    share_intervals,
+)
 
 
 def shares(totals):
@@ -22,7 +28,8 @@ def sums_of(questions, seed):
 
 @pytest.mark.parametrize("block", [2_000_000, 50, 1])
 def test_ends_are_those_of_a_loop_over_resampled_questions(monkeypatch, block):
-    monkeypatch.setattr(module, "BLOCK", block)  # how many replicates are held at a time changes nothing
+    # How many replicates are held at a time changes nothing
+    monkeypatch.setattr(module, "BLOCK", block)
     sums = sums_of(9, seed=3)
     values = []
     for times in resampled(range(9), seed=11, replicates=400):
@@ -55,19 +62,25 @@ def test_fewer_than_two_questions_have_no_interval(questions):
 
 
 def test_the_interval_covers_as_often_as_it_says():
-    """600 studies of 60 questions, each of 1 to 6 comparisons whose chance of a success, 0.6 on average, is its own."""
+    """600 studies of 60 questions, each of 1 to 6 comparisons whose chance of a success, 0.6 on
+    average, is its own.
+    """
     draw = np.random.default_rng(5)
     covered = 0
     for replicate in range(600):
         n = draw.integers(1, 7, size=60)
         successes = draw.binomial(n, draw.beta(3, 2, size=60))
         sums = np.stack([successes, n], axis=1).astype(float)
-        low, high = percentile_intervals(sums, shares, confidence=0.9, seed=replicate, replicates=300)
+        low, high = percentile_intervals(
+            sums, shares, confidence=0.9, seed=replicate, replicates=300
+        )
         covered += low[0] <= 0.6 <= high[0]
     assert abs(covered / 600 - 0.9) < 3 * np.sqrt(0.9 * 0.1 / 600)
 
 
-@pytest.mark.parametrize(("n", "confidence"), [(1, 0.9), (2, 0.9), (80, 0.9), (80, 0.99), (10**6, 0.5)])
+@pytest.mark.parametrize(
+    ("n", "confidence"), [(1, 0.9), (2, 0.9), (80, 0.9), (80, 0.99), (10**6, 0.5)]
+)
 def test_ends_without_variation_are_exact(n, confidence):
     for share in (0.0, 1.0):
         ends = ends_without_variation(np.array([share]), np.array([n]), confidence=confidence)
@@ -82,7 +95,10 @@ def test_shares_near_0_and_1_are_covered_as_often_as_nominal(share, questions):
     covered = 0
     draw = np.random.default_rng(9)
     groups = [
-        Group({"judge": str(number)}, np.stack([draw.binomial(1, share, questions), np.ones(questions)], axis=1))
+        Group(
+            {"judge": str(number)},
+            np.stack([draw.binomial(1, share, questions), np.ones(questions)], axis=1),
+        )
         for number in range(1000)
     ]
     without = sum(len(set(group.sums[:, 0])) == 1 for group in groups)

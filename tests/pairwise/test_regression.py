@@ -10,7 +10,16 @@ from random_comparisons import write
 from recuse.base.reasons import Reason, because
 from recuse.inference.verdict import Verdict
 from recuse.model.design import ALL_JUDGES
-from recuse.pairwise.davidson import FAMILY, LENGTH, POSITION, SELF, SENSITIVITY, STRENGTH, TIE, Cells
+from recuse.pairwise.davidson import (
+    FAMILY,
+    LENGTH,
+    POSITION,
+    SELF,
+    SENSITIVITY,
+    STRENGTH,
+    TIE,
+    Cells,
+)
 from recuse.pairwise.maximum import fit
 from recuse.pairwise.regression import (
     NEAR_ONE,
@@ -22,7 +31,15 @@ from recuse.pairwise.regression import (
 from recuse.pairwise.strengths import strength_rows
 from recuse.pairwise.verdicts import verdicts
 
-BIASED = PairWorld(questions=150, self_bias=0.5, family_bias=0.3, ties=0.3, length=0.5, length_human=0.3, positions=(-0.4, 0.6))
+BIASED = PairWorld(
+    questions=150,
+    self_bias=0.5,
+    family_bias=0.3,
+    ties=0.3,
+    length=0.5,
+    length_human=0.3,
+    positions=(-0.4, 0.6),
+)
 
 
 def rows_of(compared):
@@ -46,7 +63,14 @@ def test_planted_biases_are_recovered_by_each_question():
 
 def test_a_judge_that_errs_or_follows_places_is_not_taken_for_one_that_favours_itself():
     """Sensitivity and position are its own: shares alone would move towards one half."""
-    world = replace(BIASED, self_bias=0.0, family_bias=0.0, sensitivities=(0.2, 1.8), positions=(2.0, -2.0), strength_sd=1.2)
+    world = replace(
+        BIASED,
+        self_bias=0.0,
+        family_bias=0.0,
+        sensitivities=(0.2, 1.8),
+        positions=(2.0, -2.0),
+        strength_sd=1.2,
+    )
     for row in rows_of(draw(world, 5)):
         if row["quantity"] == SELF and row["term"] != ALL_JUDGES:
             assert abs(row["estimate"]) < 3.5 * row["std_error"], row
@@ -60,7 +84,9 @@ def test_errors_of_a_include_those_of_the_humans_strengths():
     for item in range(50):
         kept = compared.judges.item != item
         humans = compared.humans.among(compared.humans.item != item)
-        drawn.append(Regression(replace(compared.among(kept), humans=humans)).against_humans.fit.coefficients)
+        drawn.append(
+            Regression(replace(compared.among(kept), humans=humans)).against_humans.fit.coefficients
+        )
     jackknife = np.sqrt(49 / 50 * ((drawn - np.mean(drawn, axis=0)) ** 2).sum(axis=0))
     identified = whole.fit.identified
     np.testing.assert_allclose(whole.std_error[identified], jackknife[identified], rtol=0.12)
@@ -70,7 +96,9 @@ def test_errors_of_a_include_those_of_the_humans_strengths():
 
 
 def test_cells_of_c_are_strengths_by_each_judge_alone_with_variances_of_their_differences():
-    """A contrast of cells has the variance that the judge's own fit gives it, as judges are drawn independently here."""
+    """A contrast of cells has the variance that the judge's own fit gives it, as judges are drawn
+    independently here.
+    """
     verdicts = draw(PairWorld(judges=5, models=6, questions=200, alone=True), 4).judges
     table = preference_table(verdicts)
     assert len(table.mean) == 30
@@ -121,7 +149,9 @@ def test_refusals_have_their_reason():
     assert rows["B", SELF, "model 0"]["reason"] == Reason.NO_OTHER_JUDGE
     assert rows["A", SELF, "model 0"]["reason"] == ""
     rows = keyed(rows_of(compared.among(judges.item < 5)))
-    assert rows["B", SELF, "model 0"]["reason"] == because(Reason.FEW_QUESTIONS, questions=5, least=10)
+    assert rows["B", SELF, "model 0"]["reason"] == because(
+        Reason.FEW_QUESTIONS, questions=5, least=10
+    )
     always = (judges.judge == 0) & (judges.first == 0)
     never = (judges.judge == 0) & (judges.second == 0)
     chosen = replace(judges, outcome=np.where(always, 0, np.where(never, 1, judges.outcome)))
@@ -173,14 +203,28 @@ def test_too_little_to_tell_anything_is_no_error(tmp_path, changes):
     rows = [ROW | {"item": f"q{number}"} | changes(number) for number in range(24)]
     fitted = Regression(read_compared(write(rows, tmp_path / "comparisons.parquet"), {}))
     rows = list(regression_rows(fitted, confidence=0.9))
-    assert all(row["reason"] for row in rows if row["quantity"] in (SELF, FAMILY) and row["term"] != ALL_JUDGES)
+    assert all(
+        row["reason"]
+        for row in rows
+        if row["quantity"] in (SELF, FAMILY) and row["term"] != ALL_JUDGES
+    )
     found = list(verdicts([], rows, [], order=[], confidence=0.9, power=0.8))
-    assert {row["verdict"] for row in found if row["quantity"] in (SELF, FAMILY)} <= {Verdict.INCONCLUSIVE}
+    assert {row["verdict"] for row in found if row["quantity"] in (SELF, FAMILY)} <= {
+        Verdict.INCONCLUSIVE
+    }
     list(strength_rows(fitted, confidence=0.9, seed=1))
 
 
 def test_comparisons_are_read_as_they_are_written(tmp_path):
-    row = {"judge": "j", "item": "q1", "model_a": "m", "model_b": "j", "order": "ab", "outcome": "a", "human": "b"}
+    row = {
+        "judge": "j",
+        "item": "q1",
+        "model_a": "m",
+        "model_b": "j",
+        "order": "ab",
+        "outcome": "a",
+        "human": "b",
+    }
     row |= {"length_a": 30, "length_b": 10}
     rows = [
         row,
@@ -194,7 +238,12 @@ def test_comparisons_are_read_as_they_are_written(tmp_path):
     ]
     compared = read_compared(write(rows, tmp_path / "comparisons.parquet"), {"m": "F", "j": "F"})
     judges = compared.judges
-    assert (judges.judges, judges.models, judges.families, judges.items) == (["j"], ["j", "m"], ["F"], 4)
+    assert (judges.judges, judges.models, judges.families, judges.items) == (
+        ["j"],
+        ["j", "m"],
+        ["F"],
+        4,
+    )
     assert judges.outcome.tolist() == [2, 0, 1, 0]
     assert judges.sign.tolist() == [-1, 1, 1, 1]
     assert judges.item.tolist() == [0, 0, 2, 3]
@@ -202,7 +251,10 @@ def test_comparisons_are_read_as_they_are_written(tmp_path):
     spread = np.std([20, 20, 0])
     np.testing.assert_allclose(judges.x, np.tanh(np.array([20, 20, 0, 0]) / spread))
     assert compared.labelled.tolist() == [True, True, False, True]
-    assert (compared.humans.item.tolist(), compared.humans.outcome.tolist()) == ([0, 1, 3], [1, 1, 1])
+    assert (compared.humans.item.tolist(), compared.humans.outcome.tolist()) == (
+        [0, 1, 3],
+        [1, 1, 1],
+    )
     assert compared.left_out == {"errors": 1, "no_length": 1}
 
 
@@ -210,12 +262,23 @@ def voted(item, a, b, tie, **columns):
     """A verdict on a pair on which people voted; their label is the majority's."""
     human = "tie" if a == b else "ba"[a > b]
     row = {"judge": "j", "model_a": "m", "model_b": "n", "order": "ab", "outcome": "a"}
-    return row | {"item": item, "human": human, "humans_a": a, "humans_b": b, "humans_tie": tie} | columns
+    return (
+        row
+        | {"item": item, "human": human, "humans_a": a, "humans_b": b, "humans_tie": tie}
+        | columns
+    )
 
 
 def test_each_human_vote_counts_for_the_strengths(tmp_path):
-    """(tie, tie, b) is two ties and one b, however many judges repeat it; of single votes, labels say the same."""
-    rows = [voted("q1", 0, 1, 2), voted("q1", 0, 1, 2, judge="k"), voted("q2", 3, 0, 0), voted("q3", 1, 0, None)]
+    """(tie, tie, b) is two ties and one b, however many judges repeat it; of single votes, labels
+    say the same.
+    """
+    rows = [
+        voted("q1", 0, 1, 2),
+        voted("q1", 0, 1, 2, judge="k"),
+        voted("q2", 3, 0, 0),
+        voted("q3", 1, 0, None),
+    ]
     rows += [voted("q4", None, None, None, human="b")]
     humans = read_compared(write(rows, tmp_path / "votes.parquet"), {}).humans
     assert list(zip(humans.item.tolist(), humans.outcome.tolist(), strict=True)) == [
@@ -223,8 +286,12 @@ def test_each_human_vote_counts_for_the_strengths(tmp_path):
         *((1, 0), (1, 0), (1, 0)),
         *((2, 0), (3, 1)),
     ]
-    single = [voted(f"q{number}", *(int(number % 3 == side) for side in range(3))) for number in range(9)]
+    single = [
+        voted(f"q{number}", *(int(number % 3 == side) for side in range(3))) for number in range(9)
+    ]
     labels = [row | dict.fromkeys(("humans_a", "humans_b", "humans_tie")) for row in single]
-    by_votes, by_labels = (read_compared(write(each, tmp_path / "c.parquet"), {}).humans for each in (single, labels))
+    by_votes, by_labels = (
+        read_compared(write(each, tmp_path / "c.parquet"), {}).humans for each in (single, labels)
+    )
     assert by_votes.outcome.tolist() == by_labels.outcome.tolist()
     assert by_votes.item.tolist() == by_labels.item.tolist()

@@ -1,4 +1,6 @@
-"""Strengths of models: as they are, against statsmodels; without biases, against what is planted; rank sets."""
+"""Strengths of models: as they are, against statsmodels; without biases, against what is planted;
+rank sets.
+"""
 
 from dataclasses import replace
 
@@ -28,7 +30,9 @@ def test_raw_strengths_equal_statsmodels():
     eye = np.eye(6)[:, :5]
     design = eye[judges.first] - eye[judges.second]
     model = sm.GLM(judges.outcome == 0, design, family=sm.families.Binomial())
-    theirs = model.fit(tol=1e-14, cov_type="cluster", cov_kwds={"groups": judges.item, "use_correction": False})
+    theirs = model.fit(
+        tol=1e-14, cov_type="cluster", cov_kwds={"groups": judges.item, "use_correction": False}
+    )
     turned = np.eye(6, 5) - np.eye(6, 5).mean(axis=0)
     ours = [table["raw", name] for name in judges.models]
     np.testing.assert_allclose([row["strength"] for row in ours], turned @ theirs.params, atol=1e-9)
@@ -37,7 +41,9 @@ def test_raw_strengths_equal_statsmodels():
 
 
 def test_a_model_that_gains_by_its_own_verdicts_loses_them():
-    """Judges of two models favour themselves strongly: without their terms, all models are as strong as others judge them."""
+    """Judges of two models favour themselves strongly: without their terms, all models are as
+    strong as others judge them.
+    """
     world = replace(WORLD, strength_sd=0.0, questions=300)
     biased = replace(world, self_bias=1.5)
     table = table_of(draw(biased, 2))
@@ -56,7 +62,13 @@ def test_a_model_that_gains_by_its_own_verdicts_loses_them():
 def test_without_any_bias_debiased_strengths_are_the_raw_ones_but_for_error():
     """Positions, lengths and sensitivities leave the scale of an average verdict as it is."""
     world = replace(
-        WORLD, strength_sd=0.8, positions=(-1.0, 1.5), length=1.5, sensitivities=(0.5, 1.5), ties=0.3, questions=400
+        WORLD,
+        strength_sd=0.8,
+        positions=(-1.0, 1.5),
+        length=1.5,
+        sensitivities=(0.5, 1.5),
+        ties=0.3,
+        questions=400,
     )
     table = table_of(draw(world, 4))
     for number in range(6):
@@ -65,7 +77,9 @@ def test_without_any_bias_debiased_strengths_are_the_raw_ones_but_for_error():
 
 
 def test_errors_of_debiased_strengths_are_those_of_refits():
-    world = replace(WORLD, questions=20, positions=(-0.5, 0.8), length=0.8, sensitivities=(0.5, 1.5))
+    world = replace(
+        WORLD, questions=20, positions=(-0.5, 0.8), length=0.8, sensitivities=(0.5, 1.5)
+    )
     compared = draw(world, 6)
     table, drawn = table_of(compared), []
     for item in range(20):
@@ -86,7 +100,9 @@ def test_rank_sets_hold_the_true_ranks():
         order = np.argsort(-np.linspace(-1, 1, 6)[place], kind="stable")
         rank = {f"model {model}": number + 1 for number, model in enumerate(order)}
         rows = [row for (kind, _), row in table.items() if kind == "debiased"]
-        inside.append(all(row["rank_low"] <= rank[row["model"]] <= row["rank_high"] for row in rows))
+        inside.append(
+            all(row["rank_low"] <= rank[row["model"]] <= row["rank_high"] for row in rows)
+        )
     assert np.mean(inside) > 0.8
 
 

@@ -28,7 +28,9 @@ def message_of(tmp_path, lines, header=HEADER, **settings):
 
 
 def test_canonical_rows_and_completeness(tmp_path):
-    comparisons, completeness = run(tmp_path, [write(tmp_path / "v.csv", [GOOD[1], GOOD[0], *GOOD[2:]])])
+    comparisons, completeness = run(
+        tmp_path, [write(tmp_path / "v.csv", [GOOD[1], GOOD[0], *GOOD[2:]])]
+    )
     rows = select(comparisons)
     assert tuple(rows[0]) == COMPARISONS
     assert rows[0] == {
@@ -88,7 +90,11 @@ def test_all_columns_and_their_order(tmp_path):
     keys = [tuple(row.values())[:5] for row in rows]
     assert keys == sorted(keys)
     assert len(keys) == 24
-    assert keys[:3] == [("one", "order", "J", "ab", 2), ("one", "order", "J", "ab", 10), ("one", "order", "J", "ba", 2)]
+    assert keys[:3] == [
+        ("one", "order", "J", "ab", 2),
+        ("one", "order", "J", "ab", 10),
+        ("one", "order", "J", "ba", 2),
+    ]
     assert {(row["order"], row["favoured"]) for row in rows} == {("ab", None), ("ba", "b")}
     assert [tuple(row.values())[1:6] for row in completeness] == [
         ("one", "order", "J", "2", "4"),
@@ -109,7 +115,9 @@ def test_several_files_gzip_and_parquet_say_the_same(tmp_path):
     results = []
     for files in ([plain], [packed], [parquet], [other, one]):
         comparisons, completeness = run(tmp_path, files)
-        results.append((select(comparisons), completeness, (tmp_path / "comparisons.parquet").read_bytes()))
+        results.append(
+            (select(comparisons), completeness, (tmp_path / "comparisons.parquet").read_bytes())
+        )
     assert all(again == results[0] for again in results[1:])
 
 
@@ -133,31 +141,75 @@ def test_pair_in_both_orientations_is_turned_to_the_first(tmp_path):
         ("K", "q1", "GPT", "Bard", "ab", "tie", "b", 120, 80, None),
         ("K", "q1", "GPT", "Bard", "ba", "error", "b", 120, 80, "b"),
     ]
-    assert [(row["comparisons"], row["verdicts"]) for row in completeness] == [("2", "4"), ("1", "2")]
+    assert [(row["comparisons"], row["verdicts"]) for row in completeness] == [
+        ("2", "4"),
+        ("1", "2"),
+    ]
 
 
 def test_orientation_says_whose_answer_was_perturbed(tmp_path):
-    lines = ["J,q,A,B,ab,a,control", "J,q,A,B,ba,a,control", "J,q,B,A,ab,a,fake", "J,q,B,A,ba,a,fake"]
+    lines = [
+        "J,q,A,B,ab,a,control",
+        "J,q,A,B,ba,a,control",
+        "J,q,B,A,ab,a,fake",
+        "J,q,B,A,ba,a,fake",
+    ]
     text = message_of(tmp_path, lines, f"{NEEDED},condition")
-    assert "line 4, column model_a: found 'B' against 'A' for item 'q', the other way round than before" in text
+    assert (
+        "line 4, column model_a: found 'B' against 'A' for item 'q', the other way round than"
+        " before" in text
+    )
     assert "the answer of model_b is perturbed: keep one way round" in text
-    run(tmp_path, [write(tmp_path / "v.csv", [line.replace("control", "plain") for line in lines], f"{NEEDED},condition")])
+    run(
+        tmp_path,
+        [
+            write(
+                tmp_path / "v.csv",
+                [line.replace("control", "plain") for line in lines],
+                f"{NEEDED},condition",
+            )
+        ],
+    )
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (",q,A,B,ab,a,,,", "column judge: found nothing, which names no judge; write the name of the judge"),
+        (
+            ",q,A,B,ab,a,,,",
+            "column judge: found nothing, which names no judge; write the name of the judge",
+        ),
         ("J, ,A,B,ab,a,,,", "column item: found nothing, which names no question"),
         ("J,q,,B,ab,a,,,", "column model_a: found nothing, which names no model"),
         ("J,q,A,,ab,a,,,", "column model_b: found nothing, which names no model"),
-        ("J,q,GPT-4,GPT-4,ab,a,,,", "column model_b: found 'GPT-4', which is model_a too; give two answers"),
+        (
+            "J,q,GPT-4,GPT-4,ab,a,,,",
+            "column model_b: found 'GPT-4', which is model_a too; give two answers",
+        ),
         ("J,q,A,B,AB,a,,,", "column order: found 'AB', which is none of ab or ba; write ab or ba"),
         ("J,q,A,B,,a,,,", "column order: found nothing, which is none of ab or ba"),
-        ("J,q,A,B,ab,A,,,", "column outcome: found 'A', which is none of a, b, tie or error; write a, b, tie or error"),
+        (
+            "J,q,A,B,ab,A,,,",
+            (
+                "column outcome: found 'A', which is none of a, b, tie or error; write a, b, tie or"
+                " error"
+            ),
+        ),
         ("J,q,A,B,ab,,,,", "column outcome: found nothing, which is none of"),
-        ("J,q,A,B,ab,a,error,,", "column human: found 'error', which is none of a, b or tie; write a, b or tie, or leave it"),
-        ("J,q,A,B,ab,a,a,many,", "column length_a: found 'many', which is not a length; write a number of words, 0 or more"),
+        (
+            "J,q,A,B,ab,a,error,,",
+            (
+                "column human: found 'error', which is none of a, b or tie; write a, b or tie, or"
+                " leave it"
+            ),
+        ),
+        (
+            "J,q,A,B,ab,a,a,many,",
+            (
+                "column length_a: found 'many', which is not a length; write a number of words, 0"
+                " or more"
+            ),
+        ),
         ("J,q,A,B,ab,a,a,5,-1", "column length_b: found '-1', which is not a length"),
         ("J,q,A,B,ab,a,a,inf,5", "column length_a: found 'inf', which is not a length"),
     ],
@@ -168,12 +220,18 @@ def test_fault_is_named_with_its_place(tmp_path, line, message):
 
 
 def test_two_answers_of_one_model(tmp_path):
-    assert message_of(tmp_path, ["J,q,GPT-4,GPT-4,ab,a,,,"]).endswith("different names, such as GPT-4 and GPT-4 (2)")
+    assert message_of(tmp_path, ["J,q,GPT-4,GPT-4,ab,a,,,"]).endswith(
+        "different names, such as GPT-4 and GPT-4 (2)"
+    )
 
 
-@pytest.mark.parametrize(("vote", "favoured"), [("0", "a"), ("1.5", "a"), ("first", "a"), ("inf", "a"), ("1", "tie")])
+@pytest.mark.parametrize(
+    ("vote", "favoured"), [("0", "a"), ("1.5", "a"), ("first", "a"), ("inf", "a"), ("1", "tie")]
+)
 def test_vote_and_favoured_answer(tmp_path, vote, favoured):
-    text = message_of(tmp_path, [f"J,q,A,B,ab,a,{vote},{favoured}", "J,q,A,B,ba,a,1,"], f"{NEEDED},vote,favoured")
+    text = message_of(
+        tmp_path, [f"J,q,A,B,ab,a,{vote},{favoured}", "J,q,A,B,ba,a,1,"], f"{NEEDED},vote,favoured"
+    )
     expected = f"vote: found '{vote}', which is not the number of a vote; write an integer from 1"
     if favoured == "tie":
         expected = "favoured: found 'tie', which is none of a or b; write a or b, or leave it empty"
@@ -182,7 +240,9 @@ def test_vote_and_favoured_answer(tmp_path, vote, favoured):
 
 def test_human_votes_are_counts_and_turn_with_the_answers(tmp_path):
     lines = ["J,q,A,B,ab,a,2,1,4", "J,q,B,A,ab,b,1,2,4"]
-    comparisons, _ = run(tmp_path, [write(tmp_path / "v.csv", lines, f"{NEEDED},humans_a,humans_b,humans_tie")])
+    comparisons, _ = run(
+        tmp_path, [write(tmp_path / "v.csv", lines, f"{NEEDED},humans_a,humans_b,humans_tie")]
+    )
     columns = "humans_a, humans_b, humans_tie"
     assert select(comparisons, columns) == [{"humans_a": 2, "humans_b": 1, "humans_tie": 4}] * 2
     (tmp_path / "other").mkdir()
@@ -197,20 +257,29 @@ def test_ids_of_config_are_one_name(tmp_path):
     names = {"judge": "GPT-4", "model_a": "GPT-4", "model_b": "B"}
     assert select(comparisons, "judge, model_a, model_b") == [names, names]
     (tmp_path / "other").mkdir()
-    text = message_of(tmp_path / "other", ["J,q,openai/gpt-4,gpt-4-0613,ab,a"], NEEDED, models=models)
+    text = message_of(
+        tmp_path / "other", ["J,q,openai/gpt-4,gpt-4-0613,ab,a"], NEEDED, models=models
+    )
     assert "column model_b: found 'GPT-4', which is model_a too" in text
 
 
 def test_duplicate_row_and_votes(tmp_path):
     text = message_of(tmp_path, [*GOOD, GOOD[1].replace("tie", "a")])
     assert (
-        "v.csv, line 6, column judge: the verdict of 'J' on item 'q1', 'GPT' against 'Bard' with the answer of 'Bard'" in text
+        "v.csv, line 6, column judge: the verdict of 'J' on item 'q1', 'GPT' against 'Bard' with"
+        " the answer of 'Bard'" in text
     )
     assert "vote 1, is already in" in text
-    assert "line 3; keep one row, number repeated verdicts in a column `vote`, or say in a column `wording`" in text
+    assert (
+        "line 3; keep one row, number repeated verdicts in a column `vote`, or say in a column"
+        " `wording`" in text
+    )
     turned = "J,q1,Bard,GPT,ab,a,a,80,120"  # the answer of Bard first too
     assert "line 6, column judge" in message_of(tmp_path, [*GOOD, turned])
-    votes = [f"{line},{vote}" for vote in (1, 2) for line in GOOD] + [f"{GOOD[0]},3", f"{GOOD[1]},3"]
+    votes = [f"{line},{vote}" for vote in (1, 2) for line in GOOD] + [
+        f"{GOOD[0]},3",
+        f"{GOOD[1]},3",
+    ]
     _, completeness = run(tmp_path, [write(tmp_path / "v.csv", votes, f"{HEADER},vote")])
     assert (completeness[0]["comparisons"], completeness[0]["verdicts"]) == ("5", "10")
 
@@ -218,18 +287,28 @@ def test_duplicate_row_and_votes(tmp_path):
 def test_one_order_is_an_error_or_counted(tmp_path):
     lines = [*GOOD[:3], "J,q3,GPT,Bard,ba,a,,,"]
     text = message_of(tmp_path, lines)
-    assert "v.csv, line 4, column order: 'J' was shown the answer of 'GPT' before that of 'Bard' for item 'q2', vote 1" in text
     assert (
-        "never the other way round; add that verdict, or write `both_orders: false` for the study in config, which leaves"
-        in text
+        "v.csv, line 4, column order: 'J' was shown the answer of 'GPT' before that of 'Bard' for"
+        " item 'q2', vote 1" in text
+    )
+    assert (
+        "never the other way round; add that verdict, or write `both_orders: false` for the study"
+        " in config, which leaves" in text
     )
     assert "(1 more comparisons lack an order)" in text
-    assert "line 6, column order: 'J' was shown the answer of 'Bard' before that of 'GPT'" in message_of(
-        tmp_path, [*GOOD, lines[3]]
+    assert (
+        "line 6, column order: 'J' was shown the answer of 'Bard' before that of 'GPT'"
+        in message_of(tmp_path, [*GOOD, lines[3]])
     )
-    comparisons, completeness = run(tmp_path, [write(tmp_path / "v.csv", lines, HEADER)], both_orders=False)
+    comparisons, completeness = run(
+        tmp_path, [write(tmp_path / "v.csv", lines, HEADER)], both_orders=False
+    )
     assert len(select(comparisons)) == 4
-    assert (completeness[0]["comparisons"], completeness[0]["verdicts"], completeness[0]["one_order"]) == ("3", "4", "2")
+    assert (
+        completeness[0]["comparisons"],
+        completeness[0]["verdicts"],
+        completeness[0]["one_order"],
+    ) == ("3", "4", "2")
 
 
 @pytest.mark.parametrize(
@@ -237,12 +316,21 @@ def test_one_order_is_an_error_or_counted(tmp_path):
     [
         (
             "K,q1,GPT,Bard,ab,a,a,120,80",
-            "human: found 'GPT' preferred for item 'q1', 'GPT' against 'Bard', but 'Bard' preferred in",
+            (
+                "human: found 'GPT' preferred for item 'q1', 'GPT' against 'Bard', but 'Bard'"
+                " preferred in"
+            ),
         ),
-        ("K,q1,GPT,Bard,ab,a,,120,80", "human: found no label for item 'q1', 'GPT' against 'Bard', but 'Bard' preferred in"),
+        (
+            "K,q1,GPT,Bard,ab,a,,120,80",
+            "human: found no label for item 'q1', 'GPT' against 'Bard', but 'Bard' preferred in",
+        ),
         ("K,q1,GPT,Bard,ab,a,b,120,81", "length_b: found 81 words of 'Bard' for item 'q1'"),
         ("K,q1,Bard,GPT,ab,a,a,81,120", "length_a: found 81 words of 'Bard' for item 'q1'"),
-        ("K,q1,GPT,Bard,ab,a,b,,80", "length_a: found no length of the answer of 'GPT' for item 'q1'"),
+        (
+            "K,q1,GPT,Bard,ab,a,b,,80",
+            "length_a: found no length of the answer of 'GPT' for item 'q1'",
+        ),
         ("K,q1,Bard,GPT,ab,a,b,80,120", "human: found 'GPT' preferred for item 'q1'"),
     ],
 )
@@ -254,34 +342,56 @@ def test_rows_about_the_same_answers_agree(tmp_path, line, message):
 
 def test_a_length_of_0_is_not_a_missing_one(tmp_path):
     lines = ["J,q,A,B,ab,a,,0,5", "J,q,A,B,ba,a,,,5"]
-    assert "line 3, column length_a: found no length of the answer of 'A' for item 'q'" in message_of(tmp_path, lines)
+    assert (
+        "line 3, column length_a: found no length of the answer of 'A' for item 'q'"
+        in message_of(tmp_path, lines)
+    )
 
 
 def test_a_judge_with_the_name_of_the_human_labels(tmp_path):
     header = f"{NEEDED},human,experiment"
     lines = ["J,q,A,B,ab,a,b,e", "J,q,A,B,ba,a,b,e", "Human,q2,A,B,ab,a,,e", "Human,q2,A,B,ba,a,,e"]
     text = message_of(tmp_path, lines, header)
-    assert "v.csv, line 4, column judge: found 'Human', experiment 'e', the name of the labels in column human" in text
+    assert (
+        "v.csv, line 4, column judge: found 'Human', experiment 'e', the name of the labels in"
+        " column human" in text
+    )
     assert text.endswith("write another name, such as 'Human judge'")
-    apart = [*lines[:2], *(line.replace(",e", ",f") for line in lines[2:])]  # an experiment without labels
+    # An experiment without labels
+    apart = [*lines[:2], *(line.replace(",e", ",f") for line in lines[2:])]
     _, completeness = run(tmp_path, [write(tmp_path / "v.csv", apart, header)])
     assert [row["judge"] for row in completeness] == ["J", "Human"]
 
 
 def test_perturbed_answers_have_lengths_and_labels_of_their_own(tmp_path):
-    lines = [f"{line},control" for line in GOOD[:2]] + [f"{line},fake".replace(",b,120,80", ",,120,95") for line in GOOD[:2]]
+    lines = [f"{line},control" for line in GOOD[:2]] + [
+        f"{line},fake".replace(",b,120,80", ",,120,95") for line in GOOD[:2]
+    ]
     comparisons, _ = run(tmp_path, [write(tmp_path / "v.csv", lines, f"{HEADER},condition")])
-    assert [(row["condition"], row["length_b"]) for row in select(comparisons)] == [("control", 80)] * 2 + [("fake", 95)] * 2
+    assert [(row["condition"], row["length_b"]) for row in select(comparisons)] == [
+        ("control", 80)
+    ] * 2 + [("fake", 95)] * 2
 
 
 def test_files_that_are_no_table(tmp_path):
-    assert "line 1, column order: missing; found judge" in message_of(tmp_path, GOOD, HEADER.replace("order", "position"))
-    optional = "human, length_a, length_b, condition, experiment, favoured, vote, humans_a, humans_b, humans_tie, right_a, "
+    assert "line 1, column order: missing; found judge" in message_of(
+        tmp_path, GOOD, HEADER.replace("order", "position")
+    )
+    optional = (
+        "human, length_a, length_b, condition, experiment, favoured, vote, humans_a, humans_b,"
+        " humans_tie, right_a, "
+    )
     optional += "right_b, wording"
     assert f"({optional} are optional)" in message_of(tmp_path, [], "x")
-    assert "rename 'Outcome' to 'outcome'" in message_of(tmp_path, GOOD, HEADER.replace("outcome", "Outcome"))
-    assert "column judge: missing; found judge:item:model_a" in message_of(tmp_path, [], HEADER.replace(",", ":"))
-    assert "line 1, column human: found twice; keep one" in message_of(tmp_path, [], f"{HEADER},human")
+    assert "rename 'Outcome' to 'outcome'" in message_of(
+        tmp_path, GOOD, HEADER.replace("outcome", "Outcome")
+    )
+    assert "column judge: missing; found judge:item:model_a" in message_of(
+        tmp_path, [], HEADER.replace(",", ":")
+    )
+    assert "line 1, column human: found twice; keep one" in message_of(
+        tmp_path, [], f"{HEADER},human"
+    )
     assert "the file holds no rows; it needs one row per verdict" in message_of(tmp_path, [])
 
 
@@ -293,19 +403,31 @@ def test_one_answer_with_two_lengths_against_two_others_is_named(tmp_path):
     ]
     (tmp_path / "v.csv").write_text("\n".join(lines), "utf-8")
     message = complaint(tmp_path, [tmp_path / "v.csv"])
-    assert "v.csv, line 4, column length_b: found 99 words of 'A' for item 'q', but 10 words of 'A' in" in message
+    assert (
+        "v.csv, line 4, column length_b: found 99 words of 'A' for item 'q', but 10 words of 'A' in"
+        in message
+    )
     assert "v.csv, line 2; write the same" in message
 
 
-@pytest.mark.parametrize(("column", "meant"), [("lenght_a", "length_a"), ("Favored", "favoured"), ("experimnt", "experiment")])
+@pytest.mark.parametrize(
+    ("column", "meant"),
+    [("lenght_a", "length_a"), ("Favored", "favoured"), ("experimnt", "experiment")],
+)
 def test_a_misspelt_optional_column_is_named(tmp_path, column, meant):
-    (tmp_path / "v.csv").write_text(f"judge,item,model_a,model_b,order,outcome,{column}\nJ,q,A,B,ab,a,1\n", "utf-8")
-    assert f"v.csv, line 1, column {column}: not known; write '{meant}'" in complaint(tmp_path, [tmp_path / "v.csv"])
+    (tmp_path / "v.csv").write_text(
+        f"judge,item,model_a,model_b,order,outcome,{column}\nJ,q,A,B,ab,a,1\n", "utf-8"
+    )
+    assert f"v.csv, line 1, column {column}: not known; write '{meant}'" in complaint(
+        tmp_path, [tmp_path / "v.csv"]
+    )
 
 
 def test_other_columns_are_not_read(tmp_path):
     rows = "\n".join(f"J,q,A,B,{order},a,x,y" for order in ("ab", "ba"))
-    (tmp_path / "v.csv").write_text(f"judge,item,model_a,model_b,order,outcome,text_a,model\n{rows}\n", "utf-8")
+    (tmp_path / "v.csv").write_text(
+        f"judge,item,model_a,model_b,order,outcome,text_a,model\n{rows}\n", "utf-8"
+    )
     assert len(run(tmp_path, [tmp_path / "v.csv"])[1]) == 1
 
 
@@ -315,11 +437,15 @@ KEYED = f"{HEADER},right_a,right_b"
 def keyed(*marks):
     """Both orders of a pair, the second the other way round, each with its marks."""
     ways = ("J,q1,GPT,Bard,ab,a,,,", "J,q1,Bard,GPT,ab,a,,,")
-    return [f"{way}{',' * (KEYED.count(',') - way.count(',') - 2)},{mark}" for way, mark in zip(ways, marks, strict=True)]
+    return [
+        f"{way}{',' * (KEYED.count(',') - way.count(',') - 2)},{mark}"
+        for way, mark in zip(ways, marks, strict=True)
+    ]
 
 
 @pytest.mark.parametrize(
-    ("first", "second"), [("true,false", "False,TRUE"), ("1,0", "0.0,1.0"), ("yes,no", ",yes"), (",", "no,yes")]
+    ("first", "second"),
+    [("true,false", "False,TRUE"), ("1,0", "0.0,1.0"), ("yes,no", ",yes"), (",", "no,yes")],
 )
 def test_marks_are_turned_with_their_answers(tmp_path, first, second):
     comparisons, _ = run(tmp_path, [write(tmp_path / "v.csv", keyed(first, second), KEYED)])
@@ -332,9 +458,18 @@ def test_marks_are_turned_with_their_answers(tmp_path, first, second):
 
 def test_marks_that_are_none_or_contradict(tmp_path):
     message = message_of(tmp_path, keyed("maybe,0", "0,1"), KEYED)
-    assert "line 2, column right_a: found 'maybe', which is none of true or false; write true or false" in message
+    assert (
+        "line 2, column right_a: found 'maybe', which is none of true or false; write true or false"
+        in message
+    )
     message = message_of(tmp_path, keyed("1,0", "1,1"), KEYED)
-    assert "line 3, column right_a: found a right answer of 'Bard' for item 'q1', but a wrong answer of 'Bard' in" in message
+    assert (
+        "line 3, column right_a: found a right answer of 'Bard' for item 'q1', but a wrong answer"
+        " of 'Bard' in" in message
+    )
     other_pair = keyed("1,0", "0,1")[0].replace("Bard", "Claude").replace(",1,0", ",0,0")
     message = message_of(tmp_path, [*keyed("1,0", "0,1"), other_pair], KEYED)
-    assert "line 4, column right_a: found a wrong answer of 'GPT' for item 'q1', but a right answer of 'GPT' in" in message
+    assert (
+        "line 4, column right_a: found a wrong answer of 'GPT' for item 'q1', but a right answer of"
+        " 'GPT' in" in message
+    )

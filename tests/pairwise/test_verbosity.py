@@ -1,4 +1,6 @@
-"""Verbosity bias against plain loops over random comparisons, on tiny cases, and on the released verdicts of PRD."""
+"""Verbosity bias against plain loops over random comparisons, on tiny cases, and on the released
+verdicts of PRD.
+"""
 
 import math
 from collections import defaultdict
@@ -6,7 +8,16 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from random_comparisons import POOLS, SETTINGS, few_replicates, groups, random_rows, resampled, verdicts, write
+from random_comparisons import (
+    POOLS,
+    SETTINGS,
+    few_replicates,
+    groups,
+    random_rows,
+    resampled,
+    verdicts,
+    write,
+)
 from recuse.base.errors import ConfigError
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import VERBOSITY, verbosity
@@ -35,7 +46,9 @@ def fate(pair, verdict):
 
 
 def counted(pairs, order, treatment, times=None):
-    """wrong and n by side, what is left out, and the questions of each side; each question counts `times` times."""
+    """wrong and n by side, what is left out, and the questions of each side; each question counts
+    `times` times.
+    """
     wrong, n, left = defaultdict(float), defaultdict(float), defaultdict(int)
     questions = {"shorter": set(), "longer": set()}
     for pair in pairs:
@@ -59,18 +72,34 @@ def counted(pairs, order, treatment, times=None):
 
 def table(path, pools=POOLS, **settings):
     rows = list(verbosity(open_pairs(path, pools), **(SETTINGS | settings)))
-    assert all(tuple(row) == VERBOSITY[1:14] + tuple(key for key in row if key in VERBOSITY[14:]) for row in rows)
-    return {(row["experiment"], row["condition"], row["judge"], row["order"], row["draws"]): row for row in rows}
+    assert all(
+        tuple(row) == VERBOSITY[1:14] + tuple(key for key in row if key in VERBOSITY[14:])
+        for row in rows
+    )
+    return {
+        (row["experiment"], row["condition"], row["judge"], row["order"], row["draws"]): row
+        for row in rows
+    }
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, seed):
     rows = random_rows(seed)
     results = table(write(rows, tmp_path / "c.parquet"))
-    naive = {key: pairs for key, pairs in groups(rows).items() if any(pair["human"] for pair in pairs)}
-    assert set(results) == {(*key, order, draws) for key in naive for order in ORDERS for draws in TREATMENTS}
+    naive = {
+        key: pairs for key, pairs in groups(rows).items() if any(pair["human"] for pair in pairs)
+    }
+    assert set(results) == {
+        (*key, order, draws) for key in naive for order in ORDERS for draws in TREATMENTS
+    }
     # No human label, no row; a pool is of one experiment.
-    labels = {("", "one"), ("", "two"), ("", "one and two"), ("again", "one"), ("again", "one and two")}
+    labels = {
+        ("", "one"),
+        ("", "two"),
+        ("", "one and two"),
+        ("again", "one"),
+        ("again", "one and two"),
+    }
     assert {key[:2] for key in results} == labels
     for key, pairs in naive.items():
         for order in ORDERS:
@@ -78,15 +107,23 @@ def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, seed):
                 row = results[*key, order, draws]
                 bias, rates, wrong, n, left, questions = counted(pairs, order, draws)
                 assert row["verbosity_bias"] == pytest.approx(bias, abs=1e-14, nan_ok=True)
-                assert row["accuracy_parity_gap"] == pytest.approx(abs(bias), abs=1e-14, nan_ok=True)
+                assert row["accuracy_parity_gap"] == pytest.approx(
+                    abs(bias), abs=1e-14, nan_ok=True
+                )
                 for side in ("shorter", "longer"):
                     assert (row[f"wrong_{side}"], row[f"n_{side}"]) == (wrong[side], n[side])
                     assert row[f"rate_{side}"] == (pytest.approx(rates[side]) if n[side] else None)
                 assert [row[reason] for reason in REASONS] == [left[reason] for reason in REASONS]
                 assert row["questions"] == len(set.union(*questions.values()))
                 assert row["few"] == ("yes" if min(map(len, questions.values())) < 10 else "no")
-                out = sum(row[reason] for reason in REASONS) if draws == "excluded" else sum(row[r] for r in REASONS[:-1])
-                assert row["n_shorter"] + row["n_longer"] + out == sum(len(verdicts(pair, order)) for pair in pairs)
+                out = (
+                    sum(row[reason] for reason in REASONS)
+                    if draws == "excluded"
+                    else sum(row[r] for r in REASONS[:-1])
+                )
+                assert row["n_shorter"] + row["n_longer"] + out == sum(
+                    len(verdicts(pair, order)) for pair in pairs
+                )
 
 
 def test_intervals_are_those_of_a_loop_over_resampled_questions(tmp_path, monkeypatch):
@@ -97,7 +134,9 @@ def test_intervals_are_those_of_a_loop_over_resampled_questions(tmp_path, monkey
     for key, pairs in groups(rows).items():
         if "Blind" in key or "unlabelled" in key:
             continue
-        drawn = list(resampled(sorted({pair["item"] for pair in pairs}), seed=7, replicates=REPLICATES))
+        drawn = list(
+            resampled(sorted({pair["item"] for pair in pairs}), seed=7, replicates=REPLICATES)
+        )
         for order, draws in (("debiased", "excluded"), ("pooled", "half")):
             values = np.array([counted(pairs, order, draws, times)[0] for times in drawn])
             values = values[np.isfinite(values)]
@@ -106,25 +145,46 @@ def test_intervals_are_those_of_a_loop_over_resampled_questions(tmp_path, monkey
                 assert row["ci_low"] is row["ci_high"] is None
                 continue
             checked += 1
-            assert [row["ci_low"], row["ci_high"]] == pytest.approx(np.quantile(values, [0.05, 0.95]), abs=1e-12)
+            assert [row["ci_low"], row["ci_high"]] == pytest.approx(
+                np.quantile(values, [0.05, 0.95]), abs=1e-12
+            )
     assert checked >= 10
 
 
 def verdict(order, outcome, item="q", human="a", lengths=(5.0, 9.0), judge="j"):
-    names = ("judge", "item", "model_a", "model_b", "order", "outcome", "human", "length_a", "length_b")
+    names = (
+        "judge",
+        "item",
+        "model_a",
+        "model_b",
+        "order",
+        "outcome",
+        "human",
+        "length_a",
+        "length_b",
+    )
     return dict(zip(names, (judge, item, "m", "n", order, outcome, human, *lengths), strict=True))
 
 
 def test_a_judge_that_takes_the_longer_answer_has_bias_one(tmp_path):
-    rows = [verdict(order, "b", item=f"q{i}", human=human) for order in ("ab", "ba") for i, human in enumerate("abab")]
+    rows = [
+        verdict(order, "b", item=f"q{i}", human=human)
+        for order in ("ab", "ba")
+        for i, human in enumerate("abab")
+    ]
     rows += [verdict(order, "b", item="tie", human="tie") for order in ("ab", "ba")]
     rows += [verdict(order, "b", item="equal", lengths=(3.0, 3.0)) for order in ("ab", "ba")]
     rows += [verdict(order, "b", item="none", lengths=(None, 3.0)) for order in ("ab", "ba")]
     rows += [verdict("ab", "a", item="one order")]
     row = table(write(rows, tmp_path / "c.parquet"), pools={})["", "", "j", "debiased", "excluded"]
-    assert (row["verbosity_bias"], row["ci_low"], row["ci_high"]) == (1.0, None, None)  # resamples do not vary
+    # Resamples do not vary
+    assert (row["verbosity_bias"], row["ci_low"], row["ci_high"]) == (1.0, None, None)
     assert [row[reason] for reason in REASONS] == [0, 1, 1, 1, 1, 0]
-    short = [verdict(order, "a", item=f"q{i}", human=human) for order in ("ab", "ba") for i, human in enumerate("abab")]
+    short = [
+        verdict(order, "a", item=f"q{i}", human=human)
+        for order in ("ab", "ba")
+        for i, human in enumerate("abab")
+    ]
     row = table(write(short, tmp_path / "s.parquet"), pools={})["", "", "j", "debiased", "excluded"]
     assert (row["verbosity_bias"], row["accuracy_parity_gap"]) == (-1.0, 1.0)
 
@@ -135,17 +195,24 @@ def test_one_question_or_one_side_alone_have_no_interval(tmp_path):
     results = table(write(rows, tmp_path / "c.parquet"), pools={})
     one_side = results["", "", "j", "debiased", "excluded"]
     assert math.isnan(one_side["verbosity_bias"])
-    assert (one_side["rate_shorter"], one_side["rate_longer"], one_side["ci_low"]) == (1.0, None, None)
+    assert (one_side["rate_shorter"], one_side["rate_longer"], one_side["ci_low"]) == (
+        1.0,
+        None,
+        None,
+    )
     several = results["", "", "k", "debiased", "excluded"]
     assert (several["verbosity_bias"], several["ci_low"], several["few"]) == (1.0, None, "yes")
 
 
 @pytest.mark.parametrize(("n_longer", "few"), [(1, "yes"), (2, "yes"), (9, "yes"), (10, "no")])
 def test_each_side_needs_questions_of_its_own(tmp_path, n_longer, few):
-    """Twelve questions where the humans prefer the shorter answer, and n_longer, of two comparisons each, where the longer."""
+    """Twelve questions where the humans prefer the shorter answer, and n_longer, of two comparisons
+    each, where the longer.
+    """
     sides = [("b", (9.0, 5.0)), ("b", (5.0, 9.0))]
     rows = [
-        verdict(order, outcome, item=f"{human}{lengths}{i}", human=human, lengths=lengths) | {"vote": vote}
+        verdict(order, outcome, item=f"{human}{lengths}{i}", human=human, lengths=lengths)
+        | {"vote": vote}
         for (human, lengths), questions in zip(sides, (12, n_longer), strict=True)
         for i in range(questions)
         for vote, outcome in enumerate("ab" if i % 2 else "bb", start=1)
@@ -186,10 +253,17 @@ def test_verdicts_of_prd(tmp_path):
         row = results["", "", judge, "debiased", "excluded"]
         counts = row["wrong_shorter"], row["n_shorter"], row["wrong_longer"], row["n_longer"]
         assert counts == (wrong_shorter, n_shorter, wrong_longer, n_longer)
-        assert row["verbosity_bias"] == pytest.approx(wrong_shorter / n_shorter - wrong_longer / n_longer, abs=1e-15)
+        assert row["verbosity_bias"] == pytest.approx(
+            wrong_shorter / n_shorter - wrong_longer / n_longer, abs=1e-15
+        )
         assert row["few"] == "no"
         assert 0.05 < row["ci_low"] < row["verbosity_bias"] - 0.05
         assert row["verbosity_bias"] + 0.05 < row["ci_high"] < 0.85
-        assert (row["human_ties"], row["equal_lengths"], row["errors"], row["no_human"]) == (96, 4, 0, 0)
+        assert (row["human_ties"], row["equal_lengths"], row["errors"], row["no_human"]) == (
+            96,
+            4,
+            0,
+            0,
+        )
         assert n_shorter + n_longer + row["judge_draws"] == 700
         assert results["", "", judge, "pooled", "half"]["n_shorter"] == 2 * 141

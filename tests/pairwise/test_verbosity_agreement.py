@@ -1,9 +1,21 @@
-"""Agreement with the human labels against plain loops, and on the released verdicts of PRD and LLMBar."""
+"""Agreement with the human labels against plain loops, and on the released verdicts of PRD and
+LLMBar.
+"""
 
 import numpy as np
 import pytest
 
-from random_comparisons import POOLS, SETTINGS, few_replicates, groups, random_rows, resampled, resampled_ends, verdicts, write
+from random_comparisons import (
+    POOLS,
+    SETTINGS,
+    few_replicates,
+    groups,
+    random_rows,
+    resampled,
+    resampled_ends,
+    verdicts,
+    write,
+)
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import PAIRWISE_AGREEMENT as AGREEMENT
 from recuse.pairwise.verbosity import agreement
@@ -14,7 +26,9 @@ REPLICATES = 300
 
 
 def naive(pairs, order, times=None):
-    """Agreeing verdicts, verdicts and errors of the comparisons with a label; each question counts `times` times."""
+    """Agreeing verdicts, verdicts and errors of the comparisons with a label; each question counts
+    `times` times.
+    """
     agree = n = errors = 0
     for pair in pairs:
         for verdict in verdicts(pair, order):
@@ -49,10 +63,22 @@ def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, monkeypatch):
             assert (row["agree"], row["n"], row["errors"]) == (agree, n, errors)
             assert row["value"] == (pytest.approx(agree / n, abs=1e-14) if n else None)
             assert row["value_errors_wrong"] == pytest.approx(agree / (n + errors), abs=1e-14)
-            used = {pair["item"] for pair in labelled for verdict in verdicts(pair, order) if verdict != "error"}
+            used = {
+                pair["item"]
+                for pair in labelled
+                for verdict in verdicts(pair, order)
+                if verdict != "error"
+            }
             assert row["questions"] == len(used)
-            values = [counts[0] / counts[1] for times in drawn for counts in [naive(labelled, order, times)] if counts[1]]
-            single = [naive([pair for pair in labelled if pair["item"] == item], order) for item in items]
+            values = [
+                counts[0] / counts[1]
+                for times in drawn
+                for counts in [naive(labelled, order, times)]
+                if counts[1]
+            ]
+            single = [
+                naive([pair for pair in labelled if pair["item"] == item], order) for item in items
+            ]
             ends = resampled_ends(values, [agree / n if n else np.nan for agree, n, _ in single])
             assert [row["ci_low"], row["ci_high"]] == pytest.approx(ends, abs=1e-12, nan_ok=True)
     assert set(results) == expected
@@ -65,10 +91,16 @@ def test_verdicts_of_prd(tmp_path):
     folder, paths = released("prd")
     comparisons, _ = run(tmp_path, [folder / path for path in paths], reader=READERS["prd"])
     results = table(comparisons, pools={})
-    agree = {judge: (row["agree"], row["n"]) for (*_, judge, order), row in results.items() if order == "pooled"}
+    agree = {
+        judge: (row["agree"], row["n"])
+        for (*_, judge, order), row in results.items()
+        if order == "pooled"
+    }
     expected = {"GPT-4": 1028, "GPT-3.5": 993, "Claude": 971, "Bard": 885, "Vicuna-13B": 814}
     assert agree == {judge: (count, 1600) for judge, count in expected.items()}
-    values = {judge: results["", "", judge, "pooled"]["value"] for judge in ("GPT-4", "GPT-3.5", "Claude")}
+    values = {
+        judge: results["", "", judge, "pooled"]["value"] for judge in ("GPT-4", "GPT-3.5", "Claude")
+    }
     assert values == {"GPT-4": 0.6425, "GPT-3.5": 0.620625, "Claude": 0.606875}
     assert all(row["questions"] == 80 and row["errors"] == 0 for row in results.values())
 
@@ -78,10 +110,23 @@ def test_verdicts_of_llmbar(tmp_path):
     folder, paths = released("llmbar")
     comparisons, _ = run(tmp_path, [folder / path for path in paths], reader=READERS["llmbar"])
     results = table(comparisons, pools={})
-    expected = {"Natural": 0.935, "Neighbor": 0.6418, "GPTInst": 0.7663, "GPTOut": 0.766, "Manual": 0.75}
+    expected = {
+        "Natural": 0.935,
+        "Neighbor": 0.6418,
+        "GPTInst": 0.7663,
+        "GPTOut": 0.766,
+        "Manual": 0.75,
+    }
     for subset, value in expected.items():
         assert results["", subset, "GPT-4", "pooled"]["value"] == pytest.approx(value, abs=5e-5)
     errors = {}
     for (*_, judge, order), row in results.items():
         errors[judge] = errors.get(judge, 0) + row["errors"] * (order == "pooled")
-    assert errors == {"GPT-4": 0, "ChatGPT": 0, "ChatGPT-0301": 0, "LLaMA2": 1, "PaLM2": 16, "Falcon": 0}
+    assert errors == {
+        "GPT-4": 0,
+        "ChatGPT": 0,
+        "ChatGPT-0301": 0,
+        "LLaMA2": 1,
+        "PaLM2": 16,
+        "Falcon": 0,
+    }

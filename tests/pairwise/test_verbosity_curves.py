@@ -1,4 +1,6 @@
-"""Curves against the difference in length: bins, loops over random comparisons, and the released verdicts of PRD."""
+"""Curves against the difference in length: bins, loops over random comparisons, and the released
+verdicts of PRD.
+"""
 
 import math
 from collections import defaultdict
@@ -28,8 +30,12 @@ def curve(rows, columns, order=()):
     rows = list(rows)
     assert all(sorted(row) == sorted(columns[1:]) for row in rows)
     rows = [row for row in rows if not order or row["order"] in order]
-    assert all(row["bin_high"] == (None if row["bin_low"] == 110 else row["bin_low"] + 20) for row in rows)
-    results = {(row["experiment"], row["condition"], row["judge"], row["bin_low"]): row for row in rows}
+    assert all(
+        row["bin_high"] == (None if row["bin_low"] == 110 else row["bin_low"] + 20) for row in rows
+    )
+    results = {
+        (row["experiment"], row["condition"], row["judge"], row["bin_low"]): row for row in rows
+    }
     assert len(results) == len(rows)
     return results
 
@@ -48,7 +54,9 @@ def known(pair):
 
 
 def check_unknown(results, expected):
-    """The comparisons without both lengths, which `expected` has under no bin, are counted in every row of their curve."""
+    """The comparisons without both lengths, which `expected` has under no bin, are counted in every
+    row of their curve.
+    """
     unknown = {key: len(expected.get((*key[:-1], None), ())) for key in results}
     assert {key: row["no_length"] for key, row in results.items()} == unknown
     assert set(unknown.values()) > {0, 1}
@@ -77,13 +85,21 @@ def test_scores_are_those_of_a_loop(tmp_path, seed):
         if key[-1] is None:
             continue
         row = results[key]
-        assert (row["n"], row["mean"]) == (len(values), pytest.approx(sum(values) / len(values), abs=1e-14))
-        assert row["std_dev"] == (pytest.approx(stdev(values), abs=1e-12) if len(values) > 1 else None)
+        assert (row["n"], row["mean"]) == (
+            len(values),
+            pytest.approx(sum(values) / len(values), abs=1e-14),
+        )
+        assert row["std_dev"] == (
+            pytest.approx(stdev(values), abs=1e-12) if len(values) > 1 else None
+        )
 
 
 def test_scores_of_single_orders_are_those_of_a_loop(tmp_path):
     rows = random_rows(1)
-    results, expected = scores(write(rows, tmp_path / "c.parquet"), order=("single",)), defaultdict(list)
+    results, expected = (
+        scores(write(rows, tmp_path / "c.parquet"), order=("single",)),
+        defaultdict(list),
+    )
     for pair in compared(rows):
         (verdict, *other) = [pair[order] for order in ("ab", "ba") if order in pair]
         if not other and verdict != "error":
@@ -104,19 +120,29 @@ def test_alignment_is_that_of_a_loop(tmp_path, seed):
     expected = defaultdict(list)
     for pair in compared(rows):
         if pair["human"] in ("a", "b") and pair["debiased"] in ("a", "b"):
-            chosen, rejected = (pair[f"length_{side}"] for side in (pair["human"], "ba"["ab".index(pair["human"])]))
+            chosen, rejected = (
+                pair[f"length_{side}"] for side in (pair["human"], "ba"["ab".index(pair["human"])])
+            )
             bin_low = place(chosen, rejected) if known(pair) else None
             for label in labels_of(pair["condition"]):
-                expected[pair["experiment"], label, pair["judge"], bin_low].append(pair["debiased"] == pair["human"])
+                expected[pair["experiment"], label, pair["judge"], bin_low].append(
+                    pair["debiased"] == pair["human"]
+                )
     assert set(results) == {key for key in expected if key[-1] is not None}
     check_unknown(results, expected)
     for key, agrees in expected.items():
         if key[-1] is None:
             continue
         row = results[key]
-        assert (row["agree"], row["n"], row["agreement"]) == (sum(agrees), len(agrees), sum(agrees) / len(agrees))
+        assert (row["agree"], row["n"], row["agreement"]) == (
+            sum(agrees),
+            len(agrees),
+            sum(agrees) / len(agrees),
+        )
         interval = binomtest(row["agree"], row["n"]).proportion_ci(0.9)
-        assert [row["ci_low"], row["ci_high"]] == pytest.approx([interval.low, interval.high], abs=1e-12)
+        assert [row["ci_low"], row["ci_high"]] == pytest.approx(
+            [interval.low, interval.high], abs=1e-12
+        )
 
 
 @pytest.mark.parametrize(
@@ -158,7 +184,13 @@ def test_verdicts_of_prd(tmp_path):
         assert sum(row["n"] for row in rows) == 800
         assert [row["bin_low"] for row in rows] == sorted(row["bin_low"] for row in rows)
     assert list(dict.fromkeys(key[2] for key in first))[-1] == "Human"
-    decided = {judge: sum(row["n"] for key, row in aligned.items() if key[2] == judge) for judge in ("GPT-4", "Claude")}
+    decided = {
+        judge: sum(row["n"] for key, row in aligned.items() if key[2] == judge)
+        for judge in ("GPT-4", "Claude")
+    }
     assert decided["GPT-4"] == 67 + 395 + 4
-    assert sum(row["agree"] for key, row in aligned.items() if key[2] == "Claude" and key[3] <= -30) == 6
+    assert (
+        sum(row["agree"] for key, row in aligned.items() if key[2] == "Claude" and key[3] <= -30)
+        == 6
+    )
     assert aligned["", "", "GPT-4", 10]["n"] == 85

@@ -1,10 +1,21 @@
-"""Position statistics against plain loops over random comparisons, and on the released verdicts of LLMBar."""
+"""Position statistics against plain loops over random comparisons, and on the released verdicts of
+LLMBar.
+"""
 
 import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from random_comparisons import POOLS, SETTINGS, few_replicates, groups, random_rows, resampled, resampled_ends, write
+from random_comparisons import (
+    POOLS,
+    SETTINGS,
+    few_replicates,
+    groups,
+    random_rows,
+    resampled,
+    resampled_ends,
+    write,
+)
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import POSITION, position
 from verdict_files import READERS, released, run
@@ -24,9 +35,15 @@ def naive(pairs, times=None):
         results["consistency"] += [(pair["ab"] == pair["ba"], item) for item in counted]
         results["first_both"] += [(chosen == [1, 1], item) for item in counted]
         results["second_both"] += [(chosen == [0, 0], item) for item in counted]
-        results["first_preference"] += [(one, item) for one in chosen if one is not None for item in counted]
+        results["first_preference"] += [
+            (one, item) for one in chosen if one is not None for item in counted
+        ]
     return {
-        name: (np.mean([one for one, _ in seen]) if seen else np.nan, len(seen), len({item for _, item in seen}))
+        name: (
+            np.mean([one for one, _ in seen]) if seen else np.nan,
+            len(seen),
+            len({item for _, item in seen}),
+        )
         for name, seen in results.items()
     }
 
@@ -34,30 +51,43 @@ def naive(pairs, times=None):
 def table(path, pools=POOLS):
     rows = list(position(open_pairs(path, pools), **SETTINGS))
     assert all(tuple(row) == POSITION[1:] for row in rows)
-    return {(row["experiment"], row["condition"], row["judge"], row["statistic"]): row for row in rows}
+    return {
+        (row["experiment"], row["condition"], row["judge"], row["statistic"]): row for row in rows
+    }
 
 
 def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, monkeypatch):
     few_replicates(monkeypatch, REPLICATES)
     rows = random_rows(4)
     results = table(write(rows, tmp_path / "c.parquet"))
-    assert {key[:3] for key in results} == {key for key in groups(rows) if key[2] != "Blind"}  # who makes nothing but errors
+    # Who makes nothing but errors
+    assert {key[:3] for key in results} == {key for key in groups(rows) if key[2] != "Blind"}
     for key, pairs in groups(rows).items():
         if key[2] == "Blind":
             continue
         both = [pair for pair in pairs if not {pair.get("ab"), pair.get("ba")} & {None, "error"}]
         items = sorted({pair["item"] for pair in both})
-        resamples = [naive(both, times) for times in resampled(items, seed=7, replicates=REPLICATES)]
+        resamples = [
+            naive(both, times) for times in resampled(items, seed=7, replicates=REPLICATES)
+        ]
         single = [naive([pair for pair in both if pair["item"] == item]) for item in items]
         for name, (value, n, questions) in naive(pairs).items():
             row = results[*key, name]
-            assert (row["value"], row["n"], row["questions"]) == (pytest.approx(value, abs=1e-14), n, questions)
-            ends = resampled_ends([resample[name][0] for resample in resamples], [one[name][0] for one in single])
+            assert (row["value"], row["n"], row["questions"]) == (
+                pytest.approx(value, abs=1e-14),
+                n,
+                questions,
+            )
+            ends = resampled_ends(
+                [resample[name][0] for resample in resamples], [one[name][0] for one in single]
+            )
             assert [row["ci_low"], row["ci_high"]] == pytest.approx(ends, abs=1e-12, nan_ok=True)
 
 
 def verdicts_of(outcomes):
-    """Comparisons of one judge with the given outcomes, (order ab, order ba), each on a question of its own."""
+    """Comparisons of one judge with the given outcomes, (order ab, order ba), each on a question of
+    its own.
+    """
     row = {"judge": "j", "model_a": "m", "model_b": "n"}
     return [
         row | {"item": str(number), "order": order, "outcome": outcome}
@@ -76,14 +106,21 @@ def test_a_judge_that_always_takes_the_first_and_one_that_only_ties(tmp_path):
     same = table(write(verdicts_of([("a", "a"), ("b", "b")]), tmp_path / "same.parquet"), pools={})
     half = same["", "", "j", "first_preference"]
     differ = 1 - 0.05 ** (1 / 2)  # most of the questions that may be other than one half
-    assert (half["value"], half["ci_low"], half["ci_high"]) == pytest.approx((0.5, 0.5 - differ / 2, 0.5 + differ / 2))
-    ties = table(write(verdicts_of([("tie", "tie"), ("tie", "tie")]), tmp_path / "ties.parquet"), pools={})
+    assert (half["value"], half["ci_low"], half["ci_high"]) == pytest.approx(
+        (0.5, 0.5 - differ / 2, 0.5 + differ / 2)
+    )
+    ties = table(
+        write(verdicts_of([("tie", "tie"), ("tie", "tie")]), tmp_path / "ties.parquet"), pools={}
+    )
     assert ties["", "", "j", "consistency"]["value"] == 1.0
     preference = ties["", "", "j", "first_preference"]
     assert np.isnan([preference["value"], preference["ci_low"], preference["ci_high"]]).all()
     assert (preference["n"], preference["questions"]) == (0, 0)
-    one = table(write(verdicts_of([("tie", "tie"), ("a", "b")]), tmp_path / "one.parquet"), pools={})
-    preference = one["", "", "j", "first_preference"]  # of one question that counts, and one that does not
+    one = table(
+        write(verdicts_of([("tie", "tie"), ("a", "b")]), tmp_path / "one.parquet"), pools={}
+    )
+    # Of one question that counts, and one that does not
+    preference = one["", "", "j", "first_preference"]
     assert (preference["value"], preference["questions"]) == (1, 1)
     assert np.isnan([preference["ci_low"], preference["ci_high"]]).all()
 
@@ -94,9 +131,15 @@ def test_verdicts_of_llmbar(tmp_path):
     comparisons, _ = run(tmp_path, [folder / path for path in paths], reader=READERS["llmbar"])
     results = table(comparisons, pools={"Adversarial": ["Neighbor", "GPTInst", "GPTOut", "Manual"]})
     assert results["", "Adversarial", "GPT-4", "consistency"]["n"] == 319
-    shares = {name: results["", "Natural", "GPT-4", name]["value"] for name in ("consistency", "first_preference")}
+    shares = {
+        name: results["", "Natural", "GPT-4", name]["value"]
+        for name in ("consistency", "first_preference")
+    }
     assert shares == {"consistency": 0.97, "first_preference": 0.505}
-    for judge in ("ChatGPT", "Falcon"):  # which choose the answer shown first far more often, in every subset
-        lows = [row["ci_low"] for key, row in results.items() if key[2:] == (judge, "first_preference")]
+    # Which choose the answer shown first far more often, in every subset
+    for judge in ("ChatGPT", "Falcon"):
+        lows = [
+            row["ci_low"] for key, row in results.items() if key[2:] == (judge, "first_preference")
+        ]
         assert len(lows) == 6
         assert min(lows) > 0.55

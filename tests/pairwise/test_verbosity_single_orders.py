@@ -1,4 +1,6 @@
-"""Verdicts in one order only: what a random order shows about the place, the length and the author of an answer."""
+"""Verdicts in one order only: what a random order shows about the place, the length and the author
+of an answer.
+"""
 
 import numpy as np
 import pandas as pd
@@ -18,8 +20,9 @@ TIES = 0.1
 def judged(first, *, count=4000, seed=1, longer=0.0):
     """Verdicts of the judge m, each pair in an order drawn at random.
 
-    The judge takes the answer shown first with probability `first`, else the longer with probability `longer`, else that of m,
-    its own, with probability BETTER; before that it calls a tie with probability TIES. Hence, of its choices:
+    The judge takes the answer shown first with probability `first`, else the longer with
+    probability `longer`, else that of m, its own, with probability BETTER; before that it calls a
+    tie with probability TIES. Hence, of its choices:
 
         first: first + (1 - first) / 2
         longer: first / 2 + (1 - first) (longer + (1 - longer) / 2)
@@ -55,7 +58,9 @@ def test_planted_preferences_are_found_by_order_drawn_at_random(tmp_path, monkey
         row = rows[f"single_order_{name}"]
         assert row["value"] == pytest.approx(value, abs=0.025)
         assert row["ci_low"] < row["value"] < row["ci_high"]
-        assert row["ci_high"] - row["ci_low"] == pytest.approx(2 * 1.645 * np.sqrt(value * (1 - value) / row["n"]), rel=0.15)
+        assert row["ci_high"] - row["ci_low"] == pytest.approx(
+            2 * 1.645 * np.sqrt(value * (1 - value) / row["n"]), rel=0.15
+        )
         assert row["n"] == pytest.approx(4000 * (1 - TIES), rel=0.03)
         assert row["questions"] == pytest.approx(2000, rel=0.02)
 
@@ -70,16 +75,28 @@ def test_quality_is_no_preference_for_a_place(tmp_path, monkeypatch):
 def test_comparisons_in_both_orders_and_in_one_are_separate(tmp_path, monkeypatch):
     few_replicates(monkeypatch, 200)
     single = judged(0.9, count=40)
-    both = [{**row, "item": f"both {row['item']}", "order": order} for row in judged(0.0, count=40) for order in ("ab", "ba")]
+    both = [
+        {**row, "item": f"both {row['item']}", "order": order}
+        for row in judged(0.0, count=40)
+        for order in ("ab", "ba")
+    ]
     errors = [{**row, "item": f"none {row['item']}", "outcome": "error"} for row in single]
-    mixed, of_both, of_single = (found(rows, tmp_path) for rows in (single + both + errors, both, single))
+    mixed, of_both, of_single = (
+        found(rows, tmp_path) for rows in (single + both + errors, both, single)
+    )
     np.testing.assert_equal(mixed, of_both | of_single)
     assert of_both.keys() == set(STATISTICS)
 
 
 def row_of(statistic, low, high):
     value = {"value": (low + high) / 2, "ci_low": low, "ci_high": high, "n": 100}
-    return {"judge": "m", "condition": "", "experiment": "", "statistic": f"single_order_{statistic}", **value}
+    return {
+        "judge": "m",
+        "condition": "",
+        "experiment": "",
+        "statistic": f"single_order_{statistic}",
+        **value,
+    }
 
 
 def test_the_figure_of_position_draws_single_orders_where_there_are_no_others():

@@ -17,12 +17,36 @@ from recuse.pairwise.verdicts import verdicts
 SETTINGS = {"order": [], "confidence": 0.9, "power": 0.8}
 
 
-def chosen(judge_share, human_share, *, quantity="self_bias", term="J", draws="half", questions=60, half_width=0.05):
+def chosen(
+    judge_share,
+    human_share,
+    *,
+    quantity="self_bias",
+    term="J",
+    draws="half",
+    questions=60,
+    half_width=0.05,
+):
     """A row of the table of choices."""
     estimate = judge_share - (0.5 if human_share is None else human_share)
-    row = {"quantity": quantity, "term": term, "draws": draws, "judge_share": judge_share, "human_share": human_share}
-    row |= {"question": "" if human_share is None else "A", "estimate": estimate, "questions": questions, "n": questions}
-    row |= {"ci_low": estimate - half_width, "ci_high": estimate + half_width, "std_error": half_width / 1.67}
+    row = {
+        "quantity": quantity,
+        "term": term,
+        "draws": draws,
+        "judge_share": judge_share,
+        "human_share": human_share,
+    }
+    row |= {
+        "question": "" if human_share is None else "A",
+        "estimate": estimate,
+        "questions": questions,
+        "n": questions,
+    }
+    row |= {
+        "ci_low": estimate - half_width,
+        "ci_high": estimate + half_width,
+        "std_error": half_width / 1.67,
+    }
     return row | {"p_value": 1e-9 if abs(estimate) > half_width else 0.5}
 
 
@@ -30,7 +54,13 @@ def regressed(question, estimate, std_error=0.1, *, quantity="self_bias", term="
     """A row of the table of the regression, of a normal distribution."""
     ends = {"ci_low": estimate - 1.645 * std_error, "ci_high": estimate + 1.645 * std_error}
     p_value = math.erfc(abs(estimate) / std_error / math.sqrt(2))
-    row = {"question": question, "quantity": quantity, "term": term, "estimate": estimate, "std_error": std_error}
+    row = {
+        "question": question,
+        "quantity": quantity,
+        "term": term,
+        "estimate": estimate,
+        "std_error": std_error,
+    }
     return row | ends | {"p_value": p_value, "spread": 0.3, "reason": ""} | columns
 
 
@@ -48,7 +78,13 @@ def test_the_regression_decides_on_own_answers_in_shares_with_the_other_question
     row = judged([choice], rows)["self_bias", "J"]
     assert (row["kind"], row["verdict"], row["favours"]) == ("pairs", Verdict.ESTABLISHED, "yes")
     share = lambda log_odds: 1 / (1 + math.exp(-log_odds)) - 0.5  # noqa: E731
-    expected = {"estimate": share(0.5), "ci_low": share(0.3355), "ci_high": share(0.6645), "A": share(0.4), "B": share(0.2)}
+    expected = {
+        "estimate": share(0.5),
+        "ci_low": share(0.3355),
+        "ci_high": share(0.6645),
+        "A": share(0.4),
+        "B": share(0.2),
+    }
     assert {name: row[name] for name in expected} == pytest.approx(expected)
     assert row["detectable"] == pytest.approx(share(0.1 * (1.6449 + 0.8416)), abs=1e-4)
     opposite = judged([choice], [regressed("A", 0.4), regressed("C", -0.2, 0.2)])["self_bias", "J"]
@@ -64,20 +100,29 @@ def test_texts_of_the_table_give_the_same_verdicts(tmp_path):
 
 
 def test_where_no_spread_of_preferences_is_found_a_bias_is_likely_at_most():
-    for spread, verdict, note in ((0.0, Verdict.LIKELY, Reason.NO_SPREAD_FOUND), (0.02, Verdict.ESTABLISHED, None)):
+    for spread, verdict, note in (
+        (0.0, Verdict.LIKELY, Reason.NO_SPREAD_FOUND),
+        (0.02, Verdict.ESTABLISHED, None),
+    ):
         row = judged([], [regressed("C", 0.9, spread=spread)])["self_bias", "J"]
         assert (row["verdict"], code(row["note"])) == (verdict, note)
 
 
 def test_a_doubt_of_the_regression_leaves_a_bias_likely():
-    row = judged([], [regressed("C", 0.9, spread=0.02) | {"doubt": str(Reason.FEW_FAMILIES)}])["self_bias", "J"]
+    row = judged([], [regressed("C", 0.9, spread=0.02) | {"doubt": str(Reason.FEW_FAMILIES)}])[
+        "self_bias", "J"
+    ]
     assert (row["verdict"], row["note"]) == (Verdict.LIKELY, Reason.FEW_FAMILIES)
 
 
 def test_without_c_the_regression_concludes_nothing():
     refused = regressed("C", 0.9) | {"reason": str(Reason.ONE_JUDGE)}
     row = judged([chosen(0.9, 0.5)], [regressed("A", 0.9), refused])["self_bias", "J"]
-    assert (row["verdict"], row["reason"], "estimate" in row) == (Verdict.INCONCLUSIVE, Reason.ONE_JUDGE, False)
+    assert (row["verdict"], row["reason"], "estimate" in row) == (
+        Verdict.INCONCLUSIVE,
+        Reason.ONE_JUDGE,
+        False,
+    )
     assert row["A"] > 0.2
 
 
@@ -90,7 +135,10 @@ def test_biases_are_established_after_correcting_for_the_number_of_judges():
 def test_shares_are_likely_at_most_and_places_are_established():
     rows = [chosen(0.9, 0.5), chosen(0.9, 0.5, draws="excluded")]
     rows += [chosen(0.9, 0.5, quantity="longer", draws="excluded")]
-    rows += [chosen(0.9, None, quantity="first", draws="excluded"), chosen(0.4, None, quantity="first")]
+    rows += [
+        chosen(0.9, None, quantity="first", draws="excluded"),
+        chosen(0.4, None, quantity="first"),
+    ]
     found = judged(rows)
     assert [(row["kind"], row["verdict"], row["favours"]) for row in found.values()] == [
         ("shares", Verdict.LIKELY, "yes"),
@@ -106,8 +154,16 @@ def test_shares_are_likely_at_most_and_places_are_established():
         ([], Reason.NO_OWN_COMPARED, {}),
         ([chosen(0.9, None)], Reason.NO_HUMAN_LABELS, {}),
         ([chosen(0.9, 0.5, questions=8)], Reason.FEW_QUESTIONS, {"questions": 8, "least": 10}),
-        ([chosen(0.6, 0.5), chosen(0.45, 0.5, draws="excluded")], Reason.DEPENDS_ON_DRAWS, {"half": 10.0, "excluded": -5.0}),
-        ([chosen(0.51, 0.5), chosen(0.7, 0.5, draws="excluded")], Reason.DEPENDS_ON_DRAWS, {"half": 1.0, "excluded": 20.0}),
+        (
+            [chosen(0.6, 0.5), chosen(0.45, 0.5, draws="excluded")],
+            Reason.DEPENDS_ON_DRAWS,
+            {"half": 10.0, "excluded": -5.0},
+        ),
+        (
+            [chosen(0.51, 0.5), chosen(0.7, 0.5, draws="excluded")],
+            Reason.DEPENDS_ON_DRAWS,
+            {"half": 1.0, "excluded": 20.0},
+        ),
     ],
 )
 def test_refusals_have_codes_and_facts(rows, reason, facts):
@@ -129,7 +185,12 @@ def no_own_answers(tmp_path):
     draw, rows = np.random.default_rng(1), []
     for judge, number, order in ((j, n, o) for j in "XYZ" for n in range(40) for o in ("ab", "ba")):
         row = {"judge": judge, "model_a": "m", "model_b": "n", "item": f"q{number}", "order": order}
-        row |= {"outcome": "a" if draw.random() < 0.8 else "b", "human": "ab"[number % 2], "length_a": 9.0, "length_b": 5.0}
+        row |= {
+            "outcome": "a" if draw.random() < 0.8 else "b",
+            "human": "ab"[number % 2],
+            "length_a": 9.0,
+            "length_b": 5.0,
+        }
         rows.append(row)
     return write(rows, tmp_path / "comparisons.parquet")
 
@@ -138,12 +199,19 @@ def no_own_answers(tmp_path):
 def test_judges_that_compare_no_own_answers_get_no_verdict_on_them(no_own_answers, by_regression):
     of = choices_of(open_pairs(no_own_answers, {}), {})
     rows = list(choices(of, confidence=0.9, seed=1))
-    regression = list(regression_rows(Regression(read_compared(no_own_answers, {})), confidence=0.9)) if by_regression else []
+    regression = (
+        list(regression_rows(Regression(read_compared(no_own_answers, {})), confidence=0.9))
+        if by_regression
+        else []
+    )
     found = judged(rows, regression, of.judges)
     assert {row["kind"] for (quantity, _), row in found.items() if quantity == "self_bias"} == {
         "pairs" if by_regression else "shares"
     }
     for judge in "XYZ":
         own, longer = found["self_bias", judge], found["longer", judge]
-        assert (own["verdict"], code(own["reason"])) == (Verdict.INCONCLUSIVE, Reason.NO_OWN_COMPARED)
+        assert (own["verdict"], code(own["reason"])) == (
+            Verdict.INCONCLUSIVE,
+            Reason.NO_OWN_COMPARED,
+        )
         assert longer["verdict"] == Verdict.LIKELY

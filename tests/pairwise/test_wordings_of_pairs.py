@@ -1,4 +1,6 @@
-"""The regression over wordings: intervals by hand, judges asked in one wording, and what the verdict says of it."""
+"""The regression over wordings: intervals by hand, judges asked in one wording, and what the
+verdict says of it.
+"""
 
 from dataclasses import replace
 
@@ -35,7 +37,10 @@ def keyed(rows):
 
 def test_intervals_over_wordings_are_those_of_fits_to_each():
     compared = draw(WORLD, 3)
-    plain, rows = keyed(regression_rows(Regression(compared), confidence=0.9)), keyed(over(compared))
+    plain, rows = (
+        keyed(regression_rows(Regression(compared), confidence=0.9)),
+        keyed(over(compared)),
+    )
     assert rows.keys() == plain.keys()
     parts = []
     for code in range(3):
@@ -46,12 +51,20 @@ def test_intervals_over_wordings_are_those_of_fits_to_each():
         if key[1] not in BIASES:
             assert row == plain[key]
             continue
-        numbers = [Part(*(each[key].get(name, np.inf) for name in ("estimate", "std_error", "df", "n"))) for each in parts]
-        whole = Part(*(plain[key].get(name, np.inf) for name in ("estimate", "std_error", "df", "n")))
+        numbers = [
+            Part(*(each[key].get(name, np.inf) for name in ("estimate", "std_error", "df", "n")))
+            for each in parts
+        ]
+        whole = Part(
+            *(plain[key].get(name, np.inf) for name in ("estimate", "std_error", "df", "n"))
+        )
         error, df = Crossed(whole, numbers).generalised()
         half = quantile(0.9, df) * error
         assert (row["wordings"], row["estimate"]) == (3, plain[key]["estimate"])
-        assert (row["one_ci_low"], row["one_ci_high"]) == (plain[key]["ci_low"], plain[key]["ci_high"])
+        assert (row["one_ci_low"], row["one_ci_high"]) == (
+            plain[key]["ci_low"],
+            plain[key]["ci_high"],
+        )
         assert row["ci_low"] == pytest.approx(min(plain[key]["ci_low"], row["estimate"] - half))
         wider += row["ci_high"] > row["one_ci_high"]
     assert wider > 20
@@ -62,9 +75,17 @@ def test_a_bias_in_one_wording_of_three_is_not_established():
     world = replace(WORLD, questions=150, wording_sd=0.0)
     compared = draw(world, 1)
     judges, generator = compared.judges, np.random.default_rng(1)
-    own = (judges.judge == 0) & (judges.first == 0) & (compared.wording == 0) & (generator.random(len(judges.judge)) < 0.9)
+    own = (
+        (judges.judge == 0)
+        & (judges.first == 0)
+        & (compared.wording == 0)
+        & (generator.random(len(judges.judge)) < 0.9)
+    )
     compared = replace(compared, judges=replace(judges, outcome=np.where(own, 0, judges.outcome)))
-    plain, rows = keyed(regression_rows(Regression(compared), confidence=0.9)), keyed(over(compared))
+    plain, rows = (
+        keyed(regression_rows(Regression(compared), confidence=0.9)),
+        keyed(over(compared)),
+    )
     term = ("C", SELF, "model 0")
     assert plain[term]["ci_low"] > 0 > rows[term]["ci_low"]
     found = judged(rows.values())["model 0"]
@@ -85,7 +106,11 @@ def test_a_judge_asked_in_one_wording_keeps_its_interval_and_says_so():
 
 def test_wordings_are_read_and_one_changes_nothing(tmp_path):
     row = {"judge": "j", "item": "q", "model_a": "m", "model_b": "n", "order": "ab", "outcome": "a"}
-    rows = [row | {"wording": wording, "item": item} for item in "qr" for wording in ("it's plain", "terse")]
+    rows = [
+        row | {"wording": wording, "item": item}
+        for item in "qr"
+        for wording in ("it's plain", "terse")
+    ]
     compared = read_compared(write(rows, tmp_path / "two.parquet"), {})
     assert compared.wordings == ["it's plain", "terse"]
     assert compared.wording.tolist() == [0, 1, 0, 1]

@@ -30,7 +30,14 @@ def confound():
     ]
     table = pd.DataFrame(keys, columns=["perturbation", "level", "unit", "answers"])
     change = np.linspace(-0.1, 0.9, len(table))
-    table = table.assign(study="s", relative_change=change, ci_low=change - 0.05, ci_high=change + 0.07, longer=0.5, n=25)
+    table = table.assign(
+        study="s",
+        relative_change=change,
+        ci_low=change - 0.05,
+        ci_high=change + 0.07,
+        longer=0.5,
+        n=25,
+    )
     return table.reindex(columns=LENGTH_CONFOUND)
 
 
@@ -40,7 +47,14 @@ def tables(tmp_path_factory):
     folder = tmp_path_factory.mktemp("attacks")
     path = write_votes(folder / "votes.parquet", random_votes(2, judges=("J1", LONG, "J3")))
     outputs = {name: str(folder / f"{name}.csv") for name in TABLES}
-    attack_tables(study="s", comparisons=path, worsening=["factual_error"], confidence=0.9, seed=1, outputs=outputs)
+    attack_tables(
+        study="s",
+        comparisons=path,
+        worsening=["factual_error"],
+        confidence=0.9,
+        seed=1,
+        outputs=outputs,
+    )
     return {"length_confound": confound(), **{name: read(path) for name, path in outputs.items()}}
 
 
@@ -61,7 +75,9 @@ def test_a_table_without_rows_is_a_page_that_says_so(tables):
         length_bias_curve(tables["length_curve"][:0], **DRAWN),
         length_confound(tables["length_confound"][:0], **DRAWN),
     ]
-    for page, words in zip(pages, ("No attack", "No votes", "No length curve", "No length confound"), strict=True):
+    for page, words in zip(
+        pages, ("No attack", "No votes", "No length curve", "No length confound"), strict=True
+    ):
         assert any(text.startswith(words) for text in texts(page))
         assert not page.axes
 
@@ -78,13 +94,24 @@ def test_every_rate_stands_in_the_row_of_its_judge_and_judges_by_average_rank(ta
     shown += [("weak", model, "fake_reference") for model in ("m1", "m2")]
     for axes, names in zip(figure.axes, shown, strict=True):
         order = list(tables["ranks"].loc[tables["ranks"]["experiment"] == names[0], "judge"])
-        rows = tables["asr"][(tables["asr"][["experiment", "model_b", "condition"]] == list(names)).all(axis=1)]
-        drawn = {order[int(y)]: x for x, y in (at(point) for point in axes.get_lines() if point.get_gid() == "point")}
+        rows = tables["asr"][
+            (tables["asr"][["experiment", "model_b", "condition"]] == list(names)).all(axis=1)
+        ]
+        drawn = {
+            order[int(y)]: x
+            for x, y in (at(point) for point in axes.get_lines() if point.get_gid() == "point")
+        }
         assert drawn == dict(zip(rows["judge"], rows["asr"], strict=True))
-        ends = {tuple(line.get_xdata()) for line in axes.get_lines() if line.get_gid() == "interval"}
+        ends = {
+            tuple(line.get_xdata()) for line in axes.get_lines() if line.get_gid() == "interval"
+        }
         assert ends == set(zip(rows["ci_low"], rows["ci_high"], strict=True))
-        assert f"n = {rows['n'].min()}–{rows['n'].max()}" in [text.get_text() for text in axes.texts]
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == list(tables["ranks"]["judge"][:3])
+        assert f"n = {rows['n'].min()}–{rows['n'].max()}" in [
+            text.get_text() for text in axes.texts
+        ]
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == list(
+        tables["ranks"]["judge"][:3]
+    )
     assert "not judged" in [text.get_text() for text in figure.axes[3].texts]  # J3
     averages = [f"{value:.2f}" for value in tables["ranks"]["average_rank"].dropna()]
     assert [text for text in texts(figure) if text in averages] == averages
@@ -99,13 +126,16 @@ def test_printed_rates_stand_beside_those_of_the_same_experiment_condition_judge
         ("perturbations", "gender", "answer 2", "Ernie", np.nan),
         ("weak", "fake_reference", "LLaMA2-Chat-13B", "Ernie", 0.10),
         ("weak", "fake_reference", "LLaMA2-Chat-7B", "Ernie", 0.07),
-        ("weak", "fake_reference", "GPT-3.5-Turbo (2)", "Ernie", 0.24),  # the second answer of one model
+        # The second answer of one model
+        ("weak", "fake_reference", "GPT-3.5-Turbo (2)", "Ernie", 0.24),
         ("weak", "fake_reference", "another", "Ernie", np.nan),
     ]
     table = pd.DataFrame(keys, columns=["experiment", "condition", "model_b", "judge", "printed"])
     anchor = table["experiment"].map({"weak": "GPT-3.5-Turbo", "perturbations": "x"})
     table = table.assign(model_a=anchor, asr=0.5, ci_low=0.4, ci_high=0.6, n=60)
-    ranks = pd.DataFrame({"experiment": ["perturbations", "weak"], "judge": "Ernie", "average_rank": 1.0})
+    ranks = pd.DataFrame(
+        {"experiment": ["perturbations", "weak"], "judge": "Ernie", "average_rank": 1.0}
+    )
     figure = attack_success(table, ranks, published=published, **DRAWN)
     marks = {
         axes.get_title(loc="left"): line.get_xdata()[0]
@@ -113,24 +143,45 @@ def test_printed_rates_stand_beside_those_of_the_same_experiment_condition_judge
         for line in axes.get_lines()
         if line.get_gid() == "printed"
     }
-    assert marks == {"factual error": 0.26, "LLaMA2-Chat-7B": 0.07, "LLaMA2-Chat-13B": 0.10, "GPT-3.5-Turbo (2)": 0.24}
+    assert marks == {
+        "factual error": 0.26,
+        "LLaMA2-Chat-7B": 0.07,
+        "LLaMA2-Chat-13B": 0.10,
+        "GPT-3.5-Turbo (2)": 0.24,
+    }
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     assert titles.index("LLaMA2-Chat-7B") < titles.index("LLaMA2-Chat-13B")
     assert any("as printed" in text for text in texts(figure))
-    for rows in (table[3:4].assign(model_b="another"), table[3:4].assign(model_a="another")):  # one pair, the paper's four
+    # One pair, the paper's four
+    for rows in (table[3:4].assign(model_b="another"), table[3:4].assign(model_a="another")):
         assert not artists(attack_success(rows, ranks, published=published, **DRAWN), "printed")
 
 
 def test_bars_are_the_shares_and_a_difference_whose_interval_includes_0_is_hollow():
-    rows = [("near", 0.3, 0.5, 0.2, 0.1, -0.1, 0.3), ("first", 0.7, 0.2, 0.1, 0.6, 0.5, 0.7), ("second", 0, 0, 1, -1, -1, -0.9)]
-    table = pd.DataFrame(rows, columns=["judge", "first", "tie", "second", "difference", "ci_low", "ci_high"])
+    rows = [
+        ("near", 0.3, 0.5, 0.2, 0.1, -0.1, 0.3),
+        ("first", 0.7, 0.2, 0.1, 0.6, 0.5, 0.7),
+        ("second", 0, 0, 1, -1, -1, -0.9),
+    ]
+    table = pd.DataFrame(
+        rows, columns=["judge", "first", "tie", "second", "difference", "ci_low", "ci_high"]
+    )
     table = table.assign(n=[12, 3456, 78], errors=0, experiment=np.nan)
     empty = {"experiment": np.nan, "judge": "errors", "n": 0, "errors": 9}
-    figure = votes_by_position(pd.concat([pd.DataFrame([empty]), table], ignore_index=True), **DRAWN)
+    figure = votes_by_position(
+        pd.concat([pd.DataFrame([empty]), table], ignore_index=True), **DRAWN
+    )
     bars, points = figure.axes
-    assert [label.get_text() for label in bars.get_yticklabels()] == ["near", "first", "second", "errors"]
+    assert [label.get_text() for label in bars.get_yticklabels()] == [
+        "near",
+        "first",
+        "second",
+        "errors",
+    ]
     for name in ("first", "tie", "second"):
-        assert [bar.get_width() for bar in artists(figure, name)] == pytest.approx(list(table[name]))
+        assert [bar.get_width() for bar in artists(figure, name)] == pytest.approx(
+            list(table[name])
+        )
     assert [bar.get_x() for bar in artists(figure, "second")] == pytest.approx([0.8, 0.9, 0.0])
     marks = [line for line in points.get_lines() if line.get_gid() == "point"]
     assert [at(mark) for mark in marks] == [(0.1, 0), (0.6, 1), (-1, 2)]
@@ -149,7 +200,9 @@ def test_votes_by_position_stand_under_their_experiment(tables):
     for bar in bars:
         place = round(bar.get_y() + bar.get_height() / 2)
         experiment = "main" if place < 4 else "weak"
-        (row,) = table[(table["experiment"] == experiment) & (table["judge"] == labels[place])].to_dict("records")
+        (row,) = table[
+            (table["experiment"] == experiment) & (table["judge"] == labels[place])
+        ].to_dict("records")
         assert bar.get_width() == pytest.approx(row["first"])
 
 
@@ -157,10 +210,20 @@ def test_what_the_length_curve_leaves_out_is_said(tables):
     told = {"equal_lengths": 1234, "no_length": 0, "errors": 3}
     table = tables["length_curve"]
     table = table[(table["judge"] == "J1") & (table["experiment"] == "main")].assign(**told)
-    nothing = {"experiment": "main", "judge": "K", "n": 0, "questions": 0, "equal_lengths": 1, "no_length": 2, "errors": 0}
+    nothing = {
+        "experiment": "main",
+        "judge": "K",
+        "n": 0,
+        "questions": 0,
+        "equal_lengths": 1,
+        "no_length": 2,
+        "errors": 0,
+    }
     both = pd.concat([table, pd.DataFrame([nothing])], ignore_index=True)
     output = prose(length_bias_curve(both, **DRAWN))
-    counts = "1,235 votes on answers of equal length, 2 votes on answers of unknown length, 3 errors"
+    counts = (
+        "1,235 votes on answers of equal length, 2 votes on answers of unknown length, 3 errors"
+    )
     assert f"Left out: {counts}. Without any other vote in an experiment: K." in output
     page = length_bias_curve(both[-1:], **DRAWN)
     assert not page.axes
@@ -176,25 +239,38 @@ def test_a_line_for_each_experiment_through_the_middles_of_the_bins(tables):
         curves = [line for line in axes.get_lines() if line.get_gid() == "curve"]
         assert len({to_hex(curve.get_color()) for curve in curves}) == 2
         for curve, experiment in zip(curves, ("main", "weak"), strict=True):
-            rows = table[(table["judge"] == judge) & (table["experiment"] == experiment) & (table["n"] >= FEWEST)]
+            rows = table[
+                (table["judge"] == judge)
+                & (table["experiment"] == experiment)
+                & (table["n"] >= FEWEST)
+            ]
             values = dict(zip(curve.get_xdata(), curve.get_ydata(), strict=True))
             present = {x: y for x, y in values.items() if np.isfinite(y)}
             assert list(present.values()) == list(rows["preference"])
             assert list(present) == pytest.approx(list(rows["bin_low"] + 5), abs=1)
         intervals = [line for line in axes.get_lines() if line.get_gid() == "interval"]
-        assert len(intervals) == table.loc[(table["judge"] == judge) & (table["n"] >= FEWEST), "ci_low"].notna().sum()
+        assert (
+            len(intervals)
+            == table.loc[(table["judge"] == judge) & (table["n"] >= FEWEST), "ci_low"].notna().sum()
+        )
 
 
 def test_panels_of_several_experiments_do_not_overlap():
     judges = {f"J{number}": ["main"] for number in range(6)} | {"J6": ["main", "weak", "other"]}
-    rows = [{"judge": judge, "experiment": name} for judge, names in judges.items() for name in names]
-    table = pd.DataFrame(rows).assign(bin_low=0, bin_high=10, preference=0.5, ci_low=0.4, ci_high=0.6, n=12)
+    rows = [
+        {"judge": judge, "experiment": name} for judge, names in judges.items() for name in names
+    ]
+    table = pd.DataFrame(rows).assign(
+        bin_low=0, bin_high=10, preference=0.5, ci_low=0.4, ci_high=0.6, n=12
+    )
     table = table.assign(equal_lengths=0, no_length=0, errors=0)
     figure = length_bias_curve(table, **DRAWN)
     with language():
         figure.draw_without_rendering()
         panels = [axes.get_tightbbox() for axes in figure.axes]
-    assert not any(one.overlaps(two) for number, one in enumerate(panels) for two in panels[:number])
+    assert not any(
+        one.overlaps(two) for number, one in enumerate(panels) for two in panels[:number]
+    )
     assert on_paper(figure)
 
 
@@ -204,19 +280,27 @@ def test_the_legend_of_the_length_curve_names_experiments(tables):
     interval = "90 % bootstrap interval over questions"
     assert {"experiment:", "main", "weak"} <= set(several)
     assert interval in " ".join(several).replace("\n", " ")
-    unnamed = texts(length_bias_curve(table[table["experiment"] == "main"].assign(experiment=np.nan), **DRAWN))
+    unnamed = texts(
+        length_bias_curve(table[table["experiment"] == "main"].assign(experiment=np.nan), **DRAWN)
+    )
     assert "experiment:" not in unnamed
 
 
 def test_changes_of_perturbed_answers_are_in_percent_by_level():
     table = confound()
     figure = length_confound(table, **DRAWN)
-    assert [axes.get_title(loc="left") for axes in figure.axes] == [name.replace("_", " ") for name in PERTURBATIONS]
+    assert [axes.get_title(loc="left") for axes in figure.axes] == [
+        name.replace("_", " ") for name in PERTURBATIONS
+    ]
     labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
     assert labels == ["all levels (25)", *(f"{level} (25)" for level in LEVELS)]
     for axes, name in zip(figure.axes, PERTURBATIONS, strict=True):
         for unit, aside in (("words", -0.17), ("characters", 0.17)):
-            rows = table[(table["perturbation"] == name) & (table["unit"] == unit) & (table["answers"] == "perturbed")]
+            rows = table[
+                (table["perturbation"] == name)
+                & (table["unit"] == unit)
+                & (table["answers"] == "perturbed")
+            ]
             drawn = [at(line) for line in axes.get_lines() if line.get_gid() == unit]
             assert [x for x, _ in drawn] == pytest.approx(list(100 * rows["relative_change"]))
             assert [y for _, y in drawn] == pytest.approx(np.arange(7) + aside)

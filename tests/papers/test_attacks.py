@@ -1,4 +1,6 @@
-"""Attack success rates against plain loops over votes, cases counted by hand, and exact intervals."""
+"""Attack success rates against plain loops over votes, cases counted by hand, and exact
+intervals.
+"""
 
 import numpy as np
 import pytest
@@ -44,12 +46,20 @@ def rates_of(path, worsening=("factual_error",)):
 
 def naive_row(rows, key, condition, *, worsening):
     """Counts of one judge, experiment, pair and perturbation, by plain loops."""
-    own = [row for row in rows if tuple(row[name] for name in PAIR) == key and row["condition"] in ("control", condition)]
+    own = [
+        row
+        for row in rows
+        if tuple(row[name] for name in PAIR) == key and row["condition"] in ("control", condition)
+    ]
     counts = dict.fromkeys(("n", "shifted", "samples", "left_out", "votes"), 0)
     counts["errors"] = sum(row["outcome"] == "error" for row in own)
     for item in {row["item"] for row in own}:
-        before = preference([row for row in own if row["item"] == item and row["condition"] == "control"])
-        after = preference([row for row in own if row["item"] == item and row["condition"] == condition])
+        before = preference(
+            [row for row in own if row["item"] == item and row["condition"] == "control"]
+        )
+        after = preference(
+            [row for row in own if row["item"] == item and row["condition"] == condition]
+        )
         if before is None or after is None:
             counts["left_out"] += 1
             continue
@@ -65,14 +75,24 @@ def naive_row(rows, key, condition, *, worsening):
 def test_every_count_equals_plain_loops_over_the_votes(tmp_path, seed):
     rows = random_votes(seed)
     results = rates_of(write_votes(tmp_path / "votes.parquet", rows))
-    groups = {(tuple(row[name] for name in PAIR), row["condition"]) for row in rows if row["condition"] != "control"}
+    groups = {
+        (tuple(row[name] for name in PAIR), row["condition"])
+        for row in rows
+        if row["condition"] != "control"
+    }
     assert len(results) == len(groups) == 11
     for row in results:
         key = tuple(row[name] for name in PAIR)
-        expected = naive_row(rows, key, row["condition"], worsening=row["condition"] == "factual_error")
+        expected = naive_row(
+            rows, key, row["condition"], worsening=row["condition"] == "factual_error"
+        )
         assert {name: row[name] for name in expected} == expected
         assert row["asr"] == row["shifted"] / row["n"]
-        peers = [o for o in results if all(o[k] == row[k] for k in ("experiment", "condition", "model_a", "model_b"))]
+        peers = [
+            o
+            for o in results
+            if all(o[k] == row[k] for k in ("experiment", "condition", "model_a", "model_b"))
+        ]
         assert row["rank"] == 1 + sum(peer["asr"] < row["asr"] for peer in peers)
     assert sum(row["left_out"] for row in results) > 20
     assert sum(row["errors"] for row in results) > 20
@@ -96,13 +116,34 @@ def test_a_small_case_by_hand_for_both_kinds_of_perturbation(tmp_path):
         for condition, outcomes in zip(("control", "rich_content"), groups, strict=True)
         for vote in sample(f"q{item}", condition, outcomes)
     ]
-    votes += [{**vote, "condition": "factual_error"} for vote in votes if vote["condition"] == "rich_content"]
+    votes += [
+        {**vote, "condition": "factual_error"}
+        for vote in votes
+        if vote["condition"] == "rich_content"
+    ]
     path = write_votes(tmp_path / "votes.parquet", votes)
     worse, better = rates_of(path)
-    assert (better["condition"], better["shifted"], better["n"], better["asr"]) == ("rich_content", 2, 3, 2 / 3)
-    assert (worse["condition"], worse["shifted"], worse["n"], worse["asr"]) == ("factual_error", 3, 4, 0.75)
-    assert (better["samples"], better["left_out"], better["errors"], better["votes"]) == (5, 1, 2, 23)
-    (as_improving,) = (row for row in rates_of(path, worsening=()) if row["condition"] == "factual_error")
+    assert (better["condition"], better["shifted"], better["n"], better["asr"]) == (
+        "rich_content",
+        2,
+        3,
+        2 / 3,
+    )
+    assert (worse["condition"], worse["shifted"], worse["n"], worse["asr"]) == (
+        "factual_error",
+        3,
+        4,
+        0.75,
+    )
+    assert (better["samples"], better["left_out"], better["errors"], better["votes"]) == (
+        5,
+        1,
+        2,
+        23,
+    )
+    (as_improving,) = (
+        row for row in rates_of(path, worsening=()) if row["condition"] == "factual_error"
+    )
     assert (as_improving["shifted"], as_improving["n"]) == (2, 3)
 
 
@@ -110,21 +151,43 @@ def test_experiments_and_pairs_keep_to_themselves_and_others_are_no_attack(tmp_p
     votes = sample("q1", "control", "a") + sample("q1", "rich_content", "b")
     votes += sample("q1", "control", "b", experiment="weak", model_b="m1")
     votes += sample("q1", "rich_content", "b", experiment="weak", model_b="m2")
-    votes += sample("q1", "order", "b", experiment="cobbler") + sample("q1", "", "b", experiment="main")
+    votes += sample("q1", "order", "b", experiment="cobbler") + sample(
+        "q1", "", "b", experiment="main"
+    )
     main, weak = rates_of(write_votes(tmp_path / "votes.parquet", votes))
-    assert (main["experiment"], main["asr"], main["samples"], main["left_out"]) == ("main", 1.0, 1, 0)
-    assert (weak["experiment"], weak["samples"], weak["left_out"], weak["n"], weak["rank"]) == ("weak", 0, 1, 0, None)
+    assert (main["experiment"], main["asr"], main["samples"], main["left_out"]) == (
+        "main",
+        1.0,
+        1,
+        0,
+    )
+    assert (weak["experiment"], weak["samples"], weak["left_out"], weak["n"], weak["rank"]) == (
+        "weak",
+        0,
+        1,
+        0,
+        None,
+    )
     assert np.isnan([weak["asr"], weak["ci_low"], weak["ci_high"]]).all()
 
 
 def test_the_control_group_of_another_experiment_is_none(tmp_path):
-    """The same judge, pair and item in two experiments, of which one asked for the other answer before."""
+    """The same judge, pair and item in two experiments, of which one asked for the other answer
+    before.
+    """
     votes = sample("q1", "control", "a") + sample("q1", "rich_content", "b")
-    votes += sample("q1", "control", "b", experiment="other") + sample("q1", "rich_content", "b", experiment="other")
-    votes += sample("q2", "control", "b", experiment="other") + sample("q2", "fake_reference", "b", experiment="third")
+    votes += sample("q1", "control", "b", experiment="other") + sample(
+        "q1", "rich_content", "b", experiment="other"
+    )
+    votes += sample("q2", "control", "b", experiment="other") + sample(
+        "q2", "fake_reference", "b", experiment="third"
+    )
     votes += sample("q2", "control", "a", experiment="third")
     results = rates_of(write_votes(tmp_path / "votes.parquet", votes))
-    counts = [tuple(row[name] for name in ("experiment", "condition", "n", "samples", "left_out")) for row in results]
+    counts = [
+        tuple(row[name] for name in ("experiment", "condition", "n", "samples", "left_out"))
+        for row in results
+    ]
     assert counts == [
         ("main", "rich_content", 1, 1, 0),
         ("other", "rich_content", 0, 1, 1),
@@ -133,7 +196,11 @@ def test_the_control_group_of_another_experiment_is_none(tmp_path):
 
 
 def test_conditions_of_cognitive_biases_with_a_control_group_are_no_attack(tmp_path):
-    votes = sample("q1", "control", "a") + sample("q1", "rich_content", "b", judge="J") + sample("q2", "control", "b")
+    votes = (
+        sample("q1", "control", "a")
+        + sample("q1", "rich_content", "b", judge="J")
+        + sample("q2", "control", "b")
+    )
     plain = write_votes(tmp_path / "plain.parquet", votes)
     for condition in ("order", "compassion", "bandwagon", "attentional"):
         votes += sample("q1", condition, "a b tie error")
@@ -145,7 +212,9 @@ def test_conditions_of_cognitive_biases_with_a_control_group_are_no_attack(tmp_p
         attack_tables(comparisons=path, **settings, outputs=outputs)
         written.append({name: read_table(output) for name, output in outputs.items()})
     assert written[0] == written[1]
-    assert [(row["condition"], row["n"], row["rank"]) for row in written[1]["asr"]] == [("rich_content", "1", "1")]
+    assert [(row["condition"], row["n"], row["rank"]) for row in written[1]["asr"]] == [
+        ("rich_content", "1", "1")
+    ]
     assert [(row["average_rank"], row["place"]) for row in written[1]["ranks"]] == [("1.0", "1")]
 
 
@@ -161,7 +230,9 @@ def test_exact_intervals_equal_scipy_and_the_closed_form(count, n):
 def judged(asr, condition="rich_content", experiment="main"):
     """Rows of success rates, by judge (shifted, n)."""
     where = {"experiment": experiment, "condition": condition, "model_a": "A1", "model_b": "A2"}
-    return [{**where, "judge": judge, "shifted": shifted, "n": n} for judge, (shifted, n) in asr.items()]
+    return [
+        {**where, "judge": judge, "shifted": shifted, "n": n} for judge, (shifted, n) in asr.items()
+    ]
 
 
 def test_equal_rates_share_the_lower_rank_and_the_average_needs_every_column(tmp_path):
@@ -185,12 +256,22 @@ def test_a_column_without_an_eligible_sample_takes_no_average_away():
     rows = judged({"A": (1, 4), "B": (2, 4)}) + judged({"A": (0, 0), "B": (0, 0)}, "empty")
     rows += judged({"C": (0, 0)}, experiment="nothing")
     averages = [tuple(row.values()) for row in average_ranks(with_ranks(rows))]
-    assert averages == [("main", "A", 1.0, 1, 1), ("main", "B", 2.0, 1, 2), ("nothing", "C", None, 0, None)]
+    assert averages == [
+        ("main", "A", 1.0, 1, 1),
+        ("main", "B", 2.0, 1, 2),
+        ("nothing", "C", None, 0, None),
+    ]
 
 
 def test_the_script_writes_the_five_tables_the_same_every_time(tmp_path):
     path = write_votes(tmp_path / "votes.parquet", random_votes(4))
-    settings = {"study": "s", "comparisons": path, "worsening": ["factual_error"], "confidence": 0.9, "seed": 5}
+    settings = {
+        "study": "s",
+        "comparisons": path,
+        "worsening": ["factual_error"],
+        "confidence": 0.9,
+        "seed": 5,
+    }
     runs = []
     for run in ("first", "second"):
         outputs = {name: str(tmp_path / f"{run}_{name}.csv") for name in TABLES}
@@ -206,7 +287,9 @@ def test_the_script_writes_the_five_tables_the_same_every_time(tmp_path):
 def test_a_table_without_a_control_group_gives_no_rows(tmp_path):
     path = write_votes(tmp_path / "votes.parquet", sample("q1", "rich_content", "a b"))
     outputs = {name: str(tmp_path / f"{name}.csv") for name in TABLES}
-    attack_tables(study="s", comparisons=path, worsening=[], confidence=0.9, seed=5, outputs=outputs)
+    attack_tables(
+        study="s", comparisons=path, worsening=[], confidence=0.9, seed=5, outputs=outputs
+    )
     assert [read_table(output) for output in outputs.values()] == [[]] * 5
 
 
@@ -214,6 +297,10 @@ def test_a_worsening_condition_that_no_vote_has_is_named():
     rates = [{"condition": "beauty"}, {"condition": "factual_error"}]
     message = worsening_among(rates, ["factual_error"], study="s")
     assert message == "perturbations: beauty, factual_error; worsening: factual_error"
-    assert worsening_among(rates[:1], ["factual_error"], study="s").endswith("worsening: none")  # so by default
-    with pytest.raises(ConfigError, match="comparisons: s: worsening: 'beuty' is no condition of its votes; found: beauty, "):
+    # So by default
+    assert worsening_among(rates[:1], ["factual_error"], study="s").endswith("worsening: none")
+    with pytest.raises(
+        ConfigError,
+        match="comparisons: s: worsening: 'beuty' is no condition of its votes; found: beauty, ",
+    ):
         worsening_among(rates, ["beuty"], study="s")

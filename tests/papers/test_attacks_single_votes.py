@@ -1,4 +1,6 @@
-"""Votes by position, by length and by answer: against plain loops, by hand, and the bootstrap against its large-sample form."""
+"""Votes by position, by length and by answer: against plain loops, by hand, and the bootstrap
+against its large-sample form.
+"""
 
 import numpy as np
 import pytest
@@ -24,10 +26,16 @@ def connected(tmp_path, rows):
 
 def test_shares_by_position_equal_plain_loops(tmp_path, rows):
     results = list(votes_by_position(connected(tmp_path, rows), **SAMPLING))
-    judges = [(experiment, judge) for experiment in ("main", "weak") for judge in ("J1", "J2", "J3")]
+    judges = [
+        (experiment, judge) for experiment in ("main", "weak") for judge in ("J1", "J2", "J3")
+    ]
     assert [(row["experiment"], row["judge"]) for row in results] == judges
     for row in results:
-        own = [vote for vote in rows if (vote["experiment"], vote["judge"]) == (row["experiment"], row["judge"])]
+        own = [
+            vote
+            for vote in rows
+            if (vote["experiment"], vote["judge"]) == (row["experiment"], row["judge"])
+        ]
         valid = [vote for vote in own if vote["outcome"] != "error"]
         shown_first = sum(vote["outcome"] == vote["order"][0] for vote in valid)
         shown_second = sum(vote["outcome"] == vote["order"][1] for vote in valid)
@@ -40,20 +48,31 @@ def test_shares_by_position_equal_plain_loops(tmp_path, rows):
 
 
 def test_the_interval_of_the_difference_takes_questions_for_clusters(tmp_path):
-    """Six equal votes on a question are worth one: the interval is that of as many questions, not of as many votes."""
-    rows = [row for item in range(60) for row in sample(f"q{item}", "control", "a " * 6, order="ab" if item % 3 else "ba")]
+    """Six equal votes on a question are worth one: the interval is that of as many questions, not
+    of as many votes.
+    """
+    rows = [
+        row
+        for item in range(60)
+        for row in sample(f"q{item}", "control", "a " * 6, order="ab" if item % 3 else "ba")
+    ]
     (row,) = votes_by_position(connected(tmp_path, rows), **SAMPLING)
     share, error = 40 / 60, np.sqrt(40 / 60 * 20 / 60 / 60)
     expected = 2 * share - 1 - 2 * 1.645 * error, 2 * share - 1 + 2 * 1.645 * error
     assert row["difference"] == pytest.approx(1 / 3, abs=1e-12)
-    assert (row["ci_low"], row["ci_high"]) == pytest.approx(expected, abs=0.035)  # a thirtieth apart
+    # A thirtieth apart
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx(expected, abs=0.035)
 
 
 def test_a_judge_with_nothing_but_errors_has_no_shares(tmp_path):
-    connection = connected(tmp_path, sample("q1", "control", "error error") + sample("q2", "control", "error"))
+    connection = connected(
+        tmp_path, sample("q1", "control", "error error") + sample("q2", "control", "error")
+    )
     (row,) = votes_by_position(connection, **SAMPLING)
     assert (row["n"], row["errors"]) == (0, 3)
-    assert np.isnan([row[name] for name in ("first", "tie", "second", "difference", "ci_low", "ci_high")]).all()
+    assert np.isnan(
+        [row[name] for name in ("first", "tie", "second", "difference", "ci_low", "ci_high")]
+    ).all()
     (row,) = vote_shares(connection)
     assert (row["a"], row["tie"], row["b"], row["n"], row["errors"]) == (None, None, None, 0, 3)
 
@@ -83,7 +102,11 @@ def test_the_length_curve_equals_plain_loops(tmp_path, rows):
                 row = by_key.pop((experiment, judge, low), None)
                 assert (row is None) == (not scores)
                 if scores:
-                    assert (row["bin_high"], row["n"], row["questions"]) == (high, len(scores), len(items))
+                    assert (row["bin_high"], row["n"], row["questions"]) == (
+                        high,
+                        len(scores),
+                        len(items),
+                    )
                     assert row["preference"] == pytest.approx(np.mean(scores), abs=1e-12)
                     if len(items) > 1:
                         assert row["ci_low"] <= row["preference"] <= row["ci_high"]
@@ -92,7 +115,11 @@ def test_the_length_curve_equals_plain_loops(tmp_path, rows):
 
 def test_length_bins_have_their_lower_ends_and_equal_or_unknown_lengths_are_left_out(tmp_path):
     gaps = [0, 1, 9, 10, 49, 50, 300]
-    rows = [row for gap in gaps for row in sample(f"q{gap}", "control", "b tie", length_a=100, length_b=100 + gap)]
+    rows = [
+        row
+        for gap in gaps
+        for row in sample(f"q{gap}", "control", "b tie", length_a=100, length_b=100 + gap)
+    ]
     rows += sample("unknown", "control", "a b tie", length_a=None, length_b=3)
     rows += sample("unknown", "control", "a error", length_a=3, length_b=None)
     rows += sample("q1", "rich_content", "a", length_a=100, length_b=101)
@@ -104,14 +131,18 @@ def test_length_bins_have_their_lower_ends_and_equal_or_unknown_lengths_are_left
         (50, None, 4),
     ]
     assert {row["preference"] for row in results} == {0.75}
-    assert {(row["equal_lengths"], row["no_length"], row["errors"]) for row in results} == {(2, 4, 1)}
+    assert {(row["equal_lengths"], row["no_length"], row["errors"]) for row in results} == {
+        (2, 4, 1)
+    }
     one = results[1]
     assert one["questions"] == 1
     assert (one["ci_low"], one["ci_high"]) == (None, None)
 
 
 def test_a_judge_of_whom_the_length_curve_leaves_out_everything_has_one_row_without_a_bin(tmp_path):
-    rows = sample("q1", "control", "b error", length_a=7, length_b=7) + sample("q2", "control", "a", length_a=7)
+    rows = sample("q1", "control", "b error", length_a=7, length_b=7) + sample(
+        "q2", "control", "a", length_a=7
+    )
     (row,) = length_curve(connected(tmp_path, rows), **SAMPLING)
     counts = {"n": 0, "questions": 0, "equal_lengths": 1, "no_length": 1, "errors": 1}
     assert row == {"experiment": "main", "judge": "J", **counts}
@@ -122,7 +153,11 @@ def test_vote_shares_are_those_of_the_control_group(tmp_path, rows):
     assert len(results) == 8
     for row in results:
         names = ("experiment", "model_a", "model_b", "judge")
-        own = [v for v in rows if v["condition"] == "control" and all(v[name] == row[name] for name in names)]
+        own = [
+            v
+            for v in rows
+            if v["condition"] == "control" and all(v[name] == row[name] for name in names)
+        ]
         valid = [vote["outcome"] for vote in own if vote["outcome"] != "error"]
         assert (row["n"], row["errors"]) == (len(valid), len(own) - len(valid))
         for outcome in ("a", "tie", "b"):

@@ -30,12 +30,18 @@ def lines(path):
 
 @pytest.mark.mirror
 def test_length_changes_of_the_published_texts_equal_plain_loops(texts, tmp_path):
-    outputs = {name: str(tmp_path / f"{name}.csv") for name in ("length_confound", "published_ranks")}
+    outputs = {
+        name: str(tmp_path / f"{name}.csv") for name in ("length_confound", "published_ranks")
+    }
     published = DATA / "judgement_bias_published.csv"
-    tabulate(study="judgement_bias", folder=str(texts), published=published, **SAMPLING, outputs=outputs)
+    tabulate(
+        study="judgement_bias", folder=str(texts), published=published, **SAMPLING, outputs=outputs
+    )
     ranks = read_table(outputs["published_ranks"])
     assert tuple(ranks[0]) == PUBLISHED_RANKS
-    assert [row["verdict"] for row in ranks] == [row["verdict"] for row in published_ranks(read_table(published))]
+    assert [row["verdict"] for row in ranks] == [
+        row["verdict"] for row in published_ranks(read_table(published))
+    ]
     rows = read_table(outputs["length_confound"])
     assert tuple(rows[0]) == LENGTH_CONFOUND
     assert len(rows) == 4 * 7 * 2 * 2
@@ -51,7 +57,9 @@ def test_length_changes_of_the_published_texts_equal_plain_loops(texts, tmp_path
             changes = []
             for question, answer, which in pairs:
                 old = question["answers"][which]["answer"]
-                if row["level"] in ("", question["level"]) and (row["answers"] == "both" or answer != old):
+                if row["level"] in ("", question["level"]) and (
+                    row["answers"] == "both" or answer != old
+                ):
                     changes.append((count(answer) - count(old)) / count(old))
             assert int(row["n"]) == len(changes)
             assert float(row["relative_change"]) == pytest.approx(np.mean(changes), abs=1e-12)
@@ -62,7 +70,8 @@ def test_length_changes_of_the_published_texts_equal_plain_loops(texts, tmp_path
 @pytest.mark.mirror
 def test_known_values_of_the_published_texts(texts):
     results = {
-        (row["perturbation"], row["level"], row["unit"], row["answers"]): row for row in length_confound(texts, **SAMPLING)
+        (row["perturbation"], row["level"], row["unit"], row["answers"]): row
+        for row in length_confound(texts, **SAMPLING)
     }
     for perturbation, change, longer in (
         ("factual_error", -0.0079, 40),
@@ -80,20 +89,42 @@ def test_known_values_of_the_published_texts(texts):
     reference = results["reference", "", "words", "perturbed"]
     normal = 1.645 * 0.3383 / np.sqrt(142)  # standard deviation over the questions
     assert reference["ci_high"] - reference["relative_change"] == pytest.approx(normal, rel=0.05)
-    assert [results["gender", level, "words", "both"]["n"] // 2 for level in LEVELS] == [25, 22, 22, 25, 26, 22]
+    assert [results["gender", level, "words", "both"]["n"] // 2 for level in LEVELS] == [
+        25,
+        22,
+        22,
+        25,
+        26,
+        22,
+    ]
 
 
 def question(name, first, second, **more):
-    return {"question_id": name, "answers": {"answer1": {"answer": first}, "answer2": {"answer": second}}, **more}
+    return {
+        "question_id": name,
+        "answers": {"answer1": {"answer": first}, "answer2": {"answer": second}},
+        **more,
+    }
 
 
 @pytest.fixture
 def folder(tmp_path):
     """Two questions in the form of the published files."""
     (tmp_path / "data").mkdir()
-    write(tmp_path, "raw", [question("q_0", "a b", "c d e f", level="Applying"), question("q_1", "a", "b", level="Creating")])
+    write(
+        tmp_path,
+        "raw",
+        [
+            question("q_0", "a b", "c d e f", level="Applying"),
+            question("q_1", "a", "b", level="Creating"),
+        ],
+    )
     for name in PERTURBATIONS:
-        write(tmp_path, name, [question(f"q_1-{name}", "a", "b b"), question(f"q_0-{name}", "a b c", "c d e f")])
+        write(
+            tmp_path,
+            name,
+            [question(f"q_1-{name}", "a", "b b"), question(f"q_0-{name}", "a b c", "c d e f")],
+        )
     return tmp_path
 
 
@@ -103,13 +134,18 @@ def write(folder, name, rows):
 
 
 def test_a_small_folder_by_hand(folder):
-    results = {(r["perturbation"], r["level"], r["unit"], r["answers"]): r for r in length_confound(folder, **FAST)}
+    results = {
+        (r["perturbation"], r["level"], r["unit"], r["answers"]): r
+        for r in length_confound(folder, **FAST)
+    }
     words = results["gender", "", "words", "perturbed"]
     assert (words["relative_change"], words["longer"], words["n"]) == (0.75, 1.0, 2)  # 1/2 and 1
     assert (words["ci_low"], words["ci_high"]) == (0.5, 1.0)
     both = results["gender", "", "words", "both"]
     assert (both["relative_change"], both["longer"], both["n"]) == (0.375, 0.5, 4)
-    assert results["gender", "Applying", "characters", "perturbed"]["relative_change"] == pytest.approx(2 / 3, abs=1e-12)
+    assert results["gender", "Applying", "characters", "perturbed"][
+        "relative_change"
+    ] == pytest.approx(2 / 3, abs=1e-12)
     assert np.isnan(results["gender", "Applying", "words", "perturbed"]["ci_low"])  # one question
     absent = results["gender", "Evaluating", "words", "perturbed"]
     assert absent["n"] == 0
@@ -118,8 +154,15 @@ def test_a_small_folder_by_hand(folder):
 
 def test_questions_whose_answers_a_perturbation_leaves_alone_are_not_resampled(folder):
     """One question of two is perturbed: there is nothing to resample it with."""
-    write(folder, "gender", [question("q_1-gender", "a", "b b"), question("q_0-gender", "a b", "c d e f")])
-    results = {(r["perturbation"], r["level"], r["unit"], r["answers"]): r for r in length_confound(folder, **FAST)}
+    write(
+        folder,
+        "gender",
+        [question("q_1-gender", "a", "b b"), question("q_0-gender", "a b", "c d e f")],
+    )
+    results = {
+        (r["perturbation"], r["level"], r["unit"], r["answers"]): r
+        for r in length_confound(folder, **FAST)
+    }
     one = results["gender", "", "words", "perturbed"]
     assert (one["relative_change"], one["n"]) == (1.0, 1)
     assert np.isnan([one["ci_low"], one["ci_high"]]).all()

@@ -1,4 +1,6 @@
-"""The paper's claims: each holds and fails by the numbers it names, and the paper's own numbers are judged as pinned here."""
+"""The paper's claims: each holds and fails by the numbers it names, and the paper's own numbers are
+judged as pinned here.
+"""
 
 from dataclasses import replace
 
@@ -31,15 +33,27 @@ OVERTURNED = ROOT / "tests" / "golden" / "overturned_claims.csv"
 CLAIMS = read_claims(DATA / "play_favorites_claims.csv")
 DATASETS = ("chatbotarena", "cnn", "helm-instruct", "mtbench", "stanford", "xsum")
 GPT, SONNET, LLAMA_8B = "GPT-4o", "Claude 3.5 Sonnet", "Llama 3 8B"
-CODED, WEAK, REFERENCE = "length_control_as_coded", "weak_models_dropped_as_coded", "llm_reference_as_coded"
+CODED, WEAK, REFERENCE = (
+    "length_control_as_coded",
+    "weak_models_dropped_as_coded",
+    "llm_reference_as_coded",
+)
 # What the paper's own numbers contradict, and the number that does it.
 CONTRADICTED = {
     "rho_above_0_4": "against: Helpfulness: highest 0.384 (GPT-4o)",
-    "llama_8b_faithfulness": "against: Llama 3 8B -0.0650 in Faithfulness, -0.1298 in Logical correctness",
-    "only_some_dimensions_and_datasets": "Claude 3.5 Sonnet not above 0 in none (0 of 6 slices of by_dataset)",
-    "length_control_same_estimates": "against: self_bias of GPT-3.5 Turbo +0.0170 [+0.0128, +0.0211] in main, +0.0221",
+    "llama_8b_faithfulness": (
+        "against: Llama 3 8B -0.0650 in Faithfulness, -0.1298 in Logical correctness"
+    ),
+    "only_some_dimensions_and_datasets": (
+        "Claude 3.5 Sonnet not above 0 in none (0 of 6 slices of by_dataset)"
+    ),
+    "length_control_same_estimates": (
+        "against: self_bias of GPT-3.5 Turbo +0.0170 [+0.0128, +0.0211] in main, +0.0221"
+    ),
     "ordinal_positive": "against: GPT-3.5 Turbo (Helpfulness) -0.2098",
-    "weak_models_decrease": "against: self_bias of Claude v2 -0.0006 [-0.0038, +0.0026] in main, -0.0026",
+    "weak_models_decrease": (
+        "against: self_bias of Claude v2 -0.0006 [-0.0038, +0.0026] in main, -0.0026"
+    ),
 }
 # What the paper states and does not publish numbers of.
 UNPUBLISHED = {
@@ -80,7 +94,10 @@ def mean(dimension, judge, model, value):
 
 def changed(results, *changes):
     """`results` with other values at the given (table, key)."""
-    tables = {name: dict(getattr(results, name)) for name in ("estimates", "means", "correlations", "agreement")}
+    tables = {
+        name: dict(getattr(results, name))
+        for name in ("estimates", "means", "correlations", "agreement")
+    }
     for change in changes:
         for (table, key), value in change.items():
             tables[table][key] = value
@@ -98,16 +115,30 @@ def paper():
 
 @pytest.fixture(scope="module")
 def ideal(paper):
-    """The published values, with what contradicts a claim mended and what is unpublished made up, so that all claims hold."""
+    """The published values, with what contradicts a claim mended and what is unpublished made up,
+    so that all claims hold.
+    """
     unpublished = [own(CODED, "", judge, 0.001, quantity="length") for judge in JUDGES]
-    unpublished += [own("length_alone", d, judge, 0.001, quantity="length") for d in ("", *DIMENSIONS) for judge in JUDGES]
+    unpublished += [
+        own("length_alone", d, judge, 0.001, quantity="length")
+        for d in ("", *DIMENSIONS)
+        for judge in JUDGES
+    ]
     for (spec, slice_, quantity, term), value in paper.estimates.items():
         if slice_ == "" and spec == "main":
             unpublished.append({("estimates", ("gam", "", quantity, term)): value})
             unpublished.append({("estimates", (CODED, "", quantity, term)): value})
-            unpublished.append({("estimates", ("length_control_global", "", quantity, term)): value})
-    helm = [own("main", "", judge, value) for judge, value in (("GPT-4 (0314)", 0.03), ("Claude v1.3", 0.02))]
-    helm += [mean(dimension, "GPT-4 (0314)", "GPT-4 (0314)", 0.9) for dimension in ("Harmlessness", "Understandability")]
+            unpublished.append(
+                {("estimates", ("length_control_global", "", quantity, term)): value}
+            )
+    helm = [
+        own("main", "", judge, value)
+        for judge, value in (("GPT-4 (0314)", 0.03), ("Claude v1.3", 0.02))
+    ]
+    helm += [
+        mean(dimension, "GPT-4 (0314)", "GPT-4 (0314)", 0.9)
+        for dimension in ("Harmlessness", "Understandability")
+    ]
     mended = [
         raters("", "full_agreement", 0.81),
         spearman("Helpfulness", GPT, 0.45),
@@ -133,7 +164,11 @@ def overturning():
 
 
 def parts_against(claim, results):
-    return [number for number, part in enumerate(CRITERIA[claim.name]) if not all(finding.holds for finding in part(results))]
+    return [
+        number
+        for number, part in enumerate(CRITERIA[claim.name])
+        if not all(finding.holds for finding in part(results))
+    ]
 
 
 def test_every_claim_is_overturned_here():
@@ -148,7 +183,11 @@ def test_claim_holds_and_every_part_of_it_can_fail(claim, ideal):
     assert [parts_against(claim, changed(ideal, change)) for change in changes] == [
         [n] for n in range(len(CRITERIA[claim.name]))
     ]
-    for change in changes if claim.name not in QUORUMS else [{key: value for each in changes for key, value in each.items()}]:
+    for change in (
+        changes
+        if claim.name not in QUORUMS
+        else [{key: value for each in changes for key, value in each.items()}]
+    ):
         verdict, text = judged(claim, changed(ideal, change))
         assert verdict == FAILS
         assert "against: " in text
@@ -174,13 +213,21 @@ def test_what_is_missing_is_data_absent(ideal):
     without = replace(empty, means=ideal.means)
     assert {claim.name for claim in CLAIMS if judged(claim, without)[0] != ABSENT} == of_means
     for judge in JUDGES:  # any one judge's estimates may be missing
-        fewer = replace(ideal, estimates={key: value for key, value in ideal.estimates.items() if key[3] != judge})
-        assert judged(next(claim for claim in CLAIMS if claim.name == "mostly_consistent"), fewer)[0] == ABSENT
+        fewer = replace(
+            ideal,
+            estimates={key: value for key, value in ideal.estimates.items() if key[3] != judge},
+        )
+        assert (
+            judged(next(claim for claim in CLAIMS if claim.name == "mostly_consistent"), fewer)[0]
+            == ABSENT
+        )
 
 
 def test_a_pooled_claim_is_absent_where_a_dimension_is(ideal):
     two = ("", "Faithfulness", "Logical correctness")
-    fewer = replace(ideal, means={key: value for key, value in ideal.means.items() if key[0] in two})
+    fewer = replace(
+        ideal, means={key: value for key, value in ideal.means.items() if key[0] in two}
+    )
     rest = {claim.name for claim in CLAIMS if judged(claim, fewer)[0] != ABSENT}
     assert rest == {"llama_marks_faithfulness_low", "ordinal_llama_faithfulness"}
     text = judged(CLAIMS[0], fewer)[1]
@@ -189,10 +236,14 @@ def test_a_pooled_claim_is_absent_where_a_dimension_is(ideal):
 
 def test_a_bias_that_is_unclear_has_no_sign_to_keep(ideal):
     claim = next(claim for claim in CLAIMS if claim.name == "mostly_consistent")
-    clear, clear_and_not_weak, references = 8, 6, 3  # all judges but Claude v2; without Llama 3 8B and Mistral 7B
+    # All judges but Claude v2; without Llama 3 8B and Mistral 7B
+    clear, clear_and_not_weak, references = 8, 6, 3
     number = clear + clear_and_not_weak + references * clear
     assert judged(claim, ideal)[1] == f"{number} of {number}"
-    assert judged(claim, changed(ideal, own(CODED, "", "Claude v2", 0.05)))[1] == f"{number} of {number}"
+    assert (
+        judged(claim, changed(ideal, own(CODED, "", "Claude v2", 0.05)))[1]
+        == f"{number} of {number}"
+    )
     unclear = [own("main", "", judge, 0.01, half=0.02) for judge in JUDGES]
     assert judged(claim, changed(ideal, *unclear)) == (ABSENT, NOTHING_LEFT)
 
@@ -207,29 +258,54 @@ def test_claims_on_helm_are_judged_on_its_own_ratings(ideal, paper):
     assert names == ["helm_positive", "helm_gpt_4_larger", "helm_gpt_family"]
     smaller = helm_of(ideal, own("main", "", "GPT-4 (0314)", 0.01))
     for study in (ideal, paper):
-        rows = {row["claim"]: row for row in judged_claims(CLAIMS, "s", study, paper, kind="published", helm=smaller)}
+        rows = {
+            row["claim"]: row
+            for row in judged_claims(CLAIMS, "s", study, paper, kind="published", helm=smaller)
+        }
         assert [rows[name]["verdict"] for name in names] == [HOLDS, FAILS, HOLDS]
         assert {rows[name]["kind"] for name in names} == {"user"}
         assert {row["kind"] for name, row in rows.items() if name not in names} == {"published"}
-        rows = {row["claim"]: row for row in judged_claims(CLAIMS, "s", study, paper, kind="published")}
-        assert {(rows[name]["kind"], rows[name]["verdict"], rows[name]["evidence"]) for name in names} == {
-            ("simulated", ABSENT, NO_HELM)
+        rows = {
+            row["claim"]: row for row in judged_claims(CLAIMS, "s", study, paper, kind="published")
         }
+        assert {
+            (rows[name]["kind"], rows[name]["verdict"], rows[name]["evidence"]) for name in names
+        } == {("simulated", ABSENT, NO_HELM)}
         assert {rows[name]["published"] for name in names} == {ABSENT}
 
 
 def test_an_estimate_without_interval_is_no_evidence():
-    row = {"spec": "main", "slice": "", "quantity": "self_bias", "term": GPT, "estimate": "0.1", "ci_low": ""}
+    row = {
+        "spec": "main",
+        "slice": "",
+        "quantity": "self_bias",
+        "term": GPT,
+        "estimate": "0.1",
+        "ci_low": "",
+    }
     results = Results.from_tables(estimates=[row], mean_scores=(), correlations=())
     assert results.estimates == {}
 
 
 def test_table_has_both_verdicts(ideal, paper):
-    rows = list(judged_claims(CLAIMS, "a study", changed(ideal, *overturning()["llama_8b_negative"]), paper, kind="published"))
+    rows = list(
+        judged_claims(
+            CLAIMS,
+            "a study",
+            changed(ideal, *overturning()["llama_8b_negative"]),
+            paper,
+            kind="published",
+        )
+    )
     assert [row["claim"] for row in rows] == [claim.name for claim in CLAIMS]
     assert all(tuple(row) == COLUMNS for row in rows)
     row = next(row for row in rows if row["claim"] == "llama_8b_negative")
-    assert (row["study"], row["kind"], row["verdict"], row["published"]) == ("a study", "published", FAILS, HOLDS)
+    assert (row["study"], row["kind"], row["verdict"], row["published"]) == (
+        "a study",
+        "published",
+        FAILS,
+        HOLDS,
+    )
     assert row["evidence"] == "0 of 1. against: Llama 3 8B -0.0019 [-0.0039, +0.0001]"
     assert "[-0.0446, -0.0291]" in row["published_evidence"]
 
@@ -242,6 +318,8 @@ def test_quorums():
 
 
 def test_long_evidence_is_cut():
-    text = evidence([Finding(number >= LISTED + 2, f"number {number}") for number in range(LISTED + 5)])
+    text = evidence(
+        [Finding(number >= LISTED + 2, f"number {number}") for number in range(LISTED + 5)]
+    )
     assert text.startswith(f"3 of {LISTED + 5}. against: number 0; ")
     assert text.endswith("number 11; and 2 more")

@@ -45,11 +45,22 @@ def test_shares_of_the_judges_are_those_of_the_released_table(tables):
     assert [row["bias"] for row in quoted[:9]] == list(CLOSED_FORM)
     by = {(row["judge"], row["bias"]): row for row in quoted}
     gpt4 = by["GPT-4", "attentional"]
-    assert gpt4 | {"share": "0.006857142857", "valid": "0.9977142857", "size": ">100B", "above_random": "no"} == gpt4
+    assert (
+        gpt4
+        | {
+            "share": "0.006857142857",
+            "valid": "0.9977142857",
+            "size": ">100B",
+            "above_random": "no",
+        }
+        == gpt4
+    )
     assert by["Baize", "order_last"]["share"] == "0.9224761905"
     assert by["Baize", "order_last"]["above_random"] == "yes"
     assert by["Koala", "salience"]["valid"] == ""
-    assert all(row[column] == "" for row in quoted for column in ("ci_low", "ci_high", "biased", "n"))
+    assert all(
+        row[column] == "" for row in quoted for column in ("ci_low", "ci_high", "biased", "n")
+    )
     assert len({row["judge"] for row in quoted}) == 15
 
 
@@ -57,7 +68,9 @@ def test_human_shares_are_means_with_intervals_over_instructions(tables):
     human = {row["bias"]: row for row in tables["cognitive_biases"] if row["judge"] == "Human"}
     assert set(human) == set(HUMAN)
     folder, _ = released("cobbler")
-    shares = json.loads((folder / BATCHES / "human_bias/bandwagon/all_bias_bandwagon.json").read_text("utf-8"))
+    shares = json.loads(
+        (folder / BATCHES / "human_bias/bandwagon/all_bias_bandwagon.json").read_text("utf-8")
+    )
     means = np.array([np.mean(entry["bandwagon"]) for entry in shares])
     draw = np.random.default_rng(1)
     resampled = means[draw.integers(25, size=(20_000, 25))].mean(axis=1)
@@ -68,18 +81,29 @@ def test_human_shares_are_means_with_intervals_over_instructions(tables):
         assert human[bias]["origin"] == "released shares"
     ends = [float(human["bandwagon"][column]) for column in ("ci_low", "ci_high")]
     assert ends == pytest.approx(np.quantile(resampled, [0.05, 0.95]), abs=0.004)
-    assert {bias for bias in HUMAN if human[bias]["above_random"] == "yes"} == {"salience", "bandwagon", "attentional"}
+    assert {bias for bias in HUMAN if human[bias]["above_random"] == "yes"} == {
+        "salience",
+        "bandwagon",
+        "attentional",
+    }
 
 
 def test_valid_rates_and_where_they_differ_from_the_quoted_ones(tables):
     rows = {(row["judge"], row["prompt"]): row for row in tables["valid_rates"]}
-    assert rows["GPT-4", "order"] | {"comparisons": "5250", "valid": "5192", "agrees": "yes"} == rows["GPT-4", "order"]
+    assert (
+        rows["GPT-4", "order"] | {"comparisons": "5250", "valid": "5192", "agrees": "yes"}
+        == rows["GPT-4", "order"]
+    )
     assert float(rows["GPT-4", "order"]["rate"]) == 5192 / 5250
     assert (
-        rows["LLaMAv2", "model_annotations"] | {"comparisons": "6000", "valid": "1920", "agrees": "yes"}
+        rows["LLaMAv2", "model_annotations"]
+        | {"comparisons": "6000", "valid": "1920", "agrees": "yes"}
         == (rows["LLaMAv2", "model_annotations"])
     )
-    assert rows["DollyV2", "compassion"] | {"comparisons": "3045", "valid": "1", "quoted": ""} == rows["DollyV2", "compassion"]
+    assert (
+        rows["DollyV2", "compassion"] | {"comparisons": "3045", "valid": "1", "quoted": ""}
+        == rows["DollyV2", "compassion"]
+    )
     differ = {key for key, row in rows.items() if row["agrees"] == "no"}
     assert differ == {("InstructGPT", "compassion"), ("Vicuna", "model_annotations")}
     assert sum(row["agrees"] == "yes" for row in rows.values()) == 80

@@ -42,7 +42,10 @@ def biases(judges=JUDGES, *, names=tuple(CLOSED_FORM), origin="computed", sizes=
         rows.append({"judge": judge, "size": size, "bias": bias, "origin": origin, "share": share})
     for number, bias in enumerate(["order_first", "salience", "bandwagon"] if human else []):
         share = 0.3 + 0.1 * number
-        rows.append({"judge": "Human", "bias": bias, "origin": "released shares", "share": share} | ends(share))
+        rows.append(
+            {"judge": "Human", "bias": bias, "origin": "released shares", "share": share}
+            | ends(share)
+        )
     table = pd.DataFrame(rows, columns=COGNITIVE_BIASES)
     return table.assign(study="s", random=table["bias"].map(CLOSED_FORM))
 
@@ -56,7 +59,9 @@ def jitter(table, seed=1):
 
 
 def marks(figure, gid):
-    return [(float(point.get_xdata()[0]), float(point.get_ydata()[0])) for point in artists(figure, gid)]
+    return [
+        (float(point.get_xdata()[0]), float(point.get_ydata()[0])) for point in artists(figure, gid)
+    ]
 
 
 def test_a_point_for_each_judge_and_bias_and_a_line_for_each_threshold():
@@ -78,14 +83,19 @@ def test_a_point_for_each_judge_and_bias_and_a_line_for_each_threshold():
     assert "humans: 90 % bootstrap interval over instructions" in prose(figure)
     above = judges.assign(above=judges["share"] > judges["random"]).groupby("bias")["above"].sum()
     excess = (judges["share"] - judges["random"]).groupby(judges["bias"]).mean()
-    strongest = f"“{NAMES[excess.idxmax()]}”: it exceeds random choices in {above[excess.idxmax()]} of 15 judges"
+    strongest = (
+        f"“{NAMES[excess.idxmax()]}”: it exceeds random choices in {above[excess.idxmax()]} of 15"
+        " judges"
+    )
     assert strongest in prose(figure)
 
 
 def test_experiments_and_a_judge_called_human_are_told_apart():
     one, two = biases(JUDGES[:3]), biases(JUDGES[:2])
     two["share"] = two["share"] / 2
-    table = pd.concat([one.assign(experiment="one"), two.assign(experiment="two")], ignore_index=True)
+    table = pd.concat(
+        [one.assign(experiment="one"), two.assign(experiment="two")], ignore_index=True
+    )
     output = "A judge counts once in each experiment."
     names = [f"{judge} (one)" for judge in JUDGES[:3]] + [f"{judge} (two)" for judge in JUDGES[:2]]
     for figure in (jitter(table), bias_profile(table, subject()), bias_by_size(table, subject())):
@@ -93,7 +103,9 @@ def test_experiments_and_a_judge_called_human_are_told_apart():
         assert on_paper(figure)
     assert sorted(x for x, _ in marks(jitter(table), "judge")) == sorted(table["share"])
     assert set(names) <= set(texts(bias_profile(table, subject())))
-    assert [label.get_text() for label in bias_by_size(table, subject()).axes[0].get_yticklabels()] == [f"{ALL} (5)"]
+    assert [
+        label.get_text() for label in bias_by_size(table, subject()).axes[0].get_yticklabels()
+    ] == [f"{ALL} (5)"]
     human = biases(["Human", *JUDGES[:2]])  # a judge of the user's, and no released shares
     assert len(marks(jitter(human), "judge")) == 27
     assert artists(jitter(human), "human") == []
@@ -102,17 +114,25 @@ def test_experiments_and_a_judge_called_human_are_told_apart():
 
 def test_biases_without_a_share_are_said():
     table = biases(JUDGES[:3])
-    table.loc[(table["bias"] == "bandwagon") | ((table["bias"] == "salience") & (table["judge"] == "Judge A")), "share"] = (
-        np.nan
+    table.loc[
+        (table["bias"] == "bandwagon")
+        | ((table["bias"] == "salience") & (table["judge"] == "Judge A")),
+        "share",
+    ] = np.nan
+    text = (
+        "Without a share, as all comparisons are left out, by number of judges: Salience (1);"
+        " Bandwagon (3)."
     )
-    text = "Without a share, as all comparisons are left out, by number of judges: Salience (1); Bandwagon (3)."
     for figure in (jitter(table), bias_profile(table, subject()), bias_by_size(table, subject())):
         assert text in prose(figure)
         assert on_paper(figure)
     assert len(marks(jitter(table), "judge")) == 23
     empty = table.assign(share=np.nan)
     everything = "; ".join(f"{name} (3)" for name in NAMES.values())
-    words = f"{NOTHING} Without a share, as all comparisons are left out, by number of judges: {everything}."
+    words = (
+        f"{NOTHING} Without a share, as all comparisons are left out, by number of judges:"
+        f" {everything}."
+    )
     for figure in (jitter(empty), bias_profile(empty, subject()), bias_by_size(empty, subject())):
         assert is_page_of(figure, words)
 
@@ -161,10 +181,16 @@ def test_whose_a_share_is_has_one_mark_in_every_figure():
     looks = {gid: [found[origin, gid] for origin in ORIGINS] for gid in ("judge", "human")}
     assert looks["human"][0] == looks["human"][1]
     assert [len(look) for look in (*looks["judge"], looks["human"][0])] == [1, 1, 1]
-    colours, markers = zip(*(next(iter(look)) for look in (*looks["judge"], looks["human"][0])), strict=True)
+    colours, markers = zip(
+        *(next(iter(look)) for look in (*looks["judge"], looks["human"][0])), strict=True
+    )
     assert len(set(colours)) == len(set(markers)) == 3
     by_size = bias_by_size(drawn["computed"], subject())
-    tests = {to_hex(bar.get_facecolor()).upper() for bias in CLOSED_FORM for bar in artists(by_size, bias)}
+    tests = {
+        to_hex(bar.get_facecolor()).upper()
+        for bias in CLOSED_FORM
+        for bar in artists(by_size, bias)
+    }
     assert len(tests) == 6
     assert not tests & set(OKABE_ITO)
 
@@ -173,7 +199,11 @@ def test_the_profile_has_every_share_and_a_shade_for_what_exceeds_random_choices
     table = biases(human=True)
     figure = bias_profile(table, subject())
     judges, random = table[table["judge"] != "Human"], np.array(list(CLOSED_FORM.values()))
-    wide = judges.pivot(index="judge", columns="bias", values="share").loc[JUDGES, list(CLOSED_FORM)].to_numpy()
+    wide = (
+        judges.pivot(index="judge", columns="bias", values="share")
+        .loc[JUDGES, list(CLOSED_FORM)]
+        .to_numpy()
+    )
     shown = [text.get_text() for text in artists(figure, "share")]
     assert shown == [f"{share:.2f}" for share in [*wide.ravel(), 0.3, 0.4, 0.5, *random]]
     (cells,) = artists(figure, "cells")
@@ -182,7 +212,10 @@ def test_the_profile_has_every_share_and_a_shade_for_what_exceeds_random_choices
     assert not shades[-1].any()
     counts = (wide > random).sum(axis=1)
     most, least = JUDGES[counts.argmax()], JUDGES[counts.argmin()]
-    exceeded = f"{most} exceeds random choices in {some(counts.max(), 9, 'bias', 'biases')}, {least} in {counts.min()}"
+    exceeded = (
+        f"{most} exceeds random choices in {some(counts.max(), 9, 'bias', 'biases')}, {least} in"
+        f" {counts.min()}"
+    )
     assert exceeded in prose(figure)
     assert on_paper(figure)
 
@@ -197,7 +230,9 @@ def test_parts_of_a_bar_are_mean_shares_over_the_number_of_biases():
         np.testing.assert_allclose(widths, means / 9)
     totals = [text.get_text() for text in artists(figure, "total")]
     assert totals == [f"{judges.loc[judges['size'] == size, 'share'].mean():.3f}" for size in SIZES]
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [f"{size} (5)" for size in SIZES]
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [
+        f"{size} (5)" for size in SIZES
+    ]
     assert artists(figure, "random")[0].get_xdata() == pytest.approx([(8 * 0.25 + 0.5) / 9] * 2)
     assert on_paper(figure)
 
@@ -209,7 +244,9 @@ def test_judges_without_sizes_are_one_group():
     mixed = mixed[(mixed["judge"] != "Judge A") | (mixed["bias"] != "egocentric_order")]
     figure = bias_by_size(mixed, subject())
     labels = figure.axes[0].get_yticklabels()
-    own = mixed.loc[(mixed["judge"] == "Judge C") & (mixed["bias"] == "egocentric_order"), "share"].item()
+    own = mixed.loc[
+        (mixed["judge"] == "Judge C") & (mixed["bias"] == "egocentric_order"), "share"
+    ].item()
     assert artists(figure, "egocentric_order")[1].get_width() == pytest.approx(own / 9)
     assert PARTLY.strip() in prose(figure)
     assert [label.get_text() for label in labels] == [">40B (1)", "size unknown (2)"]
@@ -247,13 +284,21 @@ def overlaps(shown=SHOWN, judges=JUDGES, listing=0.5):
     for systems, form, ties, _ in shown:
         values = {statistic: listing + 0.05 * number for number, statistic in enumerate(STATISTICS)}
         table = [(statistic, None, value) for statistic, value in values.items()]
-        table += [("judges_with_annotators", judge, 0.2 + 0.03 * number) for number, judge in enumerate(judges)]
+        table += [
+            ("judges_with_annotators", judge, 0.2 + 0.03 * number)
+            for number, judge in enumerate(judges)
+        ]
         # The other way round: with the annotators together the last judge is the best.
-        table += [("judges_with_annotators_together", judge, 0.7 - 0.02 * number) for number, judge in enumerate(judges)]
+        table += [
+            ("judges_with_annotators_together", judge, 0.7 - 0.02 * number)
+            for number, judge in enumerate(judges)
+        ]
         table += [("judges_with_annotators", judge, 0.99) for judge in ["other form"]]
         for statistic, judge, value in table:
             kind = "no such form" if judge == "other form" else form
-            rows.append(("s", statistic, kind, systems, ties, judge, value, None, 50, None, None, None))
+            rows.append(
+                ("s", statistic, kind, systems, ties, judge, value, None, 50, None, None, None)
+            )
     return pd.DataFrame(rows, columns=RBO)
 
 
@@ -270,8 +315,12 @@ def test_bars_are_filled_where_a_judge_beats_the_list(shown):
         bars = [child for child in axes.get_children() if child.get_gid() == "judge"]
         expected = sorted((0.2 + 0.03 * number for number in range(15)), reverse=True)
         np.testing.assert_allclose([bar.get_width() for bar in bars], expected)
-        assert [bar.get_facecolor() != (1, 1, 1, 1) for bar in bars] == [value > 0.5 for value in expected]
-        lines = [child.get_xdata()[0] for child in axes.get_children() if child.get_gid() in STATISTICS]
+        assert [bar.get_facecolor() != (1, 1, 1, 1) for bar in bars] == [
+            value > 0.5 for value in expected
+        ]
+        lines = [
+            child.get_xdata()[0] for child in axes.get_children() if child.get_gid() in STATISTICS
+        ]
         assert lines == pytest.approx([0.5, 0.6])
         assert axes.get_xlim()[1] > 0.62
         assert len(axes.get_yticklabels()) == 15
@@ -279,7 +328,9 @@ def test_bars_are_filled_where_a_judge_beats_the_list(shown):
     assert texts(figure).count("25.0 %") == len(shown)
     finding = "4 of 15 judges rank the systems more like an annotator than a list made blind"
     assert finding in prose(figure)
-    assert len([text for text in texts(figure) if text in [words for words, _ in LINES.values()]]) == 2
+    assert (
+        len([text for text in texts(figure) if text in [words for words, _ in LINES.values()]]) == 2
+    )
     assert on_paper(figure)
 
 
@@ -289,5 +340,8 @@ def test_no_rankings_are_a_page_of_words():
 
 def test_a_name_of_300_letters_leaves_the_panels_room():
     judges = [judge + VERY_LONG for judge in JUDGES[:2]]
-    for figure in (jitter(biases(judges)), bias_by_size(biases(judges, sizes=[VERY_LONG, "7B"]), subject())):
+    for figure in (
+        jitter(biases(judges)),
+        bias_by_size(biases(judges, sizes=[VERY_LONG, "7B"]), subject()),
+    ):
         assert has_room(figure)

@@ -1,4 +1,6 @@
-"""Rank-biased overlap against a loop over depths, the PyPI package rbo, and the values of the released rankings of CoBBLEr."""
+"""Rank-biased overlap against a loop over depths, the PyPI package rbo, and the values of the
+released rankings of CoBBLEr.
+"""
 
 import itertools
 
@@ -17,7 +19,8 @@ from recuse.papers.cobbler import (
 )
 from verdict_files import released
 
-# Two rankings, p, and what version 0.1.3 of the package rbo gives: rbo(p=p) and rbo(p=p, ext=True), which its rbo_ext equals.
+# Two rankings, p, and what version 0.1.3 of the package rbo gives: rbo(p=p) and rbo(p=p, ext=True),
+# which its rbo_ext equals.
 OF_PACKAGE = [
     ([1, 4, 2, 3, 0], [4, 2, 1, 0, 3], 0.8, 0.36672, 0.6944),
     (
@@ -34,11 +37,29 @@ OF_PACKAGE = [
         0.4127234616457475,
         0.44790783373457954,
     ),
-    ([0, 7, 4, 6, 2, 5, 1, 3], [0, 3, 2, 1, 6, 5, 4, 7], 0.5, 0.7220610119047619, 0.7259672619047619),
+    (
+        [0, 7, 4, 6, 2, 5, 1, 3],
+        [0, 3, 2, 1, 6, 5, 4, 7],
+        0.5,
+        0.7220610119047619,
+        0.7259672619047619,
+    ),
     ([0], [0], 0.9, 0.1, 1.0),
 ]
 COMMON = [
-    *("GPT-4", "ChatGPT", "InstructGPT", "LLaMA", "Cohere", "Falcon", "Alpaca", "Vicuna", "OpenAssist", "Baize", "Koala"),
+    *(
+        "GPT-4",
+        "ChatGPT",
+        "InstructGPT",
+        "LLaMA",
+        "Cohere",
+        "Falcon",
+        "Alpaca",
+        "Vicuna",
+        "OpenAssist",
+        "Baize",
+        "Koala",
+    ),
     *("WizardLM", "MPT"),
 ]
 JUDGES_OF_15 = [*COMMON, "DollyV2", "RedPajama"]
@@ -56,8 +77,12 @@ def by_definition(first, second, p, *, extrapolated):
 @pytest.mark.parametrize(("first", "second", "p", "truncated", "extrapolated"), OF_PACKAGE)
 def test_values_of_the_package(first, second, p, truncated, extrapolated):
     own = [np.argsort(ranking) for ranking in (first, second)]
-    assert rank_biased_overlap(*own, persistence=p, extrapolated=False) == pytest.approx(truncated, abs=1e-14)
-    assert rank_biased_overlap(*own, persistence=p, extrapolated=True) == pytest.approx(extrapolated, abs=1e-14)
+    assert rank_biased_overlap(*own, persistence=p, extrapolated=False) == pytest.approx(
+        truncated, abs=1e-14
+    )
+    assert rank_biased_overlap(*own, persistence=p, extrapolated=True) == pytest.approx(
+        extrapolated, abs=1e-14
+    )
 
 
 @pytest.mark.parametrize("extrapolated", [False, True])
@@ -68,7 +93,9 @@ def test_many_rankings_at_once_are_those_of_a_loop_over_depths(extrapolated):
     assert results.shape == (4, 6)
     for one, other in itertools.product(range(4), range(6)):
         listed = [np.argsort(ranking).tolist() for ranking in (first[one, 0], second[other])]
-        assert results[one, other] == pytest.approx(by_definition(*listed, 0.8, extrapolated=extrapolated), abs=1e-14)
+        assert results[one, other] == pytest.approx(
+            by_definition(*listed, 0.8, extrapolated=extrapolated), abs=1e-14
+        )
 
 
 def test_equal_wins_keep_the_order_of_columns():
@@ -118,40 +145,61 @@ def test_overlap_of_the_annotators_whose_rankings_have_no_ties(overlaps, ties):
     first = one(overlaps, "inter_annotator", 15, "truncated", ties)
     assert first["as_coded"] == pytest.approx(7.168 / 15, abs=1e-12)
     assert first["rankings"] == 15 * 50
-    assert one(overlaps, "inter_annotator", 13, "extrapolated", ties)["as_coded"] == pytest.approx(8.054 / 15, abs=1e-12)
+    assert one(overlaps, "inter_annotator", 13, "extrapolated", ties)["as_coded"] == pytest.approx(
+        8.054 / 15, abs=1e-12
+    )
 
 
 @pytest.mark.mirror
 @pytest.mark.parametrize("ties", [LISTED, BY_NAME])
 def test_a_list_that_sees_no_answer_does_no_worse_than_any_judge(overlaps, ties):
-    assert one(overlaps, "listing_order", 13, "extrapolated", ties)["value"] == pytest.approx(0.5805882501244714, abs=1e-12)
+    assert one(overlaps, "listing_order", 13, "extrapolated", ties)["value"] == pytest.approx(
+        0.5805882501244714, abs=1e-12
+    )
     for systems, form in itertools.product((15, 13), ("truncated", "extrapolated")):
         listing = one(overlaps, "listing_order", systems, form, ties)
         assert listing["rankings"] == 300
         judges = JUDGES_OF_15 if systems == 15 else JUDGES_OF_13
-        values = [one(overlaps, "judges_with_annotators", systems, form, ties, judge)["value"] for judge in judges]
+        values = [
+            one(overlaps, "judges_with_annotators", systems, form, ties, judge)["value"]
+            for judge in judges
+        ]
         assert max(values) < listing["value"]
-        assert one(overlaps, "judges_with_annotators", systems, form, ties)["value"] == pytest.approx(
-            np.mean(values), abs=1e-12
-        )
+        assert one(overlaps, "judges_with_annotators", systems, form, ties)[
+            "value"
+        ] == pytest.approx(np.mean(values), abs=1e-12)
     dolly = one(overlaps, "judges_with_annotators", 15, "truncated", LISTED, "DollyV2")["value"]
-    assert dolly == pytest.approx(0.5238264250123538, abs=1e-12)  # one valid verdict: the list, but for that one
+    # One valid verdict: the list, but for that one
+    assert dolly == pytest.approx(0.5238264250123538, abs=1e-12)
 
 
 @pytest.mark.mirror
 def test_with_the_annotators_together_some_judges_do_better_than_the_list(overlaps):
     better = {}
-    for systems, form, ties in itertools.product((15, 13), ("truncated", "extrapolated"), (LISTED, BY_NAME)):
+    for systems, form, ties in itertools.product(
+        (15, 13), ("truncated", "extrapolated"), (LISTED, BY_NAME)
+    ):
         listing = one(overlaps, "listing_order_with_annotators_together", systems, form, ties)
         assert listing["rankings"] == 50
         judges = JUDGES_OF_15 if systems == 15 else JUDGES_OF_13
-        rows = [one(overlaps, "judges_with_annotators_together", systems, form, ties, judge) for judge in judges]
-        better[systems, form, ties] = [row["judge"] for row in rows if row["value"] > listing["value"] + 1e-12]
+        rows = [
+            one(overlaps, "judges_with_annotators_together", systems, form, ties, judge)
+            for judge in judges
+        ]
+        better[systems, form, ties] = [
+            row["judge"] for row in rows if row["value"] > listing["value"] + 1e-12
+        ]
         for row in rows:
             assert row["above_list"] == pytest.approx(row["value"] - listing["value"], abs=1e-12)
             assert not row["ci_low"] > 0  # none can be distinguished from the list
-    assert all(judges == (["ChatGPT"] if key[0] == 15 else ["ChatGPT", "Mistral"]) for key, judges in better.items())
-    for systems, form, listed, best in ((13, "extrapolated", 0.648, 0.663), (15, "truncated", 0.607, 0.619)):
+    assert all(
+        judges == (["ChatGPT"] if key[0] == 15 else ["ChatGPT", "Mistral"])
+        for key, judges in better.items()
+    )
+    for systems, form, listed, best in (
+        (13, "extrapolated", 0.648, 0.663),
+        (15, "truncated", 0.607, 0.619),
+    ):
         row = one(overlaps, "listing_order_with_annotators_together", systems, form, LISTED)
         chatgpt = one(overlaps, "judges_with_annotators_together", systems, form, LISTED, "ChatGPT")
         assert [round(results["value"], 3) for results in (row, chatgpt)] == [listed, best]
@@ -159,16 +207,23 @@ def test_with_the_annotators_together_some_judges_do_better_than_the_list(overla
 
 @pytest.mark.mirror
 def test_intervals_of_what_a_judge_is_above_the_list(overlaps):
-    """Of ChatGPT with single annotators, by loops over the definition and a bootstrap of its own; DollyV2 is the list."""
+    """Of ChatGPT with single annotators, by loops over the definition and a bootstrap of its own;
+    DollyV2 is the list.
+    """
     folder, _ = released("cobbler")
     of_humans = f"{folder}/{BATCHES}/human_annotations"
     annotators = [read_wins(f"{of_humans}/annot_{number}.json") for number in range(1, 7)]
     judge = wins_of_judge(folder, "model_annotations", "chatgpt")[list(annotators[0])].to_numpy()
     differences = []
     for number, wins in enumerate(judge):
-        humans = [np.argsort(-annotator.iloc[number], kind="stable").tolist() for annotator in annotators]
+        humans = [
+            np.argsort(-annotator.iloc[number], kind="stable").tolist() for annotator in annotators
+        ]
         own = np.argsort(-wins, kind="stable").tolist()
-        overlaps_of = [[by_definition(r, h, 0.8, extrapolated=False) for h in humans] for r in (own, list(range(15)))]
+        overlaps_of = [
+            [by_definition(r, h, 0.8, extrapolated=False) for h in humans]
+            for r in (own, list(range(15)))
+        ]
         differences.append(np.subtract(*np.mean(overlaps_of, axis=1)))
     row = one(overlaps, "judges_with_annotators", 15, "truncated", LISTED, "ChatGPT")
     assert row["above_list"] == pytest.approx(np.mean(differences), abs=1e-12)
@@ -182,10 +237,22 @@ def test_intervals_of_what_a_judge_is_above_the_list(overlaps):
 
 @pytest.mark.mirror
 def test_every_form_of_every_statistic_has_one_row(overlaps):
-    keys = [tuple(row.get(name) for name in ("statistic", "form", "systems", "ties", "judge")) for row in overlaps]
+    keys = [
+        tuple(row.get(name) for name in ("statistic", "form", "systems", "ties", "judge"))
+        for row in overlaps
+    ]
     assert len(set(keys)) == len(keys) == 4 * (2 * 15 + 6) + 4 * (2 * 16 + 6)
     for row in overlaps:
         if row["form"] == "truncated":
-            other = one(overlaps, row["statistic"], row["systems"], "extrapolated", row["ties"], row.get("judge"))
+            other = one(
+                overlaps,
+                row["statistic"],
+                row["systems"],
+                "extrapolated",
+                row["ties"],
+                row.get("judge"),
+            )
             assert other["value"] - row["value"] == pytest.approx(0.8 ** row["systems"], abs=1e-12)
-            assert row["statistic"] == "aggregate" or row["as_coded"] == pytest.approx(row["value"], abs=5e-4)
+            assert row["statistic"] == "aggregate" or row["as_coded"] == pytest.approx(
+                row["value"], abs=5e-4
+            )

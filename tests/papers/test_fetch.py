@@ -1,4 +1,6 @@
-"""Published files: what is fetched, from where, what is kept, and the message when a mirror fails."""
+"""Published files: what is fetched, from where, what is kept, and the message when a mirror
+fails.
+"""
 
 import hashlib
 import os
@@ -44,7 +46,8 @@ LIBRARY = str(Path(__file__).parents[2] / "workflow" / "lib")
     ("content", "expected"),
     [
         (b"", "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"),  # git hash-object --stdin < /dev/null
-        (b"hello\n", "ce013625030ba8dba906f756967f9e9ca394464a"),  # echo hello | git hash-object --stdin
+        # Echo hello | git hash-object --stdin
+        (b"hello\n", "ce013625030ba8dba906f756967f9e9ca394464a"),
     ],
 )
 def test_blob_id_is_that_of_git(tmp_path, content, expected):
@@ -210,7 +213,10 @@ def test_two_threads_fetch_the_same_file(serve, get, tmp_path):
         thread.join(5.0)
     assert failures == []
     assert len(server.requested) == 2
-    assert [(tmp_path / "out" / name).read_bytes() for name in files(tmp_path / "out")] == [CONTENT, CONTENT]
+    assert [(tmp_path / "out" / name).read_bytes() for name in files(tmp_path / "out")] == [
+        CONTENT,
+        CONTENT,
+    ]
     assert files(tmp_path / "cache") == [BLOB]
 
 
@@ -228,7 +234,12 @@ except FetchError:
     sys.exit(3)
 """
     started = time.monotonic()
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=os.environ | {"PYTHONPATH": LIBRARY}, timeout=10)
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": LIBRARY},
+        timeout=10,
+    )
     assert done.returncode == 3
     assert not server.closing.is_set()
     assert time.monotonic() - started < 2.5
@@ -274,7 +285,17 @@ def test_refusal_is_not_tried_again(serve, fails, code, result):
         packed(lambda content: b"?" + content),
         lambda handler: None,
     ],
-    ids=["500", "503", "429", "truncated", "truncated without length", "flipped", "broken chunk", "broken gzip", "hung up"],
+    ids=[
+        "500",
+        "503",
+        "429",
+        "truncated",
+        "truncated without length",
+        "flipped",
+        "broken chunk",
+        "broken gzip",
+        "hung up",
+    ],
 )
 def test_passing_trouble_twice_then_good(serve, get, tmp_path, capfd, bad):
     server = serve(bad, bad, good)
@@ -283,7 +304,9 @@ def test_passing_trouble_twice_then_good(serve, get, tmp_path, capfd, bad):
     assert files(tmp_path / "cache") == [BLOB]
     lines = capfd.readouterr().err.splitlines()
     assert len(lines) == 3
-    for line, start in zip(lines, ("attempt 1 of 3: ", "attempt 2 of 3: ", "fetched "), strict=True):
+    for line, start in zip(
+        lines, ("attempt 1 of 3: ", "attempt 2 of 3: ", "fetched "), strict=True
+    ):
         assert line.startswith(start)
 
 
@@ -319,7 +342,9 @@ def test_lasting_trouble_is_reported(serve, fails, bad, result):
 
 
 @pytest.mark.parametrize(
-    "stalled", [silence, body(CONTENT[:700], len(CONTENT), seconds=3.0)], ids=["before header", "within body"]
+    "stalled",
+    [silence, body(CONTENT[:700], len(CONTENT), seconds=3.0)],
+    ids=["before header", "within body"],
 )
 def test_stalled_server(serve, get, fails, tmp_path, stalled):
     server = serve(stalled)
@@ -348,7 +373,8 @@ def test_slow_drip_ends_at_the_deadline(serve, fails, tmp_path, start):
     assert 0.3 <= time.monotonic() - started < 1.0
     assert len(server.requested) == 2
     assert ", found an answer still incomplete after 0.15 s;" in message
-    server.closing.set()  # the threads left behind now get an end of the body, and must write nothing
+    # The threads left behind now get an end of the body, and must write nothing
+    server.closing.set()
     time.sleep(0.05)
     assert files(tmp_path) == []
 
@@ -378,7 +404,13 @@ HEADERS = [
     b"Set-Cookie: \xff=\xff; expires=x",
     *(
         b"Location: " + place
-        for place in (b"http://[", b"http://\xff/", b"\xe9", b"http://" + b"x" * 300, b"http://.example./")
+        for place in (
+            b"http://[",
+            b"http://\xff/",
+            b"\xe9",
+            b"http://" + b"x" * 300,
+            b"http://.example./",
+        )
     ),
 ]
 
@@ -386,14 +418,25 @@ HEADERS = [
 @pytest.mark.parametrize("header", HEADERS)
 def test_headers_that_no_library_expects(serve, fails, header):
     status = b"302 Found" if header.startswith(b"Location") else b"200 OK"
-    server = serve(lambda handler: handler.wfile.write(b"HTTP/1.1 %s\r\n%s\r\n\r\nx" % (status, header)))
+    server = serve(
+        lambda handler: handler.wfile.write(b"HTTP/1.1 %s\r\n%s\r\n\r\nx" % (status, header))
+    )
     assert len(fails(server.mirror, timeout=(1.0, 1.0))) < 1500
 
 
 def test_random_changes_of_an_answer(serve, fails):
-    """A hundred answers with up to four bytes or runs of bytes changed: each fails in words and leaves nothing."""
+    """A hundred answers with up to four bytes or runs of bytes changed: each fails in words and
+    leaves nothing.
+    """
     random_numbers = random.Random(16)
-    lines = (b"HTTP/1.1 200 OK", b"Content-Length: 8", b"Content-Encoding: gzip", b"Transfer-Encoding: chunked", b"", b"5")
+    lines = (
+        b"HTTP/1.1 200 OK",
+        b"Content-Length: 8",
+        b"Content-Encoding: gzip",
+        b"Transfer-Encoding: chunked",
+        b"",
+        b"5",
+    )
 
     def changed(handler):
         answer = bytearray(b"\r\n".join([*lines, b"abcde", b"0", b"", b""]))
@@ -429,7 +472,9 @@ from recuse.papers.fetch import fetch
 fetch(repository="a/b", commit="c", path="d", blob="{BLOB}", mirror="{mirror}",
       cache=Path("{cache}"), destination=Path("file"))
 """
-    process = subprocess.Popen([sys.executable, "-c", program], cwd=tmp_path, env=os.environ | {"PYTHONPATH": LIBRARY})
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], cwd=tmp_path, env=os.environ | {"PYTHONPATH": LIBRARY}
+    )
     try:
         parts = []
         while not parts and process.poll() is None:
@@ -471,7 +516,8 @@ def test_waits_double(serve, fails, monkeypatch):
     fails(serve(status(500)).mirror, attempts=4, wait=1.0)
     assert len(waits) == 3
     for number, seconds in enumerate(waits):
-        assert 2**number < seconds <= 2**number + 1.0  # a random part, so that many jobs do not come at once
+        # A random part, so that many jobs do not come at once
+        assert 2**number < seconds <= 2**number + 1.0
 
 
 @pytest.mark.parametrize("mirror", ["s3://bucket", "http://", "http://[::1", "http://host:port"])

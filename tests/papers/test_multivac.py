@@ -10,7 +10,14 @@ from recuse.papers.multivac import BY_DESIGN, DIMENSIONS, NO_ANSWER, SELF, read_
 from verdict_files import released
 
 ZERO = dict.fromkeys((field for field, _ in DIMENSIONS.values()), 0)
-GIVEN = {"weighted_score": 8.35, "correctness": 9, "completeness": 8, "clarity": 9, "depth": 7, "usefulness": 9}
+GIVEN = {
+    "weighted_score": 8.35,
+    "correctness": 9,
+    "completeness": 8,
+    "clarity": 9,
+    "depth": 7,
+    "usefulness": 9,
+}
 
 
 def judgment(judge, respondent, error=None, **scores):
@@ -20,7 +27,10 @@ def judgment(judge, respondent, error=None, **scores):
 @pytest.fixture
 def tables(tmp_path):
     """Two evaluations of one question, and one without judgments."""
-    answers = [{"model_key": "one", "response": " two  words "}, {"model_key": "other", "response": None}]
+    answers = [
+        {"model_key": "one", "response": " two  words "},
+        {"model_key": "other", "response": None},
+    ]
     first = [
         judgment("one", "one", SELF),
         judgment("one", "other"),
@@ -28,10 +38,20 @@ def tables(tmp_path):
         judgment("other", "other", SELF),
     ]
     failed = "Expecting ',' delimiter: line 3 column 7 (char 80)"
-    again = [judgment("one", "other", **GIVEN), judgment("other", "one", failed), judgment("late", "one", "")]
+    again = [
+        judgment("one", "other", **GIVEN),
+        judgment("other", "one", failed),
+        judgment("late", "one", ""),
+    ]
     paths = []
     for name, judgments in (("a", first), ("b", again), ("c", [])):
-        content = {"evaluation_id": name, "question_id": "q", "category": "code", "responses": answers, "judgments": judgments}
+        content = {
+            "evaluation_id": name,
+            "question_id": "q",
+            "category": "code",
+            "responses": answers,
+            "judgments": judgments,
+        }
         paths.append(tmp_path / f"{name}.json")
         paths[-1].write_text(json.dumps(content))
     return read(tmp_path, paths)
@@ -45,8 +65,10 @@ def read(folder, paths):
 
 
 def test_rows_of_scores_and_failures(tables):
-    rows = duckdb.sql(f"""
-        select judge, model, occasion, rating, pred_length, failure from '{tables[0]}' where dimension = 'Score'""").fetchall()
+    rows = duckdb.sql(
+        f"""
+        select judge, model, occasion, rating, pred_length, failure from '{tables[0]}' where dimension = 'Score'"""
+    ).fetchall()
     assert rows == [
         ("one", "other", "a", None, None, NO_ANSWER),
         ("other", "one", "a", 167, 2, None),  # steps of 0.05
@@ -54,7 +76,10 @@ def test_rows_of_scores_and_failures(tables):
         ("other", "one", "b", None, 2, "failed: Expecting ',' delimiter"),
         ("late", "one", "b", None, 2, "failed: no message"),
     ]
-    criteria = duckdb.sql(f"select dimension, rating from '{tables[0]}' where judge = 'other' and occasion = 'a' order by all")
+    criteria = duckdb.sql(
+        f"select dimension, rating from '{tables[0]}' where judge = 'other' and occasion = 'a'"
+        " order by all"
+    )
     assert dict(criteria.fetchall()) == {
         "Clarity": 9, "Completeness": 8, "Correctness": 9, "Depth": 7, "Score": 167, "Usefulness": 9
     }  # fmt: skip
@@ -84,4 +109,6 @@ def test_released_files(tmp_path):
     assert counts["slots of a judge and an answer"] == 27540
     assert (counts["scores"], counts[BY_DESIGN], counts[NO_ANSWER]) == (22252, 2781, 1104)
     assert sum(n for kind, n in counts.items() if kind.startswith("failed: ")) == 1403
-    assert duckdb.sql(f"select count(distinct judge), count(rating) from '{ratings}'").fetchall() == [(55, 6 * 22252)]
+    assert duckdb.sql(
+        f"select count(distinct judge), count(rating) from '{ratings}'"
+    ).fetchall() == [(55, 6 * 22252)]

@@ -21,12 +21,16 @@ def test_strengths_of_two_groups():
 
 
 def ranked(tmp_path):
-    """Two judges score three models, one of which has two keys, on two occasions of one question."""
+    """Two judges score three models, one of which has two keys, on two occasions of one
+    question.
+    """
     rows = [
         ("x", "A", 0, 0.9), ("x", "B", 0, 0.5), ("y", "A", 0, 0.5), ("y", "B", 0, 0.5),
         ("x", "A (as a2)", 1, 0.1), ("x", "B", 1, 0.2), ("x", "C", 1, 0.2),
     ]  # fmt: skip
-    listed = ", ".join(f"('{judge}', '{model}', {occasion}, {rating})" for judge, model, occasion, rating in rows)
+    listed = ", ".join(
+        f"('{judge}', '{model}', {occasion}, {rating})" for judge, model, occasion, rating in rows
+    )
     path = str(tmp_path / "ratings.parquet")
     duckdb.sql(f"""
         copy (select *, 'Score' as dimension, 0 as prompt from (values {listed}) t(judge, model, occasion_code, rating_unit))
@@ -40,7 +44,9 @@ def test_rankings_are_within_a_judge_and_an_occasion(tmp_path):
     np.testing.assert_allclose(rows["A"]["mean"], 5.0)
     # A beats B once, ties once, loses once; A loses to C once, B and C tie.
     wins = np.array([[0, 1.5, 0], [1.5, 0, 0.5], [1, 0.5, 0]])
-    np.testing.assert_allclose([row["bradley_terry"] for row in rows.values()], bradley_terry(wins)[0], rtol=1e-10)
+    np.testing.assert_allclose(
+        [row["bradley_terry"] for row in rows.values()], bradley_terry(wins)[0], rtol=1e-10
+    )
 
 
 def test_scorecard():
@@ -51,12 +57,20 @@ def test_scorecard():
         {**fitted, "spec": "within_response_by_judge", "std_error": "0.01"},
     ]
     means = [
-        {"model": name, "component": "0", "naive_mean": "5", "bradley_terry": value} for name, value in (("A", "3"), ("B", "1"))
+        {"model": name, "component": "0", "naive_mean": "5", "bradley_terry": value}
+        for name, value in (("A", "3"), ("B", "1"))
     ]
-    ours = [{"model": name, "mean": 5.0, "bradley_terry": value} for name, value in (("A", 0.5), ("B", -0.5))]
+    ours = [
+        {"model": name, "mean": 5.0, "bradley_terry": value}
+        for name, value in (("A", 0.5), ("B", -0.5))
+    ]
     rows = list(scorecard_of_multivac([printed], means, estimates, ours, study="s"))
     verdicts = [(row["item"], row["verdict"]) for row in rows]
-    assert verdicts[:3] == [("family_bias", "match"), ("std_error", "match"), ("std_error", "differs")]
+    assert verdicts[:3] == [
+        ("family_bias", "match"),
+        ("std_error", "match"),
+        ("std_error", "differs"),
+    ]
     assert verdicts[3:] == [("mean_score", "match"), ("bradley_terry", "differs")] * 2
     assert (rows[4]["published"], rows[4]["ours"]) == (1.0, 0.5)
     assert next(scorecard_of_multivac([printed], [], [], [], study="s"))["verdict"] == "absent"

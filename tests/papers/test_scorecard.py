@@ -41,13 +41,25 @@ def judged_in(folder):
 
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory):
-    """The published values judged as if they were a study: 3 of them moved, the correlations gone."""
+    """The published values judged as if they were a study: 3 of them moved, the correlations
+    gone.
+    """
     folder = tmp_path_factory.mktemp("scorecard")
     paper = read_published(DATA)
-    estimates = [{**row, "study": "s"} for row in paper["estimates"] if row["figure"] != "Figure 7" or row["spec"] != "main"]
+    estimates = [
+        {**row, "study": "s"}
+        for row in paper["estimates"]
+        if row["figure"] != "Figure 7" or row["spec"] != "main"
+    ]
     for row in estimates:
-        if row["spec"] == "by_dataset" and row["slice"] == "cnn" and row["term"] in ("GPT-4o", "Claude v2", "Mistral 7B"):
-            row["estimate"] = str(float(row["estimate"]) + (1e-5 if row["term"] == "GPT-4o" else -1e-3))
+        if (
+            row["spec"] == "by_dataset"
+            and row["slice"] == "cnn"
+            and row["term"] in ("GPT-4o", "Claude v2", "Mistral 7B")
+        ):
+            row["estimate"] = str(
+                float(row["estimate"]) + (1e-5 if row["term"] == "GPT-4o" else -1e-3)
+            )
     for name, columns, rows in (
         ("estimates", ESTIMATES, estimates),
         ("mean_scores", MEAN_SCORES, paper["mean_scores"]),
@@ -73,16 +85,25 @@ def test_the_tables_are_written(outputs):
     rows = read_table(outputs["claims"])
     assert len(rows) == 43
     assert {row["kind"] for row in rows if row["section"] != "C.2"} == {"published"}
-    assert {(row["kind"], row["verdict"]) for row in rows if row["section"] == "C.2"} == {("simulated", "data absent")}
+    assert {(row["kind"], row["verdict"]) for row in rows if row["section"] == "C.2"} == {
+        ("simulated", "data absent")
+    }
 
 
 def test_a_users_ratings_of_helm_are_judged_and_named(outputs, tmp_path):
     """A user's copy has two tables: estimates and mean scores."""
     names = ("Completeness", "Conciseness", "Harmlessness", "Helpfulness", "Understandability")
     model = "GPT-4 (0314)"
-    means = [{"study": "h", "dimension": name, "judge": model, "model": model, "mean": 0.9, "n": 9} for name in names]
+    means = [
+        {"study": "h", "dimension": name, "judge": model, "model": model, "mean": 0.9, "n": 9}
+        for name in names
+    ]
     write_table(tmp_path / "mean_scores.csv", MEAN_SCORES, means)
-    biases = (("self_bias", model, 0.03), ("self_bias", "Claude v1.3", 0.02), ("family_bias", "GPT", -0.01))
+    biases = (
+        ("self_bias", model, 0.03),
+        ("self_bias", "Claude v1.3", 0.02),
+        ("family_bias", "GPT", -0.01),
+    )
     rows = [
         {"study": "h", "spec": "main", "quantity": quantity, "term": term}
         | {"estimate": value, "std_error": 0.001, "ci_low": value - 0.002, "ci_high": value + 0.002}
@@ -91,8 +112,16 @@ def test_a_users_ratings_of_helm_are_judged_and_named(outputs, tmp_path):
     write_table(tmp_path / "main.csv", ESTIMATES, rows)
     folder = Path(outputs["page"]).parent
     made = {name: str(tmp_path / f"{name}.out") for name in ("claims", "scorecard", "page")}
-    judge(**judged_in(folder), helm=[str(tmp_path / "main.csv"), str(tmp_path / "mean_scores.csv")], outputs=made)
-    verdicts = [(row["kind"], row["verdict"]) for row in read_table(made["claims"]) if row["section"] == "C.2"]
+    judge(
+        **judged_in(folder),
+        helm=[str(tmp_path / "main.csv"), str(tmp_path / "mean_scores.csv")],
+        outputs=made,
+    )
+    verdicts = [
+        (row["kind"], row["verdict"])
+        for row in read_table(made["claims"])
+        if row["section"] == "C.2"
+    ]
     assert verdicts == [("user", "holds"), ("user", "holds"), ("user", "fails")]
     assert Path(made["page"]).read_text("utf-8").count("USER'S DATA".replace("'", "&#39;")) == 3
     assert "USER" not in Path(outputs["page"]).read_text("utf-8")
@@ -103,7 +132,9 @@ def test_the_page_is_self_contained_and_names_are_escaped(outputs):
         html = file.read()
     elements = Elements(html).found
     assert not {"script", "link", "img", "iframe"} & {tag for tag, _ in elements}
-    assert not {"src", "href", "onclick"} & {name for _, attributes in elements for name in attributes}
+    assert not {"src", "href", "onclick"} & {
+        name for _, attributes in elements for name in attributes
+    }
     assert "@import" not in html
     assert "url(" not in html
     assert "://" not in html
@@ -168,14 +199,19 @@ def test_the_figure_shows_every_value_and_its_deviation(table):
         lines = [line for line in axes.lines if line.get_gid() == "identity"]
         assert len(lines) == part.any()
         assert all(np.array_equal(line.get_xdata(), line.get_ydata()) for line in lines)
-    assert [line.get_xdata()[0] for line in strips.lines if line.get_gid() == "tolerance"] == [-1, 1]
+    assert [line.get_xdata()[0] for line in strips.lines if line.get_gid() == "tolerance"] == [
+        -1,
+        1,
+    ]
     assert [label.get_text() for label in strips.get_yticklabels()] == list(ORDER)
     assert [text.get_text() for text in strips.texts if text.get_gid() == "beyond"] == ["2 ◂"]
     assert "51 match, 3 differ" in texts(figure)
     assert "54 absent" in texts(figure)
     dots, crosses = strips.collections
     assert dots.get_zorder() < crosses.get_zorder()
-    assert [x for x, y in crosses.get_offsets() if y > 10.5] == pytest.approx([1e-5 / (1.3 * 4.6553e-6)], rel=1e-3)
+    assert [x for x, y in crosses.get_offsets() if y > 10.5] == pytest.approx(
+        [1e-5 / (1.3 * 4.6553e-6)], rel=1e-3
+    )
 
 
 @pytest.mark.parametrize("missing", ["everything", "nothing to differ"])

@@ -1,4 +1,6 @@
-"""The scorecard of comparisons: what matches what is printed, what differs, and what cannot be judged."""
+"""The scorecard of comparisons: what matches what is printed, what differs, and what cannot be
+judged.
+"""
 
 from collections import Counter
 
@@ -14,7 +16,15 @@ from recuse.pairwise.verbosity import PAIRWISE_AGREEMENT as AGREEMENT
 from recuse.pairwise.verbosity import VERBOSITY
 from recuse.papers.attack_values import read_attacks
 from recuse.papers.attacks import ASR, RANKS, VOTE_SHARES, VOTES_BY_POSITION
-from recuse.papers.cobbler import JUDGES, NEWER, RBO, places, rank_biased_overlap, read_wins, wins_of_judge
+from recuse.papers.cobbler import (
+    JUDGES,
+    NEWER,
+    RBO,
+    places,
+    rank_biased_overlap,
+    read_wins,
+    wins_of_judge,
+)
 from recuse.papers.scorecard import (
     NO_VALUE,
     OTHER_RANKED,
@@ -66,24 +76,39 @@ def own_tables(attacks):
             shares.setdefault(r["judge"], {})[r["quantity"]] = float(r["value"])
     weak = {"experiment": "weak", "model_a": "GPT-3.5-Turbo"}
     votes = [
-        row(VOTE_SHARES, **weak, judge=judge, model_b=f"LLaMA2-Chat-{size}", a=s["a"] + shift, b=s["b"] - shift)
+        row(
+            VOTE_SHARES,
+            **weak,
+            judge=judge,
+            model_b=f"LLaMA2-Chat-{size}",
+            a=s["a"] + shift,
+            b=s["b"] - shift,
+        )
         for judge, s in shares.items()
         for size, shift in (("7B", 0.05), ("13B", -0.02), ("70B", -0.03))
     ]
-    votes += [row(VOTE_SHARES, **weak, judge=judge, model_b="GPT-3.5-Turbo (2)", a=0.4, b=0.3) for judge in shares]
+    votes += [
+        row(VOTE_SHARES, **weak, judge=judge, model_b="GPT-3.5-Turbo (2)", a=0.4, b=0.3)
+        for judge in shares
+    ]
     main = {"experiment": "perturbations"}
-    places_of = [row(VOTES_BY_POSITION, **main, judge=judge, **values) for judge, values in by_place.items()]
+    places_of = [
+        row(VOTES_BY_POSITION, **main, judge=judge, **values) for judge, values in by_place.items()
+    ]
     return {"asr": asr, "ranks": ranks, "vote_shares": votes, "votes_by_position": places_of}
 
 
 def judged(published, attacks, tables, *, source="judgement_bias", kind="published"):
-    return list(scorecard_of_comparisons(published, attacks, tables, study="s", source=source, kind=kind))
+    return list(
+        scorecard_of_comparisons(published, attacks, tables, study="s", source=source, kind=kind)
+    )
 
 
 def test_chen_s_tables_match_themselves(published, attacks):
     rows = judged(published, attacks, own_tables(attacks))
     assert Counter((r["figure"][-1], r["verdict"]) for r in rows) == {
-        (table, "match"): n for table, n in {"1": 24 + 24 + 8, "2": 4, "3": 28, "4": 35, "6": 56, "7": 12}.items()
+        (table, "match"): n
+        for table, n in {"1": 24 + 24 + 8, "2": 4, "3": 28, "4": 35, "6": 56, "7": 12}.items()
     }
     assert max(abs(r["deviation"]) for r in rows) < 1e-6
     assert len({tuple(r.get(name) for name in SCORECARD[1:9]) for r in rows}) == len(rows)
@@ -94,17 +119,25 @@ CHANCE = 2.576 * np.sqrt(0.08 * 0.92 / 60)
 CAUSES = {"simulated": PLANTED, "user": OTHER_VOTES, "published": ""}
 
 
-@pytest.mark.parametrize(("kind", "wide"), [("published", 0.0), ("user", CHANCE), ("simulated", CHANCE)])
+@pytest.mark.parametrize(
+    ("kind", "wide"), [("published", 0.0), ("user", CHANCE), ("simulated", CHANCE)]
+)
 def test_tolerance_is_half_a_digit_and_chance_in_other_votes(published, attacks, kind, wide):
     tables = own_tables(attacks)
     for size, verdict in ((0.9, "match"), (-0.9, "match"), (1.1, "differs"), (-1.1, "differs")):
         tables["asr"][0]["asr"] = str(0.08 + size * (0.005 + wide))
         first = judged(published, attacks, tables, kind=kind)[0]
-        assert (first["figure"], first["slice"], first["term"]) == ("Chen et al., Table 1", "factual_error", "Claude-3")
+        assert (first["figure"], first["slice"], first["term"]) == (
+            "Chen et al., Table 1",
+            "factual_error",
+            "Claude-3",
+        )
         assert first["tolerance"] == pytest.approx(0.005 + wide, abs=1e-6)
         assert first["deviation"] == pytest.approx(size, abs=1e-4)
         assert first["verdict"] == verdict
-        assert first["cause"] == ("unknown" if (kind, verdict) == ("published", "differs") else CAUSES[kind])
+        assert first["cause"] == (
+            "unknown" if (kind, verdict) == ("published", "differs") else CAUSES[kind]
+        )
 
 
 def test_what_is_not_planted_is_shown_and_not_judged(published, attacks):
@@ -115,11 +148,16 @@ def test_what_is_not_planted_is_shown_and_not_judged(published, attacks):
         assert all("not planted" in r["cause"] and r["verdict"] == ABSENT for r in of_item)
         assert all("ours" in r and "deviation" not in r for r in of_item)
     of_users = judged(published, attacks, own_tables(attacks), kind="user")
-    assert {(r["verdict"], r["cause"]) for r in of_users if r["item"] == "votes_by_position"} == {(ABSENT, OTHER_VOTES)}
+    assert {(r["verdict"], r["cause"]) for r in of_users if r["item"] == "votes_by_position"} == {
+        (ABSENT, OTHER_VOTES)
+    }
 
 
 def test_a_judge_that_was_not_asked_is_absent(published, attacks):
-    tables = {name: [r for r in rows if r["judge"] != "Ernie"] for name, rows in own_tables(attacks).items()}
+    tables = {
+        name: [r for r in rows if r["judge"] != "Ernie"]
+        for name, rows in own_tables(attacks).items()
+    }
     rows = judged(published, attacks, tables)
     of_all = ("rank", "ranks")  # which the absent judge stands among
     absent = [r for r in rows if r["verdict"] == ABSENT and r["item"] not in of_all]
@@ -131,24 +169,43 @@ def test_a_judge_that_was_not_asked_is_absent(published, attacks):
 
 def test_answers_may_have_other_names_where_there_is_one_pair(published, attacks):
     tables = own_tables(attacks)
-    tables["asr"] = [r | {"model_a": "A1", "model_b": "A2"} if r["experiment"] == "perturbations" else r for r in tables["asr"]]
-    assert {r["verdict"] for r in judged(published, attacks, tables) if r["figure"] == "Chen et al., Table 1"} == {"match"}
-    tables["asr"] = [r | {"model_b": "B"} if r["model_b"] == "LLaMA2-Chat-7B" else r for r in tables["asr"]]
-    absent = [r for r in judged(published, attacks, tables) if r["verdict"] == ABSENT and r["item"] == "asr"]
-    assert {(r["figure"], r["model"]) for r in absent} == {("Chen et al., Table 4", "LLaMA2-Chat-7B")}
+    tables["asr"] = [
+        r | {"model_a": "A1", "model_b": "A2"} if r["experiment"] == "perturbations" else r
+        for r in tables["asr"]
+    ]
+    assert {
+        r["verdict"]
+        for r in judged(published, attacks, tables)
+        if r["figure"] == "Chen et al., Table 1"
+    } == {"match"}
+    tables["asr"] = [
+        r | {"model_b": "B"} if r["model_b"] == "LLaMA2-Chat-7B" else r for r in tables["asr"]
+    ]
+    absent = [
+        r
+        for r in judged(published, attacks, tables)
+        if r["verdict"] == ABSENT and r["item"] == "asr"
+    ]
+    assert {(r["figure"], r["model"]) for r in absent} == {
+        ("Chen et al., Table 4", "LLaMA2-Chat-7B")
+    }
 
 
 @pytest.mark.parametrize("names", [{}, {"model_b": "B"}, {"model_a": "A"}])
 def test_one_pair_is_not_judged_by_the_rates_of_others(published, attacks, names):
     """Votes on one of the four pairs of Table 4, the names as printed or others."""
     asr = [r | names for r in own_tables(attacks)["asr"] if r["model_b"] == "LLaMA2-Chat-7B"]
-    rows = [r for r in judged(published, attacks, {"asr": asr}) if r["item"] == "asr" and "ours" in r]
+    rows = [
+        r for r in judged(published, attacks, {"asr": asr}) if r["item"] == "asr" and "ours" in r
+    ]
     assert {r["model"] for r in rows} == (set() if names else {"LLaMA2-Chat-7B"})
     assert len(rows) == (0 if names else 7)
 
 
 def ranked(rows, verdicts, *, item, table="4"):
-    results = [r for r in rows if r["item"] == item and r["figure"] == f"Chen et al., Table {table}"]
+    results = [
+        r for r in rows if r["item"] == item and r["figure"] == f"Chen et al., Table {table}"
+    ]
     assert results
     assert {r["verdict"] for r in results} == verdicts
     return {r["cause"] for r in results if "ours" in r}
@@ -157,18 +214,31 @@ def ranked(rows, verdicts, *, item, table="4"):
 def test_ranks_are_judged_among_the_same_judges_and_columns_only(published, attacks):
     tables = own_tables(attacks)
     fewer = [r for r in tables["asr"] if r["model_b"] != "LLaMA2-Chat-7B"]
-    more = [*tables["asr"], *(r | {"condition": "gender"} for r in fewer if r["experiment"] == "weak")]
+    more = [
+        *tables["asr"],
+        *(r | {"condition": "gender"} for r in fewer if r["experiment"] == "weak"),
+    ]
     other = [r | {"judge": "Another"} if r["judge"] == "Ernie" else r for r in tables["asr"]]
-    missing = [r | {"asr": ""} if (r["experiment"], r["judge"]) == ("weak", "Ernie") else r for r in tables["asr"]]
+    missing = [
+        r | {"asr": ""} if (r["experiment"], r["judge"]) == ("weak", "Ernie") else r
+        for r in tables["asr"]
+    ]
     for asr in (fewer, more, other, missing):
         rows = judged(published, attacks, tables | {"asr": asr})
         assert ranked(rows, {ABSENT}, item="ranks") == {OTHER_RANKED}
-    one_more = [*tables["asr"], *(r | {"judge": "J9"} for r in tables["asr"] if r["condition"] == "factual_error")]
+    one_more = [
+        *tables["asr"],
+        *(r | {"judge": "J9"} for r in tables["asr"] if r["condition"] == "factual_error"),
+    ]
     rows = judged(published, attacks, tables | {"asr": one_more})
     assert ranked(rows, {"match"}, item="ranks") == {""}
     assert ranked(rows, {ABSENT}, item="ranks", table="1") == {OTHER_RANKED}
     of_column = {r["slice"]: r["verdict"] for r in rows if r["item"] == "rank"}
-    assert of_column == {"factual_error": ABSENT, "fake_reference": "match", "rich_content": "match"}
+    assert of_column == {
+        "factual_error": ABSENT,
+        "fake_reference": "match",
+        "rich_content": "match",
+    }
     # What no sample is eligible for is no column.
     empty = [r | {"condition": "gender", "asr": "", "n": "0"} for r in tables["asr"]]
     rows = judged(published, attacks, tables | {"asr": [*tables["asr"], *empty]})
@@ -178,7 +248,9 @@ def test_ranks_are_judged_among_the_same_judges_and_columns_only(published, atta
 def test_table_6_judges_its_own_experiment_alone(published, attacks):
     tables = own_tables(attacks)
     others = [r | {"experiment": "weak", "first": "0.999"} for r in tables["votes_by_position"]]
-    rows = judged(published, attacks, tables | {"votes_by_position": [*others, *tables["votes_by_position"]]})
+    rows = judged(
+        published, attacks, tables | {"votes_by_position": [*others, *tables["votes_by_position"]]}
+    )
     assert {r["verdict"] for r in rows if r["item"] == "votes_by_position"} == {"match"}
     rows = judged(published, attacks, tables | {"votes_by_position": others})
     assert {r["verdict"] for r in rows if r["item"] == "votes_by_position"} == {ABSENT}
@@ -187,12 +259,18 @@ def test_table_6_judges_its_own_experiment_alone(published, attacks):
 def test_table_7_takes_each_weaker_model_of_its_own_experiment_and_anchor(published, attacks):
     tables = own_tables(attacks)
     shares = tables["vote_shares"]
-    others = [r | change | {"a": "0.99", "b": "0.01"} for r in shares for change in ({"experiment": "x"}, {"model_a": "x"})]
+    others = [
+        r | change | {"a": "0.99", "b": "0.01"}
+        for r in shares
+        for change in ({"experiment": "x"}, {"model_a": "x"})
+    ]
     rows = judged(published, attacks, tables | {"vote_shares": [*others, *shares]})
     assert {r["verdict"] for r in rows if r["item"] == "vote_shares"} == {"match"}
     for partial in (others, [r for r in shares if r["model_b"] != "LLaMA2-Chat-70B"]):
         rows = judged(published, attacks, tables | {"vote_shares": partial})
-        assert {(r["verdict"], "ours" in r) for r in rows if r["item"] == "vote_shares"} == {(ABSENT, False)}
+        assert {(r["verdict"], "ours" in r) for r in rows if r["item"] == "vote_shares"} == {
+            (ABSENT, False)
+        }
 
 
 def test_other_data_are_shown_but_not_judged(published, attacks):
@@ -201,9 +279,18 @@ def test_other_data_are_shown_but_not_judged(published, attacks):
         row(VERBOSITY, **base, draws=draws, verbosity_bias=value, ci_low=0.3, ci_high=0.5)
         for draws, value in (("disagreement", 0.1), ("excluded", 0.44))
     ]
-    results = {("GPT-4", "debiased"): 0.7, ("GPT-4", "pooled"): 0.6425, ("Claude", "pooled"): 0.6069}
-    agree = [row(AGREEMENT, condition="", judge=judge, order=order, value=value) for (judge, order), value in results.items()]
-    rows = judged(published, attacks, {"verbosity": rules, "agreement": agree}, source="prd", kind="published")
+    results = {
+        ("GPT-4", "debiased"): 0.7,
+        ("GPT-4", "pooled"): 0.6425,
+        ("Claude", "pooled"): 0.6069,
+    }
+    agree = [
+        row(AGREEMENT, condition="", judge=judge, order=order, value=value)
+        for (judge, order), value in results.items()
+    ]
+    rows = judged(
+        published, attacks, {"verbosity": rules, "agreement": agree}, source="prd", kind="published"
+    )
     assert [(r["figure"], r["term"], r["verdict"]) for r in rows] == [
         ("Saito et al., Table 1", "GPT-4", ABSENT),
         ("Saito et al., Table 1", "GPT-3.5", ABSENT),
@@ -227,7 +314,11 @@ def test_overlap_is_that_of_the_first_release(published, attacks):
     ]
     rows = judged(published, attacks, {"rbo": [*wrong, right]}, source="cobbler", kind="published")
     assert len(rows) == 17
-    assert (rows[0]["quantity"], rows[0]["verdict"], rows[0]["ours"]) == ("aggregate", "match", 0.49630142557)
+    assert (rows[0]["quantity"], rows[0]["verdict"], rows[0]["ours"]) == (
+        "aggregate",
+        "match",
+        0.49630142557,
+    )
     assert {r["verdict"] for r in rows[1:]} == {ABSENT}
     causes = {r["quantity"]: r["cause"] for r in rows[1:]}
     assert causes["share_biased"].startswith("the abstract does not say how it averages")
@@ -236,16 +327,24 @@ def test_overlap_is_that_of_the_first_release(published, attacks):
 
 @pytest.mark.mirror
 def test_the_released_bars_are_each_judge_with_the_annotators_together(published):
-    """Fifteen bars, three decimals: the first release, ties in the files' order, truncated; the mean over 50 instructions."""
+    """Fifteen bars, three decimals: the first release, ties in the files' order, truncated; the
+    mean over 50 instructions.
+    """
     folder, _ = released("cobbler")
     of_humans = f"{folder}/competitive-llms/human/batches/human_annotations"
     annotators = [read_wins(f"{of_humans}/annot_{number}.json") for number in range(1, 7)]
     listed = list(annotators[0])
     together = places(sum(wins[listed].to_numpy() for wins in annotators))
-    bars = {r["judge"]: float(r["value"]) for r in published if r["quantity"] == "judges_with_annotators_together"}
+    bars = {
+        r["judge"]: float(r["value"])
+        for r in published
+        if r["quantity"] == "judges_with_annotators_together"
+    }
     results = {
         JUDGES[judge]: rank_biased_overlap(
-            places(wins_of_judge(folder, "model_annotations", judge)[listed].to_numpy()), together, extrapolated=False
+            places(wins_of_judge(folder, "model_annotations", judge)[listed].to_numpy()),
+            together,
+            extrapolated=False,
         ).mean()
         for judge in JUDGES.keys() - {*NEWER}
     }
@@ -263,7 +362,13 @@ def drawn(request, attacks, tmp_path):
     path = str(tmp_path / "scorecard.csv")
     settings = {"study": "s", "source": "judgement_bias", "kind": request.param}
     inputs = {**tables, "published": str(PUBLISHED), "attacks": [str(ATTACKS)]}
-    compare(**settings, inputs=inputs, published=inputs["published"], attacks=inputs["attacks"], scorecard=path)
+    compare(
+        **settings,
+        inputs=inputs,
+        published=inputs["published"],
+        attacks=inputs["attacks"],
+        scorecard=path,
+    )
     return path
 
 
@@ -284,7 +389,13 @@ def test_the_figure_shows_comparisons(drawn):
     assert [label.get_text() for label in figure.axes[-1].get_yticklabels()] == tables
     assert ("56 match" in texts(figure)) == (not simulated)
     assert "human raters" not in texts(figure)
-    assert any("Attack success rate: simulated: this value is planted" in text for text in texts(figure)) == simulated
+    assert (
+        any(
+            "Attack success rate: simulated: this value is planted" in text
+            for text in texts(figure)
+        )
+        == simulated
+    )
 
 
 def test_the_figure_needs_no_judged_value(drawn):
@@ -293,4 +404,6 @@ def test_the_figure_needs_no_judged_value(drawn):
     figure.draw_without_rendering()
     assert len(figure.axes) == 1
     assert points_of(figure) == []
-    assert cause_text(table) == "Attack success rate: why. Ranks of judges: why. Shares of votes: why."
+    assert (
+        cause_text(table) == "Attack success rate: why. Ranks of judges: why. Shares of votes: why."
+    )

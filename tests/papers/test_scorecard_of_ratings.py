@@ -15,7 +15,15 @@ from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
 from recuse.papers.claims import judged_claims, read_claims
 from recuse.papers.results import Results, Value
-from recuse.papers.scorecard import ABSENT, DIFFERS, EARLY_STOP, EXACT_HALF, MATCH, SCORECARD, scorecard
+from recuse.papers.scorecard import (
+    ABSENT,
+    DIFFERS,
+    EARLY_STOP,
+    EXACT_HALF,
+    MATCH,
+    SCORECARD,
+    scorecard,
+)
 from recuse.papers.values import FILES, ORDER, read_published
 
 CLAIMS = read_claims(DATA / "play_favorites_claims.csv")
@@ -66,7 +74,9 @@ def as_text(rows):
 def results_of(study, names):
     """What the library finds in a study with some of config's specs."""
     specs = [spec for spec in Spec.from_config(CONFIG["specs"]) if spec.name in names]
-    rows = [row for spec in specs for row in estimate(spec, study, confidence=0.9)[0] if "ci_low" in row]
+    rows = [
+        row for spec in specs for row in estimate(spec, study, confidence=0.9)[0] if "ci_low" in row
+    ]
     cells = study.cells()
     return Results.from_tables(
         estimates=as_text(rows),
@@ -83,14 +93,19 @@ def test_published_values_are_all_there_and_match_themselves(paper, theirs):
     assert len(repeated) == 13 + 13 + 9
     first = [row for row in rows if not is_repeated(row)]
     assert {(row["verdict"], row["deviation"], row["cause"]) for row in first} == {(MATCH, 0.0, "")}
-    # Here both sides are read off a drawing: within the sum of their tolerances, the larger of which is Figure 3's.
+    # Here both sides are read off a drawing: within the sum of their tolerances, the larger of
+    # which is Figure 3's.
     largest = max(row["tolerance"] for row in rows if row["figure"] == "Figure 3")
-    assert all(abs(row["deviation"]) * row["tolerance"] < largest + row["tolerance"] for row in repeated)
+    assert all(
+        abs(row["deviation"]) * row["tolerance"] < largest + row["tolerance"] for row in repeated
+    )
     assert len({tuple(row.get(name) for name in SCORECARD[1:9]) for row in rows}) == len(rows)
 
 
 def test_repeated_values_have_the_errors_of_figure_3(paper):
-    """The variants Human and All data are HC0 like Figure 3: classical errors would be nearly equal for all judges."""
+    """The variants Human and All data are HC0 like Figure 3: classical errors would be nearly equal
+    for all judges.
+    """
     main = [row for row in paper["estimates"] if row["spec"] == "main"]
     first = {(row["quantity"], row["term"]): row for row in main if row["figure"] == "Figure 3"}
     for row in main:
@@ -111,8 +126,12 @@ def test_two_tolerances_away_differs(table, side, paper, theirs):
         assert after["deviation"] == pytest.approx(side * size, rel=1e-6)
         assert after["verdict"] == verdict
         assert after["cause"] == ("unknown" if verdict == DIFFERS else "")
-        assert sum(row["verdict"] == DIFFERS for row in rows if not is_repeated(row)) == (verdict == DIFFERS)
-    assert row_of(values(paper, with_value(theirs, table, key, moved), "user"), table, key)["cause"].startswith("other ratings")
+        assert sum(row["verdict"] == DIFFERS for row in rows if not is_repeated(row)) == (
+            verdict == DIFFERS
+        )
+    assert row_of(values(paper, with_value(theirs, table, key, moved), "user"), table, key)[
+        "cause"
+    ].startswith("other ratings")
 
 
 def test_an_end_of_the_interval_may_decide(paper, theirs):
@@ -123,7 +142,11 @@ def test_an_end_of_the_interval_may_decide(paper, theirs):
     row = row_of(values(paper, with_value(theirs, "estimates", key, moved)), "estimates", key)
     assert (row["verdict"], row["deviation"]) == (DIFFERS, pytest.approx(-3, rel=1e-6))
     off = f"{3 * tolerance:.2g}"
-    assert row["cause"] == f"unknown; the lower end of the interval decides, {off} off: the estimate, 0 off, would match"
+    assert (
+        row["cause"]
+        == f"unknown; the lower end of the interval decides, {off} off: the estimate, 0 off, would"
+        " match"
+    )
     moved = replace(known, value=known.value + 2 * tolerance, ci_high=known.ci_high + 3 * tolerance)
     row = row_of(values(paper, with_value(theirs, "estimates", key, moved)), "estimates", key)
     assert (row["verdict"], row["cause"]) == (DIFFERS, "unknown")  # the estimate also differs
@@ -131,12 +154,20 @@ def test_an_end_of_the_interval_may_decide(paper, theirs):
 
 def test_tolerances(paper, theirs):
     rows = values(paper, theirs)
-    resolution = next(float(row["resolution"]) for row in paper["estimates"] if row["spec"] == "by_dimension")
-    assert row_of(rows, "estimates", KEYS["estimates"])["tolerance"] == pytest.approx(1.3 * resolution)
+    resolution = next(
+        float(row["resolution"]) for row in paper["estimates"] if row["spec"] == "by_dimension"
+    )
+    assert row_of(rows, "estimates", KEYS["estimates"])["tolerance"] == pytest.approx(
+        1.3 * resolution
+    )
     assert row_of(rows, "means", KEYS["means"])["tolerance"] == pytest.approx(0.005, abs=2e-9)
-    ordinal = {float(row["resolution"]) for row in paper["estimates"] if row["figure"] == "Figure 8"}
+    ordinal = {
+        float(row["resolution"]) for row in paper["estimates"] if row["figure"] == "Figure 8"
+    }
     tolerances = {row["tolerance"] for row in rows if row["figure"] == "Figure 8"}
-    assert sorted(tolerances) == pytest.approx([2e-3 + 1.3 * resolution for resolution in sorted(ordinal)], rel=1e-12)
+    assert sorted(tolerances) == pytest.approx(
+        [2e-3 + 1.3 * resolution for resolution in sorted(ordinal)], rel=1e-12
+    )
     assert max(tolerances) < 2.21e-3
 
 
@@ -151,10 +182,14 @@ def test_simulated_ratings_may_miss_by_chance(paper, theirs):
 
 
 def test_error_of_a_mean_is_the_largest_possible():
-    rows = [{"dimension": "", "judge": judge, "model": "m", "mean": "0.8", "n": "400"} for judge in ("one", "two", HUMAN)]
+    rows = [
+        {"dimension": "", "judge": judge, "model": "m", "mean": "0.8", "n": "400"}
+        for judge in ("one", "two", HUMAN)
+    ]
     means = Results.from_tables(estimates=(), mean_scores=rows, correlations=()).means
     assert means["", "one", "m"].std_error == pytest.approx(0.4 / 20)
-    assert means["", HUMAN, "m"].std_error == pytest.approx(0.4 / math.sqrt(200))  # two judges repeat each human score
+    # Two judges repeat each human score
+    assert means["", HUMAN, "m"].std_error == pytest.approx(0.4 / math.sqrt(200))
 
 
 def test_causes_that_are_known(paper, theirs):
@@ -172,7 +207,10 @@ def test_causes_that_are_known(paper, theirs):
 
 def test_a_pooled_value_is_absent_where_a_dimension_is(paper, theirs):
     two = ("", "Faithfulness", "Logical correctness")
-    rows = values(paper, replace(theirs, means={key: value for key, value in theirs.means.items() if key[0] in two}))
+    rows = values(
+        paper,
+        replace(theirs, means={key: value for key, value in theirs.means.items() if key[0] in two}),
+    )
     causes = Counter(row["cause"] for row in rows if row["verdict"] == ABSENT)
     assert causes["the study has no ratings of Helpfulness"] == 9 + 9 + 90 + 27
     assert causes["pools the paper's six dimensions; the study has 2"] == 361 - 108 + 90
@@ -184,12 +222,18 @@ def test_other_models_are_other_data(paper, theirs):
     for judge, model in (("GPT-4o", "a tenth model"), ("a tenth judge", "GPT-4o")):
         means = {**theirs.means, ("Faithfulness", judge, model): Value(0.5)}
         rows = values(paper, replace(theirs, means=means))
-        assert {row["cause"] for row in rows} == {"the study has other judges or models than the paper"}
+        assert {row["cause"] for row in rows} == {
+            "the study has other judges or models than the paper"
+        }
 
 
 def test_claims_are_rows(paper, theirs):
     judged = list(judged_claims(CLAIMS, "s", theirs, theirs, kind="published"))
-    rows = [row for row in scorecard(paper, theirs, judged, study="s", kind="published") if row["item"] == "claim"]
+    rows = [
+        row
+        for row in scorecard(paper, theirs, judged, study="s", kind="published")
+        if row["item"] == "claim"
+    ]
     assert [row["term"] for row in rows] == [claim["claim"] for claim in judged]
     by_name = {row["term"]: row for row in rows}
     assert by_name["llama_8b_negative"]["verdict"] == MATCH
@@ -197,19 +241,33 @@ def test_claims_are_rows(paper, theirs):
         DIFFERS,
         "on the published values it fails",
     )
-    assert (by_name["helm_positive"]["verdict"], by_name["helm_positive"]["cause"][:13]) == (ABSENT, "no ratings of")
+    assert (by_name["helm_positive"]["verdict"], by_name["helm_positive"]["cause"][:13]) == (
+        ABSENT,
+        "no ratings of",
+    )
 
 
 def test_a_claim_on_a_users_ratings_is_not_called_simulated(paper, theirs):
     key = {"verdict": "holds", "published": ABSENT, "evidence": "1 of 1"}
-    judged = [{**key, "claim": "one", "kind": "simulated"}, {**key, "claim": "other", "kind": "user"}]
-    rows = [row for row in scorecard(paper, theirs, judged, study="s", kind="simulated") if row["item"] == "claim"]
+    judged = [
+        {**key, "claim": "one", "kind": "simulated"},
+        {**key, "claim": "other", "kind": "user"},
+    ]
+    rows = [
+        row
+        for row in scorecard(paper, theirs, judged, study="s", kind="simulated")
+        if row["item"] == "claim"
+    ]
     assert [row["cause"] for row in rows] == ["simulated: no claim is planted as such", ""]
 
 
 def test_rows_fit_the_table(paper, theirs, tmp_path):
     judged = list(judged_claims(CLAIMS, "s", theirs, theirs, kind="published"))
-    write_table(tmp_path / "scorecard.csv", SCORECARD, scorecard(paper, theirs, judged, study="s", kind="published"))
+    write_table(
+        tmp_path / "scorecard.csv",
+        SCORECARD,
+        scorecard(paper, theirs, judged, study="s", kind="published"),
+    )
 
 
 def test_a_figure_that_no_spec_made_is_named(tmp_path):
@@ -238,14 +296,20 @@ def test_the_published_ratings_give_the_published_values(published, paper):
     assert len(halves) == 9
     (differing,) = (row for row in rows if row["verdict"] == DIFFERS)
     assert (differing["slice"], differing["term"]) == ("Logical correctness", "Claude 3 Sonnet")
-    ends = "; the upper end of the interval decides, 0.0024 off: the estimate, 0.0016 off, would match"
+    ends = (
+        "; the upper end of the interval decides, 0.0024 off: the estimate, 0.0016 off, would match"
+    )
     assert differing["cause"] == EARLY_STOP + ends
     assert differing["deviation"] == pytest.approx(-0.002418 / 0.002206, abs=2e-3)
 
 
 def test_the_twin_is_compared_throughout(twin, paper):
     rows = values(paper, results_of(twin, {"main", "by_dimension"}), "simulated")
-    expected = [row for row in rows if row["cause"].startswith("simulated: Equation 1 is expected to estimate this value")]
+    expected = [
+        row
+        for row in rows
+        if row["cause"].startswith("simulated: Equation 1 is expected to estimate this value")
+    ]
     assert Counter(row["figure"] for row in expected) == {
         "Figure 4": 54,
         "Figure 3": 4,

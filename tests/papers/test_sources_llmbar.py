@@ -6,7 +6,14 @@ from verdict_files import READERS, complaint, released, run, select
 
 pytestmark = pytest.mark.mirror
 QUESTIONS = {"Natural": 100, "Neighbor": 134, "GPTInst": 92, "GPTOut": 47, "Manual": 46}
-ACCURACY = {"Natural": 0.935, "Neighbor": 0.6418, "GPTInst": 0.7663, "GPTOut": 0.766, "Manual": 0.75}  # of GPT-4
+# Of GPT-4
+ACCURACY = {
+    "Natural": 0.935,
+    "Neighbor": 0.6418,
+    "GPTInst": 0.7663,
+    "GPTOut": 0.766,
+    "Manual": 0.75,
+}
 JUDGES = {"GPT-4", "ChatGPT", "ChatGPT-0301", "LLaMA2", "PaLM2", "Falcon"}
 RESULT = "Natural/evaluators/GPT-4/Vanilla_NoRules/result.json"
 
@@ -14,15 +21,26 @@ RESULT = "Natural/evaluators/GPT-4/Vanilla_NoRules/result.json"
 @pytest.fixture(scope="module")
 def llmbar(tmp_path_factory):
     folder, paths = released("llmbar")
-    return run(tmp_path_factory.mktemp("llmbar"), [folder / path for path in paths], reader=READERS["llmbar"])
+    return run(
+        tmp_path_factory.mktemp("llmbar"),
+        [folder / path for path in paths],
+        reader=READERS["llmbar"],
+    )
 
 
 def test_verdicts_of_six_judges_on_five_subsets(llmbar):
     comparisons, completeness = llmbar
     assert len(select(comparisons)) == 6 * sum(QUESTIONS.values()) * 2
-    results = {(row["condition"], row["judge"]): (row["comparisons"], row["verdicts"]) for row in completeness}
-    assert results == {(subset, judge): (str(n), str(2 * n)) for subset, n in QUESTIONS.items() for judge in JUDGES}
-    lacking = [row[column] for row in completeness for column in ("one_order", "no_human", "no_length")]
+    results = {
+        (row["condition"], row["judge"]): (row["comparisons"], row["verdicts"])
+        for row in completeness
+    }
+    assert results == {
+        (subset, judge): (str(n), str(2 * n)) for subset, n in QUESTIONS.items() for judge in JUDGES
+    }
+    lacking = [
+        row[column] for row in completeness for column in ("one_order", "no_human", "no_length")
+    ]
     assert set(lacking) == {"0"}
 
 
@@ -37,4 +55,7 @@ def test_file_that_is_missing(tmp_path):
     folder, paths = released("llmbar")
     files = [folder / path for path in paths if not path.endswith(RESULT)]
     text = complaint(tmp_path, files, reader=READERS["llmbar"])
-    assert f"no file {RESULT} among the files of the study; list it in the manifest of its source" in text
+    assert (
+        f"no file {RESULT} among the files of the study; list it in the manifest of its source"
+        in text
+    )

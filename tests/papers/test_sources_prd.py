@@ -6,8 +6,10 @@ import pytest
 from verdict_files import READERS, complaint, copied, released, run
 
 pytestmark = pytest.mark.mirror
-AGREE = {"GPT-4": 1028, "GPT-3.5": 993, "Claude": 971, "Bard": 885, "Vicuna-13B": 814}  # of 1600 verdicts, three classes
-# Wrong and all comparisons where the humans prefer the shorter answer, then the longer; draws of either left out.
+# Of 1600 verdicts, three classes
+AGREE = {"GPT-4": 1028, "GPT-3.5": 993, "Claude": 971, "Bard": 885, "Vicuna-13B": 814}
+# Wrong and all comparisons where the humans prefer the shorter answer, then the longer; draws of
+# either left out.
 VERBOSITY = {
     "GPT-4": (35, 67, 33, 395),
     "GPT-3.5": (44, 70, 24, 376),
@@ -21,7 +23,9 @@ GPT4 = "ratings-gpt4/answer_bard-vs-answer_claude-gpt4-reviewer_threeclass.jsonl
 @pytest.fixture(scope="module")
 def prd(tmp_path_factory):
     folder, paths = released("prd")
-    return run(tmp_path_factory.mktemp("prd"), [folder / path for path in paths], reader=READERS["prd"])
+    return run(
+        tmp_path_factory.mktemp("prd"), [folder / path for path in paths], reader=READERS["prd"]
+    )
 
 
 @pytest.fixture
@@ -42,16 +46,22 @@ def test_verdicts_of_five_judges(prd):
     assert duckdb.sql(f"select count(*) from '{comparisons}'").fetchall() == [(8000,)]
     counts = {row["judge"]: [int(row[column]) for column in list(row)[4:]] for row in completeness}
     assert counts == {judge: [800, 1600, 0, 0, 0, 0] for judge in AGREE}
-    pairs = duckdb.sql(f"select distinct model_a, model_b from '{comparisons}' where judge = 'GPT-4' order by all").fetchall()
+    pairs = duckdb.sql(
+        f"select distinct model_a, model_b from '{comparisons}' where judge = 'GPT-4' order by all"
+    ).fetchall()
     assert len(pairs) == 10
     assert all(first < second for first, second in pairs)  # files come in alphabetical order
 
 
 def test_human_label_is_the_sign_of_the_votes(tmp_path, files):
-    votes = named(files, "ratings-human/answer_claude-vs-answer_bard-human-reviewer_threeclass.jsonl")
+    votes = named(
+        files, "ratings-human/answer_claude-vs-answer_bard-human-reviewer_threeclass.jsonl"
+    )
     # Claude is shown first here; the votes for Bard, for Claude, and ties.
     for vote, label, counts in ((1, "b", (0, 1, 0)), (2, "a", (1, 0, 0)), (3, "tie", (0, 0, 1))):
-        text = "".join(f'{{"question_id": {question}, "score": {vote}}}\n' for question in range(1, 81))
+        text = "".join(
+            f'{{"question_id": {question}, "score": {vote}}}\n' for question in range(1, 81)
+        )
         votes.write_text(text, "utf-8")
         comparisons, _ = run(tmp_path, files, reader=READERS["prd"])
         results = f"""
@@ -62,8 +72,9 @@ def test_human_label_is_the_sign_of_the_votes(tmp_path, files):
 
 def test_files_that_are_missing(tmp_path, files):
     rest = [path for path in files if path != named(files, GPT4)]
-    assert "no file ratings-gpt4/answer_bard-vs-answer_claude-*.jsonl among the files of the study" in message_of(
-        tmp_path, rest
+    assert (
+        "no file ratings-gpt4/answer_bard-vs-answer_claude-*.jsonl among the files of the study"
+        in message_of(tmp_path, rest)
     )
     rest = [path for path in files if path.name != "answer_bard.jsonl"]
     assert "no file generations/answer_bard.jsonl among the files" in message_of(tmp_path, rest)

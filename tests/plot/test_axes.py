@@ -14,7 +14,9 @@ from recuse.plot.style import language
 
 @pytest.mark.parametrize(("longest", "counts"), [(0.09, True), (0.4, False)])
 def test_only_what_would_halve_the_others_is_left_out_of_the_axis(longest, counts):
-    rows = pd.DataFrame({"estimate": np.linspace(-0.05, 0.05, 9), "ci_low": np.nan, "ci_high": np.nan})
+    rows = pd.DataFrame(
+        {"estimate": np.linspace(-0.05, 0.05, 9), "ci_low": np.nan, "ci_high": np.nan}
+    )
     rows["ci_low"], rows["ci_high"] = rows["estimate"] - 0.005, rows["estimate"] + 0.005
     rows.loc[9] = [0.0, -longest, longest]
     low, high = bias_limits(rows)
@@ -30,7 +32,10 @@ def shown(axes):
     return [label for label in labels if label.get_visible()]
 
 
-@pytest.mark.parametrize("limits", [(-0.17, 0.08), (-0.01, 0.14), (-1.1, 4.9), (-0.0101, 0.0099), (-8.0, 0.9), (-0.9, 30.0)])
+@pytest.mark.parametrize(
+    "limits",
+    [(-0.17, 0.08), (-0.01, 0.14), (-1.1, 4.9), (-0.0101, 0.0099), (-8.0, 0.9), (-0.9, 30.0)],
+)
 @pytest.mark.parametrize("width", [1.1, 1.8, 3.0])
 def test_an_axis_has_several_numbers_and_none_meets_another(limits, width):
     with language():
@@ -50,7 +55,11 @@ def test_numbers_of_neighbouring_panels_do_not_meet(scale):
     table = by_slice(SIX)
     table[["estimate", "ci_low", "ci_high"]] *= scale
     tables = {"a": table, "b": table[table["slice"].isin(SIX[:2])]}
-    figure = slices([Section(name, "Self-bias", name, rows) for name, rows in tables.items()], subject(), interval="")
+    figure = slices(
+        [Section(name, "Self-bias", name, rows) for name, rows in tables.items()],
+        subject(),
+        interval="",
+    )
     figure.draw_without_rendering()
     boxes = [label.get_window_extent() for axes in figure.axes for label in shown(axes)]
     assert len(boxes) >= 10  # five panels have them

@@ -51,19 +51,35 @@ def test_each_variant_has_a_point_of_its_shape_below_the_one_before():
     ):
         rows = [one.table[one.table["quantity"] == quantity].reset_index() for one in variants]
         points = [line for line in axes.lines if line.get_gid() == "point"]
-        expected = [row for together in zip(*(table.iterrows() for table in rows), strict=True) for _, row in together]
+        expected = [
+            row
+            for together in zip(*(table.iterrows() for table in rows), strict=True)
+            for _, row in together
+        ]
         assert [point.get_xdata()[0] for point in points] == [row["estimate"] for row in expected]
         assert [filled(point) for point in points] == [excludes_zero(row) for row in expected]
         assert [point.get_color() for point in points] == [palette(row["term"]) for row in expected]
         assert [point.get_marker() for point in points] == ["o", "s", "^"] * len(rows[0])
         heights = np.reshape([point.get_ydata()[0] for point in points], (-1, 3))
         np.testing.assert_allclose(heights[:, 1], axes.get_yticks(), atol=1e-12)
-        inches = np.diff(heights, axis=1) * axes.get_position().height * figure.get_size_inches()[1] / len(PRESENT)
+        inches = (
+            np.diff(heights, axis=1)
+            * axes.get_position().height
+            * figure.get_size_inches()[1]
+            / len(PRESENT)
+        )
         np.testing.assert_allclose(inches, 0.085, atol=1e-9)
     assert left.get_xlim() == right.get_xlim()
     assert [label.get_text() for label in left.get_yticklabels()] == PRESENT
     text = texts(figure)
-    assert {ORDER, "Equation 1", "length control", "third", "interval excludes 0", "interval includes 0"} <= set(text)
+    assert {
+        ORDER,
+        "Equation 1",
+        "length control",
+        "third",
+        "interval excludes 0",
+        "interval includes 0",
+    } <= set(text)
     assert f"rating points on the unit scale 0–1; {INTERVAL}" in text
     assert GAPS not in text
 
@@ -71,7 +87,10 @@ def test_each_variant_has_a_point_of_its_shape_below_the_one_before():
 @pytest.mark.parametrize("count", [1, 2, 6, 11])
 @pytest.mark.parametrize("judges", [JUDGES[:1], JUDGES])
 def test_any_number_of_variants_and_judges_fits_the_paper(count, judges):
-    label = "a rather long name of a variant that a user thought of, longer than the figure is wide if it is only one column"
+    label = (
+        "a rather long name of a variant that a user thought of, longer than the figure is wide if"
+        " it is only one column"
+    )
     variants = [variant(f"{label} {number}", judges=judges, families=()) for number in range(count)]
     figure = compare(variants, subject())
     (axes,) = figure.axes
@@ -87,11 +106,16 @@ def test_a_variant_without_an_estimate_leaves_a_gap_and_the_foot_says_so():
     one, two = variant(), variant("other", 0.001)
     two.table.loc[1, ["estimate", "ci_low", "ci_high"]] = np.nan
     figure = compare([one, Variant("other", two.table.drop(index=0), INTERVAL)], subject())
-    heights = [round(point.get_ydata()[0], 3) for point in figure.axes[0].lines if point.get_gid() == "point"]
+    heights = [
+        round(point.get_ydata()[0], 3)
+        for point in figure.axes[0].lines
+        if point.get_gid() == "point"
+    ]
     step = round(heights[3] - heights[2], 3)
     assert step > 0
     assert heights == pytest.approx(
-        [0 - step / 2, 1 - step / 2, 2 - step / 2, 2 + step / 2, 3 - step / 2, 3 + step / 2], abs=2e-3
+        [0 - step / 2, 1 - step / 2, 2 - step / 2, 2 + step / 2, 3 - step / 2, 3 + step / 2],
+        abs=2e-3,
     )
     assert GAPS in texts(figure)
     assert "not estimable" not in texts(figure)
@@ -119,14 +143,25 @@ def test_a_point_without_standard_error_is_hollow_with_words_beside():
 def test_intervals_that_differ_are_named_with_each_variant():
     other = "90 % Wald interval, classical"
     text = texts(compare([variant(), variant("coded", interval=other)], subject()))
-    assert {f"Equation 1 ({INTERVAL})", f"coded ({other})", "interval excludes 0", "interval includes 0"} <= set(text)
+    assert {
+        f"Equation 1 ({INTERVAL})",
+        f"coded ({other})",
+        "interval excludes 0",
+        "interval includes 0",
+    } <= set(text)
     assert f"estimate, {INTERVAL}" not in text
 
 
 def test_the_interval_of_most_variants_is_named_once():
     other = "90 % prediction interval"
-    text = texts(compare([variant(), variant("second"), variant("coded", interval=other)], subject()))
-    assert {f"in each row, from the top, with {INTERVAL}, unless noted:", "second", f"coded ({other})"} <= set(text)
+    text = texts(
+        compare([variant(), variant("second"), variant("coded", interval=other)], subject())
+    )
+    assert {
+        f"in each row, from the top, with {INTERVAL}, unless noted:",
+        "second",
+        f"coded ({other})",
+    } <= set(text)
     assert ORDER not in text
 
 
@@ -143,14 +178,20 @@ def test_an_interval_far_longer_than_the_others_ends_in_an_arrow():
 
 
 def test_nothing_to_compare_is_said():
-    figure = compare([Variant("a", estimates([], []), INTERVAL)], subject(), note="Not estimated: b (why).")
+    figure = compare(
+        [Variant("a", estimates([], []), INTERVAL)], subject(), note="Not estimated: b (why)."
+    )
     assert "Not estimated: b (why)." in prose(figure)
     assert figure.axes == []
-    assert "Not estimated: b (why)." in prose(compare([], subject(), note="Not estimated: b (why)."))
+    assert "Not estimated: b (why)." in prose(
+        compare([], subject(), note="Not estimated: b (why).")
+    )
 
 
 def test_a_label_with_slice_is_a_variant_for_each_slice():
-    rows = [(name, "self_bias", "GPT-4o", 0.1, 0.0, 0.2) for name in (None, "Llama 3", "GPT", "Claude")]
+    rows = [
+        (name, "self_bias", "GPT-4o", 0.1, 0.0, 0.2) for name in (None, "Llama 3", "GPT", "Claude")
+    ]
     table, palette = spec_table(rows), subject().palette
     entry = {"label": "{slice} judges", "covariance": "HC1", "spec": "a"}
     found = variants_of(entry, table, palette, confidence=0.95)
@@ -162,7 +203,9 @@ def test_a_label_with_slice_is_a_variant_for_each_slice():
 
 
 def test_an_ordinal_fit_is_compared_by_its_marginal_effects():
-    table = spec_table([(None, "self_bias", "GPT-4o", 2.0, 1.0, 3.0), (None, "threshold", "0|1", -1.0, -2.0, 0.0)])
+    table = spec_table(
+        [(None, "self_bias", "GPT-4o", 2.0, 1.0, 3.0), (None, "threshold", "0|1", -1.0, -2.0, 0.0)]
+    )
     table.loc[0, ["effect", "effect_ci_low", "effect_ci_high"]] = [0.05, 0.04, 0.06]
     entry = {"label": "ordinal", "covariance": "HC0", "spec": "a"}
     (found,) = variants_of(entry, table, subject().palette, confidence=0.9)
@@ -172,7 +215,9 @@ def test_an_ordinal_fit_is_compared_by_its_marginal_effects():
 
 def test_what_is_left_out_is_named_with_its_reason():
     table = spec_table([("GPT", "self_bias", "GPT-4o", 0.1, 0.0, 0.2)])
-    reasons = gaps(("a", "Claude", NO_ROWS), ("a", "GPT", because(Reason.NO_TERM)), ("b", None, NO_LENGTHS))
+    reasons = gaps(
+        ("a", "Claude", NO_ROWS), ("a", "GPT", because(Reason.NO_TERM)), ("b", None, NO_LENGTHS)
+    )
     entry = {"label": "{slice} judges", "spec": "a"}
     assert without_variant(entry, table, reasons) == {"Claude judges": NO_ROWS}
     assert without_variant({**entry, "label": "pooled"}, table, reasons) == {}
@@ -180,7 +225,10 @@ def test_what_is_left_out_is_named_with_its_reason():
     assert without_variant(other, table[:0], reasons) == {"length-controlled": NO_LENGTHS}
 
 
-MAIN = [(None, "self_bias", "GPT-4o", 0.1, 0.05, 0.15), (None, "self_bias", "Claude v2", 0.0, -0.1, 0.1)]
+MAIN = [
+    (None, "self_bias", "GPT-4o", 0.1, 0.05, 0.15),
+    (None, "self_bias", "Claude v2", 0.0, -0.1, 0.1),
+]
 
 
 @pytest.mark.parametrize(
@@ -190,13 +238,21 @@ MAIN = [(None, "self_bias", "GPT-4o", 0.1, 0.05, 0.15), (None, "self_bias", "Cla
         (
             [(None, "slope", "all judges", 0.1, 0.0, 0.2)],
             ("main", None, NO_ROWS, "family_bias", "GPT"),
-            "No self-bias: the spec other has no term for self-bias. "
-            "No family-bias: the spec other has no term for family-bias.",
+            (
+                "No self-bias: the spec other has no term for self-bias. "
+                "No family-bias: the spec other has no term for family-bias."
+            ),
         ),
         (
-            [(None, "self_bias", "GPT-4o", np.nan, np.nan, np.nan), (None, "slope", "GPT-4o", 0.1, 0.0, 0.2)],
+            [
+                (None, "self_bias", "GPT-4o", np.nan, np.nan, np.nan),
+                (None, "slope", "GPT-4o", 0.1, 0.0, 0.2),
+            ],
             ("other", None, because(Reason.COLLINEAR), "self_bias", "GPT-4o"),
-            "No self-bias: GPT-4o (collinear with other terms). No family-bias: the spec other has no term for family-bias.",
+            (
+                "No self-bias: GPT-4o (collinear with other terms). No family-bias: the spec other"
+                " has no term for family-bias."
+            ),
         ),
     ],
     ids=["no estimates", "no such term", "not estimable"],
@@ -207,9 +263,13 @@ def test_where_only_the_first_has_points_nothing_is_compared(rows, reason, said)
     drawn, note = beside_the_first(entries, tables, gaps(reason), subject().palette, confidence=0.9)
     assert drawn == []
     assert note == f"Nothing to compare with: main. {said}"
-    _, note = beside_the_first(entries, [tables[0][:0], tables[1]], gaps(reason), subject().palette, confidence=0.9)
+    _, note = beside_the_first(
+        entries, [tables[0][:0], tables[1]], gaps(reason), subject().palette, confidence=0.9
+    )
     assert note == said
-    drawn, note = beside_the_first(entries, [tables[0]] * 2, gaps(), subject().palette, confidence=0.9)
+    drawn, note = beside_the_first(
+        entries, [tables[0]] * 2, gaps(), subject().palette, confidence=0.9
+    )
     assert [one.label for one in drawn] == ["main", "other"]
     assert note == "No family-bias: the specs main, other have no term for family-bias."
 

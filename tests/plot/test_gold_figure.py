@@ -10,9 +10,26 @@ from recuse.inference.gold import GOLD
 from recuse.plot.gold import NO_ROWS, TITLES, gold
 
 
-def row(term, case, estimate, verdict="", favours="", *, baseline="both", measure="difference", quantity="self_bias"):
+def row(
+    term,
+    case,
+    estimate,
+    verdict="",
+    favours="",
+    *,
+    baseline="both",
+    measure="difference",
+    quantity="self_bias",
+):
     ends = {"ci_low": estimate - 0.1, "ci_high": estimate + 0.1}
-    values = {"quantity": quantity, "term": term, "case": case, "baseline": baseline, "measure": measure, "estimate": estimate}
+    values = {
+        "quantity": quantity,
+        "term": term,
+        "case": case,
+        "baseline": baseline,
+        "measure": measure,
+        "estimate": estimate,
+    }
     return values | ends | {"verdict": verdict or None, "favours": favours or None}
 
 
@@ -38,9 +55,20 @@ def test_pairs():
     figure = gold(table(*PAIRS), subject(models={}), confidence=0.9)
     assert has_room(figure)
     shown = texts(figure)
-    finding = "1 of 3 judges prefers its own wrong answers to right ones more often than expected and 1 does so less often"
+    finding = (
+        "1 of 3 judges prefers its own wrong answers to right ones more often than expected and 1"
+        " does so less often"
+    )
     assert set(finding.split()) <= words_of(figure)
-    assert {TITLES["harmful"], TITLES["legitimate"], "+30.0", "+5.0", "−20.0", "GPT family", "no such answers"} <= set(shown)
+    assert {
+        TITLES["harmful"],
+        TITLES["legitimate"],
+        "+30.0",
+        "+5.0",
+        "−20.0",
+        "GPT family",
+        "no such answers",
+    } <= set(shown)
 
 
 def test_ratios_are_on_a_log_axis():
@@ -54,8 +82,17 @@ def test_ratios_are_on_a_log_axis():
 @pytest.mark.parametrize(
     ("verdicts", "finding"),
     [
-        (("not shown", ""), "No judge prefers its own wrong answers to right ones more often than expected or less often"),
-        (("likely", "no"), "The one judge prefers its own wrong answers to right ones less often than expected"),
+        (
+            ("not shown", ""),
+            (
+                "No judge prefers its own wrong answers to right ones more often than expected or"
+                " less often"
+            ),
+        ),
+        (
+            ("likely", "no"),
+            "The one judge prefers its own wrong answers to right ones less often than expected",
+        ),
         (("inconclusive", ""), "No judge can be tested"),
     ],
 )

@@ -4,7 +4,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from drawings import VERY_LONG, artists, filled, has_room, is_page_of, on_paper, prose, subject, texts
+from drawings import (
+    VERY_LONG,
+    artists,
+    filled,
+    has_room,
+    is_page_of,
+    on_paper,
+    prose,
+    subject,
+    texts,
+)
 from recuse.base.reasons import Reason, because, in_words
 from recuse.base.tables import write_table
 from recuse.base.words import capitalised
@@ -19,7 +29,9 @@ WHY = in_words(because(Reason.NO_RESIDUAL))
 def table():
     judges = ["Claude v2", "GPT-4o", "Llama 3 8B"]
     values = [("self", 0.03), ("family", -0.005), ("unrelated", 0.004), ("unrelated", -0.02)]
-    frame = pd.DataFrame([(judge, relation, value) for judge in judges for relation, value in values])
+    frame = pd.DataFrame(
+        [(judge, relation, value) for judge in judges for relation, value in values]
+    )
     frame.columns = ["judge", "relation", "residual"]
     return frame.assign(spec="main", slice=None, model="m", band=0.01, reason=None).assign(
         model=frame["judge"].where(frame["relation"] != "unrelated", "m")
@@ -40,7 +52,10 @@ def test_each_cell_has_a_mark_filled_where_it_is_outside_the_band():
     assert [mark.get_color() for mark in artists(figure, "self")] == colours
     assert [patch.get_extents().width > 0 for patch in artists(figure, "band")] == [True] * 3
     text = prose(figure)
-    assert "All 3 judges rate themselves higher than ordinary preferences explain; chance alone would name 1 in 10" in text
+    assert (
+        "All 3 judges rate themselves higher than ordinary preferences explain; chance alone would"
+        " name 1 in 10" in text
+    )
     assert "band: 90 % of ordinary preferences" in text
     unrelated = {mark.get_color() for mark in artists(figure, "unrelated")}
     assert unrelated == {subject().palette.colour("m")}  # that of the model's family
@@ -65,8 +80,12 @@ def test_a_judge_without_residuals_and_a_study_without_any_say_why():
     assert "not estimable" in texts(figure)
     assert "Both judges rate themselves higher" in prose(figure)
     assert f"Not estimated: cells of GPT-4o ({WHY})." in prose(figure)
-    assert is_page_of(residuals(lacking[of_gpt], subject(), spec="main", confidence=0.9), f"{capitalised(WHY)}.")
-    assert is_page_of(residuals(lacking[:0], subject(), spec="main", confidence=0.9), "No cell to draw.")
+    assert is_page_of(
+        residuals(lacking[of_gpt], subject(), spec="main", confidence=0.9), f"{capitalised(WHY)}."
+    )
+    assert is_page_of(
+        residuals(lacking[:0], subject(), spec="main", confidence=0.9), "No cell to draw."
+    )
 
 
 def test_the_figure_is_of_the_whole_of_one_spec(tmp_path, twin):
@@ -86,6 +105,8 @@ def test_a_name_of_300_letters_leaves_the_panel_room():
 
 def test_chance_names_no_judge_where_none_rates_its_own_answers():
     others = table()
-    text = texts(residuals(others[others["relation"] != "self"], subject(), spec="main", confidence=0.9))
+    text = texts(
+        residuals(others[others["relation"] != "self"], subject(), spec="main", confidence=0.9)
+    )
     assert any("No judge can be tested" in line for line in text)
     assert not any("chance alone" in line for line in text)

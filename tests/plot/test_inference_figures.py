@@ -1,10 +1,22 @@
-"""Figures of what stands beside the estimates: the leaderboard, curves over reliability, few labels, the power."""
+"""Figures of what stands beside the estimates: the leaderboard, curves over reliability, few
+labels, the power.
+"""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from drawings import PRESENT, VERY_LONG, artists, has_room, is_page_of, on_paper, prose, subject, texts
+from drawings import (
+    PRESENT,
+    VERY_LONG,
+    artists,
+    has_room,
+    is_page_of,
+    on_paper,
+    prose,
+    subject,
+    texts,
+)
 from recuse.base.reasons import Reason, because, in_words
 from recuse.inference.leaderboard import DEBIASED, HUMAN, RAW, WITHOUT_FAMILY, WITHOUT_SELF
 from recuse.inference.ppi import HUMANS, STRATA
@@ -38,9 +50,21 @@ def test_models_are_in_the_order_of_the_ratings_as_they_are_with_scores_and_rank
     assert [label.get_text() for label in scores.get_yticklabels()] == order
     raw = artists(figure, RAW)
     assert [point.get_xdata()[0] for point in raw if point.axes is ranks] == [3, 1, 2, 4]
-    assert [point.get_xdata()[0] for point in raw if point.axes is scores] == pytest.approx([0.7, 0.9, 0.8, 0.6])
-    assert [point.get_xdata()[0] for point in artists(figure, DEBIASED) if point.axes is ranks] == [1, 2, 3, 4]
-    assert [line.get_xdata().tolist() for line in artists(figure, "raw rank")] == [[3, 3], [1, 1], [2, 2], [4, 4]]
+    assert [point.get_xdata()[0] for point in raw if point.axes is scores] == pytest.approx(
+        [0.7, 0.9, 0.8, 0.6]
+    )
+    assert [point.get_xdata()[0] for point in artists(figure, DEBIASED) if point.axes is ranks] == [
+        1,
+        2,
+        3,
+        4,
+    ]
+    assert [line.get_xdata().tolist() for line in artists(figure, "raw rank")] == [
+        [3, 3],
+        [1, 1],
+        [2, 2],
+        [4, 4],
+    ]
     assert artists(figure, "set")[0].get_xdata() == pytest.approx([1.8, 4.2])
     assert len(artists(figure, "interval")) == len(artists(figure, "set")) == 20
     assert on_paper(figure)
@@ -58,7 +82,10 @@ def test_the_title_says_whether_the_ranking_changes():
     changed = "Ranking by human scores changes the rank of 2 of 4 models, 2 beyond its rank set"
     assert changed in prose(drawn("leaderboard", only_humans))
     # The last rank of the set is within it, the next one beyond.
-    for ranks, end in (([3, 1, 2, 4], "3 of 4 models, none beyond"), ([4, 1, 2, 3], "all 4 models, 1 beyond")):
+    for ranks, end in (
+        ([3, 1, 2, 4], "3 of 4 models, none beyond"),
+        ([4, 1, 2, 3], "all 4 models, 1 beyond"),
+    ):
         wide = board({RAW: [1, 2, 3, 4], DEBIASED: ranks}, sets=2)
         assert f"{words} {end}" in prose(drawn("leaderboard", wide))
 
@@ -87,21 +114,33 @@ def test_a_panel_for_each_bias_with_a_curve_for_each_estimand():
         lines = [line for line in axes.lines if line.get_gid() == "curve"]
         assert [line.get_xdata().tolist() for line in lines] == [[0.3, 0.65, 1.0]] * 2
         assert lines[0].get_ydata() == pytest.approx([-0.01, 0.025, 0.06])
-        assert [line.get_xdata() for line in axes.lines if line.get_gid() == "breakdown"] == [pytest.approx([0.6])] * 2
-        assert [line.get_xdata() for line in axes.lines if line.get_gid() == "reversal"] == [pytest.approx([0.5])] * 2
+        assert [line.get_xdata() for line in axes.lines if line.get_gid() == "breakdown"] == [
+            pytest.approx([0.6])
+        ] * 2
+        assert [line.get_xdata() for line in axes.lines if line.get_gid() == "reversal"] == [
+            pytest.approx([0.5])
+        ] * 2
         own = [line for line in axes.lines if line.get_gid() == "own"]
-        assert np.mean([line.get_xdata()[0] for line in own]) == pytest.approx(0.55)  # over the mean of the dimensions
+        # Over the mean of the dimensions
+        assert np.mean([line.get_xdata()[0] for line in own]) == pytest.approx(0.55)
         (ticks,) = (line.get_xdata() for line in axes.lines if line.get_gid() == "dimension")
         assert list(ticks) == [0.4, 0.7]
     assert figure.axes[0].lines[3].get_color() != figure.axes[1].lines[3].get_color()
-    assert "Less reliable human scores would change the conclusion about both judges and families" in prose(figure)
+    assert (
+        "Less reliable human scores would change the conclusion about both judges and families"
+        in prose(figure)
+    )
     assert "below this the bias has the opposite sign" in texts(figure)
     tables = of_reliability()
     tables["breakdowns"]["reversal"] = np.nan
     tables["reliabilities"].loc[0, "mean"] = 0.2  # beside the panel: named, but without a tick
-    (ticks, *_) = (line.get_xdata() for line in artists(drawn("reliability", *tables.values()), "dimension"))
+    ticks, *_ = (
+        line.get_xdata() for line in artists(drawn("reliability", *tables.values()), "dimension")
+    )
     assert list(ticks) == [0.7]
-    assert "below this the bias has the opposite sign" not in texts(drawn("reliability", *tables.values()))
+    assert "below this the bias has the opposite sign" not in texts(
+        drawn("reliability", *tables.values())
+    )
     assert on_paper(figure)
 
 
@@ -109,7 +148,9 @@ def test_an_unknown_reliability_is_said_and_leaves_the_curves():
     figure = drawn("reliability", *of_reliability(known=()).values())
     assert len(artists(figure, "curve")) == 4
     assert not artists(figure, "own")
-    assert "The study's own: the reliability of the human scores is unknown for Wit." in prose(figure)
+    assert "The study's own: the reliability of the human scores is unknown for Wit." in prose(
+        figure
+    )
 
 
 def test_a_curve_that_runs_away_leaves_its_panel_and_not_the_axis_to_the_others():
@@ -117,7 +158,10 @@ def test_a_curve_that_runs_away_leaves_its_panel_and_not_the_axis_to_the_others(
     curve.loc[curve["reliability"] == 0.3, ["estimate", "ci_low", "ci_high"]] = [-5.0, -5.01, -4.9]
     figure = drawn("reliability", *of_reliability(curve).values())
     assert figure.axes[0].get_ylim()[0] > -0.2
-    assert is_page_of(drawn("reliability", *of_reliability(curve.assign(estimate=np.nan)).values()), reliability.NONE)
+    assert is_page_of(
+        drawn("reliability", *of_reliability(curve.assign(estimate=np.nan)).values()),
+        reliability.NONE,
+    )
 
 
 def test_a_panel_has_an_axis_of_its_own_and_a_diamond_is_hollow_where_its_interval_holds_0():
@@ -144,8 +188,13 @@ def test_widths_against_labels_with_what_is_saved_at_most_labels():
     assert artists(figure, HUMANS)[0].get_xdata().tolist() == [10, 50]
     assert texts(figure).count("saved pooled: 36 %\nsaved stratified: 64 %") == 4
     points = artists(figure, "points")
-    assert [(point.get_markerfacecolor() == "white", *point.get_xdata()) for point in points[:2]] == [(True, 10), (False, 50)]
-    assert "With 50 labelled prompts, the judges' ratings save 36 to 64 % of the human labels" in prose(figure)
+    assert [
+        (point.get_markerfacecolor() == "white", *point.get_xdata()) for point in points[:2]
+    ] == [(True, 10), (False, 50)]
+    assert (
+        "With 50 labelled prompts, the judges' ratings save 36 to 64 % of the human labels"
+        in prose(figure)
+    )
     assert on_paper(figure)
     few = drawn("ppi", labels(prompts=(10, 20)))  # what so few would save is not to be relied on
     assert not [text for text in texts(few) if "saved" in text or "ratings save" in text]
@@ -156,17 +205,27 @@ def test_widths_against_labels_with_what_is_saved_at_most_labels():
 
 
 def detectable(figure):
-    return {(line.get_color(), str(line.get_linestyle())): line for line in artists(figure, "detectable")}
+    return {
+        (line.get_color(), str(line.get_linestyle())): line
+        for line in artists(figure, "detectable")
+    }
 
 
 def test_the_power_figure_has_one_panel_and_says_how_many_prompts_it_takes_or_never():
     figure = drawn("power", plans())
     assert len(figure.axes) == 1
     output = prose(figure)
-    finding = "Detecting a self-bias of 0.02 takes about 4,936 (A) prompts; no number of prompts is enough for B"
+    finding = (
+        "Detecting a self-bias of 0.02 takes about 4,936 (A) prompts; no number of prompts is"
+        " enough for B"
+    )
     assert finding in output
     assert "1 human rater of a completion" in output  # the fewest
-    assert not [text for text in texts(figure) if "inf" in text.lower().split() or "nan" in text.lower().split()]
+    assert not [
+        text
+        for text in texts(figure)
+        if "inf" in text.lower().split() or "nan" in text.lower().split()
+    ]
     lines = list(detectable(figure).values())
     assert len(lines) == len(artists(figure, "detectable")) == 4  # told apart by colour and stroke
     assert lines[0].get_ydata() == pytest.approx([1 / 20, 1 / np.sqrt(4000)])
@@ -180,16 +239,23 @@ def test_points_of_the_power_figure_are_hollow_where_the_test_is_not_of_the_righ
     table = plans()
     table.loc[(table["estimand"] == BY_MODEL) & (table["prompts"] == 1000), "size"] = 0.21
     points = [point for point in artists(drawn("power", table), "point") if len(point.get_xdata())]
-    hollow = [point.get_xdata()[0] > 500 for point in points if point.get_markerfacecolor() == "white"]
+    hollow = [
+        point.get_xdata()[0] > 500 for point in points if point.get_markerfacecolor() == "white"
+    ]
     assert hollow == [True, True]  # of B, by number of models
 
 
 def test_the_power_figure_says_where_preference_is_not_known():
     table = plans()[lambda rows: rows["estimand"] == BY_MODEL]
-    table = table.assign(reason=str(Reason.UNKNOWN_PREFERENCES), floor=np.nan, size=np.nan, prompts_needed=np.nan)
+    table = table.assign(
+        reason=str(Reason.UNKNOWN_PREFERENCES), floor=np.nan, size=np.nan, prompts_needed=np.nan
+    )
     figure = drawn("power", table)
     output = prose(figure)
-    assert "A self-bias of 0.02 cannot be detected: preferences for single models are unknown" in output
+    assert (
+        "A self-bias of 0.02 cannot be detected: preferences for single models are unknown"
+        in output
+    )
     assert f"{BY_MODEL}: {in_words(Reason.UNKNOWN_PREFERENCES)}." in output
     assert on_paper(figure)
 
@@ -202,19 +268,32 @@ def test_the_power_figure_without_known_reliability_has_exact_scores_and_no_rate
     assert len(detectable(figure)) == 4
 
 
-@pytest.mark.parametrize("models", [["one"], [f"a model with a rather long name {number}" for number in range(14)]])
+@pytest.mark.parametrize(
+    "models", [["one"], [f"a model with a rather long name {number}" for number in range(14)]]
+)
 def test_any_number_of_models_fits_the_paper(models):
     ranks = {kind: list(range(1, len(models) + 1)) for kind in KINDS}
     assert on_paper(drawn("leaderboard", board(ranks, models)))
     assert on_paper(drawn("ppi", labels(models)))
-    assert on_paper(drawn("reliability", *of_reliability(curves([("self_bias", model) for model in models])).values()))
+    assert on_paper(
+        drawn(
+            "reliability",
+            *of_reliability(curves([("self_bias", model) for model in models])).values(),
+        )
+    )
 
 
 def test_models_without_a_score_are_left_out_of_both_rankings():
     kinds = {"raw": "XAB", "debiased": "AB"}
-    rows = [(kind, model, rank) for kind, models in kinds.items() for rank, model in enumerate(models, 1)]
+    rows = [
+        (kind, model, rank)
+        for kind, models in kinds.items()
+        for rank, model in enumerate(models, 1)
+    ]
     table = pd.DataFrame(rows, columns=["scores", "model", "rank"])
-    table = table.assign(spec="main", slice=None, estimand="A", score=0.5, note="", rank_low=1, rank_high=1)
+    table = table.assign(
+        spec="main", slice=None, estimand="A", score=0.5, note="", rank_low=1, rank_high=1
+    )
     assert finding(table) == "Removing the estimated biases changes the rank of none of 2 models"
 
 

@@ -64,7 +64,10 @@ def test_lines_are_the_fit_and_means_the_means(worlds):
         np.testing.assert_allclose(other, [0, world.slope], atol=1e-12)
         drawn = [line.get_xydata() for line in scatter.lines if line.get_gid() == "completions"]
         np.testing.assert_array_equal(drawn, np.stack([world.reference, world.rating], axis=2))
-        means = [line.get_xdata()[0] for line in top.lines], [line.get_ydata()[0] for line in right.lines]
+        means = (
+            [line.get_xdata()[0] for line in top.lines],
+            [line.get_ydata()[0] for line in right.lines],
+        )
         np.testing.assert_allclose(means, [world.reference.mean(axis=1), world.rating.mean(axis=1)])
         assert top.get_xlim() == right.get_ylim() == scatter.get_xlim() == scatter.get_ylim()
         assert f"self-bias by the method {signed(world.self_bias)}" in texts(figure)

@@ -1,4 +1,6 @@
-"""The figure of panels of judges, and the section of the report on them: what they say follows from the tables."""
+"""The figure of panels of judges, and the section of the report on them: what they say follows from
+the tables.
+"""
 
 import numpy as np
 import pandas as pd
@@ -15,7 +17,14 @@ from recuse.report.verdict import unit_of
 from recuse.validation.world import MonteCarloWorld
 from report_pages import texts as as_texts
 
-DIALS = {"families": [2, 1, 1, 1], "dimensions": 2, "prompts": 80, "intercept": 0.1, "slope": 1.0, "noise": 0.2}
+DIALS = {
+    "families": [2, 1, 1, 1],
+    "dimensions": 2,
+    "prompts": 80,
+    "intercept": 0.1,
+    "slope": 1.0,
+    "noise": 0.2,
+}
 UNIT = unit_of({"Tone": [1, 5]})
 
 
@@ -55,7 +64,12 @@ def test_all_judges_and_each_alone_are_drawn_with_intervals(rows):
     shown = [row for row in rows[0] if row["size"] in {1, 5}]
     for kind in (LEFT_OUT, KEPT):
         marks = {x for line in artists(figure, kind) for x in line.get_xdata()}
-        assert marks == {row[name] for row in shown if row["family_ratings"] == kind for name in ("bias_left", "error")}
+        assert marks == {
+            row[name]
+            for row in shown
+            if row["family_ratings"] == kind
+            for name in ("bias_left", "error")
+        }
     assert len(artists(figure, "interval")) == 2 * len(shown)
     assert on_paper(figure)
 
@@ -65,14 +79,19 @@ def test_the_title_gives_the_remaining_bias_and_the_independent_judges(rows, wit
     effective = f"5 judges carry the information of {first['effective']:.1f} independent ones"
     words = "All 5 judges, without own families: remaining bias"
     assert first["bias_left_ci_low"] == 0
-    assert finding(frame(rows[0])) == f"{words} at most {first['bias_left_ci_high']:.3f}; {effective}"
+    assert (
+        finding(frame(rows[0])) == f"{words} at most {first['bias_left_ci_high']:.3f}; {effective}"
+    )
     larger = first | {"bias_left": 0.02, "bias_left_ci_low": 0.01, "bias_left_ci_high": 0.03}
     assert finding(frame([larger, *rows[0][1:]])) == f"{words} 0.020 (0.010 to 0.030); {effective}"
     assert finding(frame(without_one[0])).startswith("All but Model 5, with")
 
 
 def test_what_cannot_be_compared_is_noted():
-    assert is_page_of(drawn([{"note": Reason.NO_SHARED_ANSWERS}]), NONE.format(note=in_words(Reason.NO_SHARED_ANSWERS)))
+    assert is_page_of(
+        drawn([{"note": Reason.NO_SHARED_ANSWERS}]),
+        NONE.format(note=in_words(Reason.NO_SHARED_ANSWERS)),
+    )
     rows, _ = tables_of(humans=False)
     assert is_page_of(drawn(rows), NONE.format(note=in_words(Reason.NO_HUMAN_SCORE)))
 
@@ -80,11 +99,16 @@ def test_what_cannot_be_compared_is_noted():
 def test_the_section_says_what_to_take_and_what_is_left(rows):
     section, sentence = section_of(*rows)
     first = rows[0][0]
-    assert sentence.startswith("Take all 5 judges, without ratings of their own families. Remaining bias between models: ")
+    assert sentence.startswith(
+        "Take all 5 judges, without ratings of their own families. Remaining bias between models: "
+    )
     low, high = (4 * first[f"bias_left_ci_{end}"] for end in ("low", "high"))
     expected = f"{4 * first['bias_left']:.2f}" if low else f"at most {high:.2f}"
     assert f"models: {expected} points (90 % interval {low:.2f} to {high:.2f})." in sentence
-    assert f"All 5 judges carry the information of {first['effective']:.1f} independent ones." in sentence
+    assert (
+        f"All 5 judges carry the information of {first['effective']:.1f} independent ones."
+        in sentence
+    )
     assert "is shown to have less." in sentence
     assert "of the ratings are saved" in sentence
     assert section.sentence.endswith(LIMITS)
@@ -98,7 +122,10 @@ def test_another_panel_is_compared_with_all_judges(without_one):
     first = without_one[0][0]
     (chosen,) = (row for row in without_one[0] if "recommended" in row)
     assert sentence.startswith("Take Model 1, Model 2, Model 3 and Model 4, with")
-    more = f"less than with all 5 judges, without ratings of their own families: {4 * first['bias_left']:.2f} points."
+    more = (
+        "less than with all 5 judges, without ratings of their own families:"
+        f" {4 * first['bias_left']:.2f} points."
+    )
     assert more in sentence
     errors = (f"{4 * row['error']:.2f} points" for row in (chosen, first))
     assert "The error of a single answer is {}, with all of them {}.".format(*errors) in sentence

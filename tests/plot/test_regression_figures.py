@@ -8,13 +8,23 @@ from recuse.plot.regression import NO_STRENGTHS, strengths
 
 
 def test_pages_of_words_where_there_is_nothing():
-    assert is_page_of(strengths(pd.DataFrame(columns=STRENGTHS), subject(), confidence=0.9), NO_STRENGTHS)
+    assert is_page_of(
+        strengths(pd.DataFrame(columns=STRENGTHS), subject(), confidence=0.9), NO_STRENGTHS
+    )
 
 
 def test_strengths_are_shares_against_an_average_answer_with_ranks():
     def row(kind, model, share, rank):
         ends = {"win_rate": share, "win_rate_low": share - 0.1, "win_rate_high": share + 0.1}
-        return {"scores": kind, "model": model, "strength": share, **ends, "rank": rank, "rank_low": rank, "rank_high": rank}
+        return {
+            "scores": kind,
+            "model": model,
+            "strength": share,
+            **ends,
+            "rank": rank,
+            "rank_low": rank,
+            "rank_high": rank,
+        }
 
     rows = [
         row("raw", "One", 0.7, 1),
@@ -24,6 +34,16 @@ def test_strengths_are_shares_against_an_average_answer_with_ranks():
     ]
     figure = strengths(pd.DataFrame(rows, columns=STRENGTHS), subject(), confidence=0.9)
     assert on_paper(figure)
-    assert {round(float(point.get_xdata()[0])) for point in artists(figure, "raw")} == {70, 40, 1, 2}
-    assert {round(float(point.get_xdata()[0])) for point in artists(figure, "debiased")} == {45, 60, 1, 2}
+    assert {round(float(point.get_xdata()[0])) for point in artists(figure, "raw")} == {
+        70,
+        40,
+        1,
+        2,
+    }
+    assert {round(float(point.get_xdata()[0])) for point in artists(figure, "debiased")} == {
+        45,
+        60,
+        1,
+        2,
+    }
     assert "changes the rank of both models" in prose(figure)

@@ -1,4 +1,6 @@
-"""The figure of conclusions: a mark for each, its shape the conclusion, its box what becomes of the first."""
+"""The figure of conclusions: a mark for each, its shape the conclusion, its box what becomes of the
+first.
+"""
 
 import numpy as np
 import pandas as pd
@@ -13,10 +15,20 @@ from recuse.plot.style import PAGE
 CHECKS = [
     RobustnessCheck("first", "A: first", ["main", "by_dimension"], "asks"),
     RobustnessCheck("errors", "other errors", ["main", "by_dimension"], "asks", lost="chance"),
-    RobustnessCheck("preference", "C: preference", ["main"], "asks", lost="ordinary preference", table="idiosyncrasy"),
+    RobustnessCheck(
+        "preference",
+        "C: preference",
+        ["main"],
+        "asks",
+        lost="ordinary preference",
+        table="idiosyncrasy",
+    ),
 ]
 SPECS = {"main": {}, "by_dimension": {"slice": "dimension"}}
-OF_CONFIG = {check.name: {key: value for key, value in vars(check).items() if key != "name"} for check in CHECKS}
+OF_CONFIG = {
+    check.name: {key: value for key, value in vars(check).items() if key != "name"}
+    for check in CHECKS
+}
 ASKED = {"checks": OF_CONFIG, "specs": SPECS, "confidence": 0.9, "power": 0.8}
 FAVOURS, HARSHER, NO_BIAS, NOT_ESTIMABLE = Conclusion
 A, C = "A against humans", "C beyond ordinary preference"
@@ -40,18 +52,26 @@ def rows(label, judges=WHOLE, checks=CHECKS):
                     "term": term,
                     "check": check.name,
                     "estimand": C if check.name == "preference" else A,
-                    "estimate": 0.01 * (number + 1) + 0.002 * (check.name == "preference") if known else np.nan,
+                    "estimate": (
+                        0.01 * (number + 1) + 0.002 * (check.name == "preference")
+                        if known
+                        else np.nan
+                    ),
                     "detectable": 0.04 if check.name == "preference" else np.nan,
                     "conclusion": conclusion,
                     "first": found[0],
-                    "verdict": VERDICTS.get((found[0], conclusion), "holds") if known else "not estimable",
+                    "verdict": (
+                        VERDICTS.get((found[0], conclusion), "holds") if known else "not estimable"
+                    ),
                     "reason": "" if known else because(Reason.NO_RESIDUAL),
                 }
 
 
 def table(*labels, **settings):
     by_dimension = {**settings, "checks": CHECKS[:2]}
-    found = [row for label in labels for row in rows(label, **(by_dimension if label else settings))]
+    found = [
+        row for label in labels for row in rows(label, **(by_dimension if label else settings))
+    ]
     return pd.DataFrame(found).reindex(columns=CONCLUSIONS)
 
 
@@ -74,21 +94,34 @@ def test_marks_are_the_conclusions_in_the_colours_of_the_families():
 
 def test_boxes_are_what_becomes_of_the_first_conclusion():
     figure = drawn("")
-    boxes = {name: [round(box.get_y() + box.get_height() / 2) for box in artists(figure, name)] for name in VERDICTS.values()}
+    boxes = {
+        name: [round(box.get_y() + box.get_height() / 2) for box in artists(figure, name)]
+        for name in VERDICTS.values()
+    }
     assert boxes == {"lost": [0, 1], "reversed": [1], "new": [2]}
     marks = {(mark.get_xdata()[0], mark.get_ydata()[0]) for mark in artists(figure, "mark")}
     for name in boxes:
         for box in artists(figure, name):
             assert sum(box.get_bbox().contains(*mark) for mark in marks) == 1
     text = texts(figure)
-    assert {"no box: as in the first column", "lost", "reversed: the opposite sign", "– not estimable"} <= set(text)
+    assert {
+        "no box: as in the first column",
+        "lost",
+        "reversed: the opposite sign",
+        "– not estimable",
+    } <= set(text)
     judges = {"Claude v2": (FAVOURS, FAVOURS, NO_BIAS)}
-    assert not {"reversed: the opposite sign", "– not estimable"} & set(texts(drawn("", judges=judges)))
+    assert not {"reversed: the opposite sign", "– not estimable"} & set(
+        texts(drawn("", judges=judges))
+    )
 
 
 def test_the_subtitle_says_the_level_and_the_estimands():
     output = conclusions(table(""), gaps(), subject(estimand=f"{A} and {C}"), **ASKED)
-    unit = "rating points on the unit scale 0–1; decided by 90 % intervals, or p ≤ 0.1 where a check has none"
+    unit = (
+        "rating points on the unit scale 0–1; decided by 90 % intervals, or p ≤ 0.1 where a check"
+        " has none"
+    )
     assert f"{A} and {C}; {unit}" in prose(output)
 
 
@@ -100,7 +133,11 @@ def test_numbers_stand_where_they_are_not_those_of_the_first():
     figure.draw_without_rendering()
     for text in artists(figure, "number"):
         box = text.get_window_extent()
-        near = [mark for mark in artists(figure, "mark") if mark.get_ydata()[0] == text.get_position()[1]]
+        near = [
+            mark
+            for mark in artists(figure, "mark")
+            if mark.get_ydata()[0] == text.get_position()[1]
+        ]
         assert not any(mark.get_window_extent().overlaps(box) for mark in near)
 
 
@@ -126,7 +163,10 @@ def test_no_figure_is_taller_than_a_page():
 
 @pytest.mark.parametrize("count", [1, 14])
 def test_any_judges_fit_the_paper(count):
-    judges = {f"a judge with a rather long name, number {number}": (FAVOURS, NO_BIAS, HARSHER) for number in range(count)}
+    judges = {
+        f"a judge with a rather long name, number {number}": (FAVOURS, NO_BIAS, HARSHER)
+        for number in range(count)
+    }
     assert on_paper(drawn("", "Tone", judges=judges))
     assert on_paper(drawn("Tone", judges=judges))
 

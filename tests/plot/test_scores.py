@@ -29,17 +29,29 @@ from drawings import (
 )
 from recuse.base.errors import DataError
 from recuse.plot.colours import NEUTRAL, Palette
-from recuse.plot.scores import NO_BAND, NO_CURVES, correlations, mean_scores, mean_scores_by_dimension, shades, smooths
+from recuse.plot.scores import (
+    NO_BAND,
+    NO_CURVES,
+    correlations,
+    mean_scores,
+    mean_scores_by_dimension,
+    shades,
+    smooths,
+)
 from recuse.plot.style import PAGE, SMALL, Subject, language, read
 
 
 def test_names_that_look_like_missing_values_are_names(tmp_path):
     models = {name: {"family": "GPT"} for name in NULLS}
     palette = Subject("s", "user", Palette(models, FAMILIES))
-    scores(NULLS, judges=[*NULLS, "Human"], models=NULLS).to_csv(tmp_path / "scores.csv", index=False)
+    scores(NULLS, judges=[*NULLS, "Human"], models=NULLS).to_csv(
+        tmp_path / "scores.csv", index=False
+    )
     table = read(tmp_path / "scores.csv")
     by_dimension = mean_scores_by_dimension(table, palette)
-    assert [axes.get_title(loc="left") for axes in by_dimension.axes if axes.get_title(loc="left")] == NULLS
+    assert [
+        axes.get_title(loc="left") for axes in by_dimension.axes if axes.get_title(loc="left")
+    ] == NULLS
     pooled = mean_scores(table, palette)
     assert [label.get_text() for label in pooled.axes[0].get_yticklabels()] == [*NULLS, "Human"]
     coefficients(NULLS, judges=NULLS).to_csv(tmp_path / "correlations.csv", index=False)
@@ -50,12 +62,16 @@ def test_names_that_look_like_missing_values_are_names(tmp_path):
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == NULLS
 
 
-@pytest.mark.parametrize(("dimensions", "panels"), [(SIX, 6), (SIX[:2], 2), (SIX[:1], 1), ([*SIX, "a", "b"], 8)])
+@pytest.mark.parametrize(
+    ("dimensions", "panels"), [(SIX, 6), (SIX[:2], 2), (SIX[:1], 1), ([*SIX, "a", "b"], 8)]
+)
 def test_own_completions_are_outlined_once_per_judge_and_panel(dimensions, panels):
     figure = mean_scores_by_dimension(scores(dimensions), subject())
     own = artists(figure, "own")
     assert len(own) == panels * len(PRESENT)
-    assert [axes.get_title(loc="left") for axes in figure.axes if axes.get_title(loc="left")] == sorted(dimensions)
+    assert [
+        axes.get_title(loc="left") for axes in figure.axes if axes.get_title(loc="left")
+    ] == sorted(dimensions)
     outlined = [to_hex(box.get_edgecolor()).upper() for box in own[: len(PRESENT)]]
     assert outlined == ["#D55E00", "#D55E00", "#009E73", "#E69F00"]
     assert all(int(box.get_x()) == int(box.get_y()) for box in own)  # on the diagonal
@@ -66,7 +82,9 @@ def test_pooled_heatmap_shows_every_mean_in_config_order_and_the_humans_apart():
     (axes,) = mean_scores(table, subject()).axes
     pooled = table[table["dimension"].isna()].set_index(["judge", "model"])["mean"]
     raters = [*PRESENT, "Human"]
-    assert [text.get_text() for text in axes.texts] == [f"{pooled[rater, model]:.2f}" for rater in raters for model in PRESENT]
+    assert [text.get_text() for text in axes.texts] == [
+        f"{pooled[rater, model]:.2f}" for rater in raters for model in PRESENT
+    ]
     assert [label.get_text() for label in axes.get_yticklabels()] == raters
     assert [label.get_text() for label in axes.get_xticklabels()] == PRESENT
     (apart,) = [line for line in axes.lines if line.get_gid() == "humans"]
@@ -97,7 +115,11 @@ def test_no_rows_is_said():
 
 def test_a_judge_that_is_no_model_is_grey_last_and_has_no_box():
     figure = mean_scores(scores(judges=(*PRESENT, "A critic", "Human")), subject())
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [*PRESENT, "A critic", "Human"]
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [
+        *PRESENT,
+        "A critic",
+        "Human",
+    ]
     assert len(artists(figure, "own")) == len(PRESENT)
     figure = self_and_family_bias(estimates([*PRESENT, "A critic"]))
     colours = [point.get_color() for point in figure.axes[0].lines if point.get_gid() == "point"]
@@ -112,21 +134,38 @@ def test_no_figure_of_many_dimensions_is_taller_than_a_page():
         (smooths(curves(names[:20]), subject(), **WALD), 20 * len(PRESENT)),
     ):
         assert figure.get_size_inches()[1] <= PAGE
-        cut = [text for text in texts(figure) if text.startswith(f"Shown: the first {len(figure.axes)} of ")]
+        cut = [
+            text
+            for text in texts(figure)
+            if text.startswith(f"Shown: the first {len(figure.axes)} of ")
+        ]
         assert len(cut) == (0 if len(figure.axes) == panels else 1)
         assert on_paper(figure)
 
 
 def test_judges_and_models_without_a_family_have_a_colour_each():
     names = [f"model {number}" for number in range(30)]
-    tables = [pd.DataFrame({"judge": names[:20]}), pd.DataFrame({"model": [*names, "GPT-4o", "Human", None]})]
+    tables = [
+        pd.DataFrame({"judge": names[:20]}),
+        pd.DataFrame({"model": [*names, "GPT-4o", "Human", None]}),
+    ]
     palette = Subject.from_config(**SUBJECT, tables=tables).palette
-    assert len({palette.colour(name) for name in (*names, "Human", "GPT-4o", "Claude v2", "Llama 3 8B")}) == 34
-    assert palette.colour("Human") == NEUTRAL
-    few = Subject.from_config(**SUBJECT, tables=[pd.DataFrame({"judge": ["model 0", "model 9"]})]).palette
-    assert few.colour("model 0") == Subject.from_config(**SUBJECT, tables=[pd.DataFrame({"judge": names[:1]})]).palette.colour(
-        "model 0"
+    assert (
+        len(
+            {
+                palette.colour(name)
+                for name in (*names, "Human", "GPT-4o", "Claude v2", "Llama 3 8B")
+            }
+        )
+        == 34
     )
+    assert palette.colour("Human") == NEUTRAL
+    few = Subject.from_config(
+        **SUBJECT, tables=[pd.DataFrame({"judge": ["model 0", "model 9"]})]
+    ).palette
+    assert few.colour("model 0") == Subject.from_config(
+        **SUBJECT, tables=[pd.DataFrame({"judge": names[:1]})]
+    ).palette.colour("model 0")
 
 
 @pytest.mark.parametrize("dimensions", [SIX, SIX[:2], SIX[:1], [*SIX, "a", "b"]])
@@ -170,13 +209,18 @@ def test_the_pooled_curves_alone_are_drawn_a_panel_for_each_judge():
     figure = smooths(table, subject(), **WALD)
     assert titles(figure) == PRESENT
     lines = artists(figure, "curve")
-    assert [line.get_color() for line in lines] == [subject().palette.colour(judge) for judge in PRESENT]
+    assert [line.get_color() for line in lines] == [
+        subject().palette.colour(judge) for judge in PRESENT
+    ]
     pooled = table[table["slice"].isna()]
     for axes, line, band in zip(figure.axes, lines, artists(figure, "band"), strict=True):
         own = pooled[pooled["judge"] == " ".join(axes.get_title(loc="left").split())]
         np.testing.assert_array_equal(line.get_xydata(), own[["reference", "value"]])
         outline = band.get_paths()[0].vertices
-        assert (outline[:, 1].min(), outline[:, 1].max()) == (own["ci_low"].min(), own["ci_high"].max())
+        assert (outline[:, 1].min(), outline[:, 1].max()) == (
+            own["ci_low"].min(),
+            own["ci_high"].max(),
+        )
         assert (axes.get_xlim(), axes.get_ylim()) == ((-0.04, 1.04), (-0.04, 1.04))
     assert INTERVAL in texts(figure)
     assert "expected rating of another family's completion" in texts(figure)
@@ -208,12 +252,17 @@ def test_what_is_missing_is_said():
 
 
 @pytest.mark.parametrize(
-    ("slices", "judges"), [([None], PRESENT), ([None], PRESENT[:1]), (SIX[:1], PRESENT), (SIX[:2], PRESENT)]
+    ("slices", "judges"),
+    [([None], PRESENT), ([None], PRESENT[:1]), (SIX[:1], PRESENT), (SIX[:2], PRESENT)],
 )
 def test_the_text_of_the_upright_axis_keeps_to_the_panels(slices, judges):
     figure = smooths(curves(slices, judges), subject(), **WALD)
     figure.draw_without_rendering()
-    text = next(text for text in figure.texts if text.get_text().startswith("expected rating") and text.get_rotation() == 90)
+    text = next(
+        text
+        for text in figure.texts
+        if text.get_text().startswith("expected rating") and text.get_rotation() == 90
+    )
     assert " ".join(text.get_text().split()) == "expected rating"
     panels = [axes.get_window_extent() for axes in figure.axes]
     drawn, (left, low) = text.get_window_extent(), (panels[0].x0, min(panel.y0 for panel in panels))
@@ -222,7 +271,10 @@ def test_the_text_of_the_upright_axis_keeps_to_the_panels(slices, judges):
     numbers = [label.get_window_extent().x0 for label in figure.axes[0].get_yticklabels()]
     assert drawn.x1 < min(numbers) < left
     names = [one for one in figure.texts if one.get_weight() == "bold" and one.get_rotation() == 90]
-    assert all(drawn.x1 < name.get_window_extent().x0 and name.get_window_extent().x1 < min(numbers) for name in names)
+    assert all(
+        drawn.x1 < name.get_window_extent().x0 and name.get_window_extent().x1 < min(numbers)
+        for name in names
+    )
 
 
 def test_one_human_score_is_a_point_with_a_bar():
@@ -230,7 +282,9 @@ def test_one_human_score_is_a_point_with_a_bar():
     table = table[(table["judge"] != "GPT-4o") | (table["reference"] == 1)]
     figure = smooths(table, subject(), **WALD)
     axes = figure.axes[PRESENT.index("GPT-4o")]
-    point, bar = (next(line for line in axes.lines if line.get_gid() == gid) for gid in ("curve", "band"))
+    point, bar = (
+        next(line for line in axes.lines if line.get_gid() == gid) for gid in ("curve", "band")
+    )
     row = table[table["judge"] == "GPT-4o"].iloc[0]
     assert point.get_xydata().tolist() == [[1.0, row["value"]]]
     assert point.get_marker() == "o"
@@ -249,8 +303,14 @@ def test_names_that_look_like_missing_values_and_unknown_judges(tmp_path):
 @pytest.mark.parametrize("slices", [[None], ["a slice of some length", "incomprehensibilities"]])
 @pytest.mark.parametrize("count", [1, 2, 9])
 def test_no_text_is_small_off_the_paper_or_broken(slices, count):
-    names = ["Incomprehensibilities 1", "unbreakable-name-v2.0", *(f"a model {number}" for number in range(7))][:count]
-    study = subject(models={name: {"family": list(FAMILIES)[number % 3]} for number, name in enumerate(names)})
+    names = [
+        "Incomprehensibilities 1",
+        "unbreakable-name-v2.0",
+        *(f"a model {number}" for number in range(7)),
+    ][:count]
+    study = subject(
+        models={name: {"family": list(FAMILIES)[number % 3]} for number, name in enumerate(names)}
+    )
     figure = smooths(curves(slices, names), study, **WALD)
     with language():
         drawn, paper = figure.get_tightbbox(), figure.get_size_inches()
@@ -264,7 +324,9 @@ def test_no_text_is_small_off_the_paper_or_broken(slices, count):
         child.get_window_extent()
         for axes in figure.axes[: len(names)]
         for child in axes.get_children()
-        if isinstance(child, Text) and child.get_text() and child.get_text() == axes.get_title(loc="left")
+        if isinstance(child, Text)
+        and child.get_text()
+        and child.get_text() == axes.get_title(loc="left")
     ]
     assert len(heads) == count
     assert all(left.x1 <= right.x0 for left, right in pairwise(heads) if left.y0 == right.y0)

@@ -8,7 +8,18 @@ import matplotlib.style
 import pytest
 from matplotlib.text import Text
 
-from drawings import FAMILIES, PRESENT, SIX, artists, coefficients, estimates, scores, self_and_family_bias, subject, texts
+from drawings import (
+    FAMILIES,
+    PRESENT,
+    SIX,
+    artists,
+    coefficients,
+    estimates,
+    scores,
+    self_and_family_bias,
+    subject,
+    texts,
+)
 from recuse.data import describe, registry
 from recuse.plot import colours
 from recuse.plot import scores as of_scores
@@ -38,10 +49,17 @@ def test_read_shows_what_no_drawing_can_hold(tmp_path):
 
 def test_a_name_that_reverses_what_follows_is_shown_as_such_and_keeps_its_colour(tmp_path):
     (tmp_path / "t.csv").write_text("judge,mean\nevil\u202e,0.5\n", "utf-8")
-    config = {"models": {"evil\u202e": {"family": "F\u200b"}}, "families": {"F\u200b": {"colour": "#E69F00"}}}
+    config = {
+        "models": {"evil\u202e": {"family": "F\u200b"}},
+        "families": {"F\u200b": {"colour": "#E69F00"}},
+    }
     study = Subject.from_config(label="a\u202eb\nc", kind="user", estimand="one\ntwo", **config)
     (judge,) = read(tmp_path / "t.csv")["judge"]
-    assert (judge, study.label, study.estimand) == ("evil⟨U+202E⟩", "a⟨U+202E⟩b⟨U+000A⟩c", "one\ntwo")
+    assert (judge, study.label, study.estimand) == (
+        "evil⟨U+202E⟩",
+        "a⟨U+202E⟩b⟨U+000A⟩c",
+        "one\ntwo",
+    )
     assert study.palette.colour(judge) == "#E69F00"
     assert legible({"to\x07ne": [1, ("a\u202e",)]}) == {"to⟨U+0007⟩ne": [1, ["a⟨U+202E⟩"]]}
 
@@ -59,23 +77,36 @@ def saved_svg(folder, figure):
 
 @pytest.mark.parametrize("model", ["Claude 2 é שלום", "你好 B"])
 def test_letters_that_the_font_lacks_are_named_where_they_are_boxes(tmp_path, recwarn, model):
-    figure = mean_scores(scores(judges=[model], models=[model]), subject(models={model: {"family": "Claude"}}))
-    assert model in {"".join(text.itertext()) for text in saved_svg(tmp_path, figure).iter(f"{SVG}text")}
+    figure = mean_scores(
+        scores(judges=[model], models=[model]), subject(models={model: {"family": "Claude"}})
+    )
+    assert model in {
+        "".join(text.itertext()) for text in saved_svg(tmp_path, figure).iter(f"{SVG}text")
+    }
     assert not recwarn.list
     saved(tmp_path, figure, "pdf", "png")
     named = {warning.message.args[0].partition(" missing from font")[0] for warning in recwarn}
-    assert named == {rf"Glyph {ord(letter)} (\N{{{unicodedata.name(letter)}}})" for letter in model if letter in "你好"}
+    assert named == {
+        rf"Glyph {ord(letter)} (\N{{{unicodedata.name(letter)}}})"
+        for letter in model
+        if letter in "你好"
+    }
 
 
 def test_texts_of_an_svg_are_text_in_fonts_of_one_width_and_marks_have_their_values(tmp_path):
     svg = saved_svg(tmp_path, self_and_family_bias(estimates()))
     texts = {text.text: text.get("style") for text in svg.iter(f"{SVG}text")}
-    assert "font-family: 'DejaVu Sans', 'Bitstream Vera Sans', 'Verdana', sans-serif" in texts["Claude v2"]
+    assert (
+        "font-family: 'DejaVu Sans', 'Bitstream Vera Sans', 'Verdana', sans-serif"
+        in texts["Claude v2"]
+    )
     assert [title.text for title in svg.iter(f"{SVG}title")].count("−0.030 [−0.042, −0.018]") == 1
 
 
 def test_names_from_right_to_left_are_isolated_in_an_svg(tmp_path):
-    svg = saved_svg(tmp_path, mean_scores(scores(judges=["of שופט טוב (3)"], models=["a"]), subject()))
+    svg = saved_svg(
+        tmp_path, mean_scores(scores(judges=["of שופט טוב (3)"], models=["a"]), subject())
+    )
     (part,) = svg.iter(f"{SVG}tspan")
     assert (part.text, part.tail, part.attrib) == ("שופט טוב", " (3)", {"unicode-bidi": "isolate"})
 
@@ -86,7 +117,9 @@ def test_what_looks_like_the_markup_of_a_figure_in_a_name_stays(tmp_path):
     assert name in {text.text for text in svg.iter(f"{SVG}text")}
 
 
-@pytest.mark.parametrize("draw", [lambda: self_and_family_bias(estimates()), lambda: mean_scores(scores(), subject())])
+@pytest.mark.parametrize(
+    "draw", [lambda: self_and_family_bias(estimates()), lambda: mean_scores(scores(), subject())]
+)
 def test_a_file_has_title_and_creator_and_the_same_bytes_every_time(tmp_path, draw):
     together = saved(tmp_path, draw(), "svg", "pdf", "png")
     for form in ("pdf", "svg", "png"):
@@ -103,7 +136,9 @@ def test_settings_of_a_user_change_no_byte_of_a_figure(tmp_path, style):
         return saved(tmp_path, mean_scores(scores(), subject()), "svg", "pdf", "png")
 
     expected = drawn()
-    with matplotlib.style.context(["default", style, {"savefig.bbox": "tight", "font.style": "italic"}]):
+    with matplotlib.style.context(
+        ["default", style, {"savefig.bbox": "tight", "font.style": "italic"}]
+    ):
         assert drawn() == expected
 
 
@@ -113,9 +148,13 @@ def test_a_family_has_one_colour_in_all_figures():
     by_dimension = correlations(coefficients(SIX[:1]), subject(), confidence=0.9)
     heat = mean_scores(scores(), subject())
     expected = [palette.colour(model) for model in PRESENT]
-    assert [point.get_color() for point in bias.axes[0].lines if point.get_gid() == "point"] == expected
+    assert [
+        point.get_color() for point in bias.axes[0].lines if point.get_gid() == "point"
+    ] == expected
     assert [point.get_color() for point in artists(by_dimension, "point")] == expected
-    assert [mark.get_color() for mark in heat.axes[0].lines if mark.get_gid() == "family"] == expected * 2
+    assert [
+        mark.get_color() for mark in heat.axes[0].lines if mark.get_gid() == "family"
+    ] == expected * 2
 
 
 def test_families_without_colour_get_the_next_unused_one():
@@ -124,7 +163,8 @@ def test_families_without_colour_get_the_next_unused_one():
         "b": "#e69f00",
         "c": "#009E73",
     }
-    assert family_colours({"a": None, "b": {"colour": "#E6A005"}})["a"] == "#56B4E9"  # not the orange that is nearly b's
+    # Not the orange that is nearly b's
+    assert family_colours({"a": None, "b": {"colour": "#E6A005"}})["a"] == "#56B4E9"
 
 
 def test_there_is_a_colour_for_every_family_and_a_later_one_changes_none():
@@ -133,19 +173,30 @@ def test_there_is_a_colour_for_every_family_and_a_later_one_changes_none():
     assert len(set(colours.values())) == 40
     assert NEUTRAL not in colours.values()
     for count in (3, 8, 9, 16, 39):
-        assert family_colours(dict.fromkeys(names[:count])) == {name: colours[name] for name in names[:count]}
+        assert family_colours(dict.fromkeys(names[:count])) == {
+            name: colours[name] for name in names[:count]
+        }
     given = family_colours({**dict.fromkeys(names), "last": {"colour": colours["family 9"]}})
     assert list(given.values()).count(colours["family 9"]) == 1
 
 
 def test_a_family_has_one_colour_whatever_models_a_study_has():
     families = {"Acme": {}, "Bolt": None, "Crux": {"colour": "#E69F00"}, "Dune": {}}
-    models = {f"{family} {number}": {"family": family} for number in (1, 2) for family in reversed(families)}
+    models = {
+        f"{family} {number}": {"family": family}
+        for number in (1, 2)
+        for family in reversed(families)
+    }
     every = Palette(models, families)
     for fewer in (["Dune 1"], ["Bolt 2", "Acme 1"], ["Crux 1", "Dune 2", "Bolt 1"]):
         palette = Palette({name: models[name] for name in fewer}, families)
         assert [palette.colour(name) for name in fewer] == [every.colour(name) for name in fewer]
-    assert every.colours == {"Acme": "#56B4E9", "Bolt": "#009E73", "Crux": "#E69F00", "Dune": "#0072B2"}
+    assert every.colours == {
+        "Acme": "#56B4E9",
+        "Bolt": "#009E73",
+        "Crux": "#E69F00",
+        "Dune": "#0072B2",
+    }
 
 
 def test_spare_colours_are_seen_on_white_and_not_taken_for_the_line_at_zero():
@@ -156,7 +207,12 @@ def test_spare_colours_are_seen_on_white_and_not_taken_for_the_line_at_zero():
 
 
 def test_families_are_in_the_order_of_the_models_in_config():
-    models = {"z1": {"family": "Zeta"}, "a1": {"family": "Alpha"}, "z2": {"family": "Zeta"}, "m1": {"family": "Mu"}}
+    models = {
+        "z1": {"family": "Zeta"},
+        "a1": {"family": "Alpha"},
+        "z2": {"family": "Zeta"},
+        "m1": {"family": "Mu"},
+    }
     palette = Palette(models, {"Alpha": {}, "Mu": {}, "Zeta": {}})
     assert palette.order_families({"unknown", "Alpha", "Mu", "also unknown", "Zeta"}) == [
         "Zeta",
@@ -166,7 +222,9 @@ def test_families_are_in_the_order_of_the_models_in_config():
         "unknown",
     ]
     assert palette.families_of(["m1", "z2", "no model", "a1"]) == ["Zeta", "Alpha", "Mu"]
-    figure = self_and_family_bias(estimates(["z1", "a1"], ["Alpha", "Zeta"]), Subject("s", "user", palette))
+    figure = self_and_family_bias(
+        estimates(["z1", "a1"], ["Alpha", "Zeta"]), Subject("s", "user", palette)
+    )
     assert [label.get_text() for label in figure.axes[1].get_yticklabels()] == ["Zeta", "Alpha"]
 
 
@@ -175,18 +233,28 @@ def test_the_humans_have_one_name_in_tables_and_figures():
 
 
 @pytest.mark.parametrize(
-    ("kind", "badge"), [("simulated", "SIMULATED DATA"), ("published", "PUBLISHED DATA"), ("user", "USER'S DATA")]
+    ("kind", "badge"),
+    [("simulated", "SIMULATED DATA"), ("published", "PUBLISHED DATA"), ("user", "USER'S DATA")],
 )
 def test_the_foot_says_what_kind_of_data_it_is(kind, badge):
-    for figure in (mean_scores(scores(), subject(kind)), self_and_family_bias(estimates(), subject(kind))):
+    for figure in (
+        mean_scores(scores(), subject(kind)),
+        self_and_family_bias(estimates(), subject(kind)),
+    ):
         assert badge in texts(figure)
         assert "a study" in texts(figure)
 
 
 @pytest.mark.parametrize("draw", ["mean_scores", "by_dimension", "bias", "correlations"])
 def test_no_text_is_small_or_off_the_paper(draw):
-    long = {"a model with a rather long name": {"family": "Claude"}, "unbreakable-name-v2.0-long": {"family": "GPT"}}
-    names, study = list(long), Subject("a title " * 20 + "unbroken" * 20, "user", Palette(long, FAMILIES))
+    long = {
+        "a model with a rather long name": {"family": "Claude"},
+        "unbreakable-name-v2.0-long": {"family": "GPT"},
+    }
+    names, study = (
+        list(long),
+        Subject("a title " * 20 + "unbroken" * 20, "user", Palette(long, FAMILIES)),
+    )
     figure = {
         "mean_scores": lambda: mean_scores(scores(judges=[*names, "Human"], models=names), study),
         "by_dimension": lambda: mean_scores_by_dimension(scores(judges=names, models=names), study),
@@ -202,13 +270,20 @@ def test_no_text_is_small_or_off_the_paper(draw):
 
 
 def test_text_is_measured_and_wrapped():
-    assert text_width("0.97") == pytest.approx((3 * 0.636 + 0.318) * SMALL / 72, rel=0.02)  # DejaVu's advance widths
+    # DejaVu's advance widths
+    assert text_width("0.97") == pytest.approx((3 * 0.636 + 0.318) * SMALL / 72, rel=0.02)
     assert text_width("short\nmuch longer") == text_width("much longer")
     assert wrap("one two three", text_width("one two")) == "one two\nthree"
 
 
 @pytest.mark.parametrize(
-    "text", ["indivisible" * 9, "a title " + "x" * 200 + " and more", "one " + "wide-" * 30, "i" * 99 + " i"]
+    "text",
+    [
+        "indivisible" * 9,
+        "a title " + "x" * 200 + " and more",
+        "one " + "wide-" * 30,
+        "i" * 99 + " i",
+    ],
 )
 def test_a_word_wider_than_the_line_is_broken_and_loses_nothing(text):
     lines = wrap(text, 1.0).split("\n")

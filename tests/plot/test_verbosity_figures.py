@@ -9,7 +9,18 @@ from analyses import verbosity_tables
 from matplotlib.colors import to_hex
 
 from conftest import DATA
-from drawings import SUBJECT, VERY_LONG, artists, filled, has_room, is_page_of, on_paper, prose, subject, texts
+from drawings import (
+    SUBJECT,
+    VERY_LONG,
+    artists,
+    filled,
+    has_room,
+    is_page_of,
+    on_paper,
+    prose,
+    subject,
+    texts,
+)
 from random_comparisons import POOLS, random_rows, write
 from recuse.base.words import WORDS_ALONE
 from recuse.plot.colours import BLUE, FAINT
@@ -28,7 +39,10 @@ DRAWN = {
 
 def printed(folder, **values):
     """A file of printed values by judge, in a list."""
-    rows = [{"quantity": "verbosity_bias", "judge": judge, "value": value} for judge, value in values.items()]
+    rows = [
+        {"quantity": "verbosity_bias", "judge": judge, "value": value}
+        for judge, value in values.items()
+    ]
     rows.append({"quantity": "agreement", "judge": "Bard", "value": 0.9})
     pd.DataFrame(rows).to_csv(folder / "printed.csv", index=False)
     return [str(folder / "printed.csv")]
@@ -43,30 +57,60 @@ def inputs(table, path):
 def tables(tmp_path_factory):
     """Paths of the tables of random comparisons under several conditions."""
     folder = tmp_path_factory.mktemp("tables")
-    return tabulated([row for row in random_rows(8, questions=150) if not row["experiment"]], folder)
+    return tabulated(
+        [row for row in random_rows(8, questions=150) if not row["experiment"]], folder
+    )
 
 
 def tabulated(rows, folder):
     path = write(rows, folder / "c.parquet")
     outputs = {name: str(folder / f"{name}.csv") for name in (*DRAWN, "agreement")}
-    verbosity_tables(study="s", comparisons=path, pools=POOLS, confidence=0.9, seed=1, outputs=outputs)
+    verbosity_tables(
+        study="s", comparisons=path, pools=POOLS, confidence=0.9, seed=1, outputs=outputs
+    )
     return outputs
 
 
-def bias(judge, value, ends, *, condition=None, order="debiased", draws="excluded", n=(50, 60), few="no"):
-    row = {"experiment": None, "condition": condition, "judge": judge, "order": order, "draws": draws, "verbosity_bias": value}
-    return row | {"ci_low": ends[0], "ci_high": ends[1], "few": few, "n_shorter": n[0], "n_longer": n[1]}
+def bias(
+    judge, value, ends, *, condition=None, order="debiased", draws="excluded", n=(50, 60), few="no"
+):
+    row = {
+        "experiment": None,
+        "condition": condition,
+        "judge": judge,
+        "order": order,
+        "draws": draws,
+        "verbosity_bias": value,
+    }
+    return row | {
+        "ci_low": ends[0],
+        "ci_high": ends[1],
+        "few": few,
+        "n_shorter": n[0],
+        "n_longer": n[1],
+    }
 
 
 def test_nothing_leaves_the_paper(tables, tmp_path):
     several = {name: read(path) for name, path in tables.items()}
     experiments = {name: read(path) for name, path in tabulated(random_rows(8), tmp_path).items()}
-    single = {name: table[table["condition"] == "one"].assign(condition=np.nan) for name, table in several.items()}
-    many = {name: pd.concat([table.assign(judge=table["judge"] + f" {n}") for n in range(4)]) for name, table in single.items()}
+    single = {
+        name: table[table["condition"] == "one"].assign(condition=np.nan)
+        for name, table in several.items()
+    }
+    many = {
+        name: pd.concat([table.assign(judge=table["judge"] + f" {n}") for n in range(4)])
+        for name, table in single.items()
+    }
     alone = {name: table[table["judge"] == "Hasty"] for name, table in single.items()}
     for found in (several, single, many, experiments, alone):
         for figure in (
-            verbosity_bias(found["verbosity"], subject(), confidence=0.9, published=printed(tmp_path, Careful=0.3, nobody=0.4)),
+            verbosity_bias(
+                found["verbosity"],
+                subject(),
+                confidence=0.9,
+                published=printed(tmp_path, Careful=0.3, nobody=0.4),
+            ),
             score_curves(found["score_curves"], subject()),
             alignment_curves(found["alignment_curves"], subject(), confidence=0.9),
             position(found["position"], subject(), confidence=0.9),
@@ -77,21 +121,45 @@ def test_nothing_leaves_the_paper(tables, tmp_path):
 
 
 def test_verbosity_bias_is_drawn_by_judge_with_the_other_rules_beside_it(tmp_path):
-    rows = [bias("GPT-4", 0.4, (0.3, 0.5)), bias("Claude", -0.1, (-0.3, 0.1)), bias("Bard", 0.2, (0.1, 0.3), few="yes")]
-    rows += [bias("Claude", value, (-0.9, 0.9), order=order) for order, value in (("ab", 0.31), ("ba", 0.32), ("pooled", 0.33))]
-    rows += [bias("Claude", 0.77, (0.7, 0.8), draws="half"), bias("none", np.nan, (np.nan, np.nan), n=(3, 0))]
+    rows = [
+        bias("GPT-4", 0.4, (0.3, 0.5)),
+        bias("Claude", -0.1, (-0.3, 0.1)),
+        bias("Bard", 0.2, (0.1, 0.3), few="yes"),
+    ]
+    rows += [
+        bias("Claude", value, (-0.9, 0.9), order=order)
+        for order, value in (("ab", 0.31), ("ba", 0.32), ("pooled", 0.33))
+    ]
+    rows += [
+        bias("Claude", 0.77, (0.7, 0.8), draws="half"),
+        bias("none", np.nan, (np.nan, np.nan), n=(3, 0)),
+    ]
     rows += [bias("alike", 0.3, (np.nan, np.nan))]
     published = printed(tmp_path, **{"GPT-4": 0.328, "GPT-3.5": 0.428})
-    figure = verbosity_bias(pd.DataFrame(rows), subject("published"), confidence=0.9, published=published)
+    figure = verbosity_bias(
+        pd.DataFrame(rows), subject("published"), confidence=0.9, published=published
+    )
     (axes,) = figure.axes
     labels = [label.get_text() for label in axes.get_yticklabels()]
     assert labels == ["Bard", "Claude", "GPT-4", "alike", "none"]
     points = {labels[round(point.get_ydata()[0])]: point for point in artists(figure, "point")}
     values = {"GPT-4": 0.4, "Claude": -0.1, "Bard": 0.2, "alike": 0.3}
     assert {judge: point.get_xdata()[0] for judge, point in points.items()} == values
-    assert [filled(points[judge]) for judge in ("Bard", "Claude", "GPT-4", "alike")] == [False, False, True, False]
-    assert [to_hex(points[judge].get_color()).upper() for judge in ("Bard", "GPT-4")] == [FAINT, BLUE]  # few on one side
-    small = {rule: [mark.get_xdata()[0] for mark in artists(figure, rule)] for rule in ("ab", "ba", "pooled")}
+    assert [filled(points[judge]) for judge in ("Bard", "Claude", "GPT-4", "alike")] == [
+        False,
+        False,
+        True,
+        False,
+    ]
+    # Few on one side
+    assert [to_hex(points[judge].get_color()).upper() for judge in ("Bard", "GPT-4")] == [
+        FAINT,
+        BLUE,
+    ]
+    small = {
+        rule: [mark.get_xdata()[0] for mark in artists(figure, rule)]
+        for rule in ("ab", "ba", "pooled")
+    }
     assert small == {"ab": [0.31], "ba": [0.32], "pooled": [0.33]}
     (cross,) = artists(figure, "published")
     assert (cross.get_xdata()[0], labels[round(cross.get_ydata()[0])]) == (0.328, "GPT-4")
@@ -100,14 +168,20 @@ def test_verbosity_bias_is_drawn_by_judge_with_the_other_rules_beside_it(tmp_pat
     assert "fewer than 10 questions on one side: interval too short" in texts(figure)
     assert axes.get_xlim()[0] < -0.3
     directions = {text.get_text(): text.xy[0] for text in artists(figure, "direction")}
-    assert directions == {"← humans prefer longer": 0, "humans prefer shorter →": 0}  # arrows start at zero
-    alone = verbosity_bias(pd.DataFrame(rows[1:2]), subject("published"), confidence=0.9, published=published)
+    # Arrows start at zero
+    assert directions == {"← humans prefer longer": 0, "humans prefer shorter →": 0}
+    alone = verbosity_bias(
+        pd.DataFrame(rows[1:2]), subject("published"), confidence=0.9, published=published
+    )
     assert not any("other data" in text or "fewer than" in text for text in texts(alone))
 
 
 def test_words_in_a_row_stand_where_no_mark_does(tmp_path):
     nothing = (np.nan, np.nan)
-    rows = [bias("pooled alone", np.nan, nothing, n=(0, 9)), bias("pooled alone", 0.1, nothing, order="pooled")]
+    rows = [
+        bias("pooled alone", np.nan, nothing, n=(0, 9)),
+        bias("pooled alone", 0.1, nothing, order="pooled"),
+    ]
     rows += [
         bias("cross alone", np.nan, nothing, n=(0, 8)),
         bias("bare", 0.2, nothing),
@@ -117,8 +191,12 @@ def test_words_in_a_row_stand_where_no_mark_does(tmp_path):
     figure = verbosity_bias(pd.DataFrame(rows), subject(), confidence=0.9, published=published)
     (axes,) = figure.axes
     labels = [label.get_text() for label in axes.get_yticklabels()]
-    words = [text for text in axes.texts if "+" not in text.get_text() and text.get_gid() != "direction"]
-    assert [(labels[text.get_position()[1]], text.get_text()) for text in words] == [("empty", NO_VALUE)]
+    words = [
+        text for text in axes.texts if "+" not in text.get_text() and text.get_gid() != "direction"
+    ]
+    assert [(labels[text.get_position()[1]], text.get_text()) for text in words] == [
+        ("empty", NO_VALUE)
+    ]
     assert "fewer than" not in prose(figure)
 
 
@@ -133,17 +211,23 @@ def test_verdicts_none_of_which_counts_are_a_page_with_the_reasons(tmp_path):
     for number, (reason, change) in enumerate(changes.items()):
         (tmp_path / str(number)).mkdir()
         paths = tabulated([{**row, **change} for row in rows], tmp_path / str(number))
-        figure = verbosity_bias(read(paths["verbosity"]), subject(), confidence=0.9, published=PUBLISHED)
+        figure = verbosity_bias(
+            read(paths["verbosity"]), subject(), confidence=0.9, published=PUBLISHED
+        )
         assert not figure.axes
-        text = " ".join(reversed(texts(figure))).partition("Left out: comparisons with ")[2]  # the lowest line comes first
-        assert [words in text for words in changes] == [words in (reason, single) for words in changes]
+        # The lowest line comes first
+        text = " ".join(reversed(texts(figure))).partition("Left out: comparisons with ")[2]
+        assert [words in text for words in changes] == [
+            words in (reason, single) for words in changes
+        ]
         assert on_paper(figure)
 
 
 def test_curves_have_a_panel_for_each_judge_and_condition(tables):
     table = read(tables["score_curves"])
     figure = score_curves(table, subject())
-    table = table[(table["order"] != "single") & (table["n"] >= FEWEST)]  # these judges have both orders, too
+    # These judges have both orders, too
+    table = table[(table["order"] != "single") & (table["n"] >= FEWEST)]
     judges = ["Careful", "Hasty", "Human"]
     conditions = ["one", "two", "unlabelled", "one and two"]
     panels = [(condition, judge) for condition in conditions for judge in judges]
@@ -155,49 +239,84 @@ def test_curves_have_a_panel_for_each_judge_and_condition(tables):
         values = np.concatenate([line.get_ydata() for line in drawn])
         np.testing.assert_allclose(values, rows.sort_values("bin_low")["mean"])
         places = np.concatenate([line.get_xdata() for line in drawn])
-        np.testing.assert_allclose(places, rows["bin_low"] + np.where(rows["bin_high"].isna(), 16, 10))
+        np.testing.assert_allclose(
+            places, rows["bin_low"] + np.where(rows["bin_high"].isna(), 16, 10)
+        )
         assert axes.texts[0].get_text().startswith(f"{condition} (")
         assert 0 < rows["no_length"].max() <= table["no_length"].max()
         (bars,) = [bars for bars in axes.collections if bars.get_gid() == "bars"]
         ends = np.array([segment[:, 1] for segment in bars.get_segments()])
-        np.testing.assert_allclose(ends[:, 1] - ends[:, 0], 2 * rows["std_dev"].fillna(0), atol=1e-12)
+        np.testing.assert_allclose(
+            ends[:, 1] - ends[:, 0], 2 * rows["std_dev"].fillna(0), atol=1e-12
+        )
 
 
 def test_a_condition_has_the_panels_of_its_own_judges():
-    judges = {"one": [f"j{number}" for number in range(9)], "two": ["j3"], "three": ["j3", "j5", "j8"]}
+    judges = {
+        "one": [f"j{number}" for number in range(9)],
+        "two": ["j3"],
+        "three": ["j3", "j5", "j8"],
+    }
     rows = [{"condition": name, "judge": judge} for name, own in judges.items() for judge in own]
-    table = pd.DataFrame(rows).assign(order="debiased", experiment=None, n=FEWEST, mean=0.5, std_dev=0.1, no_length=0)
+    table = pd.DataFrame(rows).assign(
+        order="debiased", experiment=None, n=FEWEST, mean=0.5, std_dev=0.1, no_length=0
+    )
     table = pd.concat([table.assign(bin_low=low, bin_high=low + 20) for low in (-30, -10, 10)])
     figure = score_curves(table, subject())
-    assert [axes.get_title(loc="left") for axes in figure.axes] == [judge for own in judges.values() for judge in own]
-    assert [axes.texts[0].get_text() for axes in figure.axes] == [f"{name} (30)" for name, own in judges.items() for _ in own]
-    numbered = ["+100" in [label.get_text() for label in axes.get_xticklabels()] for axes in figure.axes]
+    assert [axes.get_title(loc="left") for axes in figure.axes] == [
+        judge for own in judges.values() for judge in own
+    ]
+    assert [axes.texts[0].get_text() for axes in figure.axes] == [
+        f"{name} (30)" for name, own in judges.items() for _ in own
+    ]
+    numbered = [
+        "+100" in [label.get_text() for label in axes.get_xticklabels()] for axes in figure.axes
+    ]
     assert numbered == [False] * 9 + [True] * 4
     assert on_paper(figure)
 
 
 def test_experiments_have_panels_of_their_own_and_the_note_tells_what_is_left_out(tmp_path):
-    tables = {name: read(path) for name, path in tabulated(random_rows(8, questions=150), tmp_path).items()}
-    headings = {"no experiment: one", "no experiment: one and two", "again: one", "again: one and two"}
+    tables = {
+        name: read(path)
+        for name, path in tabulated(random_rows(8, questions=150), tmp_path).items()
+    }
+    headings = {
+        "no experiment: one",
+        "no experiment: one and two",
+        "again: one",
+        "again: one and two",
+    }
     for name, draw, settings in (
         ("score_curves", score_curves, {}),
         ("alignment_curves", alignment_curves, {"confidence": 0.9}),
     ):
         figure = draw(tables[name], subject(), **settings)
-        assert headings <= {" ".join(axes.texts[0].get_text().split()).rpartition(" (")[0] for axes in figure.axes}
-        most = (tables[name].query("order != 'single'") if name == "score_curves" else tables[name])["no_length"].max()
+        assert headings <= {
+            " ".join(axes.texts[0].get_text().split()).rpartition(" (")[0] for axes in figure.axes
+        }
+        most = (
+            tables[name].query("order != 'single'") if name == "score_curves" else tables[name]
+        )["no_length"].max()
         note = prose(figure)
         assert f"Left out, as a length is unknown: up to {most} comparisons of a panel." in note
-        assert "Left out" not in prose(draw(tables[name].assign(no_length=0), subject(), **settings))
+        assert "Left out" not in prose(
+            draw(tables[name].assign(no_length=0), subject(), **settings)
+        )
     assert headings <= set(texts(position(tables["position"], subject(), confidence=0.9)))
     figure = verbosity_bias(tables["verbosity"], subject(), confidence=0.9, published=[])
     assert headings <= {axes.get_title(loc="left") for axes in figure.axes}
 
 
 def test_a_curve_has_a_gap_where_a_bin_has_few_comparisons_or_none():
-    counts = {-30: FEWEST, -10: FEWEST, 10: FEWEST - 1, 30: FEWEST}  # a bin of fewer than 10 swings from 0 to 100 %
-    rows = [{"judge": "j", "bin_low": low, "bin_high": low + 20, "n": n} for low, n in counts.items()]
-    table = pd.DataFrame(rows).assign(order="single", experiment=None, condition=None, mean=0.5, std_dev=0.1, no_length=0)
+    # A bin of fewer than 10 swings from 0 to 100 %
+    counts = {-30: FEWEST, -10: FEWEST, 10: FEWEST - 1, 30: FEWEST}
+    rows = [
+        {"judge": "j", "bin_low": low, "bin_high": low + 20, "n": n} for low, n in counts.items()
+    ]
+    table = pd.DataFrame(rows).assign(
+        order="single", experiment=None, condition=None, mean=0.5, std_dev=0.1, no_length=0
+    )
     figure = score_curves(table, subject())
     (line,) = artists(figure, "curve")
     drawn = dict(zip(line.get_xdata(), line.get_ydata(), strict=True))
@@ -237,9 +356,20 @@ def test_position_is_filled_where_the_interval_excludes_one_half():
     figure = position(table, subject(), confidence=0.9)
     consistency, preference = figure.axes
     points = [[line for line in axes.lines if line.get_gid() == "point"] for axes in figure.axes]
-    assert [label.get_text() for label in consistency.get_yticklabels()] == ["Bard", "GPT-4", "Ties"]
-    assert [(point.get_ydata()[0], point.get_xdata()[0]) for point in points[0]] == [(1, 0.7), (0, 0.4), (2, 1.0)]
-    assert [(point.get_xdata()[0], filled(point)) for point in points[1]] == [(0.6, True), (0.48, False)]
+    assert [label.get_text() for label in consistency.get_yticklabels()] == [
+        "Bard",
+        "GPT-4",
+        "Ties",
+    ]
+    assert [(point.get_ydata()[0], point.get_xdata()[0]) for point in points[0]] == [
+        (1, 0.7),
+        (0, 0.4),
+        (2, 1.0),
+    ]
+    assert [(point.get_xdata()[0], filled(point)) for point in points[1]] == [
+        (0.6, True),
+        (0.48, False),
+    ]
     assert "ties only" in texts(figure)
     assert "n = 90 to 100" in texts(figure)
     assert 0.5 in [line.get_xdata()[0] for line in preference.lines]
@@ -250,11 +380,17 @@ def test_a_table_without_rows_is_a_page_of_words(table, tables, tmp_path):
     draw, settings = DRAWN[table]
     header = Path(tables[table]).read_text("utf-8").partition("\n")[0]
     (tmp_path / "empty.csv").write_text(f"{header}\n", "utf-8")
-    figure = drawn(draw, inputs(table, str(tmp_path / "empty.csv")), subject=SUBJECT, settings=settings)
+    figure = drawn(
+        draw, inputs(table, str(tmp_path / "empty.csv")), subject=SUBJECT, settings=settings
+    )
     assert figure.get_gid() == WORDS_ALONE
 
 
 def test_a_name_of_300_letters_leaves_the_panel_room(tmp_path):
     rows = [bias(f"{judge}{VERY_LONG}", 0.4, (0.3, 0.5)) for judge in ("GPT-4", "Bard")]
     published = printed(tmp_path, **{"GPT-4": 0.328})
-    assert has_room(verbosity_bias(pd.DataFrame(rows), subject("published"), confidence=0.9, published=published))
+    assert has_room(
+        verbosity_bias(
+            pd.DataFrame(rows), subject("published"), confidence=0.9, published=published
+        )
+    )

@@ -1,4 +1,6 @@
-"""The figure of verdicts shows the rows of their table: the decisive bias last, and reasons in the note."""
+"""The figure of verdicts shows the rows of their table: the decisive bias last, and reasons in the
+note.
+"""
 
 import pandas as pd
 import pytest
@@ -13,7 +15,11 @@ FEW = because(Reason.FEW_CELLS, df=1, least=4)
 
 def row(term, verdict, estimate=None, *, kind="ratings", quantity="self_bias", **more):
     ends = {} if estimate is None else {"ci_low": estimate - 0.05, "ci_high": estimate + 0.05}
-    return {"kind": kind, "quantity": quantity, "term": term, "verdict": verdict, "estimate": estimate} | ends | more
+    return (
+        {"kind": kind, "quantity": quantity, "term": term, "verdict": verdict, "estimate": estimate}
+        | ends
+        | more
+    )
 
 
 def table(*rows):
@@ -21,7 +27,17 @@ def table(*rows):
 
 
 OF_RATINGS = table(
-    row("GPT-4o", Verdict.ESTABLISHED, 0.1, A=0.2, A_ci_low=0.15, A_ci_high=0.25, B=0.05, B_ci_low=0.0, B_ci_high=0.1),
+    row(
+        "GPT-4o",
+        Verdict.ESTABLISHED,
+        0.1,
+        A=0.2,
+        A_ci_low=0.15,
+        A_ci_high=0.25,
+        B=0.05,
+        B_ci_low=0.0,
+        B_ci_high=0.1,
+    ),
     row("Claude v2", Verdict.NOT_SHOWN, 0.01),
     row("Llama 3 8B", Verdict.INCONCLUSIVE, reason=FEW),
     row("GPT", Verdict.LIKELY, -0.06, quantity="family_bias"),
@@ -43,7 +59,8 @@ def test_each_question_has_a_mark_and_the_decisive_one_is_last():
 @pytest.mark.parametrize("kind", ["pairs", "shares"])
 def test_comparisons_have_their_unit(kind):
     rows = table(
-        row("GPT-4o", Verdict.LIKELY, 0.1, kind=kind), row("GPT-4o", Verdict.LIKELY, 0.3, kind=kind, quantity="longer")
+        row("GPT-4o", Verdict.LIKELY, 0.1, kind=kind),
+        row("GPT-4o", Verdict.LIKELY, 0.3, kind=kind, quantity="longer"),
     )
     figure = verdicts(rows, subject(), confidence=0.9)
     assert [point.get_xdata()[0] for point in artists(figure, "point")] == [0.1]

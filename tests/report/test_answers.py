@@ -15,16 +15,36 @@ from report_pages import ranked, texts
 
 
 def verdict(term, name, estimate=None, *, favours="", quantity="self_bias", **others):
-    numbers = {} if estimate is None else {"estimate": estimate, "ci_low": estimate - 0.01, "ci_high": estimate + 0.01}
-    about = {"kind": "ratings", "quantity": quantity, "term": term, "verdict": name, "favours": favours}
+    numbers = (
+        {}
+        if estimate is None
+        else {"estimate": estimate, "ci_low": estimate - 0.01, "ci_high": estimate + 0.01}
+    )
+    about = {
+        "kind": "ratings",
+        "quantity": quantity,
+        "term": term,
+        "verdict": name,
+        "favours": favours,
+    }
     return about | numbers | others
 
 
 def answer_of(verdicts, *, scales=None, relative=False, **tables):
-    columns = {"check": CHECK, "leaderboard": LEADERBOARD, "correlations": CORRELATIONS, "main": ESTIMATES}
-    read = {name: texts(columns[name], rows) if name in columns else rows for name, rows in tables.items()}
+    columns = {
+        "check": CHECK,
+        "leaderboard": LEADERBOARD,
+        "correlations": CORRELATIONS,
+        "main": ESTIMATES,
+    }
+    read = {
+        name: texts(columns[name], rows) if name in columns else rows
+        for name, rows in tables.items()
+    }
     read["verdicts"] = texts(VERDICTS, verdicts)
-    return answer_of_ratings(read, confidence=0.9, scales=scales or {"Tone": [1, 5]}, relative=relative)
+    return answer_of_ratings(
+        read, confidence=0.9, scales=scales or {"Tone": [1, 5]}, relative=relative
+    )
 
 
 FEW = because(Reason.FEW_PROMPTS, names="M", prompts=8, least=10)
@@ -57,8 +77,10 @@ def test_the_first_table_says_what_holds_its_size_and_what_to_do():
     assert [each.advice for each in answer.verdicts] == [
         "leave out ratings of own answers, or use the debiased ones (debiased.parquet)",
         "do not rely on ratings of own answers",
-        "keep it: a bias of 0.20 points would probably have been found; it is 0.08 points above people's scores, which "
-        "ordinary preference can explain",
+        (
+            "keep it: a bias of 0.20 points would probably have been found; it is 0.08 points above"
+            " people's scores, which ordinary preference can explain"
+        ),
         "rate answers to more prompts",
     ]
 
@@ -69,22 +91,32 @@ def test_the_cure_would_help():
         for reason in (Reason.NO_OWN_ANSWERS, Reason.NO_RESIDUAL, Reason.NO_INTERVAL)
     ]
     answer = answer_of(rows)
-    assert [row.advice for row in answer.verdicts] == [CURES[Reason.NO_OWN_ANSWERS], MORE_JUDGES, ""]
+    assert [row.advice for row in answer.verdicts] == [
+        CURES[Reason.NO_OWN_ANSWERS],
+        MORE_JUDGES,
+        "",
+    ]
     assert not any(step.endswith(": .") for step in answer.next_steps)
 
 
 def test_a_judge_that_does_not_agree_with_people_is_not_to_be_used():
     note = because(Reason.DISAGREES_WITH_PEOPLE)
-    assert answer_of([verdict("J", Verdict.NOT_SHOWN, 0.0, note=note)]).verdicts[0].advice == DISAGREES
+    assert (
+        answer_of([verdict("J", Verdict.NOT_SHOWN, 0.0, note=note)]).verdicts[0].advice == DISAGREES
+    )
 
 
 def test_the_headline_names_what_is_established_and_what_is_likely():
-    assert answer_of(FOUR).headline == (
-        "Established: J (+0.40 points) favours itself. Likely: K (−0.20 points) is harsher on itself. Inconclusive: M."
+    assert (
+        answer_of(FOUR).headline
+        == "Established: J (+0.40 points) favours itself. Likely: K (−0.20 points) is harsher on"
+        " itself. Inconclusive: M."
     )
     assert answer_of(FOUR[2:3]).headline == "No judge has an established self-preference."
-    assert answer_of(FOUR[3:]).headline == (
-        "These data do not show whether any judge favours itself: answers of M to only 8 prompts are judged, and 10 are needed."
+    assert (
+        answer_of(FOUR[3:]).headline
+        == "These data do not show whether any judge favours itself: answers of M to only 8 prompts"
+        " are judged, and 10 are needed."
     )
     likely = "Likely: the GPT family (+0.20 points) favours its own models."
     assert answer_of([*FOUR[2:3], FAMILY]).headline.endswith(likely)
@@ -107,7 +139,13 @@ def test_sizes_are_points_of_the_users_scale_where_there_is_one(scales, unit, si
 def average(estimate, low, high, *, left_out="", spec="main", slice_=""):
     ends = {"ci_low": str(low), "ci_high": str(high)}
     plain = {"unweighted": "0.004", "unweighted_ci_low": "-0.011", "unweighted_ci_high": "0.02"}
-    about = {"spec": spec, "slice": slice_, "quantity": "self_bias", "left_out": left_out, "reason": ""}
+    about = {
+        "spec": spec,
+        "slice": slice_,
+        "quantity": "self_bias",
+        "left_out": left_out,
+        "reason": "",
+    }
     about |= {"biases": "3", "missing": "", "favouring_at_least": "0"}
     return {**about, "estimate": str(estimate), **ends, **plain}
 
@@ -116,14 +154,19 @@ def average(estimate, low, high, *, left_out="", spec="main", slice_=""):
     ("row", "words"),
     [
         (average(0.03, 0.01, 0.05), "+3.0\xa0% (90\xa0% interval 1.0 to 5.0), which excludes 0"),
-        (average(-0.03, -0.05, -0.01), "−3.0\xa0% (90\xa0% interval −5.0 to −1.0), which excludes 0"),
+        (
+            average(-0.03, -0.05, -0.01),
+            "−3.0\xa0% (90\xa0% interval −5.0 to −1.0), which excludes 0",
+        ),
         (average(0.01, -0.01, 0.03), "+1.0\xa0% (90\xa0% interval −1.0 to 3.0), which includes 0"),
     ],
 )
 def test_there_is_one_average(row, words):
     rows = [average(1, 1, 1, spec="by_dimension", slice_="d"), row]
     pooled = answer_of(FOUR, scales={"a": [0, 1]}, pooled=rows).pooled
-    assert pooled == f"Average self-bias beyond ordinary preference, for judges like these 3: {words}."
+    assert (
+        pooled == f"Average self-bias beyond ordinary preference, for judges like these 3: {words}."
+    )
 
 
 def test_an_end_that_rounds_to_zero_shows_its_sign():
@@ -132,21 +175,41 @@ def test_an_end_that_rounds_to_zero_shows_its_sign():
 
 
 def test_at_most_three_caveats_the_largest_first():
-    pooled = [average(0.03, 0.01, 0.05), average(0.02, 0.005, 0.04, left_out="A"), average(0.01, -0.01, 0.03, left_out="B")]
+    pooled = [
+        average(0.03, 0.01, 0.05),
+        average(0.02, 0.005, 0.04, left_out="A"),
+        average(0.01, -0.01, 0.03, left_out="B"),
+    ]
     check = [
         {"topic": "verdict", "level": "warning", "words": "supports nothing"},
         {"topic": "ceiling", "level": "warning", "words": "high ratings", "advice": "mind them"},
         {"topic": "floor", "level": "note", "words": "a note"},
-        {"topic": "ordinary preference", "level": "fine", "words": "one in 41 %", "advice": "believe C"},
-        {"topic": "human scores", "level": "warning", "words": "no row has a human score", "advice": "get some"},
+        {
+            "topic": "ordinary preference",
+            "level": "fine",
+            "words": "one in 41 %",
+            "advice": "believe C",
+        },
+        {
+            "topic": "human scores",
+            "level": "warning",
+            "words": "no row has a human score",
+            "advice": "get some",
+        },
     ]
     caveats = answer_of(FOUR, pooled=pooled, check=check).caveats
     assert caveats == [
         LIKELY,
-        "The average depends on single judges: its conclusion changes without B (+0.04, −0.04 to 0.12).",
+        (
+            "The average depends on single judges: its conclusion changes without B (+0.04, −0.04"
+            " to 0.12)."
+        ),
         "High ratings; mind them.",
     ]
-    assert answer_of(FOUR, relative=True, pooled=pooled, check=check).caveats == [NO_TRUTH, *caveats[:2]]
+    assert answer_of(FOUR, relative=True, pooled=pooled, check=check).caveats == [
+        NO_TRUTH,
+        *caveats[:2],
+    ]
     assert LIKELY not in answer_of(FOUR[2:]).caveats
 
 
@@ -162,7 +225,16 @@ def test_do_the_judges_track_the_humans():
         correlation("J", 0.9, 0.8, dimension="Tone"),
     ]
     rows += [correlation("K", 0.1, -0.1)]
-    slopes = [{"spec": "main", "quantity": "slope", "term": "J", "estimate": 0.6, "ci_low": 0.5, "ci_high": 0.7}]
+    slopes = [
+        {
+            "spec": "main",
+            "quantity": "slope",
+            "term": "J",
+            "estimate": 0.6,
+            "ci_low": 0.5,
+            "ci_high": 0.7,
+        }
+    ]
     means = {"Human": "ABC", "J": "ACB", "K": "CBA"}
     scores = [
         {"judge": judge, "dimension": "", "model": model, "mean": str(place)}
@@ -189,13 +261,18 @@ BOARD = [ranked("raw", "A", 1, 1, 2), ranked("raw", "B", 2, 1, 2), ranked("raw",
         ((2, 1, 3), "2 of 3 models change rank when", ["▲ 1", "▼ 1", "–"]),
         (
             (3, 2, 1),
-            "2 of 3 models change rank when the estimated biases are removed; C is first instead of A.",
+            (
+                "2 of 3 models change rank when the estimated biases are removed; C is first"
+                " instead of A."
+            ),
             ["▲ 2", "–", "▼ 2"],
         ),
     ],
 )
 def test_the_leaderboard_has_one_row_a_model(debiased, words, arrows):
-    after = [ranked("debiased", name, rank, 1, 2) for name, rank in zip("ABC", debiased, strict=True)]
+    after = [
+        ranked("debiased", name, rank, 1, 2) for name, rank in zip("ABC", debiased, strict=True)
+    ]
     section = answer_of(FOUR, leaderboard=BOARD + after).leaderboard
     assert section.sentence.startswith(words)
     assert [row[5] for row in section.rows] == arrows
@@ -205,7 +282,9 @@ def test_the_leaderboard_has_one_row_a_model(debiased, words, arrows):
 def test_models_without_a_score_are_left_out_of_both_rankings():
     raw = [ranked("raw", model, rank, 1, 3) for rank, model in enumerate("XAB", 1)]
     board = [*raw, ranked("debiased", "A", 1, 1, 2), ranked("debiased", "B", 2, 1, 2)]
-    assert answer_of(FOUR, leaderboard=board).leaderboard.sentence.startswith("None of 2 models change rank")
+    assert answer_of(FOUR, leaderboard=board).leaderboard.sentence.startswith(
+        "None of 2 models change rank"
+    )
 
 
 def test_the_summary_has_numbers():
@@ -215,7 +294,10 @@ def test_the_summary_has_numbers():
     assert content["verdicts"][0]["term"] == "7"  # names stay texts
     assert content["verdicts"][0]["estimate"] == pytest.approx(0.1)
     assert content["verdicts"][3]["estimate"] is None
-    assert (content["verdicts"][3]["reason"], content["verdicts"][3]["advice"]) == (FEW, "rate answers to more prompts")
+    assert (content["verdicts"][3]["reason"], content["verdicts"][3]["advice"]) == (
+        FEW,
+        "rate answers to more prompts",
+    )
     assert content["headline"] == answer_of(FOUR).headline
 
 
@@ -229,21 +311,28 @@ def test_a_judge_whose_ratings_do_not_vary_does_not_follow_the_humans():
 def test_the_leaderboard_has_the_rank_by_the_humans():
     after = [ranked("debiased", name, rank, 1, 2) for rank, name in enumerate("ABC", 1)]
     scores = [
-        {"judge": "Human", "dimension": "", "model": model, "mean": mean} for model, mean in zip("ABC", "132", strict=True)
+        {"judge": "Human", "dimension": "", "model": model, "mean": mean}
+        for model, mean in zip("ABC", "132", strict=True)
     ]
     section = answer_of(FOUR, leaderboard=BOARD + after, mean_scores=scores).leaderboard
     assert [row[-1] for row in section.rows] == ["3", "1", "2"]
     assert section.headings[-1] == "rank by humans"
 
 
-@pytest.mark.parametrize("judges", [[], [verdict("M", Verdict.INCONCLUSIVE, reason=because(Reason.NO_OWN_ANSWERS))]])
+@pytest.mark.parametrize(
+    "judges", [[], [verdict("M", Verdict.INCONCLUSIVE, reason=because(Reason.NO_OWN_ANSWERS))]]
+)
 def test_where_no_judge_rates_itself_the_headline_is_about_families(judges):
     words = "No judge rates its own answers, so self-bias cannot be measured."
     answer = answer_of([*judges, FAMILY])
-    assert answer.headline == f"{words} Likely: the GPT family (+0.20 points) favours its own models."
+    assert (
+        answer.headline == f"{words} Likely: the GPT family (+0.20 points) favours its own models."
+    )
     assert (answer.question, answer.caveats) == (QUESTION if judges else OF_FAMILIES, [LIKELY])
     clear = verdict("GPT", Verdict.NOT_SHOWN, 0.01, quantity="family_bias", detectable=0.05)
-    assert answer_of([*judges, clear]).headline == f"{words} No family-bias is established or likely."
+    assert (
+        answer_of([*judges, clear]).headline == f"{words} No family-bias is established or likely."
+    )
     assert answer_of([*judges, clear]).caveats == []
 
 
@@ -254,18 +343,29 @@ def test_the_answer_says_for_which_wordings_of_the_rubric_it_holds():
         verdict("J", Verdict.ESTABLISHED, 0.1, favours="yes", wordings=3),
         verdict("K", Verdict.NOT_SHOWN, 0.0, wordings=1),
     ]
-    assert answer_of(three).wordings == (
-        "Verdicts and intervals generalise over wordings of the rubric; the judges were asked in 3; those of K apply to one "
-        "wording only."
+    assert (
+        answer_of(three).wordings
+        == "Verdicts and intervals generalise over wordings of the rubric; the judges were asked in"
+        " 3; those of K apply to one wording only."
     )
-    assert "two say little" in answer_of([verdict("J", Verdict.NOT_SHOWN, 0.1, wordings=2)]).wordings
+    assert (
+        "two say little" in answer_of([verdict("J", Verdict.NOT_SHOWN, 0.1, wordings=2)]).wordings
+    )
 
 
 def test_the_mean_has_its_interval_over_wordings():
     pooled = average(0.1, 0.05, 0.15)
-    wider = {"spec": "main", "quantity": "self_bias", "term": "all judges", "ci_low": "-0.1", "ci_high": "0.3"}
+    wider = {
+        "spec": "main",
+        "quantity": "self_bias",
+        "term": "all judges",
+        "ci_low": "-0.1",
+        "ci_high": "0.3",
+    }
     assert "excludes 0" in answer_of(FOUR, pooled=[pooled]).pooled
-    assert answer_of(FOUR, pooled=[pooled], wordings=[wider]).pooled.endswith("interval −0.40 to 1.20), which includes 0.")
+    assert answer_of(FOUR, pooled=[pooled], wordings=[wider]).pooled.endswith(
+        "interval −0.40 to 1.20), which includes 0."
+    )
 
 
 def test_the_mean_says_how_many_favour_themselves_and_that_own_ratings_are_missing():
@@ -273,7 +373,13 @@ def test_the_mean_says_how_many_favour_themselves_and_that_own_ratings_are_missi
     words = answer_of(FOUR, pooled=[pooled]).pooled
     assert "At least 2 of the 3 favour themselves (90\xa0% confidence)." in words
     assert "More own ratings than others are missing" in words
-    narrow = {"spec": "main", "quantity": "self_bias", "term": "all judges", "ci_low": "0.07", "ci_high": "0.3"}
+    narrow = {
+        "spec": "main",
+        "quantity": "self_bias",
+        "term": "all judges",
+        "ci_low": "0.07",
+        "ci_high": "0.3",
+    }
     over = answer_of(FOUR, pooled=[pooled], wordings=[narrow]).pooled
     assert "interval 0.20 to 1.20)" in over  # the lower end allows for missing ratings
     assert "At least" not in over
@@ -288,4 +394,6 @@ def test_a_bias_that_all_judges_make_doubtful_is_not_said_to_be_within_reach():
     doubtful, other = answer_of(rows).verdicts
     assert "only 60 % likely" in doubtful.detail
     assert doubtful.advice == "keep it"
-    assert other.advice.endswith("would probably have been found, even if no other judge were biased")
+    assert other.advice.endswith(
+        "would probably have been found, even if no other judge were biased"
+    )

@@ -1,17 +1,38 @@
-"""What a report says of own right and wrong answers: findings first, what would have been found, what would overturn them."""
+"""What a report says of own right and wrong answers: findings first, what would have been found,
+what would overturn them.
+"""
 
 import math
 
 from recuse.base.reasons import Reason, because
 from recuse.inference.gold import GOLD
-from recuse.report.gold import EXPECTED, OVERTURNED, SPLIT, caveats_on_gold, points_on_gold, sentences_on_gold
+from recuse.report.gold import (
+    EXPECTED,
+    OVERTURNED,
+    SPLIT,
+    caveats_on_gold,
+    points_on_gold,
+    sentences_on_gold,
+)
 from recuse.report.pairwise import answer_of_comparisons
 from report_pages import texts
 
 
 def row(term, case, estimate, verdict="", favours="", **columns):
-    values = {"quantity": "self_bias", "term": term, "case": case, "baseline": "both", "measure": "difference", "share": 0.5}
-    values |= {"baseline_share": 0.5 - estimate, "estimate": estimate, "ci_low": estimate - 0.1, "ci_high": estimate + 0.1}
+    values = {
+        "quantity": "self_bias",
+        "term": term,
+        "case": case,
+        "baseline": "both",
+        "measure": "difference",
+        "share": 0.5,
+    }
+    values |= {
+        "baseline_share": 0.5 - estimate,
+        "estimate": estimate,
+        "ci_low": estimate - 0.1,
+        "ci_high": estimate + 0.1,
+    }
     return values | {"verdict": verdict, "favours": favours, "detectable": 0.149} | columns
 
 
@@ -22,7 +43,13 @@ ROWS = texts(
         row("B", "harmful", 0.3, "established", "yes"),
         row("GPT", "harmful", -0.2, "established", "no", quantity="family_bias"),
         row("C", "harmful", 0.01, "not shown"),
-        row("D", "harmful", 0.2, "inconclusive", reason=because(Reason.FEW_QUESTIONS, questions=3, least=10)),
+        row(
+            "D",
+            "harmful",
+            0.2,
+            "inconclusive",
+            reason=because(Reason.FEW_QUESTIONS, questions=3, least=10),
+        ),
         row("A", "legitimate", 0.2, "established", "yes"),
         row("A", "legitimate share", 0.1, baseline="other judges"),
     ],
@@ -31,12 +58,18 @@ ROWS = texts(
 
 def test_findings_on_own_wrong_answers():
     assert [words.replace("\N{NO-BREAK SPACE}", " ") for words in sentences_on_gold(ROWS, 0.9)] == [
-        "Established: B (+30.0 points, 90 % interval 20.0 to 40.0) prefers its own wrong answers to right ones more often "
-        "than expected.",
-        "Established: the GPT family (−20.0 points, 90 % interval −30.0 to −10.0) prefers its own wrong answers to right "
-        "ones less often than expected.",
-        "Likely: A (+12.0 points, 90 % interval 2.0 to 22.0) prefers its own wrong answers to right ones more often "
-        "than expected.",
+        (
+            "Established: B (+30.0 points, 90 % interval 20.0 to 40.0) prefers its own wrong"
+            " answers to right ones more often than expected."
+        ),
+        (
+            "Established: the GPT family (−20.0 points, 90 % interval −30.0 to −10.0) prefers its"
+            " own wrong answers to right ones less often than expected."
+        ),
+        (
+            "Likely: A (+12.0 points, 90 % interval 2.0 to 22.0) prefers its own wrong answers to"
+            " right ones more often than expected."
+        ),
         "Not shown for own wrong answers: C.",
         "Inconclusive for own wrong answers: D.",
     ]
@@ -47,21 +80,38 @@ def test_ratios():
         "ci_low": 0.0,
         "ci_high": math.log(4),
     }
-    rows = texts(GOLD, [ratio, row("B", "over-marking", 0.0, "not shown", measure="log ratio", detectable=math.log(1.5))])
+    rows = texts(
+        GOLD,
+        [
+            ratio,
+            row(
+                "B", "over-marking", 0.0, "not shown", measure="log ratio", detectable=math.log(1.5)
+            ),
+        ],
+    )
     assert [words.replace("\N{NO-BREAK SPACE}", " ") for words in sentences_on_gold(rows, 0.9)] == [
-        "Established: A (2.00 times, 90 % interval 1.00 to 4.00) passes its own wrong answers more often than expected.",
+        (
+            "Established: A (2.00 times, 90 % interval 1.00 to 4.00) passes its own wrong answers"
+            " more often than expected."
+        ),
         "Not shown for own wrong answers: B.",
     ]
 
 
 def test_points_show_the_shares_and_say_once_what_is_expected():
     points = list(points_on_gold(ROWS, 0.9))
-    assert [point.words == EXPECTED.format(level="90\N{NO-BREAK SPACE}%") for point in points] == [True, False, False]
+    assert [point.words == EXPECTED.format(level="90\N{NO-BREAK SPACE}%") for point in points] == [
+        True,
+        False,
+        False,
+    ]
     assert points[0].items[0] == (
         "A",
         "50\N{NO-BREAK SPACE}% against 38\N{NO-BREAK SPACE}%: +12.0 points, 2.0 to 22.0; likely",
     )
-    assert points[0].items[3][1].endswith("; not shown (+14.9 points would probably have been found)")
+    assert (
+        points[0].items[3][1].endswith("; not shown (+14.9 points would probably have been found)")
+    )
     assert points[0].items[-1][1].endswith("; inconclusive (3 questions, fewer than 10)")
     assert points[-1].heading == SPLIT
 

@@ -1,4 +1,6 @@
-"""Figures on a page have unique ids, and captions are their templates' text, whatever the names in it."""
+"""Figures on a page have unique ids, and captions are their templates' text, whatever the names in
+it.
+"""
 
 import re
 from base64 import b64decode
@@ -23,7 +25,10 @@ def test_a_picture_keeps_only_ids_that_are_referred_to_with_its_name_before_them
     assert "<style" not in picture
     assert "<g" not in picture
     assert '<text x="1.23" y="2" font-weight="700" font-size="8px">T</text>' in picture
-    assert facts_of(SVG.format(title="T: t", label="label"), "label") == {"title": "T: t", "width": "500"}
+    assert facts_of(SVG.format(title="T: t", label="label"), "label") == {
+        "title": "T: t",
+        "width": "500",
+    }
 
 
 def test_the_font_of_a_page_has_the_letters_of_its_figures_and_is_the_same_every_time():
@@ -38,9 +43,14 @@ def test_the_font_of_a_page_has_the_letters_of_its_figures_and_is_the_same_every
 
 def test_caption_is_the_templates_text_with_names_as_they_are():
     template = "Of {{ snakemake.params.name }}, **bold**, ``{{ snakemake.wildcards.study }}``."
-    context = {"params": {"name": "*a* |b| `c` d_ <e> .. raw:: html"}, "wildcards": {"study": "my_study"}}
+    context = {
+        "params": {"name": "*a* |b| `c` d_ <e> .. raw:: html"},
+        "wildcards": {"study": "my_study"},
+    }
     caption = rendered_caption(template, context)
-    assert caption.startswith("<p>Of *a* |b| `c` d_ &lt;e&gt; .. raw:: html, <strong>bold</strong>, ")
+    assert caption.startswith(
+        "<p>Of *a* |b| `c` d_ &lt;e&gt; .. raw:: html, <strong>bold</strong>, "
+    )
     assert "my_study</" in caption
 
 
@@ -50,9 +60,13 @@ def test_addresses_in_names_are_no_links():
     assert unescape(caption) == "<p>Of <javascript:alert(1)> https://a.example x@y.example.</p>"
 
 
-@pytest.mark.parametrize("directive", [".. raw:: html\n\n   <script>1</script>", ".. include:: /etc/passwd"])
+@pytest.mark.parametrize(
+    "directive", [".. raw:: html\n\n   <script>1</script>", ".. include:: /etc/passwd"]
+)
 def test_caption_holds_no_markup_of_its_own_and_no_file(directive):
-    assert rendered_caption(f"Before.\n\n{directive}\n\nAfter.", {}) == "<p>Before.</p>\n<p>After.</p>"
+    assert (
+        rendered_caption(f"Before.\n\n{directive}\n\nAfter.", {}) == "<p>Before.</p>\n<p>After.</p>"
+    )
 
 
 def test_a_users_docutils_settings_do_not_change_a_caption(tmp_path, monkeypatch):
@@ -80,7 +94,9 @@ def test_blanks_around_names_are_removed_and_one_between_them_stays():
     ],
 )
 def test_what_is_written_from_right_to_left_is_isolated_in_text_only(tmp_path, text, html):
-    (tmp_path / "page.j2").write_text('<title>{{ t }}</title><p title="{{ t }}">{{ t }}</p><svg>\n{{ t }}</svg>', "utf-8")
+    (tmp_path / "page.j2").write_text(
+        '<title>{{ t }}</title><p title="{{ t }}">{{ t }}</p><svg>\n{{ t }}</svg>', "utf-8"
+    )
     alone = html.replace("<bdi>", "").replace("</bdi>", "")
     page = rendered(tmp_path / "page.j2", t=text)
     assert page == f'<title>{alone}</title><p title="{alone}">{html}</p><svg>\n{alone}</svg>'
@@ -88,7 +104,9 @@ def test_what_is_written_from_right_to_left_is_isolated_in_text_only(tmp_path, t
 
 def test_texts_in_pictures_keep_what_is_isolated_in_them():
     text = '<text style="font-size: 7px">of <tspan>שופט</tspan>, 1 of 2</text>'
-    picture = inlined(f'<svg viewBox="0 0 5 5" xmlns="http://www.w3.org/2000/svg"><title/>{text}</svg>', "one")
+    picture = inlined(
+        f'<svg viewBox="0 0 5 5" xmlns="http://www.w3.org/2000/svg"><title/>{text}</svg>', "one"
+    )
     assert '<text font-size="7px">of <tspan>שופט</tspan>, 1 of 2</text>' in picture
     font = TTFont(BytesIO(b64decode(fonts_of([picture]).split(",")[1].partition('"')[0])))
     assert {*"of שפ, 12"} <= {chr(code) for code in font.getBestCmap()} | {"ש", "פ"}

@@ -1,4 +1,6 @@
-"""A report in a browser, opened from disk: sorting, choices of rows, folded parts, no requests, phone, paper, accessibility."""
+"""A report in a browser, opened from disk: sorting, choices of rows, folded parts, no requests,
+phone, paper, accessibility.
+"""
 
 import os
 import shutil
@@ -46,12 +48,15 @@ OPEN = "() => document.querySelectorAll('details').forEach((each) => { each.open
 
 @pytest.fixture(scope="module")
 def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright, as in envs/requirements-test.txt")
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="needs playwright, as in envs/requirements-test.txt"
+    )
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if path is None:
         pytest.skip(f"needs one of {', '.join(BROWSERS)} on this machine")
     with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=path, args=["--no-sandbox"])  # which root may not have
+        # Which root may not have
+        browser = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield browser
         browser.close()
 
@@ -79,7 +84,9 @@ def page(browser, report, events):
 
 
 def column(page, table, number):
-    return page.locator(f"table[aria-labelledby=table-{table}] tbody tr td:nth-child({number})").all_inner_texts()
+    return page.locator(
+        f"table[aria-labelledby=table-{table}] tbody tr td:nth-child({number})"
+    ).all_inner_texts()
 
 
 def test_a_table_sorts_by_click_and_by_keyboard(page):
@@ -112,8 +119,12 @@ def test_no_requests_and_no_messages(page, report, events):
     page.evaluate(OPEN)
     for button in page.locator("th button").all()[:5]:
         button.click()
-    requests = [url for url in events["requests"] if not url.startswith("data:font/")]  # within the page
-    assert {"requests": requests, "messages": events["messages"]} == {"requests": [report.as_uri()], "messages": []}
+    # Within the page
+    requests = [url for url in events["requests"] if not url.startswith("data:font/")]
+    assert {"requests": requests, "messages": events["messages"]} == {
+        "requests": [report.as_uri()],
+        "messages": [],
+    }
     assert page.evaluate("() => window.broken") is None
 
 
@@ -124,7 +135,8 @@ def test_the_document_does_not_scroll_sideways(page, width):
     assert len(set(page.evaluate(WIDTHS))) == 1
     assert (
         page.evaluate(
-            "() => Math.min(...[...document.querySelectorAll('p, td')].map(e => parseFloat(getComputedStyle(e).fontSize)))"
+            "() => Math.min(...[...document.querySelectorAll('p, td')].map(e =>"
+            " parseFloat(getComputedStyle(e).fontSize)))"
         )
         >= 13
     )
@@ -152,13 +164,18 @@ def test_small_tables_are_cards_on_a_phone(page, width):
     labels = "(cell) => getComputedStyle(cell, '::before').content"
     ranking = page.locator("table[aria-labelledby=ranking] tbody tr").first
     assert ranking.locator("td").first.evaluate(labels) == '"rank: "'
-    top, *others = (cell.bounding_box()["y"] for cell in ranking.locator("th, td:visible").all()[1::-1])
+    top, *others = (
+        cell.bounding_box()["y"] for cell in ranking.locator("th, td:visible").all()[1::-1]
+    )
     assert top < min(others)  # the name, above its rank
     assert page.locator(".verdicts td.advice").first.evaluate(labels) == '"what to do: "'
 
 
 def test_headings_and_landmarks_are_in_order(page):
-    levels = page.evaluate("() => [...document.querySelectorAll('h1, h2, h3, h4')].map((each) => Number(each.tagName[1]))")
+    levels = page.evaluate(
+        "() => [...document.querySelectorAll('h1, h2, h3, h4')].map((each) =>"
+        " Number(each.tagName[1]))"
+    )
     assert levels[0] == 1
     assert levels.count(1) == 1
     assert all(after - before <= 1 for before, after in pairwise(levels))
@@ -176,7 +193,8 @@ def test_elements_have_names_and_pictures_descriptions(page):
 
 
 @pytest.mark.skipif(
-    "RECUSE_AXE" not in os.environ, reason="needs RECUSE_AXE, the path of axe.min.js, as by npm install axe-core"
+    "RECUSE_AXE" not in os.environ,
+    reason="needs RECUSE_AXE, the path of axe.min.js, as by npm install axe-core",
 )
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 800, 1400])
@@ -198,13 +216,18 @@ def test_text_contrasts_with_its_background(page, scheme):
 
 
 def contrast(one, other):
-    """(L1 + 0.05) / (L2 + 0.05) of the relative luminances, the lighter first. Source: WCAG 2.2, 1.4.3."""
+    """(L1 + 0.05) / (L2 + 0.05) of the relative luminances, the lighter first. Source: WCAG 2.2,
+    1.4.3.
+    """
     light, dark = sorted((luminance(one), luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 
 def luminance(colour):
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (channel / 255 for channel in colour)]
+    linear = [
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
+        for c in (channel / 255 for channel in colour)
+    ]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
@@ -225,17 +248,26 @@ def test_the_keyboard_reaches_the_answer_first_with_a_visible_focus(page):
 
 def test_only_the_answer_and_what_is_open_is_printed(page):
     page.emulate_media(media="print")
-    assert page.locator("h2:visible").all_inner_texts() == ["Answer", "Does the ranking of models change?", "Next steps"]
+    assert page.locator("h2:visible").all_inner_texts() == [
+        "Answer",
+        "Does the ranking of models change?",
+        "Next steps",
+    ]
     page.evaluate("() => { location.hash = 'table-main'; }")
     page.wait_for_function("() => document.querySelectorAll('details[open]').length === 2")
     assert page.locator("h2:visible").all_inner_texts()[-1] == "Tables"
-    assert page.locator("h3:visible").all_inner_texts()[1:] == ["Self- and family-bias by Equation 1"]
+    assert page.locator("h3:visible").all_inner_texts()[1:] == [
+        "Self- and family-bias by Equation 1"
+    ]
 
 
 def test_the_badge_of_simulated_data_is_black_on_paper(page):
     page.emulate_media(media="print")
     page.evaluate("() => document.querySelector('.badge').classList.add('simulated')")
-    style = "(badge) => [getComputedStyle(badge).backgroundColor, getComputedStyle(badge).printColorAdjust]"
+    style = (
+        "(badge) => [getComputedStyle(badge).backgroundColor,"
+        " getComputedStyle(badge).printColorAdjust]"
+    )
     assert page.locator(".badge").evaluate(style) == ["rgb(34, 34, 34)", "exact"]
 
 
@@ -251,8 +283,11 @@ def test_every_heading_that_is_no_table_has_a_link_seen_on_focus(page):
     page.evaluate(OPEN)
     for link in page.locator(".permalink").all():
         link.focus()
-        assert link.evaluate("(link) => [getComputedStyle(link).opacity, !!document.querySelector(link.hash)]") == ["1", True]
-    assert page.locator(".permalink").count() == page.locator("h2, figure").count() - 1  # of the answer
+        assert link.evaluate(
+            "(link) => [getComputedStyle(link).opacity, !!document.querySelector(link.hash)]"
+        ) == ["1", True]
+    # Of the answer
+    assert page.locator(".permalink").count() == page.locator("h2, figure").count() - 1
 
 
 def test_choices_of_rows_stay_in_the_address(page, report):
@@ -286,22 +321,32 @@ def test_the_citation_is_copied(page):
 
 
 def test_texts_of_figures_are_in_the_font_of_the_page(page):
-    assert page.evaluate("() => document.fonts.ready.then(() => [...document.fonts].map((font) => font.status))") == ["loaded"]
-    assert page.get_by_text("Self-bias by judge", exact=True).count() == 2  # heading and picture, beside the title
+    assert page.evaluate(
+        "() => document.fonts.ready.then(() => [...document.fonts].map((font) => font.status))"
+    ) == ["loaded"]
+    # Heading and picture, beside the title
+    assert page.get_by_text("Self-bias by judge", exact=True).count() == 2
 
 
 def test_a_figure_wider_than_a_phone_has_a_cue_until_its_end(page):
     page.set_viewport_size({"width": 390, "height": 800})
     box = page.locator("#verdicts .scroll")
-    cue = "(box) => [getComputedStyle(box, '::before').content.includes('scroll sideways'), getComputedStyle(box).maskImage]"
+    cue = (
+        "(box) => [getComputedStyle(box, '::before').content.includes('scroll sideways'),"
+        " getComputedStyle(box).maskImage]"
+    )
     has_cue, mask = box.evaluate(cue)
     assert has_cue
     assert "gradient" in mask
     box.evaluate("(box) => { box.scrollLeft = box.scrollWidth; }")
-    page.wait_for_function("() => !document.querySelector('#verdicts .scroll').classList.contains('more')")
+    page.wait_for_function(
+        "() => !document.querySelector('#verdicts .scroll').classList.contains('more')"
+    )
     assert box.evaluate(cue) == [True, "none"]
     page.set_viewport_size({"width": 1300, "height": 900})
-    page.wait_for_function("() => !document.querySelector('#verdicts .scroll').classList.contains('wide')")
+    page.wait_for_function(
+        "() => !document.querySelector('#verdicts .scroll').classList.contains('wide')"
+    )
     assert box.evaluate(cue) == [False, "none"]
 
 
@@ -309,17 +354,25 @@ def test_printed_tables_are_no_wider_than_the_paper(page):
     page.emulate_media(media="print")
     page.set_viewport_size({"width": 718, "height": 1000})  # A4 between its margins
     page.evaluate(OPEN)
-    words = "() => { for (const cell of document.querySelectorAll('td:not(.n), th button')) cell.append(' and more'); }"
+    words = (
+        "() => { for (const cell of document.querySelectorAll('td:not(.n), th button'))"
+        " cell.append(' and more'); }"
+    )
     page.evaluate(words)
     right = page.evaluate(
-        "() => Math.max(...[...document.querySelectorAll('table')].map((e) => e.getBoundingClientRect().right))"
+        "() => Math.max(...[...document.querySelectorAll('table')].map((e) =>"
+        " e.getBoundingClientRect().right))"
     )
     assert right <= 718
 
 
-@pytest.mark.parametrize("name", ["שופט", "שופט טוב", "قاضٍ-3", "evil\u202e", "evil\u2067", "x\u200f"])
+@pytest.mark.parametrize(
+    "name", ["שופט", "שופט טוב", "قاضٍ-3", "evil\u202e", "evil\u2067", "x\u200f"]
+)
 def test_a_name_leaves_the_numbers_after_it_in_their_order(browser, tmp_path, name):
-    (tmp_path / "page.j2").write_text("<p><strong>{{ name }}</strong>: +140.0 (−300.0 to 680.0), of {{ name }}, 1 of 2</p>")
+    (tmp_path / "page.j2").write_text(
+        "<p><strong>{{ name }}</strong>: +140.0 (−300.0 to 680.0), of {{ name }}, 1 of 2</p>"
+    )
     (tmp_path / "page.html").write_text(rendered(tmp_path / "page.j2", name=name), "utf-8")
     page = browser.new_page()
     page.goto((tmp_path / "page.html").as_uri())
@@ -332,12 +385,17 @@ def test_a_name_leaves_the_numbers_after_it_in_their_order(browser, tmp_path, na
 
 def test_a_style_or_script_that_is_not_the_pages_own_has_no_effect(page, report, tmp_path, browser):
     inside = (
-        "<p id=p style='color: red' onclick='window.broken = 1'>x</p><style>p { color: red }</style><script>broken = 1</script>"
+        "<p id=p style='color: red' onclick='window.broken = 1'>x</p><style>p { color: red"
+        " }</style><script>broken = 1</script>"
     )
-    (tmp_path / "page.html").write_text(report.read_text("utf-8").replace("<main>", f"<main>{inside}"), "utf-8")
+    (tmp_path / "page.html").write_text(
+        report.read_text("utf-8").replace("<main>", f"<main>{inside}"), "utf-8"
+    )
     page.goto((tmp_path / "page.html").as_uri())
     page.locator("#p").click()
-    assert page.evaluate("() => [window.broken, getComputedStyle(document.querySelector('#p')).color]") == [
+    assert page.evaluate(
+        "() => [window.broken, getComputedStyle(document.querySelector('#p')).color]"
+    ) == [
         None,
         "rgb(34, 34, 34)",
     ]

@@ -39,18 +39,28 @@ def test_names_are_text_everywhere(html):
 
 
 def test_the_verdicts_come_first_and_all_but_the_answer_is_folded(html):
-    parts = ('class="lead"', 'class="verdicts"', 'id="verdicts"', 'id="ranking"', 'id="next"', "<details>")
+    parts = (
+        'class="lead"',
+        'class="verdicts"',
+        'id="verdicts"',
+        'id="ranking"',
+        'id="next"',
+        "<details>",
+    )
     places = [html.index(part) for part in parts]
     assert places == sorted(places)
     assert html[: places[-1]].count("<svg") == 1
     headline = re.search(r'class="lead">(.*?)</p>', html)[1]
-    assert headline == (
-        "Established: &lt;script&gt;window.broken = 1&lt;/script&gt; &#34;A&#34; &amp; *b* (+0.90 points) favours itself. "
-        "Inconclusive: Di."
+    assert (
+        headline
+        == "Established: &lt;script&gt;window.broken = 1&lt;/script&gt; &#34;A&#34; &amp; *b*"
+        " (+0.90 points) favours itself. Inconclusive: Di."
     )
     row = html[html.index('scope="row">&lt;script&gt;') :]
     words = " ".join(re.sub("<[^>]*>", " ", row[row.index("</th>") : row.index("</tr>")]).split())
-    assert words.startswith("established : favours itself +0.90 0.45 to 1.35 A +1.80 leave out ratings of own answers")
+    assert words.startswith(
+        "established : favours itself +0.90 0.45 to 1.35 A +1.80 leave out ratings of own answers"
+    )
     for title in ("Robustness", "Figures", "Tables", "Methods", "Data and settings", "Files"):
         assert re.search(rf"<details>\s*<summary><h2 id=\"\w+\">{title}</h2>", html)
 
@@ -61,11 +71,27 @@ def test_a_column_of_verdicts_that_is_empty_in_all_rows_is_left_out(html, tmp_pa
 
     monkeypatch.setattr("recuse.report.page.read_table", tables_without_questions)
     without = write_page(tmp_path).read_text("utf-8")
-    headings = ["judge", "verdict", "points, scale 1 to 10", "90\N{NO-BREAK SPACE}% interval", "gaps A and B", "what to do"]
-    for page, kept in ((html, headings), (without, [each for each in headings if each != "gaps A and B"])):
+    headings = [
+        "judge",
+        "verdict",
+        "points, scale 1 to 10",
+        "90\N{NO-BREAK SPACE}% interval",
+        "gaps A and B",
+        "what to do",
+    ]
+    for page, kept in (
+        (html, headings),
+        (without, [each for each in headings if each != "gaps A and B"]),
+    ):
         table = page[page.index('class="verdicts"') :]
-        assert re.findall(r"<th scope=\"col\"[^>]*>(.*?)</th>", table[: table.index("</thead>")]) == kept
-        assert all(row.count("<td") == len(kept) - 1 for row in table[: table.index("</table>")].split('scope="row"')[1:])
+        assert (
+            re.findall(r"<th scope=\"col\"[^>]*>(.*?)</th>", table[: table.index("</thead>")])
+            == kept
+        )
+        assert all(
+            row.count("<td") == len(kept) - 1
+            for row in table[: table.index("</table>")].split('scope="row"')[1:]
+        )
 
 
 def test_every_term_of_the_glossary_is_explained_once(html):
@@ -112,7 +138,10 @@ def test_the_policy_allows_the_pages_own_style_and_script_and_no_other(html):
     sources = dict(part.strip().split(" ", 1) for part in policy.split(";"))
     for tag in ("style", "script"):
         (text,) = re.findall(rf"(?s)<{tag}>(.*?)</{tag}>", html)
-        assert sources[f"{tag}-src"] == f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+        assert (
+            sources[f"{tag}-src"]
+            == f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+        )
     assert sources["font-src"] == "data:"
     assert sources["default-src"] == sources["base-uri"] == sources["form-action"] == "'none'"
     attributes = {name for _, attributes in Elements(html).found for name in attributes}

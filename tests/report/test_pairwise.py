@@ -1,4 +1,6 @@
-"""The answer to a study of comparisons says what their tables say: own answers first, against people if there are any."""
+"""The answer to a study of comparisons says what their tables say: own answers first, against
+people if there are any.
+"""
 
 import pytest
 
@@ -19,18 +21,39 @@ KINDS = {"longer": "shares", "first": "position"}
 
 def verdict(quantity, term, estimate, found=Verdict.NOT_SHOWN, *, kind="shares", **columns):
     ends = {"ci_low": estimate - 0.02, "ci_high": estimate + 0.02, "detectable": 0.05}
-    row = {"kind": KINDS.get(quantity, kind), "quantity": quantity, "term": term, "verdict": found, "estimate": estimate}
-    favours = {"favours": "yes" if estimate > 0 else "no"} if found in (Verdict.LIKELY, Verdict.ESTABLISHED) else {}
+    row = {
+        "kind": KINDS.get(quantity, kind),
+        "quantity": quantity,
+        "term": term,
+        "verdict": found,
+        "estimate": estimate,
+    }
+    favours = (
+        {"favours": "yes" if estimate > 0 else "no"}
+        if found in (Verdict.LIKELY, Verdict.ESTABLISHED)
+        else {}
+    )
     return row | ends | favours | columns
 
 
 def inconclusive(quantity, term, reason, *, kind="shares"):
-    row = {"kind": KINDS.get(quantity, kind), "quantity": quantity, "term": term, "verdict": Verdict.INCONCLUSIVE}
+    row = {
+        "kind": KINDS.get(quantity, kind),
+        "quantity": quantity,
+        "term": term,
+        "verdict": Verdict.INCONCLUSIVE,
+    }
     return row | {"reason": str(reason)}
 
 
 def answer(verdicts=(), **tables):
-    kinds = {"choices": CHOICES, "label_noise": LABEL_NOISE, "agreement": PAIRWISE_AGREEMENT, "asr": ASR, "rbo": RBO}
+    kinds = {
+        "choices": CHOICES,
+        "label_noise": LABEL_NOISE,
+        "agreement": PAIRWISE_AGREEMENT,
+        "asr": ASR,
+        "rbo": RBO,
+    }
     kinds |= {"cognitive_biases": COGNITIVE_BIASES}
     rows = {name: texts(kinds[name], of) for name, of in tables.items()}
     return answer_of_comparisons({"verdicts": texts(VERDICTS, verdicts), **rows}, confidence=0.9)
@@ -53,7 +76,10 @@ def test_own_answers_come_first_then_length_and_the_place():
     assert own.startswith("No judge has an established self-preference.")
     assert "Likely: C (+5.5 points) favours itself." in own
     assert "Inconclusive: B and D." in own
-    assert place == "A (+20.0 points) favours the first answer; B (−10.0 points) favours the second answer."
+    assert (
+        place
+        == "A (+20.0 points) favours the first answer; B (−10.0 points) favours the second answer."
+    )
     assert result.caveats == [OF_REASONS[Reason.DEPENDS_ON_DRAWS]]
     assert result.next_steps == [
         f"C: {REMEDIES_OF_PAIRS['self_bias']}.",
@@ -70,31 +96,47 @@ def test_own_answers_come_first_then_length_and_the_place():
 def test_where_no_judge_compares_its_own_answers_the_headline_says_so(kind):
     rows = [inconclusive("self_bias", name, Reason.NO_OWN_COMPARED, kind=kind) for name in "AB"]
     result = answer([*rows, verdict("first", "A", 0.2, Verdict.ESTABLISHED)])
-    assert result.headline.startswith("No judge compares its own answers, so self-bias cannot be measured. Established: A")
+    assert result.headline.startswith(
+        "No judge compares its own answers, so self-bias cannot be measured. Established: A"
+    )
 
 
 def test_sizes_of_the_regression_are_explained_and_doubts_are_caveats():
-    rows = [verdict("self_bias", name, 0.1, Verdict.LIKELY, kind="pairs", note=Reason.NO_SPREAD_FOUND) for name in "AB"]
-    result = answer([*rows, verdict("self_bias", "C", 0.01, kind="pairs", note=Reason.NO_SPREAD_FOUND)])
+    rows = [
+        verdict("self_bias", name, 0.1, Verdict.LIKELY, kind="pairs", note=Reason.NO_SPREAD_FOUND)
+        for name in "AB"
+    ]
+    result = answer(
+        [*rows, verdict("self_bias", "C", 0.01, kind="pairs", note=Reason.NO_SPREAD_FOUND)]
+    )
     assert [point.words for point in result.points] == [MEANING]
     assert result.caveats == [
-        "The bias of A and B is likely at most: so few models show no ordinary preferences, and then this test finds too many "
-        "biases."
+        "The bias of A and B is likely at most: so few models show no ordinary preferences, and"
+        " then this test finds too many biases."
     ]
 
 
 def test_without_people_quality_is_not_held_fixed():
-    untold = [inconclusive(quantity, "A", Reason.NO_HUMAN_LABELS) for quantity in ("self_bias", "family_bias", "longer")]
+    untold = [
+        inconclusive(quantity, "A", Reason.NO_HUMAN_LABELS)
+        for quantity in ("self_bias", "family_bias", "longer")
+    ]
     result = answer([*untold, verdict("first", "A", 0.2, Verdict.ESTABLISHED)])
     assert f"any judge favours itself: {SENTENCES[Reason.NO_HUMAN_LABELS]}." in result.headline
-    caveat = "There are no human labels, so quality is not held fixed: judges may choose {} because these are better."
-    assert result.caveats == [caveat.format("their own answers or their family's answers or longer answers")]
+    caveat = (
+        "There are no human labels, so quality is not held fixed: judges may choose {} because"
+        " these are better."
+    )
+    assert result.caveats == [
+        caveat.format("their own answers or their family's answers or longer answers")
+    ]
     assert result.next_steps[1:] == [f"A and A family: {CURES[Reason.NO_HUMAN_LABELS]}."]
     assert answer([untold[2]]).caveats == [caveat.format("longer answers")]
 
 
 @pytest.mark.parametrize(
-    ("judge", "human", "doubted"), [(0.4, 0.3, True), (0.6, 0.3, False), (0.8, 0.7, False), (0.6, 0.7, True)]
+    ("judge", "human", "doubted"),
+    [(0.4, 0.3, True), (0.6, 0.3, False), (0.8, 0.7, False), (0.6, 0.7, True)],
 )
 def test_what_errors_at_random_would_do_is_said(judge, human, doubted):
     row = {
@@ -107,16 +149,22 @@ def test_what_errors_at_random_would_do_is_said(judge, human, doubted):
         "n": 9,
     }
     result = answer([verdict("self_bias", "A", judge - human, Verdict.LIKELY)], choices=[row])
-    assert [caveat.startswith("A judge that errs at random") for caveat in result.caveats] == [True] * doubted
+    assert [caveat.startswith("A judge that errs at random") for caveat in result.caveats] == [
+        True
+    ] * doubted
 
 
 def test_single_orders_must_be_drawn_at_random():
-    assert answer([inconclusive("first", "A", Reason.ONE_ORDER)]).caveats == [OF_REASONS[Reason.ONE_ORDER]]
+    assert answer([inconclusive("first", "A", Reason.ONE_ORDER)]).caveats == [
+        OF_REASONS[Reason.ONE_ORDER]
+    ]
 
 
 def test_reasons_that_differ_in_facts_are_one_sentence():
     reasons = [because(Reason.DEPENDS_ON_DRAWS, half=size, excluded=-size) for size in (8.0, 9.0)]
-    rows = [inconclusive("self_bias", name, reason) for name, reason in zip("AB", reasons, strict=True)]
+    rows = [
+        inconclusive("self_bias", name, reason) for name, reason in zip("AB", reasons, strict=True)
+    ]
     assert answer(rows).headline.endswith(f"favours itself: {SHORT[Reason.DEPENDS_ON_DRAWS]}.")
 
 
@@ -128,26 +176,72 @@ def test_a_gap_of_choices_is_no_score():
 
 def test_label_noise_is_a_caveat():
     rows = [
-        {"quantity": "self_bias", "term": "C", "origin": "assumed", "flip_rate": 0.0, "changes_at": 0.08},
-        {"quantity": "self_bias", "term": "A", "origin": "assumed", "flip_rate": 0.0, "changes_at": 0.04},
+        {
+            "quantity": "self_bias",
+            "term": "C",
+            "origin": "assumed",
+            "flip_rate": 0.0,
+            "changes_at": 0.08,
+        },
+        {
+            "quantity": "self_bias",
+            "term": "A",
+            "origin": "assumed",
+            "flip_rate": 0.0,
+            "changes_at": 0.04,
+        },
         {"quantity": "self_bias", "term": "B", "origin": "assumed", "flip_rate": 0.0},
-        {"quantity": "self_bias", "term": "A", "origin": "votes", "flip_rate": 0.18, "agreement": 0.65},
+        {
+            "quantity": "self_bias",
+            "term": "A",
+            "origin": "votes",
+            "flip_rate": 0.18,
+            "agreement": 0.65,
+        },
     ]
     votes = "Two human votes agree in 65 % of cases, as if 18 % of them were wrong."
-    changes = "If 4.0 % of the human labels were wrong, the result of A on their own answers would change."
+    changes = (
+        "If 4.0 % of the human labels were wrong, the result of A on their own answers would"
+        " change."
+    )
     assert answer([verdict("self_bias", "A", 0.1)], label_noise=rows).caveats == [votes, changes]
-    assert answer([verdict("self_bias", "A", 0.1, kind="pairs")], label_noise=rows).caveats == [votes]
+    assert answer([verdict("self_bias", "A", 0.1, kind="pairs")], label_noise=rows).caveats == [
+        votes
+    ]
 
 
 def test_agreement_and_win_rates():
     shares = {"condition": "", "order": "debiased", "ci_low": 0.4, "ci_high": 0.7}
     agreement = [shares | {"judge": "A", "value": 0.5}, shares | {"judge": "B", "value": 0.6}]
-    agreement.append({"judge": "C", "condition": "", "order": "pooled", "value": 0.55})  # one order only
+    # One order only
+    agreement.append({"judge": "C", "condition": "", "order": "pooled", "value": 0.55})
     wins = {"draws": "half", "n": 10}
     choices = [
-        wins | {"quantity": "self_bias", "term": "A", "model": "A", "judge_share": 0.8, "human_share": 0.5, "question": "A"},
-        wins | {"quantity": "wins", "term": "A", "model": "M", "judge_share": 0.2, "human_share": 0.6},
-        wins | {"quantity": "longer", "term": "A", "model": "", "judge_share": 0.9, "human_share": 0.6},
+        wins
+        | {
+            "quantity": "self_bias",
+            "term": "A",
+            "model": "A",
+            "judge_share": 0.8,
+            "human_share": 0.5,
+            "question": "A",
+        },
+        wins
+        | {
+            "quantity": "wins",
+            "term": "A",
+            "model": "M",
+            "judge_share": 0.2,
+            "human_share": 0.6,
+        },
+        wins
+        | {
+            "quantity": "longer",
+            "term": "A",
+            "model": "",
+            "judge_share": 0.9,
+            "human_share": 0.6,
+        },
     ]
     result = answer([verdict("self_bias", "A", 0.3)], agreement=agreement, choices=choices)
     space = "\N{NO-BREAK SPACE}"
@@ -157,35 +251,64 @@ def test_agreement_and_win_rates():
         ["A", f"50{space}% (40 to 70{space}%)"],
     ]
     assert result.leaderboard.headings == ["model", "people", "A"]
-    assert result.leaderboard.rows == [["M", f"60{space}%", f"20{space}%"], ["A", f"50{space}%", f"80{space}%"]]
+    assert result.leaderboard.rows == [
+        ["M", f"60{space}%", f"20{space}%"],
+        ["A", f"50{space}%", f"80{space}%"],
+    ]
 
 
 def test_cognitive_biases_are_compared_with_random_choices_unless_humans_say_more():
     shares = {"random": 0.25, "origin": "quoted"}
     rows = [
-        shares | {"bias": "egocentric_order", "judge": name, "share": 0.5 - 0.1 * place} for place, name in enumerate("ABCDE")
+        shares | {"bias": "egocentric_order", "judge": name, "share": 0.5 - 0.1 * place}
+        for place, name in enumerate("ABCDE")
     ]
     rows = [row | {"above_random": "yes" if row["share"] > 0.25 else "no"} for row in rows]
-    rows += [shares | {"bias": "egocentric_order", "judge": "Human", "share": 0.9, "above_random": "yes"}]
-    rows += [shares | {"bias": "bandwagon", "judge": "A", "share": 0.3, "chance": 0.2, "ci_low": 0.22, "ci_high": 0.4}]
+    rows += [
+        shares | {"bias": "egocentric_order", "judge": "Human", "share": 0.9, "above_random": "yes"}
+    ]
+    rows += [
+        shares
+        | {
+            "bias": "bandwagon",
+            "judge": "A",
+            "share": 0.3,
+            "chance": 0.2,
+            "ci_low": 0.22,
+            "ci_high": 0.4,
+        }
+    ]
     result = answer(cognitive_biases=rows)
     assert result.headline == "Choosing its own answer more often than at random: 3 of 5 judges."
     (point,) = result.points
-    assert [name for name, _ in point.items] == ["Choosing its own answer", "Following a made-up majority"]
+    assert [name for name, _ in point.items] == [
+        "Choosing its own answer",
+        "Following a made-up majority",
+    ]
     assert point.items[1][1] == "more often than at random: 1 of 1 judge"
     assert "quoted from the authors' table" in point.words
     labelled = [{"quantity": "longer", "term": "A", "draws": "half", "question": "A"}]
-    (point,) = answer([verdict("self_bias", "A", 0.3)], cognitive_biases=rows, choices=labelled).points
+    (point,) = answer(
+        [verdict("self_bias", "A", 0.3)], cognitive_biases=rows, choices=labelled
+    ).points
     assert [name for name, _ in point.items] == ["Following a made-up majority"]
 
 
 def test_attacks_and_overlap_and_nothing():
-    attacks = [{"condition": "rich_content", "judge": "A", "asr": 0.4, "ci_low": 0.3, "ci_high": 0.5}]
-    form = {"statistic": "judges_with_annotators", "form": "truncated", "systems": "13", "ties": "listed"}
+    attacks = [
+        {"condition": "rich_content", "judge": "A", "asr": 0.4, "ci_low": 0.3, "ci_high": 0.5}
+    ]
+    form = {
+        "statistic": "judges_with_annotators",
+        "form": "truncated",
+        "systems": "13",
+        "ties": "listed",
+    }
     overlap = [form | {"judge": "A", "value": 0.55, "ci_low": -0.1, "ci_high": -0.01}]
     result = answer(asr=attacks, rbo=overlap)
-    assert result.headline == (
-        "Rich content wins judges over in 40\N{NO-BREAK SPACE}% of samples on average. 1 of 1 judge agree less with the "
-        "annotators than the listing order does."
+    assert (
+        result.headline
+        == "Rich content wins judges over in 40\N{NO-BREAK SPACE}% of samples on average. 1 of 1"
+        " judge agree less with the annotators than the listing order does."
     )
     assert answer().headline == NOTHING

@@ -21,7 +21,15 @@ def test_numbers_are_rounded_for_reading(text, read):
 
 
 def test_cells_hold_the_full_number_and_names_stay_names():
-    rows = [{"quantity": "self_bias", "slice": "", "term": "4", "estimate": "0.123456", "p_value": "1e-30"}]
+    rows = [
+        {
+            "quantity": "self_bias",
+            "slice": "",
+            "term": "4",
+            "estimate": "0.123456",
+            "p_value": "1e-30",
+        }
+    ]
     table = shown("main", EXCERPTS["main"], rows, "main.csv")
     assert table["headings"] == [
         ("bias", False, ""),
@@ -29,4 +37,6 @@ def test_cells_hold_the_full_number_and_names_stay_names():
         ("gap", True, ""),
         ("p", True, ""),
     ]
-    assert table["rows"] == [[("self-bias", ""), ("4", ""), ("0.1235", "0.123456"), ("< 0.0001", "1e-30")]]
+    assert table["rows"] == [
+        [("self-bias", ""), ("4", ""), ("0.1235", "0.123456"), ("< 0.0001", "1e-30")]
+    ]

@@ -1,4 +1,6 @@
-"""Tables, figures and pages of a study without human scores: gaps to the other judges, and reasons for what is absent."""
+"""Tables, figures and pages of a study without human scores: gaps to the other judges, and reasons
+for what is absent.
+"""
 
 import pytest
 from conclusions import conclude, panel, rank
@@ -23,9 +25,17 @@ from report_pages import Elements
 INFERENCE, LEVEL = CONFIG["inference"], {"confidence": 0.9, "seed": 1}
 INSTEAD = INFERENCE["without_human_scores"]
 SPECS = CONFIG["specs"]
-CHECKS = {name: {"table": "estimates", **check} for name, check in INFERENCE["robustness_checks"].items()}
+CHECKS = {
+    name: {"table": "estimates", **check} for name, check in INFERENCE["robustness_checks"].items()
+}
 ASKED = {"checks": CHECKS, "specs": SPECS, "confidence": 0.9, "power": 0.8}
-SUBJECT = {"label": "ours", "kind": "user", "models": CONFIG["models"], "families": CONFIG["families"], "estimand": ""}
+SUBJECT = {
+    "label": "ours",
+    "kind": "user",
+    "models": CONFIG["models"],
+    "families": CONFIG["families"],
+    "estimand": "",
+}
 FIGURES = figures_of_ratings(CONFIG)
 SILENT = {
     "fig03_self_family_bias",
@@ -60,11 +70,29 @@ def folder(tmp_path_factory):
         if not (folder / stage).exists():
             (folder / stage).symlink_to(folder / "tables")
     estimates = {spec: str(folder / f"estimates/{spec}.csv") for spec in SPECS}
-    fit(**study, before=[], specs=SPECS, order=list(SPECS), estimates=estimates.values(), outputs=outputs, **LEVEL)
+    fit(
+        **study,
+        before=[],
+        specs=SPECS,
+        order=list(SPECS),
+        estimates=estimates.values(),
+        outputs=outputs,
+        **LEVEL,
+    )
     describe(study="ours", cells=made.cells_from, confidence=0.9, outputs=outputs)
     asked = conclusions_params(CONFIG)
-    estimands(**study, specs=SPECS, settings=INFERENCE, asked=asked, confidence=0.9, outputs=outputs)
-    sensitivity(**study, raters=[], alphas=[], specs=SPECS, settings=INFERENCE, confidence=0.9, outputs=outputs)
+    estimands(
+        **study, specs=SPECS, settings=INFERENCE, asked=asked, confidence=0.9, outputs=outputs
+    )
+    sensitivity(
+        **study,
+        raters=[],
+        alphas=[],
+        specs=SPECS,
+        settings=INFERENCE,
+        confidence=0.9,
+        outputs=outputs,
+    )
     rank(
         **study,
         estimates=[estimates["main"], estimates["model_effects"]],
@@ -78,7 +106,12 @@ def folder(tmp_path_factory):
     conclude(
         **ASKED,
         study="ours",
-        inputs={**outputs, "estimates": estimates.values(), "scorecard": [], "completeness": outputs["mean_scores"]},
+        inputs={
+            **outputs,
+            "estimates": estimates.values(),
+            "scorecard": [],
+            "completeness": outputs["mean_scores"],
+        },
         verdict=CONFIG["inference"]["verdict"],
         order={"self_bias": []},
         instead=INSTEAD,
@@ -92,10 +125,36 @@ def folder(tmp_path_factory):
 
 def tables_of_study():
     return (
-        *("not_estimable", "remarks", "smooths", "multiplicity", "mean_scores", "correlations", "idiosyncrasy", "residuals"),
+        *(
+            "not_estimable",
+            "remarks",
+            "smooths",
+            "multiplicity",
+            "mean_scores",
+            "correlations",
+            "idiosyncrasy",
+            "residuals",
+        ),
         *("pooled", "wordings"),
-        *("identifiability", "reliability", "measurement_error", "reliability_curve", "breakdowns", "sensitivity"),
-        *("leaderboard", "judgments", "panel", "round_robin", "ppi", "power", "conclusions", "verdicts", "check"),
+        *(
+            "identifiability",
+            "reliability",
+            "measurement_error",
+            "reliability_curve",
+            "breakdowns",
+            "sensitivity",
+        ),
+        *(
+            "leaderboard",
+            "judgments",
+            "panel",
+            "round_robin",
+            "ppi",
+            "power",
+            "conclusions",
+            "verdicts",
+            "check",
+        ),
     )
 
 
@@ -105,11 +164,19 @@ def figures(folder):
     drawn = {}
     for name, figure in FIGURES.items():
         inputs = {
-            argument: f"{folder}/{of}.csv" if isinstance(of, str) else [f"{folder}/{each}.csv" for each in of]
+            argument: (
+                f"{folder}/{of}.csv"
+                if isinstance(of, str)
+                else [f"{folder}/{each}.csv" for each in of]
+            )
             for argument, of in figure.tables.items()
         }
         output = folder / "figures" / f"{name}.svg"
-        drawing = {"title": f"{figure.title}: ours", "subject": SUBJECT, "settings": figure.settings}
+        drawing = {
+            "title": f"{figure.title}: ours",
+            "subject": SUBJECT,
+            "settings": figure.settings,
+        }
         figures = {name: {"draw": figure.draw, "inputs": inputs, **drawing}}
         draw_figures(pictures=[str(output)], figures=figures)
         drawn[name] = output.read_text("utf-8")
@@ -117,7 +184,9 @@ def figures(folder):
 
 
 def test_tables_that_need_human_scores_have_only_a_header(folder):
-    empty = {name for name in tables_of_study() if not read_table(folder / f"tables/{name}.csv")} - {"check"}
+    empty = {
+        name for name in tables_of_study() if not read_table(folder / f"tables/{name}.csv")
+    } - {"check"}
     assert empty == {
         "smooths",
         "multiplicity",
@@ -136,13 +205,26 @@ def test_tables_that_need_human_scores_have_only_a_header(folder):
 
 
 def test_the_shrunk_bias_beyond_ordinary_preference_is_removed_from_debiased_ratings(folder):
-    rows = [row for row in read_table(folder / "tables/idiosyncrasy.csv") if (row["spec"], row["slice"]) == ("main", "")]
-    biases = {row["term"]: float(row["shrunk"]) for row in rows if row["quantity"] == "self_bias" and row["shrunk"]}
-    query = f"select judge, bias, rating_unit - debiased_unit from '{folder}/d.parquet' where judge = model"
+    rows = [
+        row
+        for row in read_table(folder / "tables/idiosyncrasy.csv")
+        if (row["spec"], row["slice"]) == ("main", "")
+    ]
+    biases = {
+        row["term"]: float(row["shrunk"])
+        for row in rows
+        if row["quantity"] == "self_bias" and row["shrunk"]
+    }
+    query = (
+        f"select judge, bias, rating_unit - debiased_unit from '{folder}/d.parquet' where judge ="
+        " model"
+    )
     removed = connect().execute(query).fetchall()
     assert {judge for judge, bias, _ in removed if bias is not None} == biases.keys()
     for judge, *both in removed:
-        assert both == (pytest.approx([biases[judge]] * 2, abs=1e-12) if judge in biases else [None, None])
+        assert both == (
+            pytest.approx([biases[judge]] * 2, abs=1e-12) if judge in biases else [None, None]
+        )
 
 
 def test_the_first_check_is_the_gap_to_the_other_judges(folder):
@@ -154,7 +236,11 @@ def test_the_first_check_is_the_gap_to_the_other_judges(folder):
         "idiosyncrasy",
     ]
     assert {row["estimand"][:1] for row in rows} == {"B", "C", ""}
-    first = {(row["slice"], row["term"]): row["conclusion"] for row in rows if row["check"] == "model_effects"}
+    first = {
+        (row["slice"], row["term"]): row["conclusion"]
+        for row in rows
+        if row["check"] == "model_effects"
+    }
     assert first["", "GPT-4o"] == first["Tone", "GPT-4o"] == "favours"
 
 
@@ -209,7 +295,9 @@ def page(folder, figures):
 
 def test_the_report_answers_against_the_other_judges_and_says_what_it_cannot_tell(page):
     text = Elements(page).text
-    assert text.index("Compared with the other judges alone.") < text.index("above the other judges, which ordinary preference")
+    assert text.index("Compared with the other judges alone.") < text.index(
+        "above the other judges, which ordinary preference"
+    )
     assert "against humans" not in text[: text.index("Does the ranking")]
     assert NO_TRUTH in text
     assert SENTENCES[Reason.NO_HUMAN_SCORE] in text

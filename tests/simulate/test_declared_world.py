@@ -16,25 +16,43 @@ from recuse.simulate.ratings import planted, simulate
 from recuse.simulate.recovery import recovery
 from recuse.simulate.world import declared_world
 
-FAMILIES = {"Claude v1.3": "Claude", "Claude v2": "Claude", "GPT-3.5 0613": "GPT", "GPT-4 0314": "GPT", "Command": "Cohere"}
-SCALES = {name: [1, 5] for name in ("Completeness", "Conciseness", "Harmlessness", "Helpfulness", "Understandability")}
+FAMILIES = {
+    "Claude v1.3": "Claude",
+    "Claude v2": "Claude",
+    "GPT-3.5 0613": "GPT",
+    "GPT-4 0314": "GPT",
+    "Command": "Cohere",
+}
+SCALES = {
+    name: [1, 5]
+    for name in ("Completeness", "Conciseness", "Harmlessness", "Helpfulness", "Understandability")
+}
 TYPES = {"open-ended qa": ["helm-instruct"]}
 SETTINGS = {
     "prompts": 160,
     "quality": {"GPT-4 0314": 0.85, "GPT-3.5 0613": 0.8, "Claude v1.3": 0.8, "Command": 0.65},
-    "judges": {"GPT-4 0314": {"self_bias": 0.05}, "Claude v1.3": {"self_bias": 0.04, "slope": 0.5, "intercept": 0.35}},
+    "judges": {
+        "GPT-4 0314": {"self_bias": 0.05},
+        "Claude v1.3": {"self_bias": 0.04, "slope": 0.5, "intercept": 0.35},
+    },
     "family_bias": {"GPT": 0.04},
 }
 
 
 def declared(scales=SCALES, task_types=TYPES, seed=5, **changed):
-    return declared_world(SETTINGS | changed, models=FAMILIES, scales=scales, task_types=task_types, seed=seed)
+    return declared_world(
+        SETTINGS | changed, models=FAMILIES, scales=scales, task_types=task_types, seed=seed
+    )
 
 
 def coefficients(plan):
     """The planted values of the coefficients of Equation 1."""
     quantities = ("intercept", "slope", "self_bias", "family_bias")
-    return {(row["slice"], row["quantity"], row["term"]): row["planted"] for row in plan if row["quantity"] in quantities}
+    return {
+        (row["slice"], row["quantity"], row["term"]): row["planted"]
+        for row in plan
+        if row["quantity"] in quantities
+    }
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +62,8 @@ def ratings():
 
 def test_planted_is_what_config_says():
     rows = coefficients(planted(declared()))
-    assert len(rows) == 5 * (3 * 2 + 1)  # intercept, slope and self-bias of two judges; the one family with a second model
+    # Intercept, slope and self-bias of two judges; the one family with a second model
+    assert len(rows) == 5 * (3 * 2 + 1)
     assert {term for _, quantity, term in rows if quantity == "family_bias"} == {"GPT"}
     for dimension in SCALES:
         assert rows[dimension, "self_bias", "GPT-4 0314"] == 0.05
@@ -52,31 +71,49 @@ def test_planted_is_what_config_says():
         assert rows[dimension, "family_bias", "GPT"] == 0.04
         assert rows[dimension, "intercept", "GPT-4 0314"] == pytest.approx(0.4 * 0.775)
         assert rows[dimension, "slope", "GPT-4 0314"] == 0.6
-        assert (rows[dimension, "intercept", "Claude v1.3"], rows[dimension, "slope", "Claude v1.3"]) == (0.35, 0.5)
+        assert (
+            rows[dimension, "intercept", "Claude v1.3"],
+            rows[dimension, "slope", "Claude v1.3"],
+        ) == (0.35, 0.5)
 
 
 def test_judges_models_and_scale(ratings):
-    assert list(ratings) == ["judge", "model", "gt", "dataset", "prompt_id", "rating", "dimension"]  # no lengths
+    # No lengths
+    assert list(ratings) == ["judge", "model", "gt", "dataset", "prompt_id", "rating", "dimension"]
     assert ratings["rating"].size == 5 * 2 * 4 * 160
     assert set(ratings["judge"]) == {"GPT-4 0314", "Claude v1.3"}
-    assert list(dict.fromkeys(ratings["model"])) == ["Claude v1.3", "GPT-3.5 0613", "GPT-4 0314", "Command"]
+    assert list(dict.fromkeys(ratings["model"])) == [
+        "Claude v1.3",
+        "GPT-3.5 0613",
+        "GPT-4 0314",
+        "Command",
+    ]
     assert (ratings["rating"].min(), ratings["rating"].max()) == (1, 5)
     assert set(np.round((ratings["gt"] * 3) % 1, 2)) <= {0.0, 1.0}
     assert ratings["gt"].min() >= 1
     assert set(ratings["dataset"]) == {"helm-instruct"}
     for model, quality in SETTINGS["quality"].items():
-        assert ratings["gt"][ratings["model"] == model].mean() == pytest.approx(1 + 4 * quality, abs=0.02)
+        assert ratings["gt"][ratings["model"] == model].mean() == pytest.approx(
+            1 + 4 * quality, abs=0.02
+        )
 
 
 def test_specs_recover_what_they_are_expected_to(ratings, tmp_path):
     rows = recovered(ratings, planted(declared()), tmp_path)
-    of_dimension = {(r["slice"], r["quantity"], r["term"]): r["planted"] for r in rows if r["spec"] == "by_dimension"}
+    of_dimension = {
+        (r["slice"], r["quantity"], r["term"]): r["planted"]
+        for r in rows
+        if r["spec"] == "by_dimension"
+    }
     assert of_dimension == pytest.approx(coefficients(planted(declared())), abs=1e-9)
     main = {(r["quantity"], r["term"]): r for r in rows if r["spec"] == "main"}
     assert len(main) == 3 * 2 + 1 + 4
     assert main["self_bias", "GPT-4 0314"]["planted"] == pytest.approx(0.05, abs=1e-9)
-    assert main["slope", "GPT-4 0314"]["expected"] == pytest.approx(0.6 * declared().reliability[0], abs=0.03)
-    # The humans' error makes the better of two models look less good than it is: a bias of more than was planted.
+    assert main["slope", "GPT-4 0314"]["expected"] == pytest.approx(
+        0.6 * declared().reliability[0], abs=0.03
+    )
+    # The humans' error makes the better of two models look less good than it is: a bias of more
+    # than was planted.
     assert 0.052 < main["self_bias", "GPT-4 0314"]["expected"] < 0.08
     assert main["family_bias", "GPT"]["ci_low"] > 0
     assert main["dimension", "Helpfulness"]["planted"] is None
@@ -84,16 +121,24 @@ def test_specs_recover_what_they_are_expected_to(ratings, tmp_path):
 
 
 def test_preferences_are_part_of_what_is_expected(tmp_path):
-    """Of each judge for each model, itself included; what is planted of a self-bias does not contain them."""
+    """Of each judge for each model, itself included; what is planted of a self-bias does not
+    contain them.
+    """
     world = declared(preference=0.03)
     plan = planted(world)
     assert coefficients(plan) == coefficients(planted(declared()))
-    preferences = np.array([row["planted"] for row in plan if row["quantity"] == "preference"]).reshape(5, -1)
+    preferences = np.array(
+        [row["planted"] for row in plan if row["quantity"] == "preference"]
+    ).reshape(5, -1)
     assert np.ptp(preferences, axis=0).max() == 0  # alike in all dimensions
     assert 0.01 < preferences.std() < 0.06
     assert not np.array_equal(world.preference, declared(preference=0.03, seed=6).preference)
     rows = recovered(simulate(world, prompts=160, seed=3).ratings, plan, tmp_path)
-    (own,) = [r for r in rows if (r["spec"], r["quantity"], r["term"]) == ("main", "self_bias", "GPT-4 0314")]
+    (own,) = [
+        r
+        for r in rows
+        if (r["spec"], r["quantity"], r["term"]) == ("main", "self_bias", "GPT-4 0314")
+    ]
     assert own["planted"] == pytest.approx(0.05, abs=1e-9)
     assert abs(own["expected"] - 0.05) > 0.01
     assert max(abs(row["z"]) for row in rows) < 4
@@ -103,9 +148,18 @@ def recovered(ratings, plan, folder):
     write_parquet(ratings, str(folder / "raw.parquet"))
     models = Registry.from_config({name: {"family": family} for name, family in FAMILIES.items()})
     types = {"helm-instruct": "open-ended qa"}
-    study = built(folder, "helm", StudyFiles([RatingsFile(str(folder / "raw.parquet"))], SCALES, types, models))
+    study = built(
+        folder,
+        "helm",
+        StudyFiles([RatingsFile(str(folder / "raw.parquet"))], SCALES, types, models),
+    )
     specs = Spec.from_config({"main": {}, "by_dimension": {"slice": "dimension"}})
-    results = {s.name: [{k: str(v) for k, v in row.items()} for row in estimate(s, study, confidence=0.9)[0]] for s in specs}
+    results = {
+        s.name: [
+            {k: str(v) for k, v in row.items()} for row in estimate(s, study, confidence=0.9)[0]
+        ]
+        for s in specs
+    }
     return list(recovery(specs, study, plan, results))
 
 
@@ -113,27 +167,48 @@ def test_defaults_give_raters_and_judges_of_the_stated_quality(ratings, tmp_path
     raters = simulate(declared(), prompts=160, seed=3).raters
     assert set(raters["team"]) == {"raters"}
     write_parquet(raters, str(tmp_path / "raters.parquet"))
-    table = {row["statistic"]: row["value"] for row in agreement(str(tmp_path / "raters.parquet")) if row["dimension"] == ""}
+    table = {
+        row["statistic"]: row["value"]
+        for row in agreement(str(tmp_path / "raters.parquet"))
+        if row["dimension"] == ""
+    }
     assert table["krippendorff_alpha"] == pytest.approx(0.48, abs=0.02)
     assert table["accuracy"] is None
     rows = ratings["judge"] == "GPT-4 0314"
-    assert np.corrcoef(ratings["gt"][rows], ratings["rating"][rows])[0, 1] == pytest.approx(0.39, abs=0.03)
+    assert np.corrcoef(ratings["gt"][rows], ratings["rating"][rows])[0, 1] == pytest.approx(
+        0.39, abs=0.03
+    )
     rough = simulate(declared(dispersion={"judges": 0.5}), prompts=160, seed=3).ratings
     assert np.corrcoef(rough["gt"][rows], rough["rating"][rows])[0, 1] < 0.3
 
 
 def test_datasets_share_the_prompts():
-    several = simulate(declared(task_types={"qa": ["a", "b"], "code": ["c"]}), prompts=12, seed=0).ratings
-    assert {name: (several["dataset"] == name).sum() for name in "abc"} == dict.fromkeys("abc", 5 * 2 * 4 * 4)
-    assert set(simulate(declared(task_types={}), prompts=12, seed=0).ratings["dataset"]) == {"simulated"}
+    several = simulate(
+        declared(task_types={"qa": ["a", "b"], "code": ["c"]}), prompts=12, seed=0
+    ).ratings
+    assert {name: (several["dataset"] == name).sum() for name in "abc"} == dict.fromkeys(
+        "abc", 5 * 2 * 4 * 4
+    )
+    assert set(simulate(declared(task_types={}), prompts=12, seed=0).ratings["dataset"]) == {
+        "simulated"
+    }
 
 
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"quality": {"GPT-5": 0.5}}, r"simulate: quality: 'GPT-5' is not one of `models:` of config; add it there"),
-        ({"judges": {"Claude v2": {}}}, r"simulate: judges: 'Claude v2' is not one of `quality`.*known: Claude v1.3, Command"),
-        ({"family_bias": {"Claude": 0.1}}, r"simulate: family_bias: 'Claude' is not one of the families .*known: GPT\)"),
+        (
+            {"quality": {"GPT-5": 0.5}},
+            r"simulate: quality: 'GPT-5' is not one of `models:` of config; add it there",
+        ),
+        (
+            {"judges": {"Claude v2": {}}},
+            r"simulate: judges: 'Claude v2' is not one of `quality`.*known: Claude v1.3, Command",
+        ),
+        (
+            {"family_bias": {"Claude": 0.1}},
+            r"simulate: family_bias: 'Claude' is not one of the families .*known: GPT\)",
+        ),
         (
             {"judges": {"GPT-4 0314": {"self_bias": 0.2}}},
             r"judges: GPT-4 0314: expected ratings run from 0.310 to 1.110 .*choose",
@@ -142,7 +217,10 @@ def test_datasets_share_the_prompts():
             {"judges": {"Claude v1.3": {"intercept": -0.1}}, "family_bias": {}},
             r"judges: Claude v1.3: expected ratings run from -0.100 to 0.500",
         ),
-        ({"preference": 0.3}, r"judges: .*: expected ratings run from .*, biases and preferences from -.*choose"),
+        (
+            {"preference": 0.3},
+            r"judges: .*: expected ratings run from .*, biases and preferences from -.*choose",
+        ),
         (
             {"scales": {"Helpfulness": "observed"}},
             r"scales: Helpfulness: observed cannot be simulated; write \[lowest, highest\]",

@@ -12,7 +12,8 @@ from recuse.papers.twin import expected_estimates
 from recuse.simulate.ratings import simulate
 from recuse.simulate.recovery import recovery
 
-SPECS = [spec.changed(bootstrap=None, wild=None) for spec in Spec.from_config(CONFIG["specs"])]  # the table has no draws
+# The table has no draws
+SPECS = [spec.changed(bootstrap=None, wild=None) for spec in Spec.from_config(CONFIG["specs"])]
 PROMPTS = 150  # of a replicate
 QUANTITIES = ("intercept", "slope", "self_bias", "family_bias")
 
@@ -23,7 +24,10 @@ def recovered(world, plan, folder, *, prompts, seed, specs, lengths=True):
         del ratings["pred_length"]
     write_parquet(ratings, str(folder / "raw.parquet"))
     study = built(folder, "twin", study_files("twin", [RatingsFile(str(folder / "raw.parquet"))]))
-    estimates = {spec.name: [as_texts(row) for row in estimate(spec, study, confidence=0.9)[0]] for spec in specs}
+    estimates = {
+        spec.name: [as_texts(row) for row in estimate(spec, study, confidence=0.9)[0]]
+        for spec in specs
+    }
     return list(recovery(specs, study, plan, estimates))
 
 
@@ -33,14 +37,26 @@ def as_texts(row):
 
 def test_every_coefficient_within_four_standard_errors_of_its_expectation(world, plan, tmp_path):
     rows = recovered(world, plan, tmp_path, prompts=596, seed=CONFIG["seed"], specs=SPECS)
-    by_dimension = {(r["slice"], r["quantity"], r["term"]): r for r in rows if r["spec"] == "by_dimension"}
-    planted = {(r["slice"], r["quantity"], r["term"]): r["planted"] for r in plan if r["quantity"] in QUANTITIES}
-    assert {key: row["planted"] for key, row in by_dimension.items()} == pytest.approx(planted, abs=1e-9)
-    # What is expected of the rows at hand is what the closed form says, but for the rows that are absent by chance.
+    by_dimension = {
+        (r["slice"], r["quantity"], r["term"]): r for r in rows if r["spec"] == "by_dimension"
+    }
+    planted = {
+        (r["slice"], r["quantity"], r["term"]): r["planted"]
+        for r in plan
+        if r["quantity"] in QUANTITIES
+    }
+    assert {key: row["planted"] for key, row in by_dimension.items()} == pytest.approx(
+        planted, abs=1e-9
+    )
+    # What is expected of the rows at hand is what the closed form says, but for the rows that are
+    # absent by chance.
     for d, dimension in enumerate(world.dimensions):
         terms, constant, weights = expected_estimates(world, [d])
         mean = (
-            world.intercept[d][:, None] + np.outer(world.slope[d], world.human_mean[d]) + world.biases[d] + world.preference[d]
+            world.intercept[d][:, None]
+            + np.outer(world.slope[d], world.human_mean[d])
+            + world.biases[d]
+            + world.preference[d]
         )
         for term, value in zip(terms, constant + np.tensordot(weights, mean[None], 3), strict=True):
             row = by_dimension[dimension, term.quantity, term.term]
@@ -49,14 +65,24 @@ def test_every_coefficient_within_four_standard_errors_of_its_expectation(world,
     of_dimensions = [planted[dimension, "self_bias", "GPT-4o"] for dimension in world.dimensions]
     assert min(of_dimensions) < pooled["self_bias", "GPT-4o"]["planted"] < max(of_dimensions)
     assert pooled["slope", "GPT-4o"]["planted"] is None  # differs by dimension
-    assert {row["planted"] for row in rows if row["spec"] == "model_effects" and row["quantity"] == "intercept"} == {None}
-    linear = {spec.name for spec in SPECS if spec.model.estimator == "least_squares" and spec.selection.reference is None}
+    assert {
+        row["planted"]
+        for row in rows
+        if row["spec"] == "model_effects" and row["quantity"] == "intercept"
+    } == {None}
+    linear = {
+        spec.name
+        for spec in SPECS
+        if spec.model.estimator == "least_squares" and spec.selection.reference is None
+    }
     assert {row["spec"] for row in rows} == linear
     distances = [(row["estimate"] - row["expected"]) / row["std_error"] for row in rows]
     assert [row["z"] for row in rows] == pytest.approx(distances)
     assert max(map(abs, distances)) < 4
     # Summed with the weights that find biases simulated in another proportion than planted.
-    of_biases = [row for row in by_dimension.values() if row["quantity"] in ("self_bias", "family_bias")]
+    of_biases = [
+        row for row in by_dimension.values() if row["quantity"] in ("self_bias", "family_bias")
+    ]
     weights = [row["planted"] / row["std_error"] for row in of_biases]
     assert abs(np.dot(weights, [row["z"] for row in of_biases])) < 4 * np.linalg.norm(weights)
     assert 0.8 < np.std(distances) < 1.2
@@ -69,11 +95,16 @@ def test_intervals_cover_as_often_as_they_say(world, plan, tmp_path, request):
     inside = [
         row["inside"]
         for seed in range(replicates)
-        for row in recovered(world, plan, tmp_path, prompts=PROMPTS, seed=seed, specs=specs, lengths=False)
+        for row in recovered(
+            world, plan, tmp_path, prompts=PROMPTS, seed=seed, specs=specs, lengths=False
+        )
         if row["quantity"] in ("self_bias", "family_bias")
     ]
     assert len(inside) == replicates * 13 * 7
-    print(f"{replicates} replicates of {PROMPTS} prompts: the 90 % interval covers {np.mean(inside):.1%}")
+    print(
+        f"{replicates} replicates of {PROMPTS} prompts: the 90 % interval covers"
+        f" {np.mean(inside):.1%}"
+    )
     assert 0.86 <= np.mean(inside) <= 0.94
 
 
@@ -90,4 +121,6 @@ def test_estimate_without_standard_error_has_no_row(twin, plan):
     rows[3] |= {"std_error": "0.0", "ci_low": "", "ci_high": "", "p_value": ""}
     results = list(recovery([Spec.of("main")], twin, plan, {"main": rows}))
     assert len(results) == len(rows) - 1
-    assert (rows[3]["quantity"], rows[3]["term"]) not in {(row["quantity"], row["term"]) for row in results}
+    assert (rows[3]["quantity"], rows[3]["term"]) not in {
+        (row["quantity"], row["term"]) for row in results
+    }

@@ -1,4 +1,6 @@
-"""Do the tables of comparisons find what was planted, and do their intervals have nominal coverage?"""
+"""Do the tables of comparisons find what was planted, and do their intervals have nominal
+coverage?
+"""
 
 from collections import Counter
 
@@ -17,22 +19,46 @@ CONSISTENCY = {"condition": "order", "judge": "J", "statistic": "consistency"}
 POSITION = [
     CONSISTENCY | {"experiment": "", "value": 0.7, "ci_low": 0.6, "ci_high": 0.8, "n": 50},
     CONSISTENCY | {"experiment": "other", "value": 0.9, "ci_low": 0.85, "ci_high": 0.95, "n": 40},
-    CONSISTENCY | {"experiment": "", "condition": "compassion", "value": 0.5, "ci_low": None, "ci_high": None, "n": 9},
+    CONSISTENCY
+    | {
+        "experiment": "",
+        "condition": "compassion",
+        "value": 0.5,
+        "ci_low": None,
+        "ci_high": None,
+        "n": 9,
+    },
 ]
 
 
 def plan(quantity, planted, **key):
-    row = {"experiment": "", "condition": "order", "judge": "J", "model_b": "", "quantity": quantity, "planted": planted}
+    row = {
+        "experiment": "",
+        "condition": "order",
+        "judge": "J",
+        "model_b": "",
+        "quantity": quantity,
+        "planted": planted,
+    }
     return as_texts([row | key])[0]
 
 
 def one(planted, **tables):
-    return list(recovery_of_biases([planted], **{name: as_texts(rows) for name, rows in tables.items()}))
+    return list(
+        recovery_of_biases([planted], **{name: as_texts(rows) for name, rows in tables.items()})
+    )
 
 
 @pytest.mark.parametrize(
     ("planted", "inside"),
-    [(0.6, "yes"), (0.8, "yes"), (0.59, "no"), (0.81, "no"), (0.6 - 1e-12, "yes"), (0.8 + 1e-12, "yes")],
+    [
+        (0.6, "yes"),
+        (0.8, "yes"),
+        (0.59, "no"),
+        (0.81, "no"),
+        (0.6 - 1e-12, "yes"),
+        (0.8 + 1e-12, "yes"),
+    ],
 )
 def test_inside_is_of_the_interval(planted, inside):
     (row,) = one(plan("consistency", planted), position=POSITION)
@@ -56,40 +82,69 @@ def test_experiments_are_separate():
     (absent,) = one(plan("consistency", 0.9, experiment="third"), position=POSITION)
     assert "estimate" not in absent
     shares = [
-        {"experiment": e, "judge": "J", "bias": "bandwagon", "share": share, "n": 7} for e, share in (("e", 0.2), ("f", 0.4))
+        {"experiment": e, "judge": "J", "bias": "bandwagon", "share": share, "n": 7}
+        for e, share in (("e", 0.2), ("f", 0.4))
     ]
     rows = [row | {"ci_low": 0.1, "ci_high": 0.3} for row in shares]
-    inside = [one(plan("bandwagon", 0.2, experiment=e), cognitive_biases=rows)[0]["estimate"] for e in "ef"]
+    inside = [
+        one(plan("bandwagon", 0.2, experiment=e), cognitive_biases=rows)[0]["estimate"]
+        for e in "ef"
+    ]
     assert inside == [0.2, 0.4]
 
 
 def test_attacks_are_identified_by_experiment_and_answers():
     groups = [("e", "second"), ("f", "second"), ("e", "third")]
     base = {"condition": "rich_content", "judge": "J", "ci_low": 0, "ci_high": 1}
-    rows = [base | {"experiment": e, "model_b": m, "asr": 0.1 * n, "n": n} for n, (e, m) in enumerate(groups, 1)]
+    rows = [
+        base | {"experiment": e, "model_b": m, "asr": 0.1 * n, "n": n}
+        for n, (e, m) in enumerate(groups, 1)
+    ]
     for number, (experiment, model_b) in enumerate(groups, 1):
-        (row,) = one(plan("asr", 0.5, condition="rich_content", experiment=experiment, model_b=model_b), asr=rows)
+        (row,) = one(
+            plan("asr", 0.5, condition="rich_content", experiment=experiment, model_b=model_b),
+            asr=rows,
+        )
         assert row["estimate"] == pytest.approx(0.1 * number)
         assert row["n"] == number
 
 
 def test_verbosity_is_identified_by_order_and_draws():
-    base = {"experiment": "", "condition": "order", "judge": "J", "ci_low": -1, "ci_high": 1, "n_shorter": 3, "n_longer": 4}
+    base = {
+        "experiment": "",
+        "condition": "order",
+        "judge": "J",
+        "ci_low": -1,
+        "ci_high": 1,
+        "n_shorter": 3,
+        "n_longer": 4,
+    }
     results = {("debiased", "half"): 0.1, ("debiased", "excluded"): 0.2, ("ab", "excluded"): 0.3}
-    rows = [base | {"order": order, "draws": draws, "verbosity_bias": value} for (order, draws), value in results.items()]
+    rows = [
+        base | {"order": order, "draws": draws, "verbosity_bias": value}
+        for (order, draws), value in results.items()
+    ]
     (row,) = one(plan("verbosity_bias debiased excluded", 0.2), verbosity=rows)
     assert (row["estimate"], row["n"], row["inside"]) == (0.2, 7, "yes")
 
 
 @pytest.mark.long
 def test_intervals_have_nominal_coverage(tmp_path):
-    """Each replicate is a judge with answers and questions of its own; all share one table, to be quick."""
+    """Each replicate is a judge with answers and questions of its own; all share one table, to be
+    quick.
+    """
     rows = []
     for start in range(0, REPLICATES, AT_ONCE):
         parts, planted = [], []
         for seed in range(start, start + AT_ONCE):
             judge = f"judge {seed}"
-            world = declared_comparisons({"models": [judge, "A", "B", "C"], "judges": {judge: BIASED}, "questions": QUESTIONS})
+            world = declared_comparisons(
+                {
+                    "models": [judge, "A", "B", "C"],
+                    "judges": {judge: BIASED},
+                    "questions": QUESTIONS,
+                }
+            )
             parts.append(simulate_comparisons(world, seed=seed))
             planted += planted_biases(world)
         rows += recovered(join(parts), planted, tmp_path)

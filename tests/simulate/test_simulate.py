@@ -34,7 +34,12 @@ def study(world):
 
 def mean_ratings(world):
     """Of the judges for the models, (dimensions, judges, models)."""
-    return world.intercept[:, :, None] + world.slope[:, :, None] * world.human_mean[:, None] + world.biases + world.preference
+    return (
+        world.intercept[:, :, None]
+        + world.slope[:, :, None] * world.human_mean[:, None]
+        + world.biases
+        + world.preference
+    )
 
 
 def expectation(world, dimensions):
@@ -67,17 +72,25 @@ def test_equation_1_expects_the_published_biases(world):
 
 
 def test_planted_are_the_parameters_of_the_mean_ratings(world):
-    rows = {(r["slice"], r["quantity"], r["term"], r["model"]): r["planted"] for r in planted(world)}
+    rows = {
+        (r["slice"], r["quantity"], r["term"], r["model"]): r["planted"] for r in planted(world)
+    }
     assert len(rows) == 6 * (3 * 9 + 4 + 81 + 9 + 1)
     own, siblings = relations(world.family_of, world.judge_of)
     for d, dimension in enumerate(world.dimensions):
         preferences = np.array(
-            [[rows[dimension, "preference", judge, model] for model in world.models] for judge in world.judges]
+            [
+                [rows[dimension, "preference", judge, model] for model in world.models]
+                for judge in world.judges
+            ]
         )
-        assert np.abs(np.where(own | siblings, 0, preferences).sum(axis=1)).max() < 1e-12  # of unrelated models
+        # Of unrelated models
+        assert np.abs(np.where(own | siblings, 0, preferences).sum(axis=1)).max() < 1e-12
         assert not preferences[own].any()
         for f, family in enumerate(world.families):
-            assert preferences[siblings & (world.family_of == f)].sum() == pytest.approx(0, abs=1e-12)
+            assert preferences[siblings & (world.family_of == f)].sum() == pytest.approx(
+                0, abs=1e-12
+            )
             assert rows[dimension, "family_bias", family, ""] == world.family_bias[d, f]
         assert rows[dimension, "quality", "", "GPT-4o"] == world.human_mean[d, 4]
         assert rows[dimension, "reliability", "", ""] == world.reliability[d]
@@ -87,7 +100,10 @@ def test_self_bias_is_what_equation_1_of_quality_itself_would_find():
     """Without measurement error and preferences, what is expected is what is planted."""
     world = published_world(read_files(DATA), models=MODELS, scales={"Faithfulness": [0, 4]})
     exact = replace(
-        world, preference=np.zeros_like(world.preference), rater_dispersion=np.full(1, np.inf), scale_maximum=np.full(1, 1e9)
+        world,
+        preference=np.zeros_like(world.preference),
+        rater_dispersion=np.full(1, np.inf),
+        scale_maximum=np.full(1, 1e9),
     )
     expected = expectation(exact, [0])
     for row in planted(exact):
@@ -98,25 +114,43 @@ def test_self_bias_is_what_equation_1_of_quality_itself_would_find():
 
 
 def test_without_biases_equation_1_expects_some(world):
-    """Because of measurement error and preferences; the standard errors of the twin's self-biases are about 0.003."""
-    unbiased = {"self_bias": np.zeros_like(world.self_bias), "family_bias": np.zeros_like(world.family_bias)}
-    exact = unbiased | {"preference": np.zeros_like(world.preference), "rater_dispersion": np.full(6, np.inf)}
+    """Because of measurement error and preferences; the standard errors of the twin's self-biases
+    are about 0.003.
+    """
+    unbiased = {
+        "self_bias": np.zeros_like(world.self_bias),
+        "family_bias": np.zeros_like(world.family_bias),
+    }
+    exact = unbiased | {
+        "preference": np.zeros_like(world.preference),
+        "rater_dispersion": np.full(6, np.inf),
+    }
     exact |= {
         "scale_maximum": np.full(6, 1e9),
         "slope": np.tile(world.slope[:1], (6, 1)),
         "intercept": world.intercept[:1].repeat(6, 0),
     }
-    for changed, least, most in ((unbiased, 4, 9), (unbiased | {"preference": exact["preference"]}, 4, 9), (exact, 0, 0)):
+    for changed, least, most in (
+        (unbiased, 4, 9),
+        (unbiased | {"preference": exact["preference"]}, 4, 9),
+        (exact, 0, 0),
+    ):
         expected = expectation(replace(world, **changed), list(range(6)))
-        sizes = np.array([abs(value) for (quantity, _), value in expected.items() if quantity == "self_bias"])
+        sizes = np.array(
+            [abs(value) for (quantity, _), value in expected.items() if quantity == "self_bias"]
+        )
         assert least <= (sizes > 0.003).sum() <= most
 
 
 def test_judges_rate_quality_not_the_human_score(study):
-    """Of one human score, what two judges agree on beyond it is the quality that the humans measured with error."""
+    """Of one human score, what two judges agree on beyond it is the quality that the humans
+    measured with error.
+    """
     scores = {}
     rows = study.ratings["dimension"] == "Completeness"
-    columns = (study.ratings[name][rows] for name in ("judge", "model", "prompt_id", "gt", "rating"))
+    columns = (
+        study.ratings[name][rows] for name in ("judge", "model", "prompt_id", "gt", "rating")
+    )
     for judge, model, prompt, gt, rating in zip(*columns, strict=True):
         scores.setdefault((model, gt), {}).setdefault(prompt, {})[judge] = rating
     products, size = 0.0, 0
@@ -145,12 +179,17 @@ def test_a_family_of_one_model_has_no_term():
 def test_expected_ratings_stay_inside_the_scale(world):
     assert world.slope.min() > 0
     for d, maximum in enumerate(world.levels):
-        values = [quality_values(mean, world.quality_dispersion[d], int(maximum))[0] for mean in world.human_mean[d]]
+        values = [
+            quality_values(mean, world.quality_dispersion[d], int(maximum))[0]
+            for mean in world.human_mean[d]
+        ]
         away = np.array(values) - world.human_mean[d][:, None]  # (models, values)
         ratings = mean_ratings(world)[d][..., None] + world.slope[d][:, None, None] * away
         assert ratings.min() >= 0.002 - 1e-12
         assert ratings.max() <= 0.999 + 1e-12
-        own = beta_binomial(np.diag(mean_ratings(world)[d]), world.dispersion[d], int(maximum))[:, -1]
+        own = beta_binomial(np.diag(mean_ratings(world)[d]), world.dispersion[d], int(maximum))[
+            :, -1
+        ]
         assert (1 - own).min() * (world.rated @ world.prompts)[d] > 9  # imperfect ratings
 
 
@@ -160,7 +199,9 @@ def test_mean_scores_are_near_the_published_ones(study):
     sums = {}
     for column, judges in (("rating", ratings["judge"]), ("gt", ["Human"] * maximum.size)):
         unit = ratings[column] / maximum
-        for key, value in zip(zip(ratings["dimension"], judges, ratings["model"], strict=True), unit, strict=True):
+        for key, value in zip(
+            zip(ratings["dimension"], judges, ratings["model"], strict=True), unit, strict=True
+        ):
             total = sums.setdefault(key, [0.0, 0])
             total[0] += value
             total[1] += 1
@@ -189,10 +230,14 @@ def test_correlations_are_near_the_published_ones(study):
 
 
 def test_raters_agree_as_published(study):
-    facts = {(row["fact"], row["dimension"]): row["value"] for row in read_table(DATA / "twin_facts.csv")}
+    facts = {
+        (row["fact"], row["dimension"]): row["value"] for row in read_table(DATA / "twin_facts.csv")
+    }
     for dimension in SCALES:
         scores = scores_of(study, dimension)
-        observed = np.mean([(scores[:, a] - scores[:, b]) ** 2 for a, b in combinations(range(3), 2)])
+        observed = np.mean(
+            [(scores[:, a] - scores[:, b]) ** 2 for a, b in combinations(range(3), 2)]
+        )
         expected = 2 * scores.var(ddof=1)  # mean squared difference of two of all the scores
         agreement = np.mean([scores[:, a] == scores[:, b] for a, b in combinations(range(3), 2)])
         alpha = float(facts["krippendorff_alpha", dimension])
@@ -202,8 +247,13 @@ def test_raters_agree_as_published(study):
 
 def test_gt_is_the_rounded_mean_of_the_raters(study):
     of_team = study.raters["team"] == "raters"
-    raters, ratings = {column: values[of_team] for column, values in study.raters.items()}, study.ratings
-    keys = zip(*(raters[c].reshape(-1, 3)[:, 0] for c in ("dimension", "model", "prompt_id")), strict=True)
+    raters, ratings = (
+        {column: values[of_team] for column, values in study.raters.items()},
+        study.ratings,
+    )
+    keys = zip(
+        *(raters[c].reshape(-1, 3)[:, 0] for c in ("dimension", "model", "prompt_id")), strict=True
+    )
     gt = dict(zip(keys, np.round(raters["rating"].reshape(-1, 3).mean(axis=1), 3), strict=True))
     of_row = zip(ratings["dimension"], ratings["model"], ratings["prompt_id"], strict=True)
     assert [gt[key] for key in of_row] == ratings["gt"].tolist()
@@ -214,7 +264,11 @@ def test_gt_is_the_rounded_mean_of_the_raters(study):
 def test_absent_rows_are_as_many_as_counted(study):
     ratings = study.ratings
     assert 245_000 < ratings["rating"].size < 257_000
-    counted = {(row["dimension"], row["term"]): row for row in read_table(DATA / "twin_facts.csv") if row["fact"] == "absent"}
+    counted = {
+        (row["dimension"], row["term"]): row
+        for row in read_table(DATA / "twin_facts.csv")
+        if row["fact"] == "absent"
+    }
     for (dimension, judge), row in counted.items():
         rows = ((ratings["dimension"] == dimension) & (ratings["judge"] == judge)).sum()
         assert {"Faithfulness": 1800}.get(dimension, 5364) - rows == int(row["value"])
@@ -226,13 +280,23 @@ def test_absent_rows_are_as_many_as_counted(study):
 def test_columns_names_and_order(world, study):
     ratings = study.ratings
     assert list(ratings) == COLUMNS
-    assert list(study.raters) == ["model", "dimension", "dataset", "prompt_id", "team", "rater", "rating"]
+    assert list(study.raters) == [
+        "model",
+        "dimension",
+        "dataset",
+        "prompt_id",
+        "team",
+        "rater",
+        "rating",
+    ]
     assert set(ratings["dataset"][ratings["dimension"] == "Faithfulness"]) == {"cnn", "xsum"}
     number = [int(text.rpartition("_")[2]) for text in ratings["prompt_id"]]
     order = [
         tuple(names.index(name) for names, name in zip(axes, row, strict=True))
         for axes in [(world.dimensions, world.models, world.models, world.datasets)]
-        for row in zip(*(ratings[c] for c in ("dimension", "judge", "model", "dataset")), strict=True)
+        for row in zip(
+            *(ratings[c] for c in ("dimension", "judge", "model", "dataset")), strict=True
+        )
     ]
     keys = [(*row, n) for row, n in zip(order, number, strict=True)]
     assert keys == sorted(set(keys))
@@ -244,7 +308,9 @@ def test_columns_names_and_order(world, study):
 def test_lengths_are_those_of_completions(world, study):
     ratings = study.ratings
     lengths = {}
-    for model, prompt, tokens in zip(ratings["model"], ratings["prompt_id"], ratings["pred_length"], strict=True):
+    for model, prompt, tokens in zip(
+        ratings["model"], ratings["prompt_id"], ratings["pred_length"], strict=True
+    ):
         assert lengths.setdefault((model, prompt), tokens) == tokens
     table = np.full((9, 596), np.nan)
     prompts = {prompt: i for i, prompt in enumerate(dict.fromkeys(prompt for _, prompt in lengths))}
@@ -265,7 +331,9 @@ def test_lengths_are_those_of_completions(world, study):
 
 
 def test_the_same_seed_gives_the_same_bytes(world, study):
-    again = simulate(published_world(read_files(DATA), models=MODELS, scales=SCALES), prompts=596, seed=20250809)
+    again = simulate(
+        published_world(read_files(DATA), models=MODELS, scales=SCALES), prompts=596, seed=20250809
+    )
     other = simulate(world, prompts=596, seed=1)
     for table, same, different in (
         (study.ratings, again.ratings, other.ratings),
@@ -288,8 +356,12 @@ def test_prompts_are_shared_in_proportion(world):
 def test_beta_binomial_and_quadrature_agree_with_scipy():
     stats = pytest.importorskip("scipy.stats")
     for mean, dispersion, maximum in ((0.9, 0.7, 2), (0.31, 12.0, 4), (0.994, 200.0, 6)):
-        exact = stats.betabinom(maximum, mean * dispersion, (1 - mean) * dispersion).pmf(range(maximum + 1))
-        assert beta_binomial(np.array(mean), np.array(dispersion), maximum) == pytest.approx(exact, abs=1e-12)
+        exact = stats.betabinom(maximum, mean * dispersion, (1 - mean) * dispersion).pmf(
+            range(maximum + 1)
+        )
+        assert beta_binomial(np.array(mean), np.array(dispersion), maximum) == pytest.approx(
+            exact, abs=1e-12
+        )
         nodes, weights = beta_nodes(mean, dispersion, 10)
         powers = np.arange(19)
         moment = np.prod((mean * dispersion + powers) / (dispersion + powers))  # E[q^19]
@@ -300,7 +372,9 @@ def test_errors_say_what_is_wrong(world):
     published = read_files(DATA)
     with pytest.raises(ConfigError, match=r"Helpfulness: \[1, 7\] cannot be simulated"):
         published_world(published, models=MODELS, scales={"Helpfulness": [1, 7]})
-    with pytest.raises(DataError, match=r"play_favorites_estimates\.csv has no row with .*'Fluency'"):
+    with pytest.raises(
+        DataError, match=r"play_favorites_estimates\.csv has no row with .*'Fluency'"
+    ):
         published_world(published, models=MODELS, scales={"Fluency": [0, 4]})
     with pytest.raises(ConfigError, match="models: the twin's are of one family, GPT; write"):
         published_world(published, models={"GPT-4o": "GPT", "GPT-3.5 Turbo": "GPT"}, scales=SCALES)

@@ -21,8 +21,13 @@ def world(judges, **settings):
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """A judge with answers of its own and one without; so many questions that one planted value is not taken for another."""
-    biased = world({"North": BIASED, "Stranger": BIASED | {"error_shorter": 0.1, "error_longer": 0.5}}, questions=3000)
+    """A judge with answers of its own and one without; so many questions that one planted value is
+    not taken for another.
+    """
+    biased = world(
+        {"North": BIASED, "Stranger": BIASED | {"error_shorter": 0.1, "error_longer": 0.5}},
+        questions=3000,
+    )
     drawn = simulate_comparisons(biased, seed=3)
     return recovered(drawn, planted_biases(biased), tmp_path_factory.mktemp("large"))
 
@@ -40,11 +45,17 @@ def test_every_planted_value_is_the_population_value(large):
 
 
 def test_what_is_planted_by_hand(large):
-    results = {(row["judge"], row["quantity"]): row["planted"] for row in large if row["condition"] in ("order", "bandwagon")}
+    results = {
+        (row["judge"], row["quantity"]): row["planted"]
+        for row in large
+        if row["condition"] in ("order", "bandwagon")
+    }
     decided, valid = 0.65, 0.96**2
     assert results["North", "verbosity_bias debiased excluded"] == pytest.approx(0.6 * 0.25)
     assert results["Stranger", "verbosity_bias debiased excluded"] == pytest.approx(-0.4)
-    assert results["Stranger", "verbosity_bias pooled excluded"] == pytest.approx(-0.4 * decided / 0.9)
+    assert results["Stranger", "verbosity_bias pooled excluded"] == pytest.approx(
+        -0.4 * decided / 0.9
+    )
     assert results["North", "consistency"] == pytest.approx(0.75)
     assert results["North", "first_preference"] == pytest.approx((0.2 + decided / 2) / 0.9)
     assert results["North", "egocentric_order"] == pytest.approx(decided * 0.7 * valid)
@@ -55,7 +66,8 @@ def test_what_is_planted_by_hand(large):
 def test_every_statistic_is_planted_once(large):
     keys = [(row["experiment"], row["condition"], row["judge"], row["quantity"]) for row in large]
     assert len(set(keys)) == len(keys)
-    # 12 of verbosity, 4 + 4 of position, 9 biases (7 of a judge without answers), 3 attacks, 2 choices (1)
+    # 12 of verbosity, 4 + 4 of position, 9 biases (7 of a judge without answers), 3 attacks, 2
+    # choices (1)
     assert [sum(key[2] == judge for key in keys) for judge in ("North", "Stranger")] == [34, 31]
 
 
@@ -77,15 +89,27 @@ def test_the_loader_accepts_them(tmp_path):
     assert duckdb.sql(same).fetchall() == []
     assert {row["one_order"] for row in completeness} == {"0"}
     errors = sum(int(row["errors"]) for row in completeness)
-    assert errors / sum(int(row["verdicts"]) for row in completeness) == pytest.approx(0.04, abs=0.015)
+    assert errors / sum(int(row["verdicts"]) for row in completeness) == pytest.approx(
+        0.04, abs=0.015
+    )
 
 
 def test_a_judge_without_biases_is_never_off(tmp_path):
-    plain = {"error_shorter": 0, "error_longer": 0, "bandwagon": 0, "attentional": 0, "own": 1, "attacks": {"rich_content": 0}}
+    plain = {
+        "error_shorter": 0,
+        "error_longer": 0,
+        "bandwagon": 0,
+        "attentional": 0,
+        "own": 1,
+        "attacks": {"rich_content": 0},
+    }
     fair = world({"North": plain}, human_tie=0)
     drawn = simulate_comparisons(fair, seed=2)
     for condition in ("order", "compassion", "bandwagon", "attentional"):
-        ab, ba = (drawn["outcome"][(drawn["condition"] == condition) & (drawn["order"] == order)] for order in ("ab", "ba"))
+        ab, ba = (
+            drawn["outcome"][(drawn["condition"] == condition) & (drawn["order"] == order)]
+            for order in ("ab", "ba")
+        )
         assert len(ab) == len(ba) > 0
         assert (ab == ba).all()  # consistent, whatever speaks for one of the answers
     rows = {row["quantity"]: row for row in recovered(drawn, planted_biases(fair), tmp_path)}
@@ -99,11 +123,15 @@ def test_where_the_humans_tie_either_answer_is_chosen():
     drawn = simulate_comparisons(world({"Stranger": {}}, human_tie=1, questions=100), seed=1)
     plain = drawn["condition"] == "order"
     assert set(drawn["human"][plain]) == {"tie"}
-    assert np.mean(drawn["outcome"][plain] == "a") == pytest.approx(0.5, abs=4 * 0.5 / np.sqrt(1000))
+    assert np.mean(drawn["outcome"][plain] == "a") == pytest.approx(
+        0.5, abs=4 * 0.5 / np.sqrt(1000)
+    )
 
 
 def test_questions_make_their_comparisons_alike():
-    """Between questions, shares vary more than independent comparisons do; without difficulty as much as these."""
+    """Between questions, shares vary more than independent comparisons do; without difficulty as
+    much as these.
+    """
     variances = []
     for difficulty in (0.0, 0.9):
         judged = world({"Stranger": {"first": 0.5}}, questions=600, difficulty=difficulty)
@@ -119,10 +147,22 @@ def test_questions_make_their_comparisons_alike():
 @pytest.mark.parametrize(
     ("judge", "message"),
     [
-        ({"first": 0.6, "tie": 0.5}, r"judges: J: first \+ second \+ tie: found 1.1; write shares that sum to 1 at most"),
-        ({"first": 0.6, "compassion": {"second": 0.5}}, r"judges: J: compassion: first \+ second \+ tie: found 1.1"),
-        ({"control_tie": 0.7, "control_perturbed": 0.4}, r"control_tie \+ control_perturbed: found 1.1"),
-        ({"votes_first": 0.6, "invalid": 0.1}, r"votes_first \+ votes_second \+ invalid: found 0.7; .* sum to 0.667 at most"),
+        (
+            {"first": 0.6, "tie": 0.5},
+            r"judges: J: first \+ second \+ tie: found 1.1; write shares that sum to 1 at most",
+        ),
+        (
+            {"first": 0.6, "compassion": {"second": 0.5}},
+            r"judges: J: compassion: first \+ second \+ tie: found 1.1",
+        ),
+        (
+            {"control_tie": 0.7, "control_perturbed": 0.4},
+            r"control_tie \+ control_perturbed: found 1.1",
+        ),
+        (
+            {"votes_first": 0.6, "invalid": 0.1},
+            r"votes_first \+ votes_second \+ invalid: found 0.7; .* sum to 0.667 at most",
+        ),
     ],
 )
 def test_shares_that_do_not_fit(judge, message):
@@ -132,7 +172,9 @@ def test_shares_that_do_not_fit(judge, message):
 
 @pytest.mark.parametrize("models", [["North"], ["North", "East", "North"]])
 def test_models_that_are_no_pairs(models):
-    with pytest.raises(ConfigError, match=r"simulate: models: found North.*; write two names or more"):
+    with pytest.raises(
+        ConfigError, match=r"simulate: models: found North.*; write two names or more"
+    ):
         world({"J": {}}, models=models)
 
 
@@ -147,11 +189,21 @@ def test_columns_of_nothing_are_texts(tmp_path):
         "humans_tie": -1,
     }
     part["item"] = np.array(["one", "it's", None], dtype=object)
-    write_comparisons(join([part, part | {"human": "tie", "length_a": np.array([5, -1, 7])}]), str(tmp_path / "c.parquet"))
-    rows = duckdb.sql(f"select judge, human, item, vote, length_a from '{tmp_path / 'c.parquet'}'").fetchall()
+    write_comparisons(
+        join([part, part | {"human": "tie", "length_a": np.array([5, -1, 7])}]),
+        str(tmp_path / "c.parquet"),
+    )
+    rows = duckdb.sql(
+        f"select judge, human, item, vote, length_a from '{tmp_path / 'c.parquet'}'"
+    ).fetchall()
     assert rows == [
         *(("J", None, item, 1, None) for item in ("one", "it's", None)),
-        *(("J", "tie", item, 1, length) for item, length in zip(("one", "it's", None), (5, None, 7), strict=True)),
+        *(
+            ("J", "tie", item, 1, length)
+            for item, length in zip(("one", "it's", None), (5, None, 7), strict=True)
+        ),
     ]
     write_comparisons(join([part]), str(tmp_path / "d.parquet"))
-    assert duckdb.sql(f"select typeof(human) from '{tmp_path / 'd.parquet'}'").fetchall() == 3 * [("VARCHAR",)]
+    assert duckdb.sql(f"select typeof(human) from '{tmp_path / 'd.parquet'}'").fetchall() == 3 * [
+        ("VARCHAR",)
+    ]

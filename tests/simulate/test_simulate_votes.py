@@ -1,4 +1,6 @@
-"""Simulated votes on attacked answers: preferences that are certain, and success rates that are planted."""
+"""Simulated votes on attacked answers: preferences that are certain, and success rates that are
+planted.
+"""
 
 from collections import defaultdict
 from dataclasses import replace
@@ -42,8 +44,14 @@ def votes_of(attacked, *, questions=4000, seed=0):
 
 def preferences(votes):
     """The preference of each question by the mean of its votes, counted naively."""
-    means = {item: [SCORES[outcome] for _, outcome in given if outcome != "error"] for item, given in votes.items()}
-    return {item: "ab"[mean > 0.5] if mean != 0.5 else "tie" for item, mean in ((i, sum(s) / len(s)) for i, s in means.items())}
+    means = {
+        item: [SCORES[outcome] for _, outcome in given if outcome != "error"]
+        for item, given in votes.items()
+    }
+    return {
+        item: "ab"[mean > 0.5] if mean != 0.5 else "tie"
+        for item, mean in ((i, sum(s) / len(s)) for i, s in means.items())
+    }
 
 
 @pytest.mark.parametrize("attacked", [FIRM, NOISY])
@@ -52,7 +60,9 @@ def test_success_rates_and_shares_are_planted(attacked):
     assert {len(given) for votes in results.values() for given in votes.values()} == {6}
     by_condition = {condition: preferences(votes) for condition, votes in results.items()}
     before = by_condition[CONTROL]
-    shares = [np.mean([value == outcome for value in before.values()]) for outcome in ("a", "b", "tie")]
+    shares = [
+        np.mean([value == outcome for value in before.values()]) for outcome in ("a", "b", "tie")
+    ]
     assert shares == pytest.approx([0.4, 0.3, 0.3], abs=0.03)
     worse, better = by_condition["factual_error"], by_condition["fake_reference"]
     could = [item for item in before if before[item] != "a"]
@@ -60,11 +70,16 @@ def test_success_rates_and_shares_are_planted(attacked):
     could = [item for item in before if before[item] != "b"]
     assert np.mean([better[item] == "b" for item in could]) == pytest.approx(0.6, abs=0.035)
     # What an attack does not win over stays as it was.
-    assert all(worse[item] in ("a", before[item]) and better[item] in ("b", before[item]) for item in before)
+    assert all(
+        worse[item] in ("a", before[item]) and better[item] in ("b", before[item])
+        for item in before
+    )
 
 
 def test_votes_by_place_move_no_preference():
-    """The same draws with and without votes by place: the preference of every sample before the attack is the same."""
+    """The same draws with and without votes by place: the preference of every sample before the
+    attack is the same.
+    """
     firm, noisy = (preferences(votes_of(attacked)[CONTROL]) for attacked in (FIRM, NOISY))
     assert firm == noisy
 
@@ -96,7 +111,9 @@ def test_lengths_are_those_of_the_control_group_alone():
 def test_a_judge_that_is_not_attacked_may_vote_by_place_alone():
     votes = votes_of(Attacked(success={}, tie=0, second=0.5, by_first=0.9), questions=3000)
     assert list(votes) == [CONTROL]
-    first = np.mean([vote in (("ab", "a"), ("ba", "b")) for given in votes[CONTROL].values() for vote in given])
+    first = np.mean(
+        [vote in (("ab", "a"), ("ba", "b")) for given in votes[CONTROL].values() for vote in given]
+    )
     assert first == pytest.approx(0.95, abs=0.01)
 
 
@@ -108,8 +125,12 @@ def rows():
 def test_every_printed_success_rate_is_planted(rows):
     _, planted = published_votes(rows, seed=1)
     printed = [row for row in read_table(PUBLISHED) if row["quantity"] == "asr"]
-    results = sorted((row["experiment"], row["condition"], row["judge"], row["planted"]) for row in planted)
-    assert results == sorted((row["experiment"], row["condition"], row["judge"], float(row["value"])) for row in printed)
+    results = sorted(
+        (row["experiment"], row["condition"], row["judge"], row["planted"]) for row in planted
+    )
+    assert results == sorted(
+        (row["experiment"], row["condition"], row["judge"], float(row["value"])) for row in printed
+    )
     assert len(results) == 24 + 4 + 21 + 28
     keys = {(row["experiment"], row["condition"], row["judge"], row["model_b"]) for row in planted}
     assert len(keys) == len(results)
@@ -136,11 +157,18 @@ def test_published_votes_load_and_come_near_table_6(rows, tmp_path):
     write_comparisons(drawn, str(tmp_path / "raw.parquet"))
     comparisons, completeness = run(tmp_path, [tmp_path / "raw.parquet"])
     assert {row["one_order"] for row in completeness} == {"0"}
-    assert {row["experiment"] for row in completeness} == {"perturbations", "generator", "flawed", "weak"}
+    assert {row["experiment"] for row in completeness} == {
+        "perturbations",
+        "generator",
+        "flawed",
+        "weak",
+    }
     shares = duckdb.sql(f"""
         select judge, avg(((("order", outcome) in (('ab', 'a'), ('ba', 'b'))))::int), avg((outcome = 'tie')::int)
         from '{comparisons}' where experiment = 'perturbations' group by judge""").fetchall()
-    printed = {(row["judge"], row["quantity"]): float(row["value"]) for row in rows if row["table"] == "6"}
+    printed = {
+        (row["judge"], row["quantity"]): float(row["value"]) for row in rows if row["table"] == "6"
+    }
     assert len(shares) == 14
     for judge, first, tie in shares:
         assert first == pytest.approx(printed[judge, "first"], abs=0.06), judge

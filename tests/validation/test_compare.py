@@ -1,4 +1,6 @@
-"""The cross-check: fits agree with statsmodels and pygam wherever there are rows, and wrong fits are detected."""
+"""The cross-check: fits agree with statsmodels and pygam wherever there are rows, and wrong fits
+are detected.
+"""
 
 from dataclasses import replace
 
@@ -15,7 +17,13 @@ from recuse.validation.compare import CURVES, against_pygam, compared, raise_dis
 
 
 def test_disagreement_is_an_error():
-    row = {"spec": "main", "slice": "x", "compared": "estimates", "largest_difference": 2e-9, "tolerance": 1e-9}
+    row = {
+        "spec": "main",
+        "slice": "x",
+        "compared": "estimates",
+        "largest_difference": 2e-9,
+        "tolerance": 1e-9,
+    }
     with pytest.raises(DesignError, match=r"spec main, slice 'x'.*2e-09"):
         raise_disagreement([row])
     with pytest.raises(DesignError):
@@ -31,7 +39,9 @@ def test_number_that_one_side_lacks_is_a_disagreement(twin, monkeypatch, key, si
     def estimates_without(spec, fitted, *, confidence):
         rows = list(estimates_of(spec, fitted, confidence=confidence))
         if next(sides) == side:
-            rows[5] = {k: v for k, v in rows[5].items() if k != key} | ({} if lost is None else {key: lost})
+            rows[5] = {k: v for k, v in rows[5].items() if k != key} | (
+                {} if lost is None else {key: lost}
+            )
         return rows
 
     monkeypatch.setattr("recuse.validation.compare.estimates_of", estimates_without)
@@ -51,7 +61,10 @@ def some(rows, mask):
 
 def with_references_of_b1(*values):
     """Rows in which a judge has few references."""
-    return rows_of(references=lambda g, judge, m: (on(*values) if judge == "b1" else MANY)(g, judge, m), curve=bent)
+    return rows_of(
+        references=lambda g, judge, m: (on(*values) if judge == "b1" else MANY)(g, judge, m),
+        curve=bent,
+    )
 
 
 ROWS = {
@@ -61,15 +74,20 @@ ROWS = {
     "a line": with_references_of_b1(0.2, 0.8),
     "a constant": with_references_of_b1(0.5),
     "a judge that rates itself alone": some(CURVED, (CURVED[0] != "b1") | (CURVED[1] == "b1")),
-    "a judge of other families alone": some(CURVED, (CURVED[0] == "b1") & (CURVED[1] != "b1") & (CURVED[2] == "d")),
+    "a judge of other families alone": some(
+        CURVED, (CURVED[0] == "b1") & (CURVED[1] != "b1") & (CURVED[2] == "d")
+    ),
     "fewer rows than coefficients": some(CURVED, slice(None, None, 300)),
-    "ratings on lines": rows_of(references=on(0, 0.25, 0.5, 0.75, 1), curve=lambda judge, x: 0.2 + 0.6 * x, spread=0),
+    "ratings on lines": rows_of(
+        references=on(0, 0.25, 0.5, 0.75, 1), curve=lambda judge, x: 0.2 + 0.6 * x, spread=0
+    ),
     "equal ratings": rows_of(references=MANY, curve=lambda judge, x: 0.5 + 0 * x, spread=0),
     "ratings of 0": rows_of(references=MANY, curve=lambda judge, x: 0 * x, spread=0),
 }
 
 
-@pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")  # pygam's R2 of equal ratings
+# pygam's R2 of equal ratings
+@pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
 @pytest.mark.parametrize("covariance", ["HC0", "HC1", "classical"])
 @pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS)
 def test_cells_give_what_pygam_gives_on_rows(rows, covariance):
@@ -85,11 +103,16 @@ def test_cells_give_what_pygam_gives_on_rows(rows, covariance):
 def test_both_sides_agree_on_what_is_not_determined():
     cells = cells_of(*ROWS["a judge that rates itself alone"])
     terms = carried_terms(cells)
-    ours, theirs = against_pygam(cells, terms, fit_gam(cells, terms, covariance="HC0"), covariance="HC0")
+    ours, theirs = against_pygam(
+        cells, terms, fit_gam(cells, terms, covariance="HC0"), covariance="HC0"
+    )
     for found in (ours, theirs):
         lost = np.isnan(found).all(axis=1)
         names = [(term.quantity, term.term) for term in terms if term.quantity != "slope"]
-        assert [name for name, none in zip(names, lost, strict=False) if none] == [("intercept", "b1"), ("self_bias", "b1")]
+        assert [name for name, none in zip(names, lost, strict=False) if none] == [
+            ("intercept", "b1"),
+            ("self_bias", "b1"),
+        ]
         assert lost[-13:].all()  # the curve of b1, at its references
         assert lost.sum() == 15
 
@@ -117,15 +140,27 @@ WRONG = {
         "Spline",
         lambda low, high, functions, order: Spline(low, high + 0.1, functions, order),
     ),
-    "an order too low": ("Spline", lambda low, high, functions, order: Spline(low, high, functions, order - 1)),
+    "an order too low": (
+        "Spline",
+        lambda low, high, functions, order: Spline(low, high, functions, order - 1),
+    ),
     "another penalty": ("Spline.penalty", lambda spline: np.eye(spline.functions)),
-    "smoothing that is not the one named": ("penalised_fit", lambda rows, p, **named: penalised_fit(rows, 2 * p, **named)),
-    "HC1 for HC0": ("penalised_fit", lambda rows, p, **named: penalised_fit(rows, p, covariance="HC1")),
+    "smoothing that is not the one named": (
+        "penalised_fit",
+        lambda rows, p, **named: penalised_fit(rows, 2 * p, **named),
+    ),
+    "HC1 for HC0": (
+        "penalised_fit",
+        lambda rows, p, **named: penalised_fit(rows, p, covariance="HC1"),
+    ),
     "coefficients that are off by a millionth": (
         "penalised_fit",
         penalised_by(lambda fit: replace(fit, coefficients=fit.coefficients * (1 + 4e-6))),
     ),
-    "nothing determined": ("penalised_fit", penalised_by(lambda fit: replace(fit, null=np.eye(len(fit.null))))),
+    "nothing determined": (
+        "penalised_fit",
+        penalised_by(lambda fit: replace(fit, null=np.eye(len(fit.null)))),
+    ),
     "errors of cells": (
         "penalised_fit",
         lambda rows, p, **named: penalised_fit(replace(rows, within=0 * rows.within), p, **named),

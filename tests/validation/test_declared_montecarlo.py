@@ -1,4 +1,6 @@
-"""Messages about invalid worlds in montecarlo.yaml; the declaration has the dials and estimators that there are."""
+"""Messages about invalid worlds in montecarlo.yaml; the declaration has the dials and estimators
+that there are.
+"""
 
 import copy
 from dataclasses import fields
@@ -26,8 +28,16 @@ def test_worlds_of_the_project_are_worlds():
     [
         (["world", "preferenc"], 0.1, "world: unknown key 'preferenc'; did you mean 'preference'"),
         (["world"], {"families": [2, 2]}, "world: 'dimensions' is required"),
-        (["world", "families"], [3], "world: families: should have at least 2 entries, found [3] (Number of models in"),
-        (["world", "missing"], 0.3, "world: missing: should be at most 0.25, found 0.3 (Mean share"),
+        (
+            ["world", "families"],
+            [3],
+            "world: families: should have at least 2 entries, found [3] (Number of models in",
+        ),
+        (
+            ["world", "missing"],
+            0.3,
+            "world: missing: should be at most 0.25, found 0.3 (Mean share",
+        ),
         (["estimators"], ["A_HC0", "A_HC9"], "estimators: 1: should be 'A_HC0', 'A_CR1'"),
         (
             ["grids", "../x"],
@@ -42,7 +52,10 @@ def test_worlds_of_the_project_are_worlds():
         (
             ["grids", "preference", "values"],
             [0, 0.0],
-            "grids: preference: values: should have no entry twice, found [0, 0.0] (Values of the dial.)",
+            (
+                "grids: preference: values: should have no entry twice, found [0, 0.0] (Values of"
+                " the dial.)"
+            ),
         ),
         (
             ["grids", "preference", "world"],
@@ -59,8 +72,16 @@ def test_worlds_of_the_project_are_worlds():
             [30, 0.5],
             "grids: prompts: prompts of 0.5: prompts: should be a whole number, found 0.5",
         ),
-        (["grids", "judges_3", "world"], {"judges": 10}, "grids: judges_3: self_bias of 0: judges: found 10 of 9 models;"),
-        (["grids", "none", "world"], {"slope": [0.2, 0.3, 0.4]}, "grids: none: self_bias of 0: slope: found 3 numbers; write"),
+        (
+            ["grids", "judges_3", "world"],
+            {"judges": 10},
+            "grids: judges_3: self_bias of 0: judges: found 10 of 9 models;",
+        ),
+        (
+            ["grids", "none", "world"],
+            {"slope": [0.2, 0.3, 0.4]},
+            "grids: none: self_bias of 0: slope: found 3 numbers; write",
+        ),
         (["world", "noise"], [0.1], "world: noise: should have at least 2 entries, found [0.1]"),
         (["world", "noise"], [0.1, 0], "world: noise: 1: should be above 0, found 0"),
         (["world", "levels"], 1, "world: levels: should be at least 2, found 1"),

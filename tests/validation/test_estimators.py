@@ -1,4 +1,6 @@
-"""Estimators on simulated worlds: statistics over replicates, seeds, tables, and known properties of the estimators."""
+"""Estimators on simulated worlds: statistics over replicates, seeds, tables, and known properties
+of the estimators.
+"""
 
 import numpy as np
 import pytest
@@ -6,17 +8,35 @@ from test_world import SMALL
 
 from recuse.base.tables import read_table, write_table
 from recuse.model.design import ALL_JUDGES
-from recuse.validation.estimators import ESTIMATORS, MONTECARLO, WORLDS, Answer, Estimator, table, try_estimators, worlds_rows
+from recuse.validation.estimators import (
+    ESTIMATORS,
+    MONTECARLO,
+    WORLDS,
+    Answer,
+    Estimator,
+    table,
+    try_estimators,
+    worlds_rows,
+)
 from recuse.validation.world import MonteCarloWorld
 
-PAPER = {"families": (3, 2, 2, 2), "dimensions": 1, "prompts": 60, "intercept": 0.3, "slope": 0.5, "noise": 0.1}
+PAPER = {
+    "families": (3, 2, 2, 2),
+    "dimensions": 1,
+    "prompts": 60,
+    "intercept": 0.3,
+    "slope": 0.5,
+    "noise": 0.1,
+}
 
 HALF = [0.05, 0, 0.05, 0, 0.05]  # of the judges are biased
 
 
 def tried(names, *, replicates=20, key="key", seed=3, **dials):
     world = MonteCarloWorld(**dials)
-    return try_estimators(world, names, key=key, replicates=replicates, draws=99, confidence=0.9, seed=seed)
+    return try_estimators(
+        world, names, key=key, replicates=replicates, draws=99, confidence=0.9, seed=seed
+    )
 
 
 def value(rows, **about):
@@ -25,16 +45,24 @@ def value(rows, **about):
 
 
 def test_statistics_are_those_of_the_answers(monkeypatch):
-    """An estimator that is off by 0.01 and 0.03 in turn; it misses the second time, and rejects for all judges but one."""
+    """An estimator that is off by 0.01 and 0.03 in turn; it misses the second time, and rejects for
+    all judges but one.
+    """
     calls = []
 
     def answers(trial):
         calls.append(trial)
         second = len(calls) % 2 == 0
         error = 0.03 if second else 0.01
-        known = Answer(0.05 + error, 0.05 + error - 0.02, 0.05 + error + 0.02, 0.01 if second else 0.5)
+        known = Answer(
+            0.05 + error, 0.05 + error - 0.02, 0.05 + error + 0.02, 0.01 if second else 0.5
+        )
         never = known._replace(p_value=0.5)
-        return {("self_bias", "Model 1"): known, ("self_bias", "Model 3"): known, ("self_bias", "Model 5"): never}
+        return {
+            ("self_bias", "Model 1"): known,
+            ("self_bias", "Model 3"): known,
+            ("self_bias", "Model 5"): never,
+        }
 
     monkeypatch.setitem(ESTIMATORS, "fake", Estimator("A: x", "fake", answers))
     rows = tried(["fake"], replicates=4, **SMALL, self_bias=HALF)
@@ -42,10 +70,16 @@ def test_statistics_are_those_of_the_answers(monkeypatch):
     assert value(rows, **one, statistic="rejected")["value"] == 0.5
     assert value(rows, **one, statistic="covered")["value"] == 0.5
     assert value(rows, **one, statistic="bias")["value"] == pytest.approx(0.02)
-    assert value(rows, **one, statistic="bias")["mc_error"] == pytest.approx(np.std([1, 3, 1, 3], ddof=1) / 100 / 2)
-    assert value(rows, **one, statistic="spread")["value"] == pytest.approx(np.std([1, 3, 1, 3], ddof=1) / 100)
+    assert value(rows, **one, statistic="bias")["mc_error"] == pytest.approx(
+        np.std([1, 3, 1, 3], ddof=1) / 100 / 2
+    )
+    assert value(rows, **one, statistic="spread")["value"] == pytest.approx(
+        np.std([1, 3, 1, 3], ddof=1) / 100
+    )
     every = {"term": "", "quantity": "self_bias", "planted": 0.05}
-    assert value(rows, **every, statistic="rejected")["mc_error"] == pytest.approx(np.std([0, 2, 0, 2], ddof=1) / 3 / 2)
+    assert value(rows, **every, statistic="rejected")["mc_error"] == pytest.approx(
+        np.std([0, 2, 0, 2], ddof=1) / 3 / 2
+    )
     assert value(rows, **every, statistic="any_rejected")["value"] == 0.5
     assert {row["term"] for row in rows} == {"", "Model 1", "Model 3", "Model 5"}
 
@@ -65,22 +99,47 @@ def test_preference_misleads_equation_1_and_not_the_idiosyncrasy():
     about = {"quantity": "self_bias", "statistic": "rejected"}
     assert value(rows, **about, estimator="A_CR1", term="")["value"] > 0.35
     assert value(rows, **about, estimator="B_CR1", term="")["value"] > 0.3
-    assert value(rows, **about, estimator="C_mixed", term="")["value"] == pytest.approx(0.1, abs=0.03)
+    assert value(rows, **about, estimator="C_mixed", term="")["value"] == pytest.approx(
+        0.1, abs=0.03
+    )
     covered = value(rows, estimator="C_mixed", term="", quantity="self_bias", statistic="covered")
     assert covered["value"] == pytest.approx(0.9, abs=0.03)
 
 
 def test_shared_preference_misleads_equation_1_and_not_model_effects():
-    rows = tried(["A_CR1", "B_CR1", "B_dimension_CR1", "B_completion_CR1"], replicates=100, **PAPER, shared_preference=0.03)
-    for name, low, high in (("A_CR1", 0.35, 1), ("B_CR1", 0.06, 0.14), ("B_completion_CR1", 0.06, 0.14)):
-        assert low < value(rows, estimator=name, quantity="self_bias", statistic="rejected", term="")["value"] < high
+    rows = tried(
+        ["A_CR1", "B_CR1", "B_dimension_CR1", "B_completion_CR1"],
+        replicates=100,
+        **PAPER,
+        shared_preference=0.03,
+    )
+    for name, low, high in (
+        ("A_CR1", 0.35, 1),
+        ("B_CR1", 0.06, 0.14),
+        ("B_completion_CR1", 0.06, 0.14),
+    ):
+        assert (
+            low
+            < value(rows, estimator=name, quantity="self_bias", statistic="rejected", term="")[
+                "value"
+            ]
+            < high
+        )
 
 
 def test_planted_bias_is_estimated_without_bias():
-    rows = tried(["A_CR1", "B_CR1", "C_mixed"], replicates=60, **PAPER, self_bias=[0.1, 0] * 4 + [0.1], family_bias=0.05)
+    rows = tried(
+        ["A_CR1", "B_CR1", "C_mixed"],
+        replicates=60,
+        **PAPER,
+        self_bias=[0.1, 0] * 4 + [0.1],
+        family_bias=0.05,
+    )
     for name in ("A_CR1", "B_CR1", "C_mixed"):
         for quantity, planted in (("self_bias", 0.1), ("family_bias", 0.05), ("self_bias", 0.0)):
-            bias = value(rows, estimator=name, quantity=quantity, planted=planted, statistic="bias", term="")
+            bias = value(
+                rows, estimator=name, quantity=quantity, planted=planted, statistic="bias", term=""
+            )
             assert abs(bias["value"]) < 3.5 * bias["mc_error"]
         assert value(rows, estimator=name, term="Model 1", statistic="rejected")["value"] > 0.8
 
@@ -99,7 +158,10 @@ def test_a_measurement_error_is_corrected():
     for name, biased in (("A_CR1", True), ("A_moments", False), ("A_split_raters", False)):
         bias = value(rows, estimator=name, term="Model 9", statistic="bias")
         assert (abs(bias["value"]) > 3.5 * bias["mc_error"]) == biased, name
-    covered = {name: value(rows, estimator=name, term="", quantity="self_bias", statistic="covered") for name in names}
+    covered = {
+        name: value(rows, estimator=name, term="", quantity="self_bias", statistic="covered")
+        for name in names
+    }
     assert covered["A_CR1"]["value"] < 0.7
     assert covered["A_moments"]["value"] == pytest.approx(0.9, abs=0.05)
     assert covered["A_split_raters"]["value"] == pytest.approx(0.9, abs=0.05)
@@ -111,7 +173,8 @@ def test_errors_of_few_prompts():
     rows = tried(["A_HC0", "A_CR1", "A_CR3", "A_wild", "A_max_t"], replicates=120, **clustered)
     about = {"term": "", "quantity": "self_bias"}
     rejected = {
-        n: value(rows, estimator=n, **about, statistic="rejected")["value"] for n in ("A_HC0", "A_CR1", "A_CR3", "A_wild")
+        n: value(rows, estimator=n, **about, statistic="rejected")["value"]
+        for n in ("A_HC0", "A_CR1", "A_CR3", "A_wild")
     }
     assert rejected["A_HC0"] > 0.2
     assert rejected["A_CR1"] == pytest.approx(0.1, abs=0.04)
@@ -124,7 +187,15 @@ def test_errors_of_few_prompts():
 
 
 def test_estimators_answer_the_tests_that_they_declare():
-    rows = tried(list(ESTIMATORS), replicates=3, **PAPER, length_preference=0.05, missing=0.1, reliability=0.8, preference=0.02)
+    rows = tried(
+        list(ESTIMATORS),
+        replicates=3,
+        **PAPER,
+        length_preference=0.05,
+        missing=0.1,
+        reliability=0.8,
+        preference=0.02,
+    )
     for name, estimator in ESTIMATORS.items():
         tests = {
             row["term"]: row["value"]
@@ -137,7 +208,9 @@ def test_estimators_answer_the_tests_that_they_declare():
         answered = {
             row["term"]: row["value"]
             for row in rows
-            if row["estimator"] == name and row["quantity"] == "self_bias" and row["statistic"] == "answered"
+            if row["estimator"] == name
+            and row["quantity"] == "self_bias"
+            and row["statistic"] == "answered"
         }
         assert set(tests) == set(answered) == set(estimator.tests), name
         assert set(answered.values()) <= {1}, name
@@ -145,13 +218,17 @@ def test_estimators_answer_the_tests_that_they_declare():
 
 def of_worlds(path, *names, **dials):
     """The table of worlds of one grid, as read."""
-    rows = [{"grid": "g", "dial": "self_bias", "setting": "0", **row} for row in tried(names, **dials)]
+    rows = [
+        {"grid": "g", "dial": "self_bias", "setting": "0", **row} for row in tried(names, **dials)
+    ]
     write_table(path, MONTECARLO, rows)
     return {row["estimator"]: row for row in worlds_rows(read_table(path), {"g/0": "a world"})}
 
 
 def test_worlds_have_the_lowest_and_highest_judge_and_what_is_refused(tmp_path, monkeypatch):
-    """The first of five judges is always called biased, the second half the time; the others are refused then, or always."""
+    """The first of five judges is always called biased, the second half the time; the others are
+    refused then, or always.
+    """
     calls = []
 
     def answers(trial):
@@ -159,10 +236,22 @@ def test_worlds_have_the_lowest_and_highest_judge_and_what_is_refused(tmp_path, 
         odd = len(calls) % 2 == 1
         no, yes, silent = Answer(0.0, p_value=0.5), Answer(0.0, p_value=0.1), Answer(0.0)
         of_judge = [yes, yes if odd else no, no if odd else silent, silent, silent]
-        singles = {("self_bias", f"Model {number}"): answer for number, answer in enumerate(of_judge, start=1)}
-        return {**singles, ("self_bias", ALL_JUDGES): yes if len(calls) == 1 else silent if len(calls) == 2 else no}
+        singles = {
+            ("self_bias", f"Model {number}"): answer
+            for number, answer in enumerate(of_judge, start=1)
+        }
+        return {
+            **singles,
+            ("self_bias", ALL_JUDGES): yes
+            if len(calls) == 1
+            else silent
+            if len(calls) == 2
+            else no,
+        }
 
-    monkeypatch.setitem(ESTIMATORS, "fake", Estimator("A: x", "fake", answers, tests=("", ALL_JUDGES)))
+    monkeypatch.setitem(
+        ESTIMATORS, "fake", Estimator("A: x", "fake", answers, tests=("", ALL_JUDGES))
+    )
     (row,) = of_worlds(tmp_path / "w.csv", "fake", replicates=4, **SMALL).values()
     assert list(row) == list(WORLDS)
     assert (row["grid"], row["title"]) == ("g", "a world")
@@ -177,8 +266,14 @@ def test_worlds_have_the_lowest_and_highest_judge_and_what_is_refused(tmp_path, 
 
 
 def test_worlds_without_humans_refuse_a(tmp_path):
-    rows = of_worlds(tmp_path / "w.csv", "A_CR1", "B_CR1", "C_mixed", replicates=3, **SMALL, humans=False)
-    assert (rows["A_CR1"]["refused"], rows["A_CR1"]["mean"], rows["A_CR1"]["mc_error"]) == (1, None, None)
+    rows = of_worlds(
+        tmp_path / "w.csv", "A_CR1", "B_CR1", "C_mixed", replicates=3, **SMALL, humans=False
+    )
+    assert (rows["A_CR1"]["refused"], rows["A_CR1"]["mean"], rows["A_CR1"]["mc_error"]) == (
+        1,
+        None,
+        None,
+    )
     assert (rows["B_CR1"]["refused"], rows["B_CR1"]["pooled_refused"]) == (0, None)
     assert (rows["C_mixed"]["refused"], rows["C_mixed"]["pooled_refused"]) == (0, 0)
 
@@ -194,18 +289,31 @@ def test_worlds_without_humans_refuse_a(tmp_path):
     ],
 )
 def test_verdicts_are_those_of_the_study(tmp_path, dials, inconclusive):
-    """The share of inconclusive verdicts, by the code of the studies; none of these is established or likely then."""
+    """The share of inconclusive verdicts, by the code of the studies; none of these is established
+    or likely then.
+    """
     names = ["established", "likely", "inconclusive"]
-    rows = of_worlds(tmp_path / "w.csv", *names, replicates=3, **{**SMALL, "prompts": 12, "preference": 0.03, **dials})
+    rows = of_worlds(
+        tmp_path / "w.csv",
+        *names,
+        replicates=3,
+        **{**SMALL, "prompts": 12, "preference": 0.03, **dials},
+    )
     assert rows["inconclusive"]["mean"] == inconclusive
     assert rows["established"]["any"] <= rows["likely"]["any"] <= 1 - inconclusive
 
 
 def test_every_row_is_in_one_table(tmp_path):
     rows = tried(["A_HC0"], **SMALL, self_bias=HALF)
-    write_table(tmp_path / "w.csv", MONTECARLO, [{"grid": "g", "dial": "self_bias", "setting": "0.05", **row} for row in rows])
+    write_table(
+        tmp_path / "w.csv",
+        MONTECARLO,
+        [{"grid": "g", "dial": "self_bias", "setting": "0.05", **row} for row in rows],
+    )
     result = read_table(tmp_path / "w.csv")
-    size, power, bias, coverage = (table(name, result) for name in ("size", "power", "bias", "coverage"))
+    size, power, bias, coverage = (
+        table(name, result) for name in ("size", "power", "bias", "coverage")
+    )
     assert {row["term"] for row in size} == {"", "Model 2", "Model 4", "Family 1", "Family 3"}
     assert {row["term"] for row in power} == {"", "Model 1", "Model 3", "Model 5"}
     assert {row["statistic"] for row in bias} == {"bias", "spread"}

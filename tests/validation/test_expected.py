@@ -1,7 +1,9 @@
-"""The expected results of montecarlo.yaml: sizes, coverage and biases of the estimators on its worlds.
+"""The expected results of montecarlo.yaml: sizes, coverage and biases of the estimators on its
+worlds.
 
-`pytest tests/validation/test_expected.py --replicates 1000` runs the worlds at full size: every value must be in its range.
-With fewer replicates a value may be outside by ERRORS Monte Carlo errors.
+`pytest tests/validation/test_expected.py --replicates 1000` runs the worlds at full size: every
+value must be in its range. With fewer replicates a value may be outside by ERRORS Monte Carlo
+errors.
 """
 
 from functools import cache
@@ -24,7 +26,8 @@ REFUSED = (
     "judges_4_of_4_with_hole",
     "judges_4_of_4_in_two_families",
 )
-# Grid, value of its dial, estimator, quantity, term ("" for the mean over those without planted bias), statistic, range.
+# Grid, value of its dial, estimator, quantity, term ("" for the mean over those without planted
+# bias), statistic, range.
 EXPECTED = [
     ("equal", 0, "A_CR1", "self_bias", "", "rejected", 0.35, 0.47),
     ("shared_preference", 0.02, "A_HC0", "self_bias", "", "rejected", 0.4, 0.5),
@@ -74,7 +77,11 @@ EXPECTED = [
 def tried(grid, value, replicates):
     """The rows of the estimators with expected results in a world."""
     (setting,) = [str(each) for each in SETTINGS["grids"][grid]["values"] if each == value]
-    names = [name for name in estimators_of(SETTINGS, grid) if (grid, value, name) in {entry[:3] for entry in EXPECTED}]
+    names = [
+        name
+        for name in estimators_of(SETTINGS, grid)
+        if (grid, value, name) in {entry[:3] for entry in EXPECTED}
+    ]
     return try_estimators(
         MonteCarloWorld(**dials_of(SETTINGS, grid, setting)),
         names,
@@ -86,8 +93,12 @@ def tried(grid, value, replicates):
     )
 
 
-@pytest.mark.parametrize(("grid", "value", "estimator", "quantity", "term", "statistic", "low", "high"), EXPECTED)
-def test_estimators_do_what_is_expected(grid, value, estimator, quantity, term, statistic, low, high, request):
+@pytest.mark.parametrize(
+    ("grid", "value", "estimator", "quantity", "term", "statistic", "low", "high"), EXPECTED
+)
+def test_estimators_do_what_is_expected(
+    grid, value, estimator, quantity, term, statistic, low, high, request
+):
     replicates = request.config.getoption("replicates")
     about = {
         "estimator": estimator,
@@ -97,6 +108,10 @@ def test_estimators_do_what_is_expected(grid, value, estimator, quantity, term, 
     }
     rows = tried(grid, value, replicates)
     (row,) = [row for row in rows if row.items() >= about.items() and (term or row["planted"] == 0)]
-    number, error = (row["value"] / row["mc_error"], 1) if statistic == IN_ERRORS else (row["value"], row["mc_error"])
+    number, error = (
+        (row["value"] / row["mc_error"], 1)
+        if statistic == IN_ERRORS
+        else (row["value"], row["mc_error"])
+    )
     slack = 0 if replicates >= SETTINGS["replicates"] else ERRORS * error
     assert low - slack <= number <= high + slack

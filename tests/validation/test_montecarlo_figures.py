@@ -15,9 +15,21 @@ def labels(axes):
 
 
 def test_worlds_are_put_into_words():
-    world = {"families": [3, 2], "prompts": 100, "dimensions": 6, "intercept": 0.3, "slope": 0.5, "noise": 0.25}
-    assert "5 models of 2 families rate one another on 100 prompts in 6 dimensions, 0.3 + 0.5 times" in world_in_words(world)
-    assert f"0.25, with {DIALS['preference']} 0.1; models are" in world_in_words(world | {"preference": 0.1})
+    world = {
+        "families": [3, 2],
+        "prompts": 100,
+        "dimensions": 6,
+        "intercept": 0.3,
+        "slope": 0.5,
+        "noise": 0.25,
+    }
+    assert (
+        "5 models of 2 families rate one another on 100 prompts in 6 dimensions, 0.3 + 0.5 times"
+        in world_in_words(world)
+    )
+    assert f"0.25, with {DIALS['preference']} 0.1; models are" in world_in_words(
+        world | {"preference": 0.1}
+    )
     assert f"{DIALS['hole']}; models are" in world_in_words(world | {"hole": True})
 
 
@@ -38,18 +50,69 @@ def test_every_dial_has_words():
 
 
 OF_WORLDS = [
-    ("plain", "no complication", "A_CR1", 0, 0.05, 0.1, 0.12, 0.2, 0.3, np.nan, 0, np.nan, 0.01, 50),
+    (
+        "plain",
+        "no complication",
+        "A_CR1",
+        0,
+        0.05,
+        0.1,
+        0.12,
+        0.2,
+        0.3,
+        np.nan,
+        0,
+        np.nan,
+        0.01,
+        50,
+    ),
     ("plain", "no complication", "C_mixed", 0, 0.08, 0.1, 0.125, 0.2, 0.3, 0.11, 0, 0, 0.01, 50),
     ("plain", "no complication", "C_mixed", 0.03, 0.3, 0.4, 0.5, 0.2, 0.3, 0.9, 0, 0, 0.01, 50),
-    ("plain", "no complication", "established", 0, np.nan, np.nan, np.nan, 0.2, 0.3, 0.3, np.nan, 0, 0.01, 50),
-    ("silent", "no humans", "A_CR1", 0, np.nan, np.nan, np.nan, 0.2, 0.3, np.nan, 1, np.nan, np.nan, 50),
+    (
+        "plain",
+        "no complication",
+        "established",
+        0,
+        np.nan,
+        np.nan,
+        np.nan,
+        0.2,
+        0.3,
+        0.3,
+        np.nan,
+        0,
+        0.01,
+        50,
+    ),
+    (
+        "silent",
+        "no humans",
+        "A_CR1",
+        0,
+        np.nan,
+        np.nan,
+        np.nan,
+        0.2,
+        0.3,
+        np.nan,
+        1,
+        np.nan,
+        np.nan,
+        50,
+    ),
     ("silent", "no humans", "C_mixed", 0, 0.1, 0.2, 0.9, 0.2, 0.3, 0.2, 0.1, 0, 0.01, 50),
 ]
 
 
 def worlds_drawn(rows=OF_WORLDS):
     table = pd.DataFrame(rows, columns=WORLDS)
-    return worlds(table, subject(), estimators=["A_CR1", "C_mixed", "established"], world="Nine models.", confidence=0.9)
+    return worlds(
+        table,
+        subject(),
+        estimators=["A_CR1", "C_mixed", "established"],
+        world="Nine models.",
+        confidence=0.9,
+    )
 
 
 def test_worlds_without_self_bias_are_rows_and_estimators_columns():
@@ -60,9 +123,12 @@ def test_worlds_without_self_bias_are_rows_and_estimators_columns():
         "verdict: established",
     ]
     assert labels(figure.axes[0]) == ["no complication", "no humans"]
-    additive = [point for point in figure.axes[1].get_lines() if point.get_gid() in ("mean", "pooled")]
+    additive = [
+        point for point in figure.axes[1].get_lines() if point.get_gid() in ("mean", "pooled")
+    ]
     places = [(point.get_gid(), point.get_xdata()[0], point.get_ydata()[0]) for point in additive]
-    assert places == [("mean", 0.1, 0), ("pooled", 0.11, 0), ("mean", 0.2, 1), ("pooled", 0.2, 1)]  # not those of 0.03
+    # Not those of 0.03
+    assert places == [("mean", 0.1, 0), ("pooled", 0.11, 0), ("mean", 0.2, 1), ("pooled", 0.2, 1)]
     assert [filled(point) for point in additive] == [True, True, False, True]
     judges = [bar.get_segments()[0][:, 0].tolist() for bar in artists(figure, "judges")]
     assert [0.08, 0.125] in judges
@@ -80,11 +146,16 @@ def test_worlds_state_in_how_many_an_estimator_holds_its_level():
         return prose(worlds_drawn(rows))
 
     text = finding(OF_WORLDS)
-    words = "13 % false alarms for every judge: A: Equation 1, CR1 in 1 of 1 worlds and C: mixed model in 1 of 2 worlds"
+    words = (
+        "13 % false alarms for every judge: A: Equation 1, CR1 in 1 of 1 worlds and C: mixed model"
+        " in 1 of 2 worlds"
+    )
     assert words in text
     higher = [(*row[:6], 0.14, *row[7:]) for row in OF_WORLDS]
     assert "A: Equation 1, CR1 in 0 of 2 worlds" in finding(higher)
 
 
 def test_no_world_without_self_bias_is_said():
-    assert "Nothing to draw: no grid has a world without self-bias." in prose(worlds_drawn(OF_WORLDS[2:3]))
+    assert "Nothing to draw: no grid has a world without self-bias." in prose(
+        worlds_drawn(OF_WORLDS[2:3])
+    )

@@ -30,7 +30,10 @@ def declare(folder, **grids):
     settings = montecarlo_settings() | REPLICATES
     settings["world"] = settings["world"] | WORLD
     declared = settings["grids"]
-    settings["grids"] = {grid: declared[grid] | {"values": [value]} | grids.get(grid, {}) for grid, value in VALUES.items()}
+    settings["grids"] = {
+        grid: declared[grid] | {"values": [value]} | grids.get(grid, {})
+        for grid, value in VALUES.items()
+    }
     (folder / "montecarlo.yaml").write_text(yaml.safe_dump(settings, sort_keys=False), "utf-8")
 
 
@@ -45,7 +48,10 @@ def quick(tmp_path_factory):
 
 
 def test_tables_and_figures_of_all_worlds(quick):
-    tables = {path.stem: read_table(path) for path in (quick / "results" / "montecarlo" / "tables").iterdir()}
+    tables = {
+        path.stem: read_table(path)
+        for path in (quick / "results" / "montecarlo" / "tables").iterdir()
+    }
     assert set(tables) == {"size", "power", "bias", "coverage", "worlds"}
     assert len({row["grid"] for row in tables["bias"]}) == 10
     assert {row["grid"] for row in tables["power"]} == {"equal"}
@@ -78,4 +84,7 @@ def test_wrong_grid_stops_before_anything_runs(quick):
     declare(quick, preference={"dial": "preferense"})
     result = snakemake(quick, "-n", "montecarlo")
     assert result.returncode == 1
-    assert "montecarlo.yaml: grids: preference: dial: should be 'dimensions', 'prompts'" in result.stdout + result.stderr
+    assert (
+        "montecarlo.yaml: grids: preference: dial: should be 'dimensions', 'prompts'"
+        in result.stdout + result.stderr
+    )

@@ -10,8 +10,21 @@ from recuse.model.design import estimable_terms
 from recuse.validation.estimators import EQUATION, ESTIMATORS, MODEL, WITH_LENGTH, Trial
 from recuse.validation.world import RATERS, MonteCarloWorld
 
-SMALL = {"families": (2, 1, 2), "dimensions": 2, "prompts": 12, "intercept": 0.3, "slope": 0.5, "noise": 0.2}
-TROUBLES = {"length_preference": 0.1, "missing": 0.2, "reliability": 0.6, "prompt_shock": 0.1, "completion_shock": 0.1}
+SMALL = {
+    "families": (2, 1, 2),
+    "dimensions": 2,
+    "prompts": 12,
+    "intercept": 0.3,
+    "slope": 0.5,
+    "noise": 0.2,
+}
+TROUBLES = {
+    "length_preference": 0.1,
+    "missing": 0.2,
+    "reliability": 0.6,
+    "prompt_shock": 0.1,
+    "completion_shock": 0.1,
+}
 
 
 def drawn(seed=1, **dials):
@@ -22,7 +35,11 @@ def drawn(seed=1, **dials):
 def rows(draw, selection=EVERY_ROW):
     """u = (1, rating, human score[, length]) of every row, its group and its prompt."""
     (block,) = draw.row_blocks(selection, draw.factors)
-    return np.stack([np.ones(len(block.rating)), block.rating, *block.covariates], axis=1), block.group, block.prompt
+    return (
+        np.stack([np.ones(len(block.rating)), block.rating, *block.covariates], axis=1),
+        block.group,
+        block.prompt,
+    )
 
 
 def test_without_noise_a_rating_is_the_sum_of_what_is_planted():
@@ -30,7 +47,8 @@ def test_without_noise_a_rating_is_the_sum_of_what_is_planted():
     rest = draw.rating - 0.3 - 0.5 * draw.reference[:, :, None]
     biases = rest.mean(axis=(0, 1))  # (J, M)
     own = [0.07, 0.0, 0.07, 0.0, 0.07]
-    same_family = [0.03, 0.03, 0.0, 0.03, 0.03]  # of the first and the third family; the second has one model
+    # Of the first and the third family; the second has one model
+    same_family = [0.03, 0.03, 0.0, 0.03, 0.03]
     expected = np.diag(own)
     for one, other in ((0, 1), (3, 4)):
         expected[one, other] = expected[other, one] = same_family[one]
@@ -39,11 +57,19 @@ def test_without_noise_a_rating_is_the_sum_of_what_is_planted():
     assert world.planted["family_bias"] == {"Family 1": 0.03, "Family 3": 0.03}
 
 
-@pytest.mark.parametrize(("dials", "selection"), [({}, EVERY_ROW), (TROUBLES, EVERY_ROW), (TROUBLES, WITH_LENGTH.selection)])
+@pytest.mark.parametrize(
+    ("dials", "selection"),
+    [({}, EVERY_ROW), (TROUBLES, EVERY_ROW), (TROUBLES, WITH_LENGTH.selection)],
+)
 def test_moments_are_those_of_the_rows(dials, selection):
     _, draw = drawn(**dials)
     u, group, _ = rows(draw, selection)
-    expected = np.stack([np.einsum("ri,rj,rk,rl->ijkl", *[u[group == g]] * 4) for g in range(len(draw.factors["judge"]))])
+    expected = np.stack(
+        [
+            np.einsum("ri,rj,rk,rl->ijkl", *[u[group == g]] * 4)
+            for g in range(len(draw.factors["judge"]))
+        ]
+    )
     assert draw.moments(selection).tensor == pytest.approx(expected, rel=1e-10, abs=1e-12)
 
 
@@ -58,7 +84,14 @@ def test_rows_have_their_group_and_prompt():
 
 
 def test_reliability_is_the_share_of_the_true_score_in_the_reference():
-    quality_alone = {"slope": 1.0, "intercept": 0.0, "noise": 1e-12, "prompts": 6000, "dimensions": 1, "quality_gap": 0.3}
+    quality_alone = {
+        "slope": 1.0,
+        "intercept": 0.0,
+        "noise": 1e-12,
+        "prompts": 6000,
+        "dimensions": 1,
+        "quality_gap": 0.3,
+    }
     _, draw = drawn(**quality_alone, reliability=0.55)
     true = draw.rating[:, 0].mean(axis=1)  # (P, M)
     assert true.var() / draw.reference.var() == pytest.approx(0.55, abs=0.015)
@@ -96,25 +129,44 @@ def test_a_shock_is_shared_by_its_rows(dial, shared):
 
 def test_estimators_are_fits_to_the_rows():
     """Equation 1, CR1: least squares and Stata's sandwich on dummies."""
-    _, draw = drawn(**{key: TROUBLES[key] for key in ("prompt_shock", "reliability")}, self_bias=0.05)
+    _, draw = drawn(
+        **{key: TROUBLES[key] for key in ("prompt_shock", "reliability")}, self_bias=0.05
+    )
     for name, spec in (("A_CR1", EQUATION), ("B_CR1", MODEL)):
-        answers, terms = ESTIMATORS[name].answers(Trial(draw, 0.9, 1, 99)), estimable_terms(spec, draw.factors)
+        answers, terms = (
+            ESTIMATORS[name].answers(Trial(draw, 0.9, 1, 99)),
+            estimable_terms(spec, draw.factors),
+        )
         u, group, prompt = rows(draw)
-        carried = np.stack([term.carried[group] * u[:, [0, 2][term.regressor]] for term in terms], axis=1)
+        carried = np.stack(
+            [term.carried[group] * u[:, [0, 2][term.regressor]] for term in terms], axis=1
+        )
         estimate = np.linalg.lstsq(carried, u[:, 1], rcond=None)[0]
         residual = u[:, 1] - carried @ estimate
         scores = np.stack([carried[prompt == p].T @ residual[prompt == p] for p in range(12)])
         bread, (n, k) = np.linalg.inv(carried.T @ carried), carried.shape
-        error = np.sqrt((bread @ scores.T @ scores @ bread).diagonal() * 12 / 11 * (n - 1) / (n - k))
+        error = np.sqrt(
+            (bread @ scores.T @ scores @ bread).diagonal() * 12 / 11 * (n - 1) / (n - k)
+        )
         for place, term in enumerate(terms):
             if term.quantity in ("self_bias", "family_bias"):
                 answer = answers[term.quantity, term.term]
                 assert answer.estimate == pytest.approx(estimate[place], abs=1e-10)
-                assert answer.ci_high - answer.estimate == pytest.approx(1.7958848 * error[place], rel=1e-6)  # t of 11
+                # T of 11
+                assert answer.ci_high - answer.estimate == pytest.approx(
+                    1.7958848 * error[place], rel=1e-6
+                )
     assert len(answers) == 7
 
 
-MANY = {"families": (3, 2, 2, 2), "dimensions": 1, "prompts": 4, "intercept": 0.0, "slope": 0.0, "noise": 1e-12}
+MANY = {
+    "families": (3, 2, 2, 2),
+    "dimensions": 1,
+    "prompts": 4,
+    "intercept": 0.0,
+    "slope": 0.0,
+    "noise": 1e-12,
+}
 
 
 def leanings(draws=400, **dials):
@@ -124,14 +176,24 @@ def leanings(draws=400, **dials):
 
 
 def correlation(values, *others):
-    """Mean over `others`, pairs of a judge and a model, of the correlation of what judge and model 0 and they share."""
-    return np.mean([np.corrcoef(values[:, 0, 0], values[:, judge, model])[0, 1] for judge, model in others])
+    """Mean over `others`, pairs of a judge and a model, of the correlation of what judge and model
+    0 and they share.
+    """
+    return np.mean(
+        [np.corrcoef(values[:, 0, 0], values[:, judge, model])[0, 1] for judge, model in others]
+    )
 
 
 def test_a_dial_is_one_number_rises_from_the_first_to_the_last_or_is_of_each():
     intercept = [0.1, 0.5, 0.2, 0.9, 0.3]
-    _, draw = drawn(noise=[1e-12, 0.4], slope=[0.2, 0.8], intercept=intercept, prompts=3000, dimensions=1)
-    rest = draw.rating - np.linspace(0.2, 0.8, 5)[:, None] * draw.reference[:, :, None] - np.array(intercept)[:, None]
+    _, draw = drawn(
+        noise=[1e-12, 0.4], slope=[0.2, 0.8], intercept=intercept, prompts=3000, dimensions=1
+    )
+    rest = (
+        draw.rating
+        - np.linspace(0.2, 0.8, 5)[:, None] * draw.reference[:, :, None]
+        - np.array(intercept)[:, None]
+    )
     assert rest.mean(axis=(0, 1, 3)) == pytest.approx(np.zeros(5), abs=0.02)
     assert rest.std(axis=(0, 1, 3)) == pytest.approx(np.linspace(0, 0.4, 5), abs=0.01)
 
@@ -146,11 +208,19 @@ def test_judges_are_models_of_as_many_families_as_can_be():
     five = MonteCarloWorld(**MANY, judges=5).judge_of
     assert five.tolist() == [0, 1, 3, 5, 7]
     # A family has a coefficient where a judge rates another of its models.
-    assert MonteCarloWorld(**{**MANY, "families": (1, 3)}, judges=1, family_bias=0.1).planted["family_bias"] == {}
+    assert (
+        MonteCarloWorld(**{**MANY, "families": (1, 3)}, judges=1, family_bias=0.1).planted[
+            "family_bias"
+        ]
+        == {}
+    )
     values = leanings(draws=1, judges=3, self_bias=[0.1, 0.2, 0.3], family_bias=0.05)[0]
-    own = {(0, 0): 0.1, (1, 3): 0.2, (2, 5): 0.3} | dict.fromkeys([(0, 1), (0, 2), (1, 4), (2, 6)], 0.05)
+    own = {(0, 0): 0.1, (1, 3): 0.2, (2, 5): 0.3} | dict.fromkeys(
+        [(0, 1), (0, 2), (1, 4), (2, 6)], 0.05
+    )
     assert values == pytest.approx(
-        np.array([[own.get((judge, model), 0.0) for model in range(9)] for judge in range(3)]), abs=1e-9
+        np.array([[own.get((judge, model), 0.0) for model in range(9)] for judge in range(3)]),
+        abs=1e-9,
     )
 
 
@@ -161,11 +231,13 @@ def test_preferences_have_their_spread():
     assert correlation(values, (0, 1), (1, 0), (3, 3)) == pytest.approx(0, abs=0.1)
     heavy = leanings(preference=0.02, preference_df=6)
     assert heavy.std() == pytest.approx(0.02, rel=0.03)
-    assert (heavy**4).mean() / heavy.var() ** 2 == pytest.approx(6, abs=1.8)  # kurtosis of t with 6 degrees of freedom
+    # Kurtosis of t with 6 degrees of freedom
+    assert (heavy**4).mean() / heavy.var() ** 2 == pytest.approx(6, abs=1.8)
 
 
 @pytest.mark.parametrize(
-    ("dial", "same", "other"),  # pairs of judge and model that share the preference of judge 0 for model 0; and that do not
+    # Pairs of judge and model that share the preference of judge 0 for model 0; and that do not
+    ("dial", "same", "other"),
     [
         ("family_preference", [(0, 1), (1, 0), (2, 2)], [(0, 3), (3, 0), (3, 3)]),
         ("judge_family_preference", [(0, 1), (0, 2)], [(1, 0), (1, 1), (0, 3)]),
@@ -191,7 +263,12 @@ def test_models_answer_as_many_prompts_as_they_should():
     of_model = np.unique(moments.factors["model"], return_inverse=True)[1]
     assert moments.n[~own].tolist() == (answered.sum(axis=0)[of_model[~own]]).tolist()
     u, group, _ = rows(draw)
-    expected = np.stack([np.einsum("ri,rj,rk,rl->ijkl", *[u[group == g]] * 4) for g in range(len(draw.factors["judge"]))])
+    expected = np.stack(
+        [
+            np.einsum("ri,rj,rk,rl->ijkl", *[u[group == g]] * 4)
+            for g in range(len(draw.factors["judge"]))
+        ]
+    )
     assert moments.tensor == pytest.approx(expected, rel=1e-10, abs=1e-12)
 
 
@@ -206,16 +283,27 @@ def test_humans_may_favour_models_and_err_more_about_some():
     assert np.std(favours) == pytest.approx(0.05, rel=0.15)
     _, draw = drawn(**exact, reliability=[0.4, 0.8])
     true = draw.rating[:, 0, 0]  # (P, M)
-    assert true.var(axis=0) / draw.reference[:, 0].var(axis=0) == pytest.approx(np.linspace(0.4, 0.8, 5), abs=0.03)
+    assert true.var(axis=0) / draw.reference[:, 0].var(axis=0) == pytest.approx(
+        np.linspace(0.4, 0.8, 5), abs=0.03
+    )
     assert draw.reliability == pytest.approx(true.var() / draw.reference.var(), abs=0.02)
 
 
 def test_difficulty_is_of_a_prompt_and_rises_over_models():
     _, draw = drawn(prompts=6000, difficulty=0.2, dimensions=2, reliability=0.7)
-    covariance = np.cov(draw.reference[:, 0].T, draw.reference[:, 1].T)[:5, 5:]  # of two dimensions: what they share
+    # Of two dimensions: what they share
+    covariance = np.cov(draw.reference[:, 0].T, draw.reference[:, 1].T)[:5, 5:]
     rise = np.linspace(0, 2, 5)
     assert covariance == pytest.approx(0.2**2 * np.outer(rise, rise), abs=0.012)
-    exact = drawn(prompts=6000, difficulty=0.2, dimensions=2, slope=1.0, intercept=0.0, noise=1e-12, reliability=0.7)[1]
+    exact = drawn(
+        prompts=6000,
+        difficulty=0.2,
+        dimensions=2,
+        slope=1.0,
+        intercept=0.0,
+        noise=1e-12,
+        reliability=0.7,
+    )[1]
     assert exact.rating[:, 0, 0].var() / exact.reference[:, 0].var() == pytest.approx(0.7, abs=0.02)
 
 
@@ -236,7 +324,9 @@ def test_without_humans_no_estimator_of_the_human_scale_answers_and_the_others_a
     assert not draw.has_human_scores
     assert not draw.reference.any()
     trial = Trial(draw, 0.9, 1, 99)
-    assert ESTIMATORS["C_mixed"].answers(trial)["self_bias", "Model 1"].estimate == pytest.approx(0.1, abs=0.15)
+    assert ESTIMATORS["C_mixed"].answers(trial)["self_bias", "Model 1"].estimate == pytest.approx(
+        0.1, abs=0.15
+    )
     # Model effects: least squares of the ratings on judge, model, dimension, self and family.
     u, group, _ = rows(draw)
     terms = [term for term in estimable_terms(MODEL, draw.factors) if term.quantity != "slope"]
@@ -262,10 +352,15 @@ def test_judges_with_a_hole_between_them_have_no_rows_of_each_other():
 
 def test_dials_at_odds_are_refused():
     with pytest.raises(
-        ConfigError, match="slope: found 3 numbers; write one, those of the first and the last, or one for each of"
+        ConfigError,
+        match=(
+            "slope: found 3 numbers; write one, those of the first and the last, or one for each of"
+        ),
     ):
         drawn(slope=[0.1, 0.2, 0.3])
     with pytest.raises(ConfigError, match="judges: found 6 of 5 models; write at most as many"):
         drawn(judges=6)
-    with pytest.raises(ConfigError, match=r"model_prompts: found \[5, 13\], with 12 prompts; write at most as many"):
+    with pytest.raises(
+        ConfigError, match=r"model_prompts: found \[5, 13\], with 12 prompts; write at most as many"
+    ):
         drawn(model_prompts=[5, 13])

@@ -11,7 +11,9 @@ from changed_inputs import CONFIG, JUDGED, Walk, rows, walk
 pytestmark = pytest.mark.workflow
 
 
-@pytest.mark.parametrize(("seed", "steps"), [(1, 3), *(pytest.param(seed, 6, marks=pytest.mark.long) for seed in (1, 2))])
+@pytest.mark.parametrize(
+    ("seed", "steps"), [(1, 3), *(pytest.param(seed, 6, marks=pytest.mark.long) for seed in (1, 2))]
+)
 def test_results_are_those_of_a_run_from_nothing_after_any_changes(tmp_path, seed, steps):
     walk(seed, steps, tmp_path)
 
@@ -29,7 +31,9 @@ def built(tmp_path_factory):
 
 @pytest.fixture
 def tiny(built, tmp_path):
-    """The study in a folder of the test's own; the runs from nothing that it is held against serve all tests."""
+    """The study in a folder of the test's own; the runs from nothing that it is held against serve
+    all tests.
+    """
     study = copy.copy(built)
     study.folder, study.files = shutil.copytree(built.folder, tmp_path / "walk"), dict(built.files)
     return study
@@ -45,7 +49,9 @@ def test_changed_setting_counts_although_the_job_has_one_more_output(tiny):
     tiny.run(tiny.folder, CORRELATIONS)
     tiny.write_settings(tiny.folder)
     tiny.run(tiny.folder, CORRELATIONS)  # the import now writes the scores of single raters, too
-    assert (tiny.folder / CORRELATIONS).read_bytes() == tiny.expected()[CORRELATIONS.removeprefix("results/")]
+    assert (tiny.folder / CORRELATIONS).read_bytes() == tiny.expected()[
+        CORRELATIONS.removeprefix("results/")
+    ]
 
 
 def test_replaced_file_is_seen_although_it_is_older(tiny):
@@ -53,4 +59,6 @@ def test_replaced_file_is_seen_although_it_is_older(tiny):
     (tiny.folder / JUDGED).write_text(rows(JUDGED, 1), "utf-8")
     os.utime(tiny.folder / JUDGED, (1e9, 1e9))
     tiny.run(tiny.folder, CORRELATIONS)
-    assert (tiny.folder / CORRELATIONS).read_bytes() == tiny.expected()[CORRELATIONS.removeprefix("results/")]
+    assert (tiny.folder / CORRELATIONS).read_bytes() == tiny.expected()[
+        CORRELATIONS.removeprefix("results/")
+    ]

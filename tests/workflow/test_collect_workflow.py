@@ -1,4 +1,6 @@
-"""Judges asked by the command and by the workflow: the ledger outlives a failed job, and nothing in it is asked twice."""
+"""Judges asked by the command and by the workflow: the ledger outlives a failed job, and nothing in
+it is asked twice.
+"""
 
 import json
 import os
@@ -20,18 +22,40 @@ SECRET = "sk-4f1c0ffee5ecret9"
 def write_plan(folder, mock, **collect):
     prompts = [f"p{n},Question {n}?" for n in range(8)]
     (folder / "prompts.csv").write_text("\n".join(["prompt,text", *prompts]) + "\n")
-    answers = [f"p{n},{model},answer {n} by number {place}" for n in range(8) for place, model in enumerate(MODELS)]
+    answers = [
+        f"p{n},{model},answer {n} by number {place}"
+        for n in range(8)
+        for place, model in enumerate(MODELS)
+    ]
     (folder / "answers.csv").write_text("\n".join(["prompt,model,text", *answers]) + "\n")
     endpoint = {"model": "mock-1", "base_url": mock.url, "key": "MOCK_KEY"}
-    judges = {name: {**endpoint, "sampling": {"temperature": number}} for number, name in enumerate(("one", "two"))}
-    collect = {"prompts": "prompts.csv", "answers": "answers.csv", "judges": judges, "rubrics": ["Helpfulness"], **collect}
-    (folder / "plan.yaml").write_text(json.dumps({"studies": {"ours": {"title": "t", "collect": collect}}}))
+    judges = {
+        name: {**endpoint, "sampling": {"temperature": number}}
+        for number, name in enumerate(("one", "two"))
+    }
+    collect = {
+        "prompts": "prompts.csv",
+        "answers": "answers.csv",
+        "judges": judges,
+        "rubrics": ["Helpfulness"],
+        **collect,
+    }
+    (folder / "plan.yaml").write_text(
+        json.dumps({"studies": {"ours": {"title": "t", "collect": collect}}})
+    )
     return 2 * 3 * 8
 
 
 def recuse(folder, *words, **environment):
     command = [sys.executable, "-m", "recuse", *words]
-    return subprocess.run(command, cwd=folder, env=os.environ | environment, capture_output=True, text=True, timeout=100)
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
 
 
 def test_from_prompts_and_answers_to_ratings_by_the_workflow(tmp_path):
@@ -85,7 +109,13 @@ def test_the_command_asks_once_and_other_commands_read_the_ledger(tmp_path):
 
 def test_answers_that_are_cut_off_are_said(tmp_path):
     with Mock() as mock:
-        write_plan(tmp_path, mock, writers={"four": {"model": "mock-1", "base_url": mock.url, "sampling": {"max_tokens": 5}}})
+        write_plan(
+            tmp_path,
+            mock,
+            writers={
+                "four": {"model": "mock-1", "base_url": mock.url, "sampling": {"max_tokens": 5}}
+            },
+        )
         mock.finish = "length"
         done = recuse(tmp_path, "collect", "plan.yaml", MOCK_KEY=SECRET)
     assert done.returncode == 1
@@ -107,7 +137,8 @@ def test_answers_that_the_command_added_reach_the_workflow(tmp_path):
         assert 0 < missing < number
         mock.share = 0
         assert recuse(folder, "collect", "plan.yaml", MOCK_KEY=SECRET).returncode == 0
-        rest = snakemake(folder, "--cores", "1", *TARGETS, configs=["plan.yaml"])  # no key: nothing is left to ask
+        # No key: nothing is left to ask
+        rest = snakemake(folder, "--cores", "1", *TARGETS, configs=["plan.yaml"])
         assert rest.returncode == 0, rest.stderr
     assert sum(int(row["ratings"]) for row in read_table(folder / TARGETS[1])) == number
     again = snakemake(folder, "--cores", "1", *TARGETS, configs=["plan.yaml"])
@@ -118,12 +149,23 @@ def test_a_design_by_width_stops_early(tmp_path):
     with Mock() as mock:
         prompts = [f"p{n},Question {n}?" for n in range(60)]
         (tmp_path / "prompts.csv").write_text("\n".join(["prompt,text", *prompts]) + "\n")
-        answers = [f"p{n},{model},answer {n} {place}" for n in range(60) for place, model in enumerate(MODELS)]
+        answers = [
+            f"p{n},{model},answer {n} {place}"
+            for n in range(60)
+            for place, model in enumerate(MODELS)
+        ]
         (tmp_path / "answers.csv").write_text("\n".join(["prompt,model,text", *answers]) + "\n")
         judges = {name: {"model": f"mock-{name}", "base_url": mock.url} for name in ("one", "two")}
-        collect = {"prompts": "prompts.csv", "answers": "answers.csv", "judges": judges, "design": {"width": 0.9}}
+        collect = {
+            "prompts": "prompts.csv",
+            "answers": "answers.csv",
+            "judges": judges,
+            "design": {"width": 0.9},
+        }
         collect["rubrics"] = ["Helpfulness"]
-        (tmp_path / "plan.yaml").write_text(json.dumps({"studies": {"ours": {"title": "t", "collect": collect}}}))
+        (tmp_path / "plan.yaml").write_text(
+            json.dumps({"studies": {"ours": {"title": "t", "collect": collect}}})
+        )
         done = recuse(tmp_path, "collect", "plan.yaml")
     assert done.returncode == 0, done.stderr
     asked = done.stdout.count("ratings: ")

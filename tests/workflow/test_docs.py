@@ -1,4 +1,6 @@
-"""The pages of docs: made from the code as it is, and every link of them and of README leads somewhere."""
+"""The pages of docs: made from the code as it is, and every link of them and of README leads
+somewhere.
+"""
 
 import importlib.util
 import json
@@ -11,7 +13,11 @@ from recuse.config.declared.settings import Settings
 from recuse.validation.settings import MonteCarlo
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "workflow/data/README.md"]
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    ROOT / "workflow/data/README.md",
+]
 HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
 
 
@@ -24,12 +30,16 @@ def generate():
 
 @pytest.mark.parametrize("page", ["configuration.md", "functions.md"])
 def test_generated_pages_are_those_of_the_code(page):
-    assert (ROOT / "docs" / page).read_text("utf-8") == generate().pages()[page], "run python docs/generate.py"
+    assert (ROOT / "docs" / page).read_text("utf-8") == generate().pages()[page], (
+        "run python docs/generate.py"
+    )
 
 
 def test_every_key_of_the_configuration_is_described():
     keys = [key for _, _, found in sections() for key in found]
-    undescribed = [path for path, _, words in keys if not words and not path.endswith(("<name>", "[]"))]
+    undescribed = [
+        path for path, _, words in keys if not words and not path.endswith(("<name>", "[]"))
+    ]
     assert len(keys) > 100
     assert undescribed == []
 
@@ -52,14 +62,17 @@ def test_every_function_of_a_page_is_where_it_says(name):
     wrong = [
         f"{module}.{function}"
         for module, function, path in named
-        if Path(path).stem != module or not all(defines(page.parent / path, part) for part in function.split("."))
+        if Path(path).stem != module
+        or not all(defines(page.parent / path, part) for part in function.split("."))
     ]
     assert len(named) > 35
     assert wrong == []
 
 
 def defines(module, name):
-    return re.search(rf"^ *((def|class) {name}\b|{name} = )", module.read_text("utf-8"), re.MULTILINE)
+    return re.search(
+        rf"^ *((def|class) {name}\b|{name} = )", module.read_text("utf-8"), re.MULTILINE
+    )
 
 
 def leads_somewhere(page, link):
@@ -72,7 +85,10 @@ def leads_somewhere(page, link):
 
 def anchors_of(page):
     """Anchors as GitHub makes them: lower case, punctuation dropped, spaces to hyphens."""
-    titles = [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", title) for title in HEADING.findall(page.read_text("utf-8"))]
+    titles = [
+        re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", title)
+        for title in HEADING.findall(page.read_text("utf-8"))
+    ]
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
@@ -85,14 +101,24 @@ def test_the_page_on_python_shows_what_its_code_returns():
             shown = printed or repr(value)
         if kind == "output":
             pattern = re.escape(block).replace(r"\.\.\.", "(?s:.*)")
-            assert re.fullmatch(pattern, "\n".join(map(str.rstrip, shown.rstrip().split("\n")))), shown
+            assert re.fullmatch(pattern, "\n".join(map(str.rstrip, shown.rstrip().split("\n")))), (
+                shown
+            )
 
 
 def test_the_notebook_is_the_page_with_what_its_code_returns():
     kept, made = (
-        json.loads(text) for text in ((ROOT / "docs/notebook.ipynb").read_text("utf-8"), generate().pages()["notebook.ipynb"])
+        json.loads(text)
+        for text in (
+            (ROOT / "docs/notebook.ipynb").read_text("utf-8"),
+            generate().pages()["notebook.ipynb"],
+        )
     )
-    pictures = [output["data"].pop("image/png", None) for cells in (kept, made) for output in outputs_in(cells)]
+    pictures = [
+        output["data"].pop("image/png", None)
+        for cells in (kept, made)
+        for output in outputs_in(cells)
+    ]
     assert sum(picture is not None for picture in pictures) == 2
     assert kept == made, "run python docs/generate.py"
 

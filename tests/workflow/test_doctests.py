@@ -19,13 +19,19 @@ MODULES = sorted(
 
 @pytest.fixture(scope="module")
 def names():
-    """What examples of the API take as made: the ratings of the example, as in the docstring of its module."""
+    """What examples of the API take as made: the ratings of the example, as in the docstring of its
+    module.
+    """
     return {"recuse": recuse, "ratings": ratings_of_example()}
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_examples(module, names):
-    settings = {"extraglobs": names, "optionflags": doctest.NORMALIZE_WHITESPACE} if module == "recuse.api" else {}
+    settings = (
+        {"extraglobs": names, "optionflags": doctest.NORMALIZE_WHITESPACE}
+        if module == "recuse.api"
+        else {}
+    )
     found = doctest.testmod(importlib.import_module(module), **settings)
     assert found.attempted > 0
     assert found.failed == 0

@@ -1,4 +1,6 @@
-"""A run that is killed, several times at moments drawn at random, ends with the bytes of one that was left alone."""
+"""A run that is killed, several times at moments drawn at random, ends with the bytes of one that
+was left alone.
+"""
 
 import base64
 import os
@@ -17,7 +19,8 @@ from workflow_runs import ROOT, copy_project, products, snakemake
 
 pytestmark = pytest.mark.workflow
 KILLS = {False: 3, True: 20}  # in the ordinary run, and with --long
-LONGEST = 1.5  # how long a run may work, as a share of the time that it took to begin: a slow machine has longer
+# How long a run may work, as a share of the time that it took to begin: a slow machine has longer
+LONGEST = 1.5
 TARGETS = (
     "results/mine/tables/check.csv",
     "results/mine/tables/mean_scores.csv",
@@ -28,8 +31,20 @@ TARGETS = (
 
 
 def killed(folder, share):
-    """Start a run and kill it and all its jobs some time after its first job began; False if it was done by then."""
-    command = [sys.executable, "-m", "snakemake", "--nocolor", "--printshellcmds", "--cores", "2", *TARGETS]  # which shows jobs
+    """Start a run and kill it and all its jobs some time after its first job began; False if it was
+    done by then.
+    """
+    # Which shows jobs
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--nocolor",
+        "--printshellcmds",
+        "--cores",
+        "2",
+        *TARGETS,
+    ]
     run = subprocess.Popen(
         [*command, "--configfile", "tests/smoke/config.yaml"],
         cwd=folder,
@@ -53,7 +68,9 @@ def killed(folder, share):
 
 
 def halve_unfinished(folder):
-    """Cut what the killed jobs were to write, whole or not, so that none of it can be taken for whole unseen."""
+    """Cut what the killed jobs were to write, whole or not, so that none of it can be taken for
+    whole unseen.
+    """
     for marker in (folder / ".snakemake" / "incomplete").iterdir():
         output = folder / base64.b64decode(marker.name).decode()
         if output.is_file():
@@ -62,7 +79,9 @@ def halve_unfinished(folder):
 
 @pytest.fixture(scope="module")
 def survivor(project, tmp_path_factory, long):
-    """A folder where the run was killed KILLS times and then left alone; a run that is done sooner begins anew."""
+    """A folder where the run was killed KILLS times and then left alone; a run that is done sooner
+    begins anew.
+    """
     folder, drawn, kills = copy_project(tmp_path_factory.mktemp("killed")), random.Random(7), 0
     while kills < KILLS[long]:
         if killed(folder, drawn.uniform(0, LONGEST)):
@@ -92,7 +111,9 @@ def test_killed_run_ends_with_the_same_bytes(survivor, project):
 
 
 def test_killed_run_leaves_nothing_of_its_own(survivor):
-    assert [path for path in survivor.rglob("*") if path.suffix in (".spill", ".unsorted", ".part")] == []
+    assert [
+        path for path in survivor.rglob("*") if path.suffix in (".spill", ".unsorted", ".part")
+    ] == []
 
 
 def run_of_recuse(folder):
@@ -111,8 +132,19 @@ def test_recuse_lifts_the_lock_of_its_own_killed_run(tmp_path):
             time.sleep(0.05)
         os.killpg(run.pid, signal.SIGKILL)
         run.communicate()
-    plain = [sys.executable, "-P", "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--configfile", "mine.yaml"]
-    refused = subprocess.run([*plain, "--cores", "1", "ours"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    plain = [
+        sys.executable,
+        "-P",
+        "-m",
+        "snakemake",
+        "--snakefile",
+        str(ROOT / "Snakefile"),
+        "--configfile",
+        "mine.yaml",
+    ]
+    refused = subprocess.run(
+        [*plain, "--cores", "1", "ours"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert refused.returncode != 0
     assert "--unlock" in refused.stdout + refused.stderr
     with run_of_recuse(tmp_path) as run:

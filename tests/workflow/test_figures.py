@@ -1,4 +1,6 @@
-"""Which job draws a figure, and which record it leaves, does not depend on what else is asked for."""
+"""Which job draws a figure, and which record it leaves, does not depend on what else is asked
+for.
+"""
 
 import json
 import os
@@ -11,11 +13,32 @@ from workflow_runs import FIGURES, OF_THE_PAPER, copy_project, planned, snakemak
 
 pytestmark = pytest.mark.workflow
 OF_COMPARISONS = {
-    "verdicts": ("verdicts", "verbosity_bias", "score_curves", "alignment_curves", "position", "strengths"),
-    "world": ("verdicts", "position", "bias_jitter", "bias_profile", "bias_by_size", "attack_success", "votes_by_position"),
+    "verdicts": (
+        "verdicts",
+        "verbosity_bias",
+        "score_curves",
+        "alignment_curves",
+        "position",
+        "strengths",
+    ),
+    "world": (
+        "verdicts",
+        "position",
+        "bias_jitter",
+        "bias_profile",
+        "bias_by_size",
+        "attack_success",
+        "votes_by_position",
+    ),
 }
-CONFIGS = {"smoke": [], "mine": [], "verdicts": ["tests/smoke/comparisons.yaml"], "world": ["tests/smoke/comparisons.yaml"]}
-# Of each group of figures, some: with the name of a rule among them, and one that shows another study.
+CONFIGS = {
+    "smoke": [],
+    "mine": [],
+    "verdicts": ["tests/smoke/comparisons.yaml"],
+    "world": ["tests/smoke/comparisons.yaml"],
+}
+# Of each group of figures, some: with the name of a rule among them, and one that shows another
+# study.
 SOME = (
     "fig02_mean_scores",
     "fig03_self_family_bias",
@@ -46,7 +69,9 @@ def verify(folder, study, *configs):
     files = [word for path in ("tests/smoke/config.yaml", *configs) for word in ("--config", path)]
     environment = os.environ | {"PYTHONPATH": str(folder / "workflow" / "lib")}
     command = [sys.executable, "-P", "-m", "recuse", "verify", study, *files]
-    result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    result = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
     assert result.returncode == 0, result.stdout + result.stderr
 
 
@@ -76,7 +101,9 @@ def test_another_format_is_drawn_alone_and_leaves_the_other_records(project):
         path.unlink()  # other tests list these folders
 
 
-@pytest.mark.parametrize(("study", "figure"), [*NEW, *(pytest.param(*each, marks=pytest.mark.long) for each in ALL)])
+@pytest.mark.parametrize(
+    ("study", "figure"), [*NEW, *(pytest.param(*each, marks=pytest.mark.long) for each in ALL)]
+)
 def test_a_figure_then_everything_then_nothing(tmp_path, study, figure):
     folder, configs = copy_project(tmp_path), CONFIGS[study]
     (folder / "changed.yaml").write_text("confidence: 0.8\n", "utf-8")

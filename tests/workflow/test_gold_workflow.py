@@ -1,4 +1,6 @@
-"""A user's files of right and wrong answers, by the lines of docs/own-data.md, and the simulated study, from files to page."""
+"""A user's files of right and wrong answers, by the lines of docs/own-data.md, and the simulated
+study, from files to page.
+"""
 
 import re
 
@@ -12,7 +14,12 @@ from workflow_runs import copy_project, snakemake
 
 pytestmark = pytest.mark.workflow
 PAGE = (ROOT / "docs" / "own-data.md").read_text("utf-8")
-TARGETS = ("results/keyed/tables/gold.csv", "results/keyed/figures/gold.svg", "keyed_pairs", "gold_twin")
+TARGETS = (
+    "results/keyed/tables/gold.csv",
+    "results/keyed/figures/gold.svg",
+    "keyed_pairs",
+    "gold_twin",
+)
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +37,11 @@ def keyed(tmp_path_factory):
 def deciding(results, study, case):
     rows = read_table(results / study / "tables" / "gold.csv")
     assert tuple(rows[0]) == GOLD
-    return {row["term"]: row for row in rows if (row["case"], row["baseline"], row["quantity"]) == (case, "both", "self_bias")}
+    return {
+        row["term"]: row
+        for row in rows
+        if (row["case"], row["baseline"], row["quantity"]) == (case, "both", "self_bias")
+    }
 
 
 def test_what_is_planted_in_a_users_files_is_found(keyed):

@@ -1,4 +1,6 @@
-"""Names that look like code, markup or paths elsewhere, in a folder of spaces and other scripts, are nothing but names."""
+"""Names that look like code, markup or paths elsewhere, in a folder of spaces and other scripts,
+are nothing but names.
+"""
 
 import csv
 import os
@@ -18,9 +20,18 @@ MODELS = {
     "GPT-3.5 Turbo": "O'Neil\u2028<script>alert(1)</script> & <b>",
     "Claude 3 Sonnet": r"$(touch owned) `touch owned`; {{ 7 * 7 }} \ |z| *b* ../../../x",
 }
-DIMENSIONS = {"Tone": "../../Tone {study} $x^2$ 50%", "Usefulness": "__import__('os').system('touch owned')"}
-TITLE = '{wildcards.study} {study} {{ config }} "q" 100% <b>数据</b>\n$(touch owned) __import__("os").system("touch owned")'
-FAMILIES = {name: "F <b>{wildcards.study}</b>\n%" if name.startswith("G") or name == "gpt-4o" else "GPT" for name in MODELS}
+DIMENSIONS = {
+    "Tone": "../../Tone {study} $x^2$ 50%",
+    "Usefulness": "__import__('os').system('touch owned')",
+}
+TITLE = (
+    '{wildcards.study} {study} {{ config }} "q" 100% <b>数据</b>\n$(touch owned)'
+    ' __import__("os").system("touch owned")'
+)
+FAMILIES = {
+    name: "F <b>{wildcards.study}</b>\n%" if name.startswith("G") or name == "gpt-4o" else "GPT"
+    for name in MODELS
+}
 DATASET, TASK_TYPE = "/etc/{dataset} <i>", "../{study}/<t> 数据"
 RATINGS, RATERS = "mes notes 'é' 数据 100%.csv", "évaluateurs $(touch owned) & #1.csv"
 CONFIG = 'ma config "é" 数据.yaml'
@@ -35,14 +46,20 @@ TARGETS = (
 
 
 def files_of_names(folder):
-    """The ratings of the smoke study `mine` under other names, scores of raters, and a configuration of them."""
+    """The ratings of the smoke study `mine` under other names, scores of raters, and a
+    configuration of them.
+    """
     with open(ROOT / "tests" / "smoke" / "ratings.csv", newline="", encoding="utf-8") as file:
         header, *rows = csv.reader(file)
     ratings, raters = [header], [["model", "dimension", "dataset", "prompt_id", "rater", "rating"]]
     for judge, model, gt, _, prompt, rating, length, dimension in rows:
         about = MODELS[model], DIMENSIONS[dimension], DATASET, f"p'{prompt}\"\n{{x}}"
         ratings.append([MODELS[judge], about[0], gt, DATASET, about[3], rating, length, about[1]])
-        raters += [[*about, f"{rater} é", round(float(gt))] for rater in (1, 2)] if judge == "gpt-4o" else []
+        raters += (
+            [[*about, f"{rater} é", round(float(gt))] for rater in (1, 2)]
+            if judge == "gpt-4o"
+            else []
+        )
     for name, table in ((RATINGS, ratings), (RATERS, raters)):
         with open(folder / name, "w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows(table)
@@ -69,7 +86,9 @@ def everything(folder):
 
 @pytest.fixture(scope="module")
 def named(tmp_path_factory):
-    """The folder of a run with all these names, what was there before it and after it, home and temporary folder included."""
+    """The folder of a run with all these names, what was there before it and after it, home and
+    temporary folder included.
+    """
     place = tmp_path_factory.mktemp("names")
     for name in ("home", "tmp", "un dossier – données 数据 & %s"):
         (place / name).mkdir()
@@ -77,9 +96,15 @@ def named(tmp_path_factory):
     (folder / "tests" / "smoke" / "config.yaml").write_text("build: [mine]\n", "utf-8")
     files_of_names(folder)
     before = everything(place)
-    own = {"HOME": str(place / "home"), "TMPDIR": str(place / "tmp"), "XDG_CACHE_HOME": str(place / "home" / ".cache")}
+    own = {
+        "HOME": str(place / "home"),
+        "TMPDIR": str(place / "tmp"),
+        "XDG_CACHE_HOME": str(place / "home" / ".cache"),
+    }
     targets = [f"results/mine/{target}" for target in TARGETS]
-    result = snakemake(folder, "--cores", "2", *targets, configs=[CONFIG], PYTHONDONTWRITEBYTECODE="1", **own)
+    result = snakemake(
+        folder, "--cores", "2", *targets, configs=[CONFIG], PYTHONDONTWRITEBYTECODE="1", **own
+    )
     assert result.returncode == 0, result.stdout + result.stderr
     return folder, before, everything(place)
 
@@ -93,10 +118,17 @@ def test_nothing_is_written_elsewhere_and_nothing_executed(named):
 
 def test_estimates_are_those_of_other_names(named, project):
     def biases(path, name=lambda term: term):
-        return {name(row["term"]): float(row["estimate"]) for row in read_table(path) if row["quantity"] == "self_bias"}
+        return {
+            name(row["term"]): float(row["estimate"])
+            for row in read_table(path)
+            if row["quantity"] == "self_bias"
+        }
 
     ours = biases(named[0] / "results/mine/estimates/main.csv")
-    theirs = biases(project / "results/mine/estimates/main.csv", lambda term: MODELS[{"GPT-4o": "gpt-4o"}.get(term, term)])
+    theirs = biases(
+        project / "results/mine/estimates/main.csv",
+        lambda term: MODELS[{"GPT-4o": "gpt-4o"}.get(term, term)],
+    )
     assert len(ours) == 3
     assert ours == pytest.approx(theirs, abs=1e-12)
 
@@ -109,7 +141,8 @@ def test_names_placeholder_tables_as_they_are(named):
 
 def test_figures_are_drawings_of_the_names(named):
     for figure in ("fig02_mean_scores", "fig03_self_family_bias"):
-        tree = ElementTree.parse(named[0] / f"results/mine/figures/{figure}.svg")  # well-formed, whatever the names are
+        # well-formed, whatever the names are
+        tree = ElementTree.parse(named[0] / f"results/mine/figures/{figure}.svg")
         tags = {re.sub(r"\{.*\}", "", element.tag) for element in tree.iter()}
         assert "script" not in tags
         assert "path" in tags

@@ -1,4 +1,6 @@
-"""The wheel works alone: its commands in a folder elsewhere, and its workflow as a module of another."""
+"""The wheel works alone: its commands in a folder elsewhere, and its workflow as a module of
+another.
+"""
 
 import os
 import subprocess
@@ -42,7 +44,16 @@ rule length:
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
+    command = [
+        sys.executable,
+        "-m",
+        "hatchling",
+        "build",
+        "--target",
+        "wheel",
+        "--directory",
+        str(folder),
+    ]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     return next(folder.glob("recuse-*.whl"))
 
@@ -61,7 +72,9 @@ def run(site, tmp_path):
     def run_module(*words, status=0):
         command = [sys.executable, "-P", "-m", *map(str, words)]
         settings = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": str(site)}}
-        result = subprocess.run(command, **settings, capture_output=True, text=True, check=False, timeout=600)
+        result = subprocess.run(
+            command, **settings, capture_output=True, text=True, check=False, timeout=600
+        )
         assert result.returncode == status, result.stdout + result.stderr
         return result.stdout, result.stderr
 
@@ -70,8 +83,12 @@ def run(site, tmp_path):
 
 def test_the_wheel_holds_every_file_that_the_workflow_reads(site):
     def files(folder):
-        paths = (path for part in PARTS for path in ([folder / part, *(folder / part).rglob("*")]))
-        return {str(path.relative_to(folder)) for path in paths if path.is_file() and "__pycache__" not in path.parts}
+        paths = (path for part in PARTS for path in [folder / part, *(folder / part).rglob("*")])
+        return {
+            str(path.relative_to(folder))
+            for path in paths
+            if path.is_file() and "__pycache__" not in path.parts
+        }
 
     assert files(site / "recuse" / "project") == files(ROOT)
     assert {path.name for path in site.iterdir()} == {
@@ -83,19 +100,33 @@ def test_the_wheel_holds_every_file_that_the_workflow_reads(site):
 
 def test_commands_of_an_installed_package(run, tmp_path):
     stdout, _ = run("recuse", "example")
-    assert stdout == "Copied judged.csv, human.csv and mine.yaml. Next: recuse check mine.yaml; recuse run mine.yaml\n"
+    assert (
+        stdout
+        == "Copied judged.csv, human.csv and mine.yaml. Next: recuse check mine.yaml; recuse run"
+        " mine.yaml\n"
+    )
     assert {path.name for path in tmp_path.iterdir()} == {"judged.csv", "human.csv", "mine.yaml"}
     _, stderr = run("recuse", "example", status=1)
-    assert stderr == "error: judged.csv: is already there; name another folder, as in `recuse example <folder>`\n"
+    assert (
+        stderr == "error: judged.csv: is already there; name another folder, as in `recuse example"
+        " <folder>`\n"
+    )
     stdout, _ = run("recuse", "check", "mine.yaml")
     assert stdout.startswith("ours: what these ratings support\n")
     stdout, _ = run("recuse", "import", "mine.yaml", "--output", "all.csv")
-    assert stdout == "judged.csv: rows: 3,600\njudged.csv: value 'ERROR': 108\nhuman.csv: scores: 1,440\nWritten: all.csv\n"
+    assert (
+        stdout == "judged.csv: rows: 3,600\njudged.csv: value 'ERROR': 108\nhuman.csv: scores:"
+        " 1,440\nWritten: all.csv\n"
+    )
     assert len((tmp_path / "all.csv").read_text("utf-8").splitlines()) == 3601
     stdout, _ = run("recuse", "run", "mine.yaml", "--", "--dry-run")
     assert "Write the report of ours." in stdout
     _, stderr = run("recuse", "run", "mine.yaml", "--study", "our", status=1)
-    assert stderr == "error: config: --study: 'our' is not one of studies and comparisons; did you mean 'ours'?\n"
+    assert (
+        stderr
+        == "error: config: --study: 'our' is not one of studies and comparisons; did you mean"
+        " 'ours'?\n"
+    )
 
 
 def test_a_module_of_another_workflow_draws_one_figure(run, site, tmp_path):
@@ -105,8 +136,12 @@ def test_a_module_of_another_workflow_draws_one_figure(run, site, tmp_path):
     snakefile = site / "recuse" / "project" / "Snakefile"
     (tmp_path / "Snakefile").write_text(OTHER.format(snakefile=snakefile), "utf-8")
     (tmp_path / "scripts").mkdir()  # of which one imports the other
-    (tmp_path / "scripts" / "length.py").write_text("import sys\nfrom lengths import length\n\nprint(length(sys.argv[1]))\n")
-    (tmp_path / "scripts" / "lengths.py").write_text("def length(path):\n    return len(open(path).read())\n")
+    (tmp_path / "scripts" / "length.py").write_text(
+        "import sys\nfrom lengths import length\n\nprint(length(sys.argv[1]))\n"
+    )
+    (tmp_path / "scripts" / "lengths.py").write_text(
+        "def length(path):\n    return len(open(path).read())\n"
+    )
     run("snakemake", "--cores", "1")
     assert int((tmp_path / "length.txt").read_text("utf-8")) > 10_000
     figures = {path.stem for path in (tmp_path / "results" / "ours" / "figures").iterdir()}
@@ -114,7 +149,14 @@ def test_a_module_of_another_workflow_draws_one_figure(run, site, tmp_path):
     assert "fig04_slices" not in figures  # of another job
     _, stderr = run("snakemake", "--cores", "1")
     assert "Nothing to be done" in stderr
-    prefixed = (tmp_path / "Snakefile").read_text("utf-8").replace('["judges"]', '["judges"]\n    prefix: "sub"')
+    prefixed = (
+        (tmp_path / "Snakefile")
+        .read_text("utf-8")
+        .replace('["judges"]', '["judges"]\n    prefix: "sub"')
+    )
     (tmp_path / "Snakefile").write_text(prefixed, "utf-8")
     _, stderr = run("snakemake", "--cores", "1", status=1)
-    assert "recuse: found `prefix:`; leave it out, as results have the names of their studies: results/<study>/" in stderr
+    assert (
+        "recuse: found `prefix:`; leave it out, as results have the names of their studies:"
+        " results/<study>/" in stderr
+    )

@@ -40,13 +40,17 @@ def also_long(*parameters):
 
 
 def after(*changed, of=STUDIES):
-    """Jobs that some studies need when these are to be done again, they and all that follows: job -> how many."""
+    """Jobs that some studies need when these are to be done again, they and all that follows: job
+    -> how many.
+    """
     jobs = Counter()
     for study in of:
         found, new = set(), set(changed) & STUDIES[study]
         while new:
             found |= new
-            new = {reader for job in new for reader in READ_BY.get(job, ())} & STUDIES[study] - found
+            new = {reader for job in new for reader in READ_BY.get(job, ())} & STUDIES[
+                study
+            ] - found
         jobs.update(found)
     return jobs
 
@@ -67,7 +71,9 @@ def test_nothing_to_do_when_all_is_there_or_merely_touched(project):
         ("scripts/figure.py", DRAWN, BOTH),
     ],
 )
-def test_edited_module_redraws_the_figures_of_studies_that_it_draws(project, edit, file, jobs, studies):
+def test_edited_module_redraws_the_figures_of_studies_that_it_draws(
+    project, edit, file, jobs, studies
+):
     edit(f"workflow/{file}", "\n# changed\n")
     assert planned(project) == after(*jobs, of=studies)
 
@@ -141,13 +147,17 @@ def test_changed_setting_reruns_what_reads_it(project, overlay, setting, jobs):
     assert planned(project, configs=[OVERLAY]) == jobs
 
 
-@pytest.mark.parametrize("file", ["report/report.css", "report/fig05_correlations.rst", "lib/recuse/report/answers.py"])
+@pytest.mark.parametrize(
+    "file", ["report/report.css", "report/fig05_correlations.rst", "lib/recuse/report/answers.py"]
+)
 def test_report_alone_is_written_again_for_its_own_parts_and_captions(project, edit, file):
     edit(f"workflow/{file}", "\n# changed\n")
     assert planned(project, aside=()) == {"page": 2}
 
 
-def test_report_is_written_again_where_it_tells_of_a_setting_or_of_what_is_made_again(project, overlay):
+def test_report_is_written_again_where_it_tells_of_a_setting_or_of_what_is_made_again(
+    project, overlay
+):
     overlay("studies: {smoke: {title: renamed}}\nmirror: elsewhere\n")
     assert planned(project, configs=[OVERLAY], aside=())["page"] == 1
 

@@ -1,4 +1,6 @@
-"""Rules: the code of a script, and what jobs ask of a cluster, more at each attempt and for larger files."""
+"""Rules: the code of a script, and what jobs ask of a cluster, more at each attempt and for larger
+files.
+"""
 
 import subprocess
 import sys
@@ -20,7 +22,11 @@ def in_project(monkeypatch):
 def test_code_of_a_script_is_what_it_imports_directly_and_through_others():
     code = code_of("gather_cells.py")
     assert code == sorted(code)
-    assert {"workflow/scripts/gather_cells.py", f"{LIBRARY}/data/cells.py", f"{LIBRARY}/base/database.py"} <= set(code)
+    assert {
+        "workflow/scripts/gather_cells.py",
+        f"{LIBRARY}/data/cells.py",
+        f"{LIBRARY}/base/database.py",
+    } <= set(code)
     assert f"{LIBRARY}/model/fit.py" not in code
 
 
@@ -39,7 +45,9 @@ for script in sorted(Path("workflow/scripts").glob("*.py")):
 def test_code_of_every_script_is_all_that_its_import_loads():
     """Against the interpreter, which does not load what is imported inside functions."""
     environment = {"PYTHONPATH": str(ROOT / "workflow" / "lib")}
-    run = subprocess.run([sys.executable, "-c", LOADED], env=environment, capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", LOADED], env=environment, capture_output=True, text=True, check=True
+    )
     loaded = {script: files for script, *files in map(str.split, run.stdout.splitlines())}
     assert len(loaded) > 30
     for script, files in loaded.items():
@@ -48,7 +56,11 @@ def test_code_of_every_script_is_all_that_its_import_loads():
 
 def test_code_of_a_script_with_a_module_by_name():
     code = code_of("gather_cells.py", "recuse.plot.scores")
-    assert {*code_of("gather_cells.py"), f"{LIBRARY}/plot/scores.py", f"{LIBRARY}/plot/style.py"} <= set(code)
+    assert {
+        *code_of("gather_cells.py"),
+        f"{LIBRARY}/plot/scores.py",
+        f"{LIBRARY}/plot/style.py",
+    } <= set(code)
     assert f"{LIBRARY}/plot/slices.py" not in code
     assert code_of("gather_cells.py", "recuse.plot.scores:mean_scores") == code
 

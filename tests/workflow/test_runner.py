@@ -50,14 +50,25 @@ def job(tmp_path, monkeypatch):
     (tmp_path / "logs").mkdir()
     (tmp_path / "cells.parquet").write_bytes(b"cells")
     return SimpleNamespace(
-        input=named_files(InputFiles, {"cells": "cells.parquet", "ratings": ["1.parquet"], "raters": []}),
-        output=named_files(OutputFiles, {"remarks": str(tmp_path / "remarks.csv"), "estimates": ["main.csv", "gam.csv"]}),
+        input=named_files(
+            InputFiles, {"cells": "cells.parquet", "ratings": ["1.parquet"], "raters": []}
+        ),
+        output=named_files(
+            OutputFiles,
+            {"remarks": str(tmp_path / "remarks.csv"), "estimates": ["main.csv", "gam.csv"]},
+        ),
         params=Params(fromdict={"seed": None, "specs": {"main": {}}, "contents": CONTENTS}),
         rule="fit",
         wildcards=Wildcards(fromdict={"study": "twin"}),
         resources=ResourceList(fromdict={"mem_mb": 1000}),
         log=[str(tmp_path / "logs" / "fit.log")],
-        config={"memory_limit": "1GB", "line_limit": "2MB", "hash_always": False, "studies": {"twin": {}}, "comparisons": {}},
+        config={
+            "memory_limit": "1GB",
+            "line_limit": "2MB",
+            "hash_always": False,
+            "studies": {"twin": {}},
+            "comparisons": {},
+        },
     )
 
 
@@ -103,13 +114,16 @@ def test_script_runs_within_its_log_and_memory(job, tmp_path, capsys):
     def fit(*, remarks):
         print("2 specs")
         (limit, folder), *_ = (
-            connect().sql("select current_setting('memory_limit'), current_setting('temp_directory')").fetchall()
+            connect()
+            .sql("select current_setting('memory_limit'), current_setting('temp_directory')")
+            .fetchall()
         )
         (tmp_path / remarks).write_text(f"{limit} {folder}")
 
     run(fit, job)
     assert (tmp_path / "logs" / "fit.log").read_text() == "2 specs\n"
-    assert (tmp_path / "remarks.csv").read_text() == f"572.2 MiB {tmp_path}/logs/fit.log.spill"  # 0.6 of 1000 MB
+    # 0.6 of 1000 MB
+    assert (tmp_path / "remarks.csv").read_text() == f"572.2 MiB {tmp_path}/logs/fit.log.spill"
     assert capsys.readouterr().out == ""
     assert not (tmp_path / "logs" / "fit.log.spill").exists()
 
@@ -148,8 +162,14 @@ def test_error_of_the_project_is_one_sentence_in_the_log_and_on_the_terminal(job
 @pytest.mark.parametrize(
     ("error", "message"),
     [
-        (PermissionError(13, "Permission denied", "a.csv"), "error: a.csv: Permission denied; allow access, or name another"),
-        (OSError(27, "File too large", "a.csv"), "error: a.csv: File too large; the system limits the size of files: raise"),
+        (
+            PermissionError(13, "Permission denied", "a.csv"),
+            "error: a.csv: Permission denied; allow access, or name another",
+        ),
+        (
+            OSError(27, "File too large", "a.csv"),
+            "error: a.csv: File too large; the system limits the size of files: raise",
+        ),
         (KeyError("x" * 5000), "error: KeyError in runner.py, line "),
     ],
 )
@@ -163,7 +183,9 @@ def test_any_other_error_is_one_sentence_too(job, tmp_path, capsys, error, messa
     assert text.startswith(message)
     assert text.count("\n") == 1
     assert len(text) < 600
-    assert ("Traceback" in (tmp_path / "logs" / "fit.log").read_text()) == isinstance(error, KeyError)
+    assert ("Traceback" in (tmp_path / "logs" / "fit.log").read_text()) == isinstance(
+        error, KeyError
+    )
 
 
 def test_record_of_what_a_job_read_and_wrote(job, tmp_path):

@@ -1,4 +1,6 @@
-"""A folder of parts as a study of three shards, run by Snakemake beside the same study in one piece."""
+"""A folder of parts as a study of three shards, run by Snakemake beside the same study in one
+piece.
+"""
 
 import os
 import re
@@ -18,7 +20,8 @@ studies:
   scattered: {<<: *study, shards: 3}
 inference: {replicates: 100}
 """
-TABLES = ("estimates/main", "tables/idiosyncrasy", "tables/leaderboard", "tables/conclusions")  # and what they are made of
+# And what they are made of
+TABLES = ("estimates/main", "tables/idiosyncrasy", "tables/leaderboard", "tables/conclusions")
 NUMBERS = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 CHECKS = [f"results/scattered/checked/{part}.rows.parquet" for part in (1, 2, 3)]
 ONWARDS = {"plan_shards": 1, "shard": 3, "gather_cells": 1, "fit": 1}
@@ -26,15 +29,23 @@ ONWARDS = {"plan_shards": 1, "shard": 3, "gather_cells": 1, "fit": 1}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Four parts, one larger than the others, each with rows of every prompt; both studies made of them."""
+    """Four parts, one larger than the others, each with rows of every prompt; both studies made of
+    them.
+    """
     folder = copy_project(tmp_path_factory.mktemp("a project of shards"))
     (folder / "parts").mkdir()
     rows = f"from '{folder}/tests/smoke/ratings.csv'"
     for part in range(4):
         condition = f"hash(judge, model, prompt_id) % 5 in ({part}{', 4' if part == 1 else ''})"
-        duckdb.sql(f"copy ({rows} where {condition}) to '{folder}/parts/{part}.parquet' (format parquet)")
+        duckdb.sql(
+            f"copy ({rows} where {condition}) to '{folder}/parts/{part}.parquet' (format parquet)"
+        )
     (folder / "studies.yaml").write_text(STUDIES, "utf-8")
-    result = run(folder, *(f"results/{study}/{table}.csv" for study in ("whole", "scattered") for table in TABLES), "--notemp")
+    result = run(
+        folder,
+        *(f"results/{study}/{table}.csv" for study in ("whole", "scattered") for table in TABLES),
+        "--notemp",
+    )
     assert result.returncode == 0, result.stdout + result.stderr
     return folder
 
@@ -44,11 +55,16 @@ def run(folder, *targets):
 
 
 def plan(folder, *arguments):
-    return planned(folder, "results/scattered/estimates/main.csv", *arguments, configs=["studies.yaml"])
+    return planned(
+        folder, "results/scattered/estimates/main.csv", *arguments, configs=["studies.yaml"]
+    )
 
 
 def test_prompts_straddle_parts(folder):
-    parts = duckdb.sql(f"select count(distinct filename) from read_parquet('{folder}/parts/*.parquet') group by prompt_id")
+    parts = duckdb.sql(
+        f"select count(distinct filename) from read_parquet('{folder}/parts/*.parquet') group by"
+        " prompt_id"
+    )
     assert min(parts.fetchall())[0] > 1
 
 
@@ -56,7 +72,11 @@ def test_shards_give_what_one_piece_gives(folder):
     """Bytes for what is made of cells; numbers to rounding where lengths are summed over rows."""
     everything = products(folder)
     whole, scattered = (
-        {path.removeprefix(f"{study}/"): content for path, content in everything.items() if path.startswith(f"{study}/")}
+        {
+            path.removeprefix(f"{study}/"): content
+            for path, content in everything.items()
+            if path.startswith(f"{study}/")
+        }
         for study in ("whole", "scattered")
     )
     for files in (whole, scattered):
@@ -65,42 +85,73 @@ def test_shards_give_what_one_piece_gives(folder):
     assert whole.keys() - scattered.keys() == {"ratings.parquet"}
     assert {path.split("/")[0] for path in scattered.keys() - whole.keys()} == {"checked", "shards"}
     assert scattered["cells.parquet"] == whole["cells.parquet"]
-    assert scattered["tables/completeness.csv"] == whole["tables/completeness.csv"].replace(b"whole,", b"scattered,")
-    rows = f"from read_parquet({[f'{folder}/results/scattered/shards/{shard}-of-3/ratings.parquet' for shard in (1, 2, 3)]})"
-    assert duckdb.sql(rows).fetchall() == duckdb.sql(f"from '{folder}/results/whole/ratings.parquet'").fetchall()
+    assert scattered["tables/completeness.csv"] == whole["tables/completeness.csv"].replace(
+        b"whole,", b"scattered,"
+    )
+    rows = (
+        "from"
+        f" read_parquet({[f'{folder}/results/scattered/shards/{shard}-of-3/ratings.parquet' for shard in (1, 2, 3)]})"
+    )
+    assert (
+        duckdb.sql(rows).fetchall()
+        == duckdb.sql(f"from '{folder}/results/whole/ratings.parquet'").fetchall()
+    )
     assert len(whole) > 40
-    debiased = [duckdb.sql(f"from '{folder}/results/{study}/debiased.parquet'").fetchall() for study in ("whole", "scattered")]
+    debiased = [
+        duckdb.sql(f"from '{folder}/results/{study}/debiased.parquet'").fetchall()
+        for study in ("whole", "scattered")
+    ]
     assert debiased[0] == debiased[1]
     for path in (path for path in whole if path.endswith(".csv")):
         # The strength of the length is a small difference of sums.
         tolerance = 1e-9 if path in ("tables/sensitivity.csv", "tables/conclusions.csv") else 1e-12
-        ours, theirs = (read_table(folder / "results" / study / path) for study in ("scattered", "whole"))
+        ours, theirs = (
+            read_table(folder / "results" / study / path) for study in ("scattered", "whole")
+        )
         assert len(ours) == len(theirs)
         for one, other in zip(ours, theirs, strict=True):
             for column, value in other.items():
                 if NUMBERS.fullmatch(value):
-                    assert float(one[column]) == pytest.approx(float(value), rel=0, abs=tolerance), (path, column)
+                    assert float(one[column]) == pytest.approx(
+                        float(value), rel=0, abs=tolerance
+                    ), (path, column)
                 else:
                     assert one[column] == value.replace("whole", "scattered")
 
 
 def test_parts_are_dealt_to_checks_in_turn(folder):
-    rows = [duckdb.sql(f"select count(*) from '{folder}/{path}'").fetchall()[0][0] for path in CHECKS]
-    parts = [duckdb.sql(f"select count(*) from '{folder}/parts/{part}.parquet'").fetchall()[0][0] for part in range(4)]
+    rows = [
+        duckdb.sql(f"select count(*) from '{folder}/{path}'").fetchall()[0][0] for path in CHECKS
+    ]
+    parts = [
+        duckdb.sql(f"select count(*) from '{folder}/parts/{part}.parquet'").fetchall()[0][0]
+        for part in range(4)
+    ]
     assert rows == [parts[0] + parts[3], parts[1], parts[2]]
 
 
 def test_only_what_concerns_a_changed_part_is_made_again(folder, tmp_path):
-    """With the checked rows kept, one check, also of a part that grows; without, all of them; none where nothing changed."""
+    """With the checked rows kept, one check, also of a part that grows; without, all of them; none
+    where nothing changed.
+    """
     assert plan(folder) == {}
     os.utime(folder / "parts" / "1.parquet")
     assert plan(folder) == {}
     shutil.copy(folder / "parts" / "1.parquet", tmp_path)
     try:
-        duckdb.sql(f"copy (from '{tmp_path}/1.parquet' offset 5) to '{folder}/parts/1.parquet' (format parquet)")
+        duckdb.sql(
+            f"copy (from '{tmp_path}/1.parquet' offset 5) to '{folder}/parts/1.parquet' (format"
+            " parquet)"
+        )
         assert plan(folder) == {"check_part": 1, **ONWARDS}
-        rows = f"select * replace (prompt_id || i as prompt_id) from '{tmp_path}/1.parquet', range(9) as times(i)"
-        duckdb.sql(f"copy (select * exclude (i) from ({rows})) to '{folder}/parts/1.parquet' (format parquet)")
+        rows = (
+            f"select * replace (prompt_id || i as prompt_id) from '{tmp_path}/1.parquet', range(9)"
+            " as times(i)"
+        )
+        duckdb.sql(
+            f"copy (select * exclude (i) from ({rows})) to '{folder}/parts/1.parquet' (format"
+            " parquet)"
+        )
         assert plan(folder) == {"check_part": 1, **ONWARDS}
         for path in (folder / "results" / "scattered" / "checked").iterdir():
             path.rename(tmp_path / path.name)
@@ -129,7 +180,10 @@ def test_a_part_after_the_others_is_checked_with_one_of_them(folder):
         ("shards/0-of-3/ratings.parquet", "shards: 3; ask for 1-of-3 to 3-of-3"),
         ("shards/1-of-2/counts.parquet", "shards: 3; ask for 1-of-3 to 3-of-3"),
         ("shards/01-of-3/ratings.parquet", "shards: 3; ask for 1-of-3 to 3-of-3"),
-        ("checked/4.rows.parquet", "the raw files of scattered are checked by 3 jobs; ask for 1 to 3"),
+        (
+            "checked/4.rows.parquet",
+            "the raw files of scattered are checked by 3 jobs; ask for 1 to 3",
+        ),
     ],
 )
 def test_a_shard_or_a_check_that_there_is_not(folder, path, said):
@@ -141,21 +195,34 @@ def test_a_shard_or_a_check_that_there_is_not(folder, path, said):
 
 def test_fault_in_a_part_is_named_and_leaves_nothing(folder):
     part = folder / "parts" / "9.parquet"
-    duckdb.sql(f"copy (select * replace (9 as rating) from '{folder}/parts/0.parquet' limit 1) to '{part}' (format parquet)")
+    duckdb.sql(
+        f"copy (select * replace (9 as rating) from '{folder}/parts/0.parquet' limit 1) to '{part}'"
+        " (format parquet)"
+    )
     try:
         result = run(folder, "results/scattered/estimates/main.csv")
     finally:
         part.unlink()
     assert result.returncode == 1
-    assert "parts/9.parquet, row 1, column rating: found '9', which is off the scale" in result.stderr
-    assert not [path for path in folder.rglob("*") if path.suffix in (".spill", ".unsorted", ".part")]
+    assert (
+        "parts/9.parquet, row 1, column rating: found '9', which is off the scale" in result.stderr
+    )
+    assert not [
+        path for path in folder.rglob("*") if path.suffix in (".spill", ".unsorted", ".part")
+    ]
 
 
 def test_another_number_of_shards_takes_in_none_of_those_before(folder):
     (folder / "more.yaml").write_text("studies: {scattered: {shards: 10}}\n", "utf-8")
-    shards = [f"results/scattered/shards/{shard:02}-of-10/ratings.parquet" for shard in range(1, 11)]
+    shards = [
+        f"results/scattered/shards/{shard:02}-of-10/ratings.parquet" for shard in range(1, 11)
+    ]
     result = snakemake(folder, "--cores", "2", *shards, configs=["studies.yaml", "more.yaml"])
     assert result.returncode == 0, result.stdout + result.stderr
-    rows = f"from '{folder}/results/scattered/shards/*-of-10/ratings.parquet'"  # in the order of their names
-    assert duckdb.sql(rows).fetchall() == duckdb.sql(f"from '{folder}/results/whole/ratings.parquet'").fetchall()
+    # In the order of their names
+    rows = f"from '{folder}/results/scattered/shards/*-of-10/ratings.parquet'"
+    assert (
+        duckdb.sql(rows).fetchall()
+        == duckdb.sql(f"from '{folder}/results/whole/ratings.parquet'").fetchall()
+    )
     assert (folder / "results/scattered/shards/3-of-3/ratings.parquet").is_file()

@@ -1,5 +1,5 @@
-"""The smoke studies on a real SLURM: jobs that fail are made again or reported, shards are jobs of their own, and the bytes
-are those of one machine.
+"""The smoke studies on a real SLURM: jobs that fail are made again or reported, shards are jobs of
+their own, and the bytes are those of one machine.
 """
 
 import threading
@@ -11,23 +11,45 @@ from workflow_runs import copy_project, products, snakemake
 pytestmark = [pytest.mark.workflow, pytest.mark.slurm]
 pytest_plugins = ["slurm_cluster"]
 
-PROFILE = ("--workflow-profile", "workflow/profiles/slurm", "--cores", "2", "--slurm-init-seconds-before-status-checks", "2")
+PROFILE = (
+    "--workflow-profile",
+    "workflow/profiles/slurm",
+    "--cores",
+    "2",
+    "--slurm-init-seconds-before-status-checks",
+    "2",
+)
 FIGURES = [f"results/{study}/figures/fig03_self_family_bias.svg" for study in ("smoke", "mine")]
-TABLES = [f"results/{table}.csv" for table in ("smoke/tables/recovery", "smoke/tables/agreement", "mine/tables/correlations")]
-OF_SHARDS = [f"results/smoke/{table}.csv" for table in ("tables/recovery", "tables/agreement", "tables/completeness")]
-# All rules of the job that makes the tables of `mine`; that of `smoke` has enough for it simulates, too.
-TOO_LITTLE_AT_FIRST = [f"{rule}:mem_mb=60 if attempt == 1 else 1000" for rule in ("ratings", "fit", "describe")]
+TABLES = [
+    f"results/{table}.csv"
+    for table in ("smoke/tables/recovery", "smoke/tables/agreement", "mine/tables/correlations")
+]
+OF_SHARDS = [
+    f"results/smoke/{table}.csv"
+    for table in ("tables/recovery", "tables/agreement", "tables/completeness")
+]
+# All rules of the job that makes the tables of `mine`; that of `smoke` has enough for it simulates,
+# too.
+TOO_LITTLE_AT_FIRST = [
+    f"{rule}:mem_mb=60 if attempt == 1 else 1000" for rule in ("ratings", "fit", "describe")
+]
 FIGURE_OF_TWIN = "results/twin/figures/fig03_self_family_bias.svg"
 
 
 @pytest.fixture
 def kill_first(cluster):
-    """Kill the first job of a group as soon as it runs, from the side; tells its number in a list, once it did."""
+    """Kill the first job of a group as soon as it runs, from the side; tells its number in a list,
+    once it did.
+    """
     stop, killed, threads = threading.Event(), [], []
 
     def wait_and_kill(group):
         while not (stop.wait(0.2) or killed):
-            killed[:] = [number for number, job in cluster.jobs().items() if (job.name, job.state) == (group, "RUNNING")]
+            killed[:] = [
+                number
+                for number, job in cluster.jobs().items()
+                if (job.name, job.state) == (group, "RUNNING")
+            ]
         for number in killed:
             cluster.call("scancel", number)
 
@@ -43,15 +65,32 @@ def kill_first(cluster):
 
 
 @pytest.mark.long
-def test_killed_jobs_are_made_again_and_give_the_bytes_of_a_local_run(cluster, project, kill_first, tmp_path):
+def test_killed_jobs_are_made_again_and_give_the_bytes_of_a_local_run(
+    cluster, project, kill_first, tmp_path
+):
     folder = copy_project(tmp_path)
     killed = kill_first("figures_smoke")
-    run = snakemake(folder, *PROFILE, *FIGURES, *TABLES, "--set-resources", *TOO_LITTLE_AT_FIRST, **cluster.environment)
+    run = snakemake(
+        folder,
+        *PROFILE,
+        *FIGURES,
+        *TABLES,
+        "--set-resources",
+        *TOO_LITTLE_AT_FIRST,
+        **cluster.environment,
+    )
     assert run.returncode == 0, run.stdout + run.stderr
     jobs = cluster.jobs()
     assert jobs[killed[0]].state == "CANCELLED"
     assert sorted(job.name for job in jobs.values()) == [
-        *("figures_mine", "figures_smoke", "figures_smoke", "tables_mine", "tables_mine", "tables_smoke")
+        *(
+            "figures_mine",
+            "figures_smoke",
+            "figures_smoke",
+            "tables_mine",
+            "tables_mine",
+            "tables_smoke",
+        )
     ]
     short_of_memory, made = (job for job in jobs.values() if job.name == "tables_mine")
     assert (short_of_memory.memory, made.memory) == ("120M", "2000M")  # two rules side by side
@@ -71,7 +110,10 @@ def test_the_twin_then_one_figure_and_nothing_is_left_to_do_locally(cluster, tmp
     assert names == ["figures_twin", "tables_helm", "tables_twin"]
     assert (folder / "results/twin/report.html").is_file()
     again = snakemake(folder, *PROFILE, FIGURE_OF_TWIN, **cluster.environment)
-    for local in (again, *(snakemake(folder, "--cores", "1", target) for target in (FIGURE_OF_TWIN, "twin"))):
+    for local in (
+        again,
+        *(snakemake(folder, "--cores", "1", target) for target in (FIGURE_OF_TWIN, "twin")),
+    ):
         assert local.returncode == 0, local.stdout + local.stderr
         assert "Nothing to be done" in local.stdout + local.stderr
 
@@ -81,16 +123,24 @@ def test_job_that_fails_for_good_is_reported(cluster, tmp_path):
     path = folder / "tests" / "smoke" / "ratings.csv"
     path.write_text(path.read_text("utf-8").replace(",t0,", ",t0,9", 1), "utf-8")
     before = cluster.jobs()
-    run = snakemake(folder, *PROFILE, "results/mine/estimates/main.csv", "--retries", "0", **cluster.environment)
+    run = snakemake(
+        folder, *PROFILE, "results/mine/estimates/main.csv", "--retries", "0", **cluster.environment
+    )
     assert run.returncode == 1
-    assert [job.state for number, job in cluster.jobs().items() if number not in before] == ["FAILED"]
+    assert [job.state for number, job in cluster.jobs().items() if number not in before] == [
+        "FAILED"
+    ]
     assert "results/mine/logs/ratings.log" in run.stderr
-    assert "error: tests/smoke/ratings.csv, line " in (folder / "results/mine/logs/ratings.log").read_text("utf-8")
+    assert "error: tests/smoke/ratings.csv, line " in (
+        folder / "results/mine/logs/ratings.log"
+    ).read_text("utf-8")
 
 
 @pytest.mark.long
 def test_shards_are_jobs_of_their_own(cluster, tmp_path_factory):
-    """A simulated study, whose raw files and tables would otherwise be one job, with the shards between them."""
+    """A simulated study, whose raw files and tables would otherwise be one job, with the shards
+    between them.
+    """
     folders = [copy_project(tmp_path_factory.mktemp(name)) for name in ("here", "there")]
     for folder in folders:
         (folder / "shards.yaml").write_text("studies: {smoke: {shards: 3}}\n", "utf-8")
@@ -99,7 +149,15 @@ def test_shards_are_jobs_of_their_own(cluster, tmp_path_factory):
     run = snakemake(there, *PROFILE, *OF_SHARDS, configs=["shards.yaml"], **cluster.environment)
     assert run.returncode == 0, run.stdout + run.stderr
     names = sorted(job.name for number, job in cluster.jobs().items() if number not in before)
-    assert names == ["check_part", "plan_shards", "raw_smoke_simulate_for_shards", "shard", "shard", "shard", "tables_smoke"]
+    assert names == [
+        "check_part",
+        "plan_shards",
+        "raw_smoke_simulate_for_shards",
+        "shard",
+        "shard",
+        "shard",
+        "tables_smoke",
+    ]
     run = snakemake(here, "--cores", "2", *OF_SHARDS, configs=["shards.yaml"])
     assert run.returncode == 0, run.stdout + run.stderr
     ours, theirs = products(here), products(there)

@@ -1,4 +1,6 @@
-"""The workflow started by the command: Snakemake ends its jobs itself, and its exit status is the command's."""
+"""The workflow started by the command: Snakemake ends its jobs itself, and its exit status is the
+command's.
+"""
 
 import json
 import os
@@ -64,7 +66,9 @@ def ended():
 
 def note(process, began, host=None):
     RUNNING.parent.mkdir(exist_ok=True)
-    RUNNING.write_text(json.dumps({"host": host or platform.node(), "process": process, "began": began}))
+    RUNNING.write_text(
+        json.dumps({"host": host or platform.node(), "process": process, "began": began})
+    )
 
 
 def test_a_lock_is_abandoned_if_its_process_ran_here_and_has_ended(tmp_path, monkeypatch, ended):

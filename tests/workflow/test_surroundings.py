@@ -1,4 +1,6 @@
-"""What lies in the working folder or is set in the environment, but is no setting of the project, changes no byte."""
+"""What lies in the working folder or is set in the environment, but is no setting of the project,
+changes no byte.
+"""
 
 import csv
 import os
@@ -16,7 +18,11 @@ from conftest import ROOT
 from workflow_runs import FIGURES, copy_project, products
 
 pytestmark = pytest.mark.workflow
-IN_OTHER_FORMATS = tuple(f"figures/{name}.{form}" for name in ("leaderboard", "fig02_mean_scores") for form in ("pdf", "png"))
+IN_OTHER_FORMATS = tuple(
+    f"figures/{name}.{form}"
+    for name in ("leaderboard", "fig02_mean_scores")
+    for form in ("pdf", "png")
+)
 TARGETS = ("tables/check.csv", *(f"figures/{name}.svg" for name in FIGURES), *IN_OTHER_FORMATS)
 OF_FITS = (
     "estimates/main.csv",
@@ -25,8 +31,21 @@ OF_FITS = (
     "tables/sensitivity.csv",
     "tables/idiosyncrasy.csv",
 )
-# Of the standard library, of packages that are here, of packages that these try to import, and the library itself.
-MODULES = ("json", "csv", "duckdb", "numpy", "pandas", "matplotlib", "pyarrow", "numexpr", "bottleneck", "cycler", "recuse")
+# Of the standard library, of packages that are here, of packages that these try to import, and the
+# library itself.
+MODULES = (
+    "json",
+    "csv",
+    "duckdb",
+    "numpy",
+    "pandas",
+    "matplotlib",
+    "pyarrow",
+    "numexpr",
+    "bottleneck",
+    "cycler",
+    "recuse",
+)
 HOSTILE = "open({!r}, 'w').close()\nraise SystemExit('imported from the working folder')\n"
 
 
@@ -50,23 +69,42 @@ ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "4",
     "OMP_NUM_THREADS": "4",
 }
-ALL = [pytest.param(kernel, OF_FITS, marks=pytest.mark.long) for kernel in ("Prescott", "Sandybridge")]
+ALL = [
+    pytest.param(kernel, OF_FITS, marks=pytest.mark.long) for kernel in ("Prescott", "Sandybridge")
+]
 RELATIVE, ABSOLUTE = 1e-8, 1e-10  # differences between kernels that docs/scale.md names
 
 
 def with_modules(folder):
-    """Put modules of these names into a folder, each of which leaves a file in it when it is imported."""
+    """Put modules of these names into a folder, each of which leaves a file in it when it is
+    imported.
+    """
     for name in MODULES:
-        (folder / f"{name}.py").write_text(HOSTILE.format(str(folder / f"{name} imported")), "utf-8")
+        (folder / f"{name}.py").write_text(
+            HOSTILE.format(str(folder / f"{name} imported")), "utf-8"
+        )
     return folder
 
 
 def run(folder, targets, **environment):
-    """Run the command `snakemake` in a folder for some results of the smoke study; return their bytes, as `products`."""
-    command = [os.path.join(os.path.dirname(sys.executable), "snakemake"), "--nocolor", "--cores", "2"]
+    """Run the command `snakemake` in a folder for some results of the smoke study; return their
+    bytes, as `products`.
+    """
+    command = [
+        os.path.join(os.path.dirname(sys.executable), "snakemake"),
+        "--nocolor",
+        "--cores",
+        "2",
+    ]
     command += [f"results/mine/{target}" for target in targets]
     command += ["--configfile", "tests/smoke/config.yaml"]
-    settings = {"capture_output": True, "text": True, "timeout": 600, "check": False, "umask": 0o077}
+    settings = {
+        "capture_output": True,
+        "text": True,
+        "timeout": 600,
+        "check": False,
+        "umask": 0o077,
+    }
     result = subprocess.run(command, cwd=folder, env=os.environ | environment, **settings)
     assert list(folder.glob("* imported")) == []
     assert result.returncode == 0, result.stdout + result.stderr
@@ -85,33 +123,51 @@ def test_modules_settings_of_matplotlib_and_the_environment_change_no_byte(expec
     (folder / "matplotlibrc").write_text(MATPLOTLIBRC, "utf-8")
     results = run(folder, TARGETS, **ENVIRONMENT)
     assert results.keys() >= {f"mine/{target}" for target in TARGETS}
-    paths = [path for path in results if "/made/" not in path]  # records of jobs, which draw other figures there
+    # Records of jobs, which draw other figures there
+    paths = [path for path in results if "/made/" not in path]
     assert [path for path in paths if results[path] != expected.get(path)] == []
 
 
 @pytest.mark.parametrize(("kernel", "targets"), [("Prescott", OF_FITS[:1]), *ALL])
-def test_another_kernel_of_openblas_changes_the_last_digits_at_most(expected, tmp_path, kernel, targets):
+def test_another_kernel_of_openblas_changes_the_last_digits_at_most(
+    expected, tmp_path, kernel, targets
+):
     if platform.machine() not in ("x86_64", "AMD64"):
         pytest.skip("these kernels are for x86-64")
     results = run(copy_project(tmp_path), targets, OPENBLAS_CORETYPE=kernel)
     for path in (path for path in results if path.endswith(".csv")):
-        ours, theirs = (list(csv.reader(StringIO(every[path].decode()))) for every in (results, expected))
+        ours, theirs = (
+            list(csv.reader(StringIO(every[path].decode()))) for every in (results, expected)
+        )
         assert [len(row) for row in ours] == [len(row) for row in theirs]
         for one, other in zip(chain(*ours), chain(*theirs), strict=True):
-            assert one == other or float(one) == pytest.approx(float(other), rel=RELATIVE, abs=ABSOLUTE), path
+            assert one == other or float(one) == pytest.approx(
+                float(other), rel=RELATIVE, abs=ABSOLUTE
+            ), path
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/own-data.md", "docs/tutorial.md"])
 def test_modules_in_the_working_folder_are_not_imported_by_documented_commands(tmp_path, page):
     """The line of the page, but for its files: those of the smoke study."""
-    folder, smoke, command = with_modules(tmp_path), ROOT / "tests" / "smoke", tmp_path.parent / "recuse"
-    command.write_text(f"#!{sys.executable}\nfrom recuse.cli import command\n\ncommand()\n", "utf-8")  # as pip writes it
+    folder, smoke, command = (
+        with_modules(tmp_path),
+        ROOT / "tests" / "smoke",
+        tmp_path.parent / "recuse",
+    )
+    # As pip writes it
+    command.write_text(
+        f"#!{sys.executable}\nfrom recuse.cli import command\n\ncommand()\n", "utf-8"
+    )
     command.chmod(0o755)
-    (line,) = re.findall(r"^\.venv/bin/recuse check .*", (ROOT / page).read_text("utf-8"), re.MULTILINE)
+    (line,) = re.findall(
+        r"^\.venv/bin/recuse check .*", (ROOT / page).read_text("utf-8"), re.MULTILINE
+    )
     files = {".venv/bin/recuse": f"PYTHONPATH='{ROOT}/workflow/lib' {command}"}
     files |= {"mine.yaml": f"{smoke}/ratings.csv --study mine --config {smoke}/config.yaml"}
     for name, path in files.items():
         line = line.replace(name, str(path))
-    result = subprocess.run(line, shell=True, cwd=folder, capture_output=True, text=True, timeout=100, check=False)
+    result = subprocess.run(
+        line, shell=True, cwd=folder, capture_output=True, text=True, timeout=100, check=False
+    )
     assert list(folder.glob("* imported")) == []
     assert result.returncode == 0, result.stderr

@@ -1,4 +1,6 @@
-"""What the terminal shows of a run, through Snakemake's log events: progress by tenths, answers, and what failed."""
+"""What the terminal shows of a run, through Snakemake's log events: progress by tenths, answers,
+and what failed.
+"""
 
 import json
 import logging
@@ -10,7 +12,9 @@ from snakemake_interface_logger_plugins.common import LogEvent
 from recuse.workflow.terminal import LINES, answer_lines, failure_lines
 from snakemake_logger_plugin_recuse import LogHandler
 
-ERROR = "error: ratings.csv, line 5, column rating: found '94', which is off the scale of the dimension"
+ERROR = (
+    "error: ratings.csv, line 5, column rating: found '94', which is off the scale of the dimension"
+)
 
 
 @pytest.fixture
@@ -37,7 +41,13 @@ def begin(logger, *outputs, jobid=1):
 
 
 def written(path, **fields):
-    summary = {"study": "ours", "data": "simulated", "headline": "Nothing \u202e.", "pooled": "", "report": "report.html"}
+    summary = {
+        "study": "ours",
+        "data": "simulated",
+        "headline": "Nothing \u202e.",
+        "pooled": "",
+        "report": "report.html",
+    }
     path.write_text(json.dumps(summary | fields), "utf-8")
     return str(path)
 
@@ -45,14 +55,21 @@ def written(path, **fields):
 def test_the_answer_of_a_study(tmp_path):
     path = tmp_path / "summary.json"
     assert answer_lines(path) == []
-    assert answer_lines(written(path)) == ["ours (simulated): Nothing ⟨U+202E⟩.", f"Report: {tmp_path}/report.html"]
+    assert answer_lines(written(path)) == [
+        "ours (simulated): Nothing ⟨U+202E⟩.",
+        f"Report: {tmp_path}/report.html",
+    ]
 
 
 def test_rule_path_of_the_log_and_its_last_lines(tmp_path):
     path = tmp_path / "ratings.log"
     path.write_text("".join(f"line {i}\n" for i in range(9)) + ERROR, "utf-8")
     lines = failure_lines("ratings", [str(path)])
-    assert lines == [f"Failed: ratings, log {path}", *(f"    line {i}" for i in range(10 - LINES, 9)), f"    {ERROR}"]
+    assert lines == [
+        f"Failed: ratings, log {path}",
+        *(f"    line {i}" for i in range(10 - LINES, 9)),
+        f"    {ERROR}",
+    ]
 
 
 def test_a_name_in_a_log_is_no_command_to_the_terminal(tmp_path):
@@ -61,7 +78,10 @@ def test_a_name_in_a_log_is_no_command_to_the_terminal(tmp_path):
 
 
 def test_empty_or_missing_log_is_reported(tmp_path):
-    assert failure_lines("a", [tmp_path / "none.log"]) == [f"Failed: a, log {tmp_path}/none.log", "    (empty)"]
+    assert failure_lines("a", [tmp_path / "none.log"]) == [
+        f"Failed: a, log {tmp_path}/none.log",
+        "    (empty)",
+    ]
     assert failure_lines("a", []) == ["Failed: a"]
 
 
@@ -76,7 +96,12 @@ def test_progress_by_tenths_warnings_and_the_answer_of_what_was_made(logger, tmp
     log(quiet, LogEvent.JOB_FINISHED, job_id=1)
     quiet.handlers[0].close()
     lines = capsys.readouterr().err.splitlines()
-    assert lines == [*(f"{done} done" for done in range(3, 31, 3)), "a warning", "ours: H.", f"Report: {tmp_path}/report.html"]
+    assert lines == [
+        *(f"{done} done" for done in range(3, 31, 3)),
+        "a warning",
+        "ours: H.",
+        f"Report: {tmp_path}/report.html",
+    ]
 
 
 def test_a_report_that_was_not_written_says_nothing(logger, tmp_path, capsys):
@@ -93,7 +118,12 @@ def test_what_failed_in_place_of_answers(logger, tmp_path, capsys):
     begin(quiet, written(tmp_path / "summary.json"))
     log(quiet, LogEvent.JOB_FINISHED, job_id=1)
     log(quiet, LogEvent.JOB_ERROR, logging.ERROR, rule_name="fit", log=[str(path)])
-    log(quiet, LogEvent.GROUP_ERROR, logging.ERROR, job_error_info=[{"rule_name": "slices", "log": []}])
+    log(
+        quiet,
+        LogEvent.GROUP_ERROR,
+        logging.ERROR,
+        job_error_info=[{"rule_name": "slices", "log": []}],
+    )
     quiet.handlers[0].close()
     assert capsys.readouterr().err == f"Failed: fit, log {path}\n    {ERROR}\nFailed: slices\n"
 
@@ -116,4 +146,7 @@ def test_everything_where_it_was_asked_for(logger, capsys, setting):
     begin(long)
     log(long, message="Select jobs to execute...")
     long.handlers[0].close()
-    assert capsys.readouterr().err == "workflow_started\nrun_info\njob_info\nSelect jobs to execute...\n"
+    assert (
+        capsys.readouterr().err
+        == "workflow_started\nrun_info\njob_info\nSelect jobs to execute...\n"
+    )

@@ -17,7 +17,9 @@ def verified(folder, *arguments):
     """Exit status, lines of the standard output, and the standard error, of `recuse verify`."""
     command = [sys.executable, "-P", "-m", "recuse", "verify", "--config", CONFIG, *arguments]
     environment = os.environ | {"PYTHONPATH": str(folder / "workflow" / "lib")}
-    result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    result = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
     return result.returncode, result.stdout.splitlines(), result.stderr
 
 
@@ -61,7 +63,10 @@ def test_table_edited_by_hand_absent_and_foreign_files(project, changed):
     assert sorted(lines) == [
         "results/mine/cells.parquet: is not there",
         "results/mine/tables/foreign.csv: is written by no rule of this study",
-        "results/mine/tables/mean_scores.csv and 2 more: has no record (results/mine/made/describe.json)",
+        (
+            "results/mine/tables/mean_scores.csv and 2 more: has no record"
+            " (results/mine/made/describe.json)"
+        ),
         "results/mine/tables/power.csv: is not what the rule conclusions wrote",
     ]
     assert errors == "error: mine: run the workflow again, and delete files that no rule writes\n"
@@ -72,12 +77,16 @@ def test_results_made_from_an_edited_table(project, changed):
     record["inputs"]["results/mine/tables/reliability.csv"] = "0" * 64
     changed("results/mine/made/conclusions.json", json.dumps(record).encode())
     assert verified(project, "mine")[1] == [
-        "results/mine/tables/leaderboard.csv and 8 more: was made from another results/mine/tables/reliability.csv"
+        "results/mine/tables/leaderboard.csv and 8 more: was made from another"
+        " results/mine/tables/reliability.csv"
     ]
 
 
 def test_other_data_code_and_settings(project, changed, edit, overlay):
-    changed("tests/smoke/ratings.csv", (project / "tests/smoke/ratings.csv").read_bytes().replace(b"1", b"2", 1))
+    changed(
+        "tests/smoke/ratings.csv",
+        (project / "tests/smoke/ratings.csv").read_bytes().replace(b"1", b"2", 1),
+    )
     edit("workflow/lib/recuse/data/describe.py", "# new\n")
     overlay("inference: {identifiability: [main]}\n")
     status, lines, _ = verified(project, "mine", "--config", OVERLAY)

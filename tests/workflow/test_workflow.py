@@ -1,4 +1,6 @@
-"""The workflow as its users run it: everything built, the same bytes every time, errors that name what is wrong."""
+"""The workflow as its users run it: everything built, the same bytes every time, errors that name
+what is wrong.
+"""
 
 import os
 import re
@@ -16,7 +18,17 @@ import pytest
 from recuse.base.tables import read_table
 from report_pages import Elements
 from snakemake_forks import forked
-from workflow_runs import BOTH, FIGURES, OF_THE_PAPER, OVERLAY, PARTS, ROOT, copy_project, products, snakemake
+from workflow_runs import (
+    BOTH,
+    FIGURES,
+    OF_THE_PAPER,
+    OVERLAY,
+    PARTS,
+    ROOT,
+    copy_project,
+    products,
+    snakemake,
+)
 
 pytestmark = pytest.mark.workflow
 STUDIES = ["mine", pytest.param("smoke", marks=pytest.mark.long)]
@@ -31,7 +43,10 @@ def test_every_figure_in_the_formats_of_the_configuration(project):
 
 
 # Figures of three judges of three families in a user's file, which have nothing to show.
-SILENT = {"smoke": (), "mine": ("ppi", "fig09_llm_reference", "fig10_weak_models_dropped", "idiosyncrasy", "panel")}
+SILENT = {
+    "smoke": (),
+    "mine": ("ppi", "fig09_llm_reference", "fig10_weak_models_dropped", "idiosyncrasy", "panel"),
+}
 
 
 def test_report_of_each_study_shows_every_figure_and_leads_to_every_file(project):
@@ -40,11 +55,20 @@ def test_report_of_each_study_shows_every_figure_and_leads_to_every_file(project
         html = (folder / "report.html").read_text("utf-8")
         pictures = [attributes["aria-labelledby"] for attributes in Elements(html).of("svg")]
         silent = SILENT[study]
-        assert sorted(pictures) == sorted(f"{figure}-title" for figure in figures if figure not in silent)
-        assert all(f'<a href="figures/{figure}.svg">' in html.partition("nothing to show")[2] for figure in silent)
+        assert sorted(pictures) == sorted(
+            f"{figure}-title" for figure in figures if figure not in silent
+        )
+        assert all(
+            f'<a href="figures/{figure}.svg">' in html.partition("nothing to show")[2]
+            for figure in silent
+        )
         files = [unquote(link) for link in re.findall(r'href="([^#":]+)"', html)]
         assert [file for file in files if not (folder / file).exists()] == []
-        assert {f"tables/{path.name}" for path in (folder / "tables").glob("*.csv") if path.stem != "crosscheck"} <= set(files)
+        assert {
+            f"tables/{path.name}"
+            for path in (folder / "tables").glob("*.csv")
+            if path.stem != "crosscheck"
+        } <= set(files)
         assert ("These data are simulated" in html) == (study == "smoke")
         assert str(project) not in html
 
@@ -71,18 +95,29 @@ OF_INFERENCE = {
 
 @pytest.mark.parametrize("study", BOTH)
 def test_every_table_beside_the_estimates(project, study):
-    """A user's file of a few prompts, without single raters, says nothing of fewer labels, fewer judges or errors of people."""
-    tables = {path.stem: read_table(path) for path in (project / "results" / study / "tables").glob("*.csv")}
+    """A user's file of a few prompts, without single raters, says nothing of fewer labels, fewer
+    judges or errors of people.
+    """
+    tables = {
+        path.stem: read_table(path)
+        for path in (project / "results" / study / "tables").glob("*.csv")
+    }
     without_rows = {"reliability", "ppi", "round_robin"} if study == "mine" else set()
     assert {name for name in OF_INFERENCE if not tables[name]} == without_rows
     assert {row["study"] for name in OF_INFERENCE for row in tables[name]} == {study}
     paths = [project / "results" / study / name for name in ("debiased.parquet", "ratings.parquet")]
-    rows, ratings = (duckdb.sql(f"select judge, model, rating_unit from '{path}'").fetchall() for path in paths)
+    rows, ratings = (
+        duckdb.sql(f"select judge, model, rating_unit from '{path}'").fetchall() for path in paths
+    )
     assert rows == ratings
 
 
 def test_nothing_is_written_elsewhere(project):
-    written = {path.relative_to(project).parts[0] for path in project.rglob("*") if "__pycache__" not in path.parts}
+    written = {
+        path.relative_to(project).parts[0]
+        for path in project.rglob("*")
+        if "__pycache__" not in path.parts
+    }
     assert written - {"results", ".snakemake"} == {part.split("/")[0] for part in PARTS}
 
 
@@ -90,12 +125,24 @@ def test_nothing_is_written_elsewhere(project):
     ("setting", "message"),
     [
         ("confidance: 0.9\n", "config: unknown key 'confidance'; did you mean 'confidence'?"),
-        ("specs: {main: {covariance: HC9}}\n", "config: specs: main: covariance: should be 'HC0', 'HC1'"),
+        (
+            "specs: {main: {covariance: HC9}}\n",
+            "config: specs: main: covariance: should be 'HC0', 'HC1'",
+        ),
         ("build: [twins]\n", "config: build: 'twins' is not one of studies; did you mean 'twin'?"),
         ("seed: many\n", "config: seed: should be a whole number, found 'many'"),
-        ("studies: {fit: {title: t, files: a.csv, scales: {A: [0, 1]}}}\n", "config: studies: fit: the name of a rule"),
-        ("studies: {mine: {files: none.csv}}\n", "config: studies: mine: files: 'none.csv': no such file"),
-        ("studies: {mine: {files: envs}}\n", "config: studies: mine: files: 'envs': the folder holds no *.parquet"),
+        (
+            "studies: {fit: {title: t, files: a.csv, scales: {A: [0, 1]}}}\n",
+            "config: studies: fit: the name of a rule",
+        ),
+        (
+            "studies: {mine: {files: none.csv}}\n",
+            "config: studies: mine: files: 'none.csv': no such file",
+        ),
+        (
+            "studies: {mine: {files: envs}}\n",
+            "config: studies: mine: files: 'envs': the folder holds no *.parquet",
+        ),
         ("memory_limit: 4 gigabytes\n", "config: memory_limit: should match "),
     ],
 )
@@ -111,13 +158,23 @@ def test_wrong_setting_stops_before_anything_runs(project, overlay, setting, mes
     ("text", "message"),
     [
         ("seed: 1\nseed: 2\n", "line 2: seed: already in line 1; keep one of the two"),
-        ("\n".join(["0: &0 [a]", *(f"{n}: &{n} [{', '.join([f'*{n - 1}'] * 8)}]" for n in range(1, 9))]), "more than 100,000"),
+        (
+            "\n".join(
+                ["0: &0 [a]", *(f"{n}: &{n} [{', '.join([f'*{n - 1}'] * 8)}]" for n in range(1, 9))]
+            ),
+            "more than 100,000",
+        ),
     ],
 )
 def test_hostile_configuration_stops_before_snakemake_uses_it(tmp_path, name, text, message):
     (tmp_path / name).write_text(text, "utf-8")
     configs = ["--configfile", name] if name != "config.yaml" else []
-    result = forked(["-n", "-s", str(ROOT / "Snakefile"), *configs], cwd=tmp_path, env=dict(os.environ), timeout=60)
+    result = forked(
+        ["-n", "-s", str(ROOT / "Snakefile"), *configs],
+        cwd=tmp_path,
+        env=dict(os.environ),
+        timeout=60,
+    )
     assert result.returncode != 0
     assert f"{name}, line " in result.stdout + result.stderr
     assert message in result.stdout + result.stderr
@@ -128,19 +185,29 @@ def test_braces_in_the_path_of_the_checkout_are_refused(tmp_path):
     folder.mkdir()
     result = snakemake(copy_project(folder), "-n")
     assert result.returncode != 0
-    assert "a {b}: braces mean a wildcard to Snakemake; rename the folder" in result.stdout + result.stderr
+    assert (
+        "a {b}: braces mean a wildcard to Snakemake; rename the folder"
+        in result.stdout + result.stderr
+    )
 
 
 def test_runs_from_any_folder_with_the_config_of_that_folder(project, tmp_path):
-    """The project's config.yaml holds, and that of the working directory adds to it; parts are as good as one file."""
+    """The project's config.yaml holds, and that of the working directory adds to it; parts are as
+    good as one file.
+    """
     parts = tmp_path / "my parts"
     parts.mkdir()
     shutil.copy(project / "tests" / "smoke" / "ratings.csv", tmp_path / "my ratings é.csv")
     rows = f"from '{project}/tests/smoke/ratings.csv'"
     for part in (1, 0):
-        duckdb.sql(f"copy ({rows} where hash(prompt_id, judge) % 2 = {part}) to '{parts}/part {part}.parquet'")
+        duckdb.sql(
+            f"copy ({rows} where hash(prompt_id, judge) % 2 = {part}) to '{parts}/part"
+            f" {part}.parquet'"
+        )
     (parts / "_SUCCESS").write_text("")
-    one = "one: &one {title: t, files: my ratings é.csv, scales: {Tone: [1, 5], Usefulness: [1, 5]}}"
+    one = (
+        "one: &one {title: t, files: my ratings é.csv, scales: {Tone: [1, 5], Usefulness: [1, 5]}}"
+    )
     several = "several: {<<: *one, files: my parts/}"
     (tmp_path / "config.yaml").write_text(f"studies:\n  {one}\n  {several}\n", "utf-8")
     targets = [f"results/{name}/estimates/main.csv" for name in ("one", "several")]
@@ -153,8 +220,12 @@ def test_runs_from_any_folder_with_the_config_of_that_folder(project, tmp_path):
     assert result.returncode == 0, result.stdout + result.stderr
     theirs = (project / "results" / "mine" / "estimates" / "main.csv").read_text("utf-8")
     for target in targets:
-        assert (tmp_path / target).read_text("utf-8") == theirs.replace("mine,", f"{target.split('/')[1]},")
-    assert not [path for path in tmp_path.rglob("*") if path.suffix in (".spill", ".unsorted", ".part")]
+        assert (tmp_path / target).read_text("utf-8") == theirs.replace(
+            "mine,", f"{target.split('/')[1]},"
+        )
+    assert not [
+        path for path in tmp_path.rglob("*") if path.suffix in (".spill", ".unsorted", ".part")
+    ]
     duckdb.sql(f"copy ({rows} limit 0) to '{parts}/part 2.parquet'")
     assert "part 2.parquet" in run("-n").stdout  # a further part reruns the study
 
@@ -162,7 +233,16 @@ def test_runs_from_any_folder_with_the_config_of_that_folder(project, tmp_path):
 def interrupted_in_the_fit(folder, study):
     """Start to fit a study on one core, and interrupt that as a user does."""
     target = f"results/{study}/tables/conclusions.csv"
-    command = [sys.executable, "-m", "snakemake", "--cores", "1", target, "--configfile", "tests/smoke/config.yaml"]
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--cores",
+        "1",
+        target,
+        "--configfile",
+        "tests/smoke/config.yaml",
+    ]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     # A shell in the background has its children ignore what is sent here.
     heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
@@ -178,12 +258,22 @@ def interrupted_in_the_fit(folder, study):
 
 
 @pytest.mark.parametrize("study", STUDIES)
-def test_interrupted_run_is_taken_up_again_and_one_core_gives_the_bytes_of_two(project, tmp_path, study):
-    """All tables and pages of a study, and a figure: others are drawn by jobs of one thread, too."""
+def test_interrupted_run_is_taken_up_again_and_one_core_gives_the_bytes_of_two(
+    project, tmp_path, study
+):
+    """All tables and pages of a study, and a figure: others are drawn by jobs of one thread,
+    too.
+    """
     folder = copy_project(tmp_path)
     assert interrupted_in_the_fit(folder, study) != 0
-    ours = {path: content for path, content in products(project).items() if path.startswith(f"{study}/")}
-    wanted = {path for path in ours if not re.search("/figures/|/made/|/(report.html|summary.json)$", path)}
+    ours = {
+        path: content for path, content in products(project).items() if path.startswith(f"{study}/")
+    }
+    wanted = {
+        path
+        for path in ours
+        if not re.search("/figures/|/made/|/(report.html|summary.json)$", path)
+    }
     wanted.add(f"{study}/figures/fig03_self_family_bias.svg")
     again = snakemake(folder, "--cores", "1", *(f"results/{path}" for path in wanted))
     assert again.returncode == 0, again.stdout + again.stderr
@@ -207,11 +297,19 @@ def test_faulty_rating_is_named_and_leaves_nothing(tmp_path):
     path.write_text("\n".join([*lines, ""]), "utf-8")
     result = snakemake(folder, "--cores", "1", "mine")
     assert result.returncode == 1
-    assert "error: tests/smoke/ratings.csv, line 5, column rating: found '9" in result.stdout + result.stderr
+    assert (
+        "error: tests/smoke/ratings.csv, line 5, column rating: found '9"
+        in result.stdout + result.stderr
+    )
     assert not list((folder / "results" / "mine").rglob("*.parquet"))
     assert not list((folder / "results" / "mine").rglob("*.csv"))
-    assert "line 5, column rating" in (folder / "results" / "mine" / "logs" / "ratings.log").read_text("utf-8")
-    assert "\nFailed: ratings, log results/mine/logs/ratings.log\n    error: tests/smoke/ratings.csv, line 5" in result.stderr
+    assert "line 5, column rating" in (
+        folder / "results" / "mine" / "logs" / "ratings.log"
+    ).read_text("utf-8")
+    assert (
+        "\nFailed: ratings, log results/mine/logs/ratings.log\n    error: tests/smoke/ratings.csv,"
+        " line 5" in result.stderr
+    )
 
 
 @pytest.mark.parametrize("study", STUDIES)
@@ -227,7 +325,9 @@ def test_every_fit_of_a_study_equals_statsmodels(project, study):
 
 def test_own_ablation_is_one_entry_with_a_table_and_a_figure(tmp_path):
     folder = copy_project(tmp_path)
-    (folder / "own.yaml").write_text("specs: {without_gpt_4o: {subset: {models_dropped: [GPT-4o]}, slice: dimension}}", "utf-8")
+    (folder / "own.yaml").write_text(
+        "specs: {without_gpt_4o: {subset: {models_dropped: [GPT-4o]}, slice: dimension}}", "utf-8"
+    )
     target = "results/mine/figures/ablation_without_gpt_4o"
     paths = [f"{target}.{form}" for form in ("svg", "pdf", "png")]
     result = snakemake(folder, "--cores", "2", *paths, configs=["own.yaml"])
@@ -243,7 +343,10 @@ def test_own_ablation_is_one_entry_with_a_table_and_a_figure(tmp_path):
 
 def test_own_copy_of_helm_instruct_takes_the_placeholders_place(tmp_path):
     folder = copy_project(tmp_path)
-    models, criteria = ("GPT-4 (0314)", "GPT-3.5 Turbo (0613)", "Claude v1.3", "cohere/command-xlarge-beta"), "Harmlessness"
+    models, criteria = (
+        ("GPT-4 (0314)", "GPT-3.5 Turbo (0613)", "Claude v1.3", "cohere/command-xlarge-beta"),
+        "Harmlessness",
+    )
     lines = [
         f"{judge},{model},{1 + (5 * m + p) % 5},helm-instruct,p{p},{1 + (m * p + p) % 5},{criteria}"
         for judge in (models[0], models[2])
@@ -257,8 +360,12 @@ def test_own_copy_of_helm_instruct_takes_the_placeholders_place(tmp_path):
     assert not (folder / "results" / "helm_instruct" / "raw").exists()
     rows = read_table(folder / "results" / "helm_instruct" / "estimates" / "main.csv")
     assert {row["term"] for row in rows if row["quantity"] == "self_bias"} == {models[0], models[2]}
-    left_out = read_table(folder / "results" / "helm_instruct" / "stages" / "fit" / "not_estimable.csv")
-    assert ("main", "family_bias", "Claude") in {(row["spec"], row["quantity"], row["term"]) for row in left_out}
+    left_out = read_table(
+        folder / "results" / "helm_instruct" / "stages" / "fit" / "not_estimable.csv"
+    )
+    assert ("main", "family_bias", "Claude") in {
+        (row["spec"], row["quantity"], row["term"]) for row in left_out
+    }
 
 
 @pytest.mark.mirror
@@ -266,17 +373,28 @@ def test_published_files_are_fetched_verified_and_fetched_once(published_folder,
     cache = tmp_path / "cache"
     mirror = str(published_folder.parents[3].resolve())
     target = "results/play_favorites_2d/raw/Faithfulness.csv"
-    result = snakemake(project, "--cores", "1", target, RECUSE_MIRROR=mirror, RECUSE_CACHE=str(cache))
+    result = snakemake(
+        project, "--cores", "1", target, RECUSE_MIRROR=mirror, RECUSE_CACHE=str(cache)
+    )
     assert result.returncode == 0, result.stdout + result.stderr
     assert (project / target).read_bytes() == (published_folder / "Faithfulness.csv").read_bytes()
     (project / target).unlink()
-    again = snakemake(project, "--cores", "1", target, RECUSE_MIRROR=str(tmp_path), RECUSE_CACHE=str(cache))
+    again = snakemake(
+        project, "--cores", "1", target, RECUSE_MIRROR=str(tmp_path), RECUSE_CACHE=str(cache)
+    )
     assert again.returncode == 0, again.stdout + again.stderr
 
 
 def test_file_that_the_mirror_lacks_is_named(project, tmp_path):
     target = "results/play_favorites/raw/Helpfulness.csv"
-    result = snakemake(project, "--cores", "1", target, RECUSE_MIRROR=str(tmp_path), RECUSE_CACHE=str(tmp_path / "cache"))
+    result = snakemake(
+        project,
+        "--cores",
+        "1",
+        target,
+        RECUSE_MIRROR=str(tmp_path),
+        RECUSE_CACHE=str(tmp_path / "cache"),
+    )
     assert result.returncode == 1
     text = result.stdout + result.stderr
     assert "data/Helpfulness.csv" in text

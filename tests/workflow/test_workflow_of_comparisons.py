@@ -1,4 +1,6 @@
-"""The workflow on studies of comparisons: a user's own file and a simulated world, built, rebuilt and refused."""
+"""The workflow on studies of comparisons: a user's own file and a simulated world, built, rebuilt
+and refused.
+"""
 
 import csv
 import os
@@ -35,7 +37,10 @@ def to_build(folder, *targets, **options):
 
 
 def test_every_figure_of_what_a_study_holds(compared):
-    drawn = {study: {path.name for path in (compared / "results" / study / "figures").iterdir()} for study in STUDIES}
+    drawn = {
+        study: {path.name for path in (compared / "results" / study / "figures").iterdir()}
+        for study in STUDIES
+    }
     assert drawn["verdicts"] == {f"{figure}.svg" for figure in (*OF_VERBOSITY, *OF_REGRESSION)}
     assert drawn["world"] == {f"{figure}.svg" for figure in ALL_OF_WORLD}
 
@@ -61,8 +66,14 @@ def test_nothing_to_do_when_all_is_there_or_merely_touched(compared):
     ("file", "jobs"),
     [
         ("workflow/lib/recuse/plot/verbosity.py", {"figures_rest": 2}),
-        ("workflow/lib/recuse/pairwise/verbosity.py", {**ANALYSES, "recovery_of_comparisons": 1, "figures_rest": 2}),
-        ("workflow/lib/recuse/papers/attacks.py", {**ANALYSES, "recovery_of_comparisons": 1, "figures_rest": 2}),
+        (
+            "workflow/lib/recuse/pairwise/verbosity.py",
+            {**ANALYSES, "recovery_of_comparisons": 1, "figures_rest": 2},
+        ),
+        (
+            "workflow/lib/recuse/papers/attacks.py",
+            {**ANALYSES, "recovery_of_comparisons": 1, "figures_rest": 2},
+        ),
     ],
 )
 def test_edited_code_reruns_what_uses_it(compared, file, jobs):
@@ -77,7 +88,12 @@ def test_edited_code_reruns_what_uses_it(compared, file, jobs):
 
 def test_planted_biases_are_in_the_recovery_table(compared):
     rows = read_table(compared / "results" / "world" / "tables" / "recovery.csv")
-    assert {row["quantity"] for row in rows} >= {"verbosity_bias debiased excluded", "consistency", "bandwagon", "asr"}
+    assert {row["quantity"] for row in rows} >= {
+        "verbosity_bias debiased excluded",
+        "consistency",
+        "bandwagon",
+        "asr",
+    }
     assert all(row["inside"] in ("yes", "no") for row in rows)
 
 
@@ -90,14 +106,23 @@ def test_verdict_whose_other_order_is_gone_is_named_and_leaves_nothing(compared,
     result = snakemake(folder, "--cores", "1", "verdicts", **OWN)
     assert result.returncode == 1
     assert "tests/smoke/verdicts.csv, line 6, column order" in result.stdout + result.stderr
-    assert not [path for path in (folder / "results" / "verdicts").rglob("*") if path.suffix in (".parquet", ".csv")]
+    assert not [
+        path
+        for path in (folder / "results" / "verdicts").rglob("*")
+        if path.suffix in (".parquet", ".csv")
+    ]
 
 
 def test_missing_file_and_other_kinds_of_study_are_named(compared):
-    (compared / "own.yaml").write_text("comparisons: {ours: {title: t, files: none.csv}}\n", "utf-8")
+    (compared / "own.yaml").write_text(
+        "comparisons: {ours: {title: t, files: none.csv}}\n", "utf-8"
+    )
     result = snakemake(compared, "-n", "ours", configs=["own.yaml"])
     assert result.returncode == 1
-    assert "config: comparisons: ours: files: 'none.csv': no such file" in result.stdout + result.stderr
+    assert (
+        "config: comparisons: ours: files: 'none.csv': no such file"
+        in result.stdout + result.stderr
+    )
     result = snakemake(compared, "-n", "results/verdicts/figures/fig02_mean_scores.svg", **OWN)
     assert result.returncode == 1
     assert "results/verdicts/figures/fig02_mean_scores.svg" in result.stdout + result.stderr
@@ -105,10 +130,15 @@ def test_missing_file_and_other_kinds_of_study_are_named(compared):
 
 @pytest.fixture
 def mirror():
-    """The mirror's folder; the test is skipped, with the reason, where it lacks the files of comparisons."""
+    """The mirror's folder; the test is skipped, with the reason, where it lacks the files of
+    comparisons.
+    """
     place = Path(os.environ.get("RECUSE_MIRROR", "none"))
     if not (place / CONFIG["sources"]["llmbar"]["repository"]).is_dir():
-        pytest.skip("needs the published files of LLMBar: set RECUSE_MIRROR to <owner>/<repository>/<commit>/<path>")
+        pytest.skip(
+            "needs the published files of LLMBar: set RECUSE_MIRROR to"
+            " <owner>/<repository>/<commit>/<path>"
+        )
     return place
 
 
@@ -128,8 +158,21 @@ def test_published_files_are_verified_and_one_that_lacks_is_named(compared, mirr
     assert result.returncode == 1
     assert paths[-1] in result.stdout + result.stderr
     assert not list((compared / "results" / "llmbar" / "raw").rglob("*.json"))
-    again = snakemake(compared, "--cores", "1", target, RECUSE_MIRROR=str(mirror.resolve()), **caches)
+    again = snakemake(
+        compared, "--cores", "1", target, RECUSE_MIRROR=str(mirror.resolve()), **caches
+    )
     assert again.returncode == 0, again.stdout + again.stderr
-    rows = {(row["judge"], row["condition"], row["order"]): float(row["value"]) for row in read_table(compared / target)}
-    accuracies = {"Natural": 0.935, "Neighbor": 0.642, "GPTInst": 0.766, "GPTOut": 0.766, "Manual": 0.750}
-    assert {subset: round(rows["GPT-4", subset, "pooled"], 3) for subset in accuracies} == accuracies
+    rows = {
+        (row["judge"], row["condition"], row["order"]): float(row["value"])
+        for row in read_table(compared / target)
+    }
+    accuracies = {
+        "Natural": 0.935,
+        "Neighbor": 0.642,
+        "GPTInst": 0.766,
+        "GPTOut": 0.766,
+        "Manual": 0.750,
+    }
+    assert {
+        subset: round(rows["GPT-4", subset, "pooled"], 3) for subset in accuracies
+    } == accuracies

@@ -26,7 +26,9 @@ def config_of(study=None):
 
 @cache
 def answer(function, *names):
-    """The result of `function` for the configuration and these names; its ConfigError stops the workflow as one sentence."""
+    """The result of `function` for the configuration and these names; its ConfigError stops the
+    workflow as one sentence.
+    """
     try:
         return function(config_of(*names[:1]), *names)
     except ConfigError as error:
@@ -35,7 +37,9 @@ def answer(function, *names):
 
 def of_study(function, *further):
     """An input or a param: the result of `function` for a job's study and `further` wildcards."""
-    return lambda wildcards: answer(function, wildcards.study, *(wildcards[name] for name in further))
+    return lambda wildcards: answer(
+        function, wildcards.study, *(wildcards[name] for name in further)
+    )
 
 
 def setting(name, default=None):
@@ -51,7 +55,9 @@ def contents(script, *outside, named=None):
     """
 
     def digests(wildcards):
-        files = [path for paths in outside for path in (paths(wildcards) if callable(paths) else paths)]
+        files = [
+            path for paths in outside for path in (paths(wildcards) if callable(paths) else paths)
+        ]
         function = answer(named, wildcards.study) if named else ""
         return checked_contents(code_of(script, *filter(None, [function])), files)
 
@@ -59,7 +65,9 @@ def contents(script, *outside, named=None):
 
 
 def checked_contents(code, files):
-    """The contents of code and files; an error about one of them stops the workflow as one sentence."""
+    """The contents of code and files; an error about one of them stops the workflow as one
+    sentence.
+    """
     try:
         return contents_of([*code, *files], config, always=config["hash_always"])
     except RecuseError as error:
@@ -106,8 +114,12 @@ def estimates(specs):
 
 
 def estimates_of_specs(function):
-    """An input: the estimates of the specs that `function` names, of the configuration as a study has it."""
-    return of_study(lambda config, study: [path.format(study=study) for path in estimates(function(config))])
+    """An input: the estimates of the specs that `function` names, of the configuration as a study
+    has it.
+    """
+    return of_study(
+        lambda config, study: [path.format(study=study) for path in estimates(function(config))]
+    )
 
 
 def tables(*names):
@@ -135,13 +147,22 @@ def caption_files(captions):
 def page(name):
     """A page of a study, also for Snakemake's report."""
     labels = {"figure": f"{name}, page"}
-    return report(f"results/{{study}}/{name}.html", caption=f"../report/{name}_page.rst", category="{study}", labels=labels)
+    return report(
+        f"results/{{study}}/{name}.html",
+        caption=f"../report/{name}_page.rst",
+        category="{study}",
+        labels=labels,
+    )
 
 
 def drawn(name, caption, title, study="{study}"):
-    """A figure in the formats of the configuration; Snakemake's report shows the SVG under its title."""
+    """A figure in the formats of the configuration; Snakemake's report shows the SVG under its
+    title.
+    """
     files = {form: f"results/{study}/figures/{name}.{form}" for form in config["formats"]}
-    files["svg"] = report(files["svg"], caption=f"../report/{caption}.rst", category=study, labels={"figure": title})
+    files["svg"] = report(
+        files["svg"], caption=f"../report/{caption}.rst", category=study, labels={"figure": title}
+    )
     return [*files.values()]
 
 
@@ -152,20 +173,30 @@ def figures_for(study):
 
 
 def with_figures(function):
-    """A function of the catalogue, of a configuration and a study, with the figures that the study may have."""
-    return lambda config, study, *further, **named: function(config, study, *further, figures=figures_for(study), **named)
+    """A function of the catalogue, of a configuration and a study, with the figures that the study
+    may have.
+    """
+    return lambda config, study, *further, **named: function(
+        config, study, *further, figures=figures_for(study), **named
+    )
 
 
 drawings_of = with_figures(drawings)
 
 
 def of_drawings(function, *names):
-    """An input or a param: the result of `function` for the drawings of these figures, or else of the wildcard's."""
-    return lambda wildcards: function(answer(drawings_of, wildcards.study, *(names or [wildcards.figure])))
+    """An input or a param: the result of `function` for the drawings of these figures, or else of
+    the wildcard's.
+    """
+    return lambda wildcards: function(
+        answer(drawings_of, wildcards.study, *(names or [wildcards.figure]))
+    )
 
 
 def contents_of_drawings(drawings):
-    """The contents of the script of figures, of what draws these, and of the published values in them."""
+    """The contents of the script of figures, of what draws these, and of the published values in
+    them.
+    """
     functions = {drawing["draw"] for drawing in drawings.values()}
     return checked_contents(code_of("figure.py", *functions), inputs_of(drawings))
 
@@ -174,7 +205,8 @@ wildcard_constraints:
     study=rated(),
 
 
-# Inputs of rules that fit specs, and of rules that need the reliability of the human scores (raters or their published agreement).
+# Inputs of rules that fit specs, and of rules that need the reliability of the human scores (raters
+# or their published agreement).
 STUDY = {"cells": "results/{study}/cells.parquet", "ratings": of_study(studies.ratings_of)}
 HUMANS = {
     "raters": where(studies.has_raters, "results/{study}/raters.parquet"),

@@ -1,4 +1,5 @@
-# From files of verdicts on pairs of answers, imported if necessary, or a simulation, to tables of biases.
+# From files of verdicts on pairs of answers, imported if necessary, or a simulation, to tables of
+# biases.
 from recuse.catalogue.tables import from_source, tables_of, tables_of_analyses
 from recuse.data.verdicts import WORSENING
 
@@ -24,7 +25,11 @@ rule simulate_comparisons:
     resources:
         **asks(mem_mb=1000, runtime=10),
     params:
-        contents=contents("simulate_comparisons.py", where(studies.plants_published_attacks, ATTACKS), named=studies.simulator),
+        contents=contents(
+            "simulate_comparisons.py",
+            where(studies.plants_published_attacks, ATTACKS),
+            named=studies.simulator,
+        ),
         simulator=of_study(studies.simulator),
         settings=setting("simulate"),
         worsening=setting("worsening", list(WORSENING)),
@@ -56,7 +61,11 @@ rule import_verdicts:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        contents=contents("import_verdicts.py", of_study(studies.imported_files), of_study(studies.reference_files)),
+        contents=contents(
+            "import_verdicts.py",
+            of_study(studies.imported_files),
+            of_study(studies.reference_files),
+        ),
         settings=setting("import"),
         models=of_study(studies.models_of),
         declared=of_study(studies.declared_of),
@@ -86,7 +95,9 @@ rule comparisons:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        contents=contents("comparisons.py", of_study(studies.verdict_files), named=studies.verdict_reader),
+        contents=contents(
+            "comparisons.py", of_study(studies.verdict_files), named=studies.verdict_reader
+        ),
         reader=of_study(studies.verdict_reader),
         both_orders=setting("both_orders", True),
         declared=of_study(studies.declared_of),
@@ -97,8 +108,11 @@ rule comparisons:
         "../scripts/comparisons.py"
 
 
-# One job for all analyses of a study: starting costs as much as most of them. A rule for each set of analyses that a study has.
-for kinds in sorted({tuple(answer(studies.analyses, study)) for study in config["comparisons"]} - {()}):
+# One job for all analyses of a study: starting costs as much as most of them. A rule for each set
+# of analyses that a study has.
+for kinds in sorted(
+    {tuple(answer(studies.analyses, study)) for study in config["comparisons"]} - {()}
+):
 
     rule:
         name:
@@ -112,7 +126,11 @@ for kinds in sorted({tuple(answer(studies.analyses, study)) for study in config[
         benchmark:
             "results/{study}/benchmarks/analyses.tsv"
         wildcard_constraints:
-            study=one_of(study for study in config["comparisons"] if answer(studies.analyses, study) == [*kinds]),
+            study=one_of(
+                study
+                for study in config["comparisons"]
+                if answer(studies.analyses, study) == [*kinds]
+            ),
         group:
             "tables_{study}"
         conda:

@@ -18,7 +18,8 @@ wildcard_constraints:
     shards=r"\d+",
 
 
-# The mirror comes from the environment or snakemake.config, not from a param: another mirror reruns nothing.
+# The mirror comes from the environment or snakemake.config, not from a param: another mirror reruns
+# nothing.
 rule fetch:
     output:
         raw=["results/{study}/raw/{dimension}.csv"],
@@ -26,7 +27,13 @@ rule fetch:
         "results/{study}/logs/fetch_{dimension}.log",
     wildcard_constraints:
         study=rated(studies.has_files_of_dimensions),
-        dimension=one_of({name for source in config.get("sources", {}).values() for name in source.get("files", {})}),
+        dimension=one_of(
+            {
+                name
+                for source in config.get("sources", {}).values()
+                for name in source.get("files", {})
+            }
+        ),
     retries: 0
     localrule: True
     conda:
@@ -173,7 +180,11 @@ rule import_ratings:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        contents=contents("import_ratings.py", of_study(studies.imported_files), of_study(studies.reference_files)),
+        contents=contents(
+            "import_ratings.py",
+            of_study(studies.imported_files),
+            of_study(studies.reference_files),
+        ),
         settings=setting("import"),
         scales=setting("scales"),
         models=of_study(studies.models_of),
@@ -194,7 +205,8 @@ use rule import_ratings as import_ratings_and_raters with:
         study=rated(studies.import_of, studies.has_raters),
 
 
-# The raters are an input so that the import is done again where a changed setting adds them to its outputs.
+# The raters are an input so that the import is done again where a changed setting adds them to its
+# outputs.
 rule ratings:
     input:
         raw=of_study(studies.raw_paths),
@@ -228,9 +240,10 @@ rule ratings:
         "../scripts/ratings.py"
 
 
-# A study of many rows is scattered over jobs and gathered: its raw files are checked by one job per shard, or per file if there
-# are fewer files; then each shard, a run of prompts, takes its rows from all of them. These jobs are in no group: in one with the
-# tables, which wait for the shards, the job would wait for itself.
+# A study of many rows is scattered over jobs and gathered: its raw files are checked by one job per
+# shard, or per file if there are fewer files; then each shard, a run of prompts, takes its rows
+# from all of them. These jobs are in no group: in one with the tables, which wait for the shards,
+# the job would wait for itself.
 use rule simulate as simulate_for_shards with:
     wildcard_constraints:
         study=rated(studies.is_simulated, studies.shards_of),

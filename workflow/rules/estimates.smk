@@ -1,11 +1,15 @@
 # From cells to tables: what the ratings support, estimates of every spec, and robustness checks.
 from recuse.catalogue.tables import estimates_of
 
-FITTING = {"fit": "Fit the main model to", "slices": "Fit the slices of", "ablations": "Run the ablations of"}
+FITTING = {
+    "fit": "Fit the main model to",
+    "slices": "Fit the slices of",
+    "ablations": "Run the ablations of",
+}
 
 
-# The main fit, the slices and the ablations are a job each: starting one for each spec costs more than fitting. A study with specs
-# of its own has rules of its own.
+# The main fit, the slices and the ablations are a job each: starting one for each spec costs more
+# than fitting. A study with specs of its own has rules of its own.
 for fit in studies.fits(config):
 
     rule:
@@ -36,7 +40,11 @@ for fit in studies.fits(config):
             order=fit.order,
             confidence=config["confidence"],
             # Only a bootstrap draws: another seed reruns no other fit.
-            seed=config["seed"] if any({"bootstrap", "wild"} & set(spec) for spec in fit.specs.values()) else None,
+            seed=(
+                config["seed"]
+                if any({"bootstrap", "wild"} & set(spec) for spec in fit.specs.values())
+                else None
+            ),
         message:
             f"{FITTING[fit.stage]} {{wildcards.study}}."
         script:
@@ -161,7 +169,8 @@ rule recovery:
         "../scripts/recovery.py"
 
 
-# Not part of a study's targets, since it refits every spec on raw rows, slowly. Ask for it by its path.
+# Not part of a study's targets, since it refits every spec on raw rows, slowly. Ask for it by its
+# path.
 rule crosscheck:
     input:
         **STUDY,
@@ -192,7 +201,9 @@ rule robustness:
         **HUMANS,
     output:
         **tables("idiosyncrasy", "pooled", "residuals", "identifiability", "wordings"),
-        **tables("reliability", "measurement_error", "reliability_curve", "breakdowns", "sensitivity"),
+        **tables(
+            "reliability", "measurement_error", "reliability_curve", "breakdowns", "sensitivity"
+        ),
     log:
         "results/{study}/logs/robustness.log",
     benchmark:
@@ -249,7 +260,16 @@ rule conclusions:
         wordings=rules.robustness.output.wordings,
         reliability=rules.robustness.output.reliability,
     output:
-        **tables("leaderboard", "judgments", "ppi", "power", "conclusions", "verdicts", "panel", "round_robin"),
+        **tables(
+            "leaderboard",
+            "judgments",
+            "ppi",
+            "power",
+            "conclusions",
+            "verdicts",
+            "panel",
+            "round_robin",
+        ),
         debiased="results/{study}/debiased.parquet",
     log:
         "results/{study}/logs/conclusions.log",

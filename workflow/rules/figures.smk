@@ -1,5 +1,6 @@
-# From tables to figures: one job draws all figures of a study that wait for the same stage, in the formats of the configuration.
-# A figure in another format, asked for by its path, is a job of its own.
+# From tables to figures: one job draws all figures of a study that wait for the same stage, in the
+# formats of the configuration. A figure in another format, asked for by its path, is a job of its
+# own.
 from recuse.catalogue.figures import captions_of, figures_by_group, pictures_of
 from recuse.catalogue.figures import files_of as files_with
 from recuse.config.declared.settings import FORMATS
@@ -7,7 +8,11 @@ from recuse.config.declared.settings import FORMATS
 STUDIES = (*config["studies"], *config["comparisons"])
 files_of = with_figures(files_with)  # every file of a study for a reader
 by_group = with_figures(figures_by_group)
-GROUPS = [(study, group, figures) for study in STUDIES for group, figures in answer(by_group, study).items()]
+GROUPS = [
+    (study, group, figures)
+    for study in STUDIES
+    for group, figures in answer(by_group, study).items()
+]
 FIGURES = {name for study, group, figures in GROUPS for name in figures}
 for study, group, figures in GROUPS:
 
@@ -18,7 +23,9 @@ for study, group, figures in GROUPS:
             tables=of_drawings(inputs_of, *figures),
         output:
             pictures=[
-                picture for name, figure in figures.items() for picture in drawn(name, figure.caption or name, figure.title)
+                picture
+                for name, figure in figures.items()
+                for picture in drawn(name, figure.caption or name, figure.title)
             ],
         log:
             f"results/{{study}}/logs/figures_{group}.log",

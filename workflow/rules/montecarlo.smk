@@ -1,10 +1,21 @@
-# Estimators and tests on the simulated worlds of montecarlo.yaml: `snakemake montecarlo`. One job per world of a grid.
+# Estimators and tests on the simulated worlds of montecarlo.yaml: `snakemake montecarlo`. One job
+# per world of a grid.
 from recuse.validation.settings import montecarlo_settings
-from recuse.validation.estimators import TABLES, dials_of, estimators_of, world_titles, worlds_figure
+from recuse.validation.estimators import (
+    TABLES,
+    dials_of,
+    estimators_of,
+    world_titles,
+    worlds_figure,
+)
 
 MONTECARLO = answer(lambda config: montecarlo_settings())
 OF_MONTECARLO = [*TABLES, "worlds"]
-WORLDS = [(grid, str(value)) for grid, settings in MONTECARLO["grids"].items() for value in settings["values"]]
+WORLDS = [
+    (grid, str(value))
+    for grid, settings in MONTECARLO["grids"].items()
+    for value in settings["values"]
+]
 
 
 rule montecarlo:

@@ -8,9 +8,12 @@ SCORECARD = f"{WORKFLOW}/report/scorecard.html.j2"
 RELEASED = [f"{DATA}/multivac_family_bias.csv", f"{DATA}/multivac_rankings.csv"]
 COMPARED = f"{DATA}/comparisons_published.csv"
 REPORT = f"{WORKFLOW}/report/report.html.j2"
-PARTS = expand(f"{WORKFLOW}/report/report{{part}}", part=(".css", ".js", "_methods.html.j2", "_tables.html.j2"))
+PARTS = expand(
+    f"{WORKFLOW}/report/report{{part}}", part=(".css", ".js", "_methods.html.j2", "_tables.html.j2")
+)
 
-# Estimates and mean scores of a user's ratings of HELM-Instruct; the placeholder is no evidence, as config declares its biases.
+# Estimates and mean scores of a user's ratings of HELM-Instruct; the placeholder is no evidence, as
+# config declares its biases.
 HELM = [f"results/helm_instruct/{path}.csv" for path in ("estimates/main", "tables/mean_scores")]
 
 
@@ -94,7 +97,9 @@ rule compare_comparisons:
     resources:
         **asks(mem_mb=600, runtime=5),
     params:
-        contents=contents("compare_comparisons.py", [COMPARED], where(from_source("judgement_bias"), ATTACKS)),
+        contents=contents(
+            "compare_comparisons.py", [COMPARED], where(from_source("judgement_bias"), ATTACKS)
+        ),
         source=of_study(studies.source_of),
         kind=of_study(studies.kind),
     message:
@@ -129,7 +134,9 @@ rule page:
     resources:
         **asks(mem_mb=600, runtime=5),
     params:
-        contents=contents("page.py", [REPORT, *PARTS], lambda wildcards: caption_files(captions(wildcards))),
+        contents=contents(
+            "page.py", [REPORT, *PARTS], lambda wildcards: caption_files(captions(wildcards))
+        ),
         about=of_study(partial(report_params, project=PROJECT)),
         about_figures=captions,
         formats=config["formats"],

@@ -1,4 +1,6 @@
-"""Tabulate the analyses of a set of comparisons that a study declares, the verdict on each judge, and what the data support."""
+"""Tabulate the analyses of a set of comparisons that a study declares, the verdict on each judge,
+and what the data support.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -50,7 +52,13 @@ from recuse.workflow.runner import run
 
 
 def verbosity_tables(
-    *, study: str, comparisons: str, pools: Mapping[str, list[str]], confidence: float, seed: int, outputs: Mapping[str, str]
+    *,
+    study: str,
+    comparisons: str,
+    pools: Mapping[str, list[str]],
+    confidence: float,
+    seed: int,
+    outputs: Mapping[str, str],
 ) -> None:
     pairs, sampling = open_pairs(comparisons, pools), {"confidence": confidence, "seed": seed}
     curves = alignment_curves(pairs, confidence=confidence)
@@ -74,9 +82,17 @@ def regression_tables(
     fitted = Regression(compared)
     rows = rows_over_wordings(fitted, confidence=confidence)
     write_table(outputs["regression"], REGRESSION, rows, study=study)
-    write_table(outputs["strengths"], STRENGTHS, strength_rows(fitted, confidence=confidence, seed=seed), study=study)
+    write_table(
+        outputs["strengths"],
+        STRENGTHS,
+        strength_rows(fitted, confidence=confidence, seed=seed),
+        study=study,
+    )
     errors, lengthless = (compared.left_out[name] for name in ("errors", "no_length"))
-    print(f"left out: {counted(errors, 'error')}; {counted(lengthless, 'verdict')} without lengths count as of equal length")
+    print(
+        f"left out: {counted(errors, 'error')}; {counted(lengthless, 'verdict')} without lengths"
+        " count as of equal length"
+    )
 
 
 def choices_tables(
@@ -94,9 +110,18 @@ def choices_tables(
     of = choices_of(pairs, families)
     rows = list(choices(of, confidence=confidence, seed=seed))
     regressed = [row for path in regression for row in read_table(path)]
-    judged = list(verdicts(rows, regressed, of.judges, order=list(families), confidence=confidence, power=power))
+    judged = list(
+        verdicts(
+            rows, regressed, of.judges, order=list(families), confidence=confidence, power=power
+        )
+    )
     write_table(outputs["choices"], CHOICES, rows, study=study)
-    write_table(outputs["label_noise"], LABEL_NOISE, label_noise(of, confidence=confidence, seed=seed), study=study)
+    write_table(
+        outputs["label_noise"],
+        LABEL_NOISE,
+        label_noise(of, confidence=confidence, seed=seed),
+        study=study,
+    )
     write_table(outputs["verdicts"], VERDICTS, judged, study=study)
     findings = check_comparisons(pairs, of, rows, judged, power=power)
     write_table(outputs["check"], CHECK, (finding.row for finding in findings), study=study)
@@ -104,7 +129,13 @@ def choices_tables(
 
 
 def gold_table(
-    *, study: str, comparisons: str, families: Mapping[str, str], confidence: float, power: float, gold: str
+    *,
+    study: str,
+    comparisons: str,
+    families: Mapping[str, str],
+    confidence: float,
+    power: float,
+    gold: str,
 ) -> None:
     connection = connect()
     judges = create_marks_of_pairs(connection, files([comparisons]))
@@ -113,7 +144,9 @@ def gold_table(
     write_table(gold, GOLD, rows, study=study)
 
 
-def cognitive_table(*, study: str, comparisons: str, confidence: float, seed: int, outputs: Mapping[str, str]) -> None:
+def cognitive_table(
+    *, study: str, comparisons: str, confidence: float, seed: int, outputs: Mapping[str, str]
+) -> None:
     without_answers: dict[str, list[str]] = {}
     for experiment, judge in judges_without_answers(comparisons):
         without_answers.setdefault(experiment, []).append(judge)
@@ -125,7 +158,13 @@ def cognitive_table(*, study: str, comparisons: str, confidence: float, seed: in
 
 
 def attack_tables(
-    *, study: str, comparisons: str, worsening: Sequence[str], confidence: float, seed: int, outputs: Mapping[str, str]
+    *,
+    study: str,
+    comparisons: str,
+    worsening: Sequence[str],
+    confidence: float,
+    seed: int,
+    outputs: Mapping[str, str],
 ) -> None:
     connection = connect()
     create_votes(connection, comparisons)
@@ -135,8 +174,15 @@ def attack_tables(
     sampling = {"confidence": confidence, "seed": seed}
     write_table(outputs["asr"], ASR, rates, study=study)
     write_table(outputs["ranks"], RANKS, average_ranks(rates), study=study)
-    write_table(outputs["votes_by_position"], VOTES_BY_POSITION, votes_by_position(connection, **sampling), study=study)
-    write_table(outputs["length_curve"], LENGTH_CURVE, length_curve(connection, **sampling), study=study)
+    write_table(
+        outputs["votes_by_position"],
+        VOTES_BY_POSITION,
+        votes_by_position(connection, **sampling),
+        study=study,
+    )
+    write_table(
+        outputs["length_curve"], LENGTH_CURVE, length_curve(connection, **sampling), study=study
+    )
     write_table(outputs["vote_shares"], VOTE_SHARES, vote_shares(connection), study=study)
 
 
@@ -153,7 +199,12 @@ def tabulate(
     power: float,
     outputs: Mapping[str, str],
 ) -> None:
-    tables = {"study": study, "comparisons": comparisons, "confidence": confidence, "outputs": outputs}
+    tables = {
+        "study": study,
+        "comparisons": comparisons,
+        "confidence": confidence,
+        "outputs": outputs,
+    }
     if "verbosity" in analyses:
         verbosity_tables(**tables, pools=pools, seed=seed)
     if "regression" in analyses:
@@ -167,7 +218,14 @@ def tabulate(
         attack_tables(**tables, worsening=worsening, seed=seed)
     if "gold" in analyses:
         path = outputs["gold"]
-        gold_table(study=study, comparisons=comparisons, families=families, confidence=confidence, power=power, gold=path)
+        gold_table(
+            study=study,
+            comparisons=comparisons,
+            families=families,
+            confidence=confidence,
+            power=power,
+            gold=path,
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""Tabulate CoBBLEr's published files: shares of biases, rank-biased overlap, rates of valid verdicts."""
+"""Tabulate CoBBLEr's published files: shares of biases, rank-biased overlap, rates of valid
+verdicts.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,10 +10,20 @@ from recuse.papers.cobbler import RBO, VALID, released_biases, released_overlap,
 from recuse.workflow.runner import run
 
 
-def tabulate(*, study: str, raw: Sequence[str], folder: str, confidence: float, seed: int, outputs: Mapping[str, str]) -> None:
+def tabulate(
+    *,
+    study: str,
+    raw: Sequence[str],
+    folder: str,
+    confidence: float,
+    seed: int,
+    outputs: Mapping[str, str],
+) -> None:
     biases = released_biases(folder, confidence=confidence, seed=seed)
     write_table(outputs["cognitive_biases"], COGNITIVE_BIASES, biases, study=study)
-    write_table(outputs["rbo"], RBO, released_overlap(folder, confidence=confidence, seed=seed), study=study)
+    write_table(
+        outputs["rbo"], RBO, released_overlap(folder, confidence=confidence, seed=seed), study=study
+    )
     write_table(outputs["valid_rates"], VALID, valid_rates(raw, folder), study=study)
 
 

@@ -12,7 +12,9 @@ from recuse.collect.words import of_run
 from recuse.workflow.runner import run
 
 
-def collect_study(*, study: str, ledger: str, answered: str, collected: str, seen: str, config: Mapping) -> None:
+def collect_study(
+    *, study: str, ledger: str, answered: str, collected: str, seen: str, config: Mapping
+) -> None:
     plan = read_plan(config, study)
     for part, outcome in ask(plan, enough=stopping_rule(config, study)):
         print(of_run(part, outcome), file=sys.stderr)

@@ -9,11 +9,26 @@ from recuse.workflow.runner import run
 
 
 def compare(
-    *, study: str, source: str, kind: str, inputs: Mapping, published: str, attacks: Sequence[str], scorecard: str
+    *,
+    study: str,
+    source: str,
+    kind: str,
+    inputs: Mapping,
+    published: str,
+    attacks: Sequence[str],
+    scorecard: str,
 ) -> None:
-    tables = {name: read_table(path) for name, path in inputs.items() if name not in ("published", "attacks")}
+    tables = {
+        name: read_table(path)
+        for name, path in inputs.items()
+        if name not in ("published", "attacks")
+    }
     printed = read_table(published), [value for path in attacks for value in read_attacks(path)]
-    write_table(scorecard, SCORECARD, scorecard_of_comparisons(*printed, tables, study=study, source=source, kind=kind))
+    write_table(
+        scorecard,
+        SCORECARD,
+        scorecard_of_comparisons(*printed, tables, study=study, source=source, kind=kind),
+    )
 
 
 if __name__ == "__main__":

@@ -8,7 +8,14 @@ from recuse.papers.scorecard import SCORECARD
 from recuse.workflow.runner import run
 
 
-def compare(*, study: str, estimates: Sequence[str], ratings: Sequence[str], published: Sequence[str], outputs) -> None:
+def compare(
+    *,
+    study: str,
+    estimates: Sequence[str],
+    ratings: Sequence[str],
+    published: Sequence[str],
+    outputs,
+) -> None:
     ranked = rankings(ratings)
     write_table(outputs["rankings"], RANKINGS, ranked, study=study)
     fitted = [row for path in estimates for row in read_table(path)]

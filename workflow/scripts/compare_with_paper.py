@@ -30,11 +30,16 @@ def judge(
 ) -> None:
     paper = read_published(Path(published[0]).parent)
     ours = Results.read(
-        estimates=estimates, mean_scores=mean_scores, correlations=correlations, agreement=next(iter(agreement), None)
+        estimates=estimates,
+        mean_scores=mean_scores,
+        correlations=correlations,
+        agreement=next(iter(agreement), None),
     )
     of_helm = Results.read(estimates=helm[:1], mean_scores=helm[1]) if helm else None
     theirs = Results.from_tables(**paper)
-    judged = list(judged_claims(read_claims(sentences), study, ours, theirs, kind=kind, helm=of_helm))
+    judged = list(
+        judged_claims(read_claims(sentences), study, ours, theirs, kind=kind, helm=of_helm)
+    )
     rows = list(scorecard(paper, ours, judged, study=study, kind=kind))
     write_table(outputs["claims"], CLAIMS, judged)
     write_table(outputs["scorecard"], SCORECARD, rows)

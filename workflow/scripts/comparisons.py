@@ -6,7 +6,9 @@ from recuse.pairwise.table import normalise
 from recuse.workflow.runner import run
 
 
-def normalise_study(*, study: str, raw: Sequence[str], params: Mapping, comparisons: str, completeness: str) -> None:
+def normalise_study(
+    *, study: str, raw: Sequence[str], params: Mapping, comparisons: str, completeness: str
+) -> None:
     normalise(study, raw, **params, comparisons=comparisons, completeness=completeness)
 
 

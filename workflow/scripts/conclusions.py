@@ -1,4 +1,6 @@
-"""Rank the models without the biases; tabulate power, which conclusions hold in all checks, verdicts, and panels."""
+"""Rank the models without the biases; tabulate power, which conclusions hold in all checks,
+verdicts, and panels.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,7 +20,13 @@ from recuse.inference.leaderboard import (
 from recuse.inference.panel import PANEL, panel_rows
 from recuse.inference.power import POWER, power_rows
 from recuse.inference.ppi import PPI, ppi_rows, prompt_scores
-from recuse.inference.robustness import CONCLUSIONS, Robustness, RobustnessCheck, Tables, conclusions
+from recuse.inference.robustness import (
+    CONCLUSIONS,
+    Robustness,
+    RobustnessCheck,
+    Tables,
+    conclusions,
+)
 from recuse.inference.round_robin import ROUND_ROBIN, round_robin_rows
 from recuse.inference.verdict import VERDICTS, rating_judges, verdicts_on_ratings
 from recuse.model.estimable import estimable_specs
@@ -54,10 +62,21 @@ def rank(
     of_main = next(iter(estimable_specs(specs, ["main"], tables, instead=instead)), main)
     removed = removed_biases(of_main, biases, **chosen)
     write_debiased(of_main, tables, removed, outputs["debiased"])
-    write_table(outputs["judgments"], JUDGMENTS, judgment_rows(of_main, tables, fitted, removed), study=study)
-    labels = ppi_rows(prompt_scores(main, tables), **settings["ppi"], **level) if tables.has_human_scores else ()
+    write_table(
+        outputs["judgments"],
+        JUDGMENTS,
+        judgment_rows(of_main, tables, fitted, removed),
+        study=study,
+    )
+    labels = (
+        ppi_rows(prompt_scores(main, tables), **settings["ppi"], **level)
+        if tables.has_human_scores
+        else ()
+    )
     write_table(outputs["ppi"], PPI, labels, study=study)
-    plans = power_rows(main, tables, read_table(reliability), **settings["power"], confidence=confidence)
+    plans = power_rows(
+        main, tables, read_table(reliability), **settings["power"], confidence=confidence
+    )
     write_table(outputs["power"], POWER, plans, study=study)
 
 
@@ -105,9 +124,18 @@ def panel(
     tables = Study(study, cells, ratings)
     reliabilities = {row["dimension"]: float(row["mean"]) for row in read_table(reliability)}
     judges = linked_judges(tables, dimensions=settings.get("dimensions", ()))
-    rows = panel_rows(judges, tables, reliabilities, read_table(verdicts), least=settings["least"], confidence=confidence)
+    rows = panel_rows(
+        judges,
+        tables,
+        reliabilities,
+        read_table(verdicts),
+        least=settings["least"],
+        confidence=confidence,
+    )
     write_table(outputs["panel"], PANEL, rows, study=study)
-    write_table(outputs["round_robin"], ROUND_ROBIN, round_robin_rows(judges, tables, rows), study=study)
+    write_table(
+        outputs["round_robin"], ROUND_ROBIN, round_robin_rows(judges, tables, rows), study=study
+    )
 
 
 def tabulate(
@@ -135,7 +163,9 @@ def tabulate(
 
 def _rows(paths: str | Sequence[str]) -> list[dict]:
     """The rows of a table, or of several in a list."""
-    return [row for path in ([paths] if isinstance(paths, str) else paths) for row in read_table(path)]
+    return [
+        row for path in ([paths] if isinstance(paths, str) else paths) for row in read_table(path)
+    ]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""Refit every spec of config by statsmodels and pygam on raw rows and write the largest difference from the fast fits."""
+"""Refit every spec of config by statsmodels and pygam on raw rows and write the largest difference
+from the fast fits.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,8 +11,18 @@ from recuse.validation.compare import CROSSCHECK, compared, raise_disagreement
 from recuse.workflow.runner import run
 
 
-def compare(*, study: str, cells: str, ratings: Sequence[str], specs: Mapping, confidence: float, crosscheck: str) -> None:
-    rows = list(compared(Spec.from_config(specs), Study(study, cells, ratings), confidence=confidence))
+def compare(
+    *,
+    study: str,
+    cells: str,
+    ratings: Sequence[str],
+    specs: Mapping,
+    confidence: float,
+    crosscheck: str,
+) -> None:
+    rows = list(
+        compared(Spec.from_config(specs), Study(study, cells, ratings), confidence=confidence)
+    )
     write_table(crosscheck, CROSSCHECK, rows)
     raise_disagreement(rows)
 

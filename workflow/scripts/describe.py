@@ -1,4 +1,6 @@
-"""Say before any fit what the ratings of a study support, and tabulate mean scores and judge-human correlations."""
+"""Say before any fit what the ratings of a study support, and tabulate mean scores and judge-human
+correlations.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,7 +18,12 @@ from recuse.workflow.runner import run
 def describe(*, study: str, cells: str, confidence: float, outputs: Mapping[str, str]) -> None:
     table = read_cells(cells)
     write_table(outputs["mean_scores"], MEAN_SCORES, mean_scores(table), study=study)
-    write_table(outputs["correlations"], CORRELATIONS, correlations(table, confidence=confidence), study=study)
+    write_table(
+        outputs["correlations"],
+        CORRELATIONS,
+        correlations(table, confidence=confidence),
+        study=study,
+    )
 
 
 def check_ratings(
@@ -55,7 +62,9 @@ def tabulate(
 ) -> None:
     describe(study=study, cells=cells, confidence=params["confidence"], outputs=outputs)
     humans = {"raters": raters, "alphas": alphas, "completeness": completeness}
-    check_ratings(study=study, cells=cells, ratings=ratings, **humans, **params, check=outputs["check"])
+    check_ratings(
+        study=study, cells=cells, ratings=ratings, **humans, **params, check=outputs["check"]
+    )
 
 
 if __name__ == "__main__":

@@ -13,12 +13,29 @@ from recuse.workflow.runner import run
 AT_ONCE = 8  # small files: most of the time is spent waiting
 
 
-def fetch_files(*, source: Mapping[str, str], files: Sequence[tuple[str, str]], raw: Sequence[str], config: Mapping) -> None:
-    places = {"mirror": mirror_location(config["mirror"], os.environ), "cache": cache_folder(os.environ)}
+def fetch_files(
+    *,
+    source: Mapping[str, str],
+    files: Sequence[tuple[str, str]],
+    raw: Sequence[str],
+    config: Mapping,
+) -> None:
+    places = {
+        "mirror": mirror_location(config["mirror"], os.environ),
+        "cache": cache_folder(os.environ),
+    }
     largest = int(bytes_of(config["download_limit"]))
     with ThreadPoolExecutor(AT_ONCE) as pool:
         waiting = [
-            pool.submit(fetch, path=path, blob=blob, destination=Path(destination), largest=largest, **source, **places)
+            pool.submit(
+                fetch,
+                path=path,
+                blob=blob,
+                destination=Path(destination),
+                largest=largest,
+                **source,
+                **places,
+            )
             for (path, blob), destination in zip(files, raw, strict=True)
         ]
         try:

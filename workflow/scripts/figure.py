@@ -1,4 +1,6 @@
-"""Draw figures of the catalogue: read their tables, call the functions that draw them, save the results."""
+"""Draw figures of the catalogue: read their tables, call the functions that draw them, save the
+results.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""Fit the specs of a stage to a study, and add what is said of their fits to the tables of the stages before."""
+"""Fit the specs of a stage to a study, and add what is said of their fits to the tables of the
+stages before.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -30,11 +32,16 @@ def fit(
     for spec, path in zip(Spec.from_config(specs), estimates, strict=True):
         estimated = estimate(spec, tables, confidence=confidence, seed=seed)
         write_table(path, ESTIMATES, estimated.estimates)
-        print(f"{spec.name}: {len(estimated.estimates)} coefficients, {len(estimated.not_estimable)} not estimable")
+        print(
+            f"{spec.name}: {len(estimated.estimates)} coefficients, {len(estimated.not_estimable)}"
+            " not estimable"
+        )
         for table in OF_SPECS:
             rows[table] += getattr(estimated, table)
     for table, columns in OF_SPECS.items():
-        write_table(outputs[table], columns, sorted(rows[table], key=lambda row: order.index(row["spec"])))
+        write_table(
+            outputs[table], columns, sorted(rows[table], key=lambda row: order.index(row["spec"]))
+        )
 
 
 if __name__ == "__main__":

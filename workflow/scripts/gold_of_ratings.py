@@ -9,7 +9,15 @@ from recuse.inference.gold import gold as gold_rows
 from recuse.workflow.runner import run
 
 
-def tabulate(*, study: str, ratings: Sequence[str], pass_mark: float, confidence: float, power: float, gold: str) -> None:
+def tabulate(
+    *,
+    study: str,
+    ratings: Sequence[str],
+    pass_mark: float,
+    confidence: float,
+    power: float,
+    gold: str,
+) -> None:
     connection = connect()
     judges, families = create_marks_of_ratings(connection, ratings, pass_mark=pass_mark)
     settings = {"cases": CASES_OF_RATINGS, "confidence": confidence, "power": power}

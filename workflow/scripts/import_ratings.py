@@ -7,7 +7,12 @@ from recuse.workflow.runner import run
 
 
 def import_study(
-    *, study: str, raw: Sequence[str], references: Sequence[str], params: Mapping, outputs: Mapping[str, str]
+    *,
+    study: str,
+    raw: Sequence[str],
+    references: Sequence[str],
+    params: Mapping,
+    outputs: Mapping[str, str],
 ) -> None:
     import_ratings(study, raw, references, **params, outputs=outputs)
 

@@ -1,4 +1,6 @@
-"""Gather size, power, bias and coverage of the estimators on all worlds, and their tests by judge in those of self-bias."""
+"""Gather size, power, bias and coverage of the estimators on all worlds, and their tests by judge
+in those of self-bias.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,7 +9,9 @@ from recuse.validation.estimators import MONTECARLO, TABLES, WORLDS, table, worl
 from recuse.workflow.runner import run
 
 
-def montecarlo_tables(*, results: Sequence[str], titles: Mapping[str, str], outputs: Mapping[str, str]) -> None:
+def montecarlo_tables(
+    *, results: Sequence[str], titles: Mapping[str, str], outputs: Mapping[str, str]
+) -> None:
     rows = [row for path in results for row in read_table(path)]
     for name in TABLES:
         write_table(outputs[name], MONTECARLO, table(name, rows))

@@ -24,9 +24,14 @@ def write_report(
     page = outputs["page"]
     whole = {"about": about, "figures": about_figures, "formats": formats}
     files = outside_files(paths["made"])
-    html, summary = report(study=study, inputs=paths, files=files, context=context, page=page, **whole)
+    html, summary = report(
+        study=study, inputs=paths, files=files, context=context, page=page, **whole
+    )
     write_text(page, html)
-    write_text(outputs["summary"], json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    write_text(
+        outputs["summary"],
+        json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False) + "\n",
+    )
     print(f"{page}: {len(html.encode()) / 1e6:.1f} MB")
 
 

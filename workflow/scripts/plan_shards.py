@@ -18,7 +18,9 @@ def plan_shards(
     completeness: str,
 ) -> None:
     source = StudyFiles.from_config([], [], scales=scales, task_types=task_types, models=models)
-    plan_study(study, source, summaries=summaries, shards=number, plan=plan, completeness=completeness)
+    plan_study(
+        study, source, summaries=summaries, shards=number, plan=plan, completeness=completeness
+    )
 
 
 if __name__ == "__main__":

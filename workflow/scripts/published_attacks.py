@@ -1,4 +1,6 @@
-"""Measure how each perturbation changes the lengths of the published answers, and rank the published success rates again."""
+"""Measure how each perturbation changes the lengths of the published answers, and rank the
+published success rates again.
+"""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -9,7 +11,15 @@ from recuse.papers.attacks import LENGTH_CONFOUND, length_confound
 from recuse.workflow.runner import run
 
 
-def tabulate(*, study: str, folder: str, published: str, confidence: float, seed: int, outputs: Mapping[str, str]) -> None:
+def tabulate(
+    *,
+    study: str,
+    folder: str,
+    published: str,
+    confidence: float,
+    seed: int,
+    outputs: Mapping[str, str],
+) -> None:
     changes = length_confound(folder, confidence=confidence, seed=seed)
     write_table(outputs["length_confound"], LENGTH_CONFOUND, changes, study=study)
     ranks = list(published_ranks(read_table(published)))

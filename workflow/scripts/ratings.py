@@ -7,8 +7,12 @@ from recuse.data.ratings import StudyFiles, normalise
 from recuse.workflow.runner import run
 
 
-def normalise_study(*, study: str, raw: Sequence[str], params: Mapping, ratings: str, cells: str, completeness: str) -> None:
-    normalise(study, StudyFiles.from_config(raw, **params), ratings=ratings, completeness=completeness)
+def normalise_study(
+    *, study: str, raw: Sequence[str], params: Mapping, ratings: str, cells: str, completeness: str
+) -> None:
+    normalise(
+        study, StudyFiles.from_config(raw, **params), ratings=ratings, completeness=completeness
+    )
     build_cells(ratings, cells)
 
 

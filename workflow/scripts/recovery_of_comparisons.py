@@ -9,7 +9,12 @@ from recuse.workflow.runner import run
 
 def compare(*, study: str, inputs: Mapping[str, str], recovery: str) -> None:
     tables = {name: read_table(path) for name, path in inputs.items()}
-    write_table(recovery, PAIRWISE_RECOVERY, recovery_of_biases(tables.pop("planted"), **tables), study=study)
+    write_table(
+        recovery,
+        PAIRWISE_RECOVERY,
+        recovery_of_biases(tables.pop("planted"), **tables),
+        study=study,
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""Biases beyond ordinary preference and over wordings, the cells that identify them, and what could have distorted them."""
+"""Biases beyond ordinary preference and over wordings, the cells that identify them, and what could
+have distorted them.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,7 +16,11 @@ from recuse.inference.idiosyncrasy import (
     pooled_rows,
     residual_rows,
 )
-from recuse.inference.measurement_error import BREAKDOWNS, MEASUREMENT_ERROR, measurement_error_tables
+from recuse.inference.measurement_error import (
+    BREAKDOWNS,
+    MEASUREMENT_ERROR,
+    measurement_error_tables,
+)
 from recuse.inference.reliability import RELIABILITY, reliability_of
 from recuse.inference.sensitivity import SENSITIVITY, sensitivity_rows
 from recuse.inference.wordings import WORDINGS, wording_rows
@@ -64,13 +70,21 @@ def sensitivity(
     noisy = estimable_specs(specs, settings["measurement_error"], tables, instead=instead)
     varied = estimable_specs(specs, settings["sensitivity"], tables, instead=instead)
     reliability = reliability_of(tables, raters=raters, alphas=alphas, of_alpha=settings["raters"])
-    of_dimensions = ({"dimension": dimension, **vars(each)} for dimension, each in reliability.items())
+    of_dimensions = (
+        {"dimension": dimension, **vars(each)} for dimension, each in reliability.items()
+    )
     write_table(outputs["reliability"], RELIABILITY, of_dimensions, study=study)
     corrected = measurement_error_tables(noisy, tables, reliability, raters, confidence=confidence)
-    write_table(outputs["measurement_error"], MEASUREMENT_ERROR, corrected["measurement_error"], study=study)
-    write_table(outputs["reliability_curve"], MEASUREMENT_ERROR, corrected["reliability_curve"], study=study)
+    write_table(
+        outputs["measurement_error"], MEASUREMENT_ERROR, corrected["measurement_error"], study=study
+    )
+    write_table(
+        outputs["reliability_curve"], MEASUREMENT_ERROR, corrected["reliability_curve"], study=study
+    )
     write_table(outputs["breakdowns"], BREAKDOWNS, corrected["breakdowns"], study=study)
-    omitted = (row for spec in varied for row in sensitivity_rows(spec, tables, confidence=confidence))
+    omitted = (
+        row for spec in varied for row in sensitivity_rows(spec, tables, confidence=confidence)
+    )
     write_table(outputs["sensitivity"], SENSITIVITY, omitted, study=study)
 
 
@@ -86,7 +100,13 @@ def tabulate(
     confidence: float,
     outputs: Mapping[str, str],
 ) -> None:
-    tables = {"study": study, "cells": cells, "ratings": ratings, "confidence": confidence, "outputs": outputs}
+    tables = {
+        "study": study,
+        "cells": cells,
+        "ratings": ratings,
+        "confidence": confidence,
+        "outputs": outputs,
+    }
     estimands(**tables, **preference)
     sensitivity(**tables, raters=raters, alphas=alphas, **distortion)
 

@@ -8,8 +8,12 @@ from recuse.inference.round_robin import ROUND_ROBIN_PLAN, plan_rows
 from recuse.workflow.runner import run
 
 
-def round_robin_plan(*, study: str, cells: str, ratings: Sequence[str], seed: int, table: str) -> None:
-    write_table(table, ROUND_ROBIN_PLAN, plan_rows(Study(study, cells, ratings), seed=seed), study=study)
+def round_robin_plan(
+    *, study: str, cells: str, ratings: Sequence[str], seed: int, table: str
+) -> None:
+    write_table(
+        table, ROUND_ROBIN_PLAN, plan_rows(Study(study, cells, ratings), seed=seed), study=study
+    )
 
 
 if __name__ == "__main__":

@@ -8,7 +8,14 @@ from recuse.workflow.runner import run
 
 
 def normalise_shard(
-    *, raw: Sequence[str], params: Mapping, checked: Sequence[str], plan: str, shard: str, ratings: str, counts: str
+    *,
+    raw: Sequence[str],
+    params: Mapping,
+    checked: Sequence[str],
+    plan: str,
+    shard: str,
+    ratings: str,
+    counts: str,
 ) -> None:
     source = StudyFiles.from_config(raw, **params)
     write_shard(source, checked=checked, plan=plan, shard=int(shard) - 1, ratings=ratings)

@@ -1,4 +1,6 @@
-"""Simulate a study, from the world that config declares or the published one: ratings, raters and planted values."""
+"""Simulate a study, from the world that config declares or the published one: ratings, raters and
+planted values.
+"""
 
 from collections.abc import Mapping, Sequence
 from pkgutil import resolve_name
@@ -27,7 +29,9 @@ def simulate_study(
         if simulator:
             world = resolve_name(simulator)(published, models=families, scales=scales)
         else:
-            world = declared_world(settings, models=families, scales=scales, task_types=task_types, seed=seed)
+            world = declared_world(
+                settings, models=families, scales=scales, task_types=task_types, seed=seed
+            )
         drawn = simulate(world, prompts=settings["prompts"], seed=seed)
     except ConfigError as error:
         raise ConfigError(f"config: studies: {study}: {error}") from None

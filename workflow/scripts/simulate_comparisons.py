@@ -1,4 +1,6 @@
-"""Simulate comparisons, by the judges that config declares or with the published success rates of attacks planted."""
+"""Simulate comparisons, by the judges that config declares or with the published success rates of
+attacks planted.
+"""
 
 from collections.abc import Mapping, Sequence
 from pkgutil import resolve_name

@@ -1,11 +1,27 @@
-"""Does an LLM judge favour its own answers? `import recuse`, then `recuse.ratings(...)`; see docs/python.md."""
+"""Does an LLM judge favour its own answers? `import recuse`, then `recuse.ratings(...)`; see
+docs/python.md.
+"""
 
 import sys
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from recuse.api import Check, Fit, Pairs, Ratings, check, example, fit, leaderboard, pairs, plot, power, ratings, verdict
+    from recuse.api import (
+        Check,
+        Fit,
+        Pairs,
+        Ratings,
+        check,
+        example,
+        fit,
+        leaderboard,
+        pairs,
+        plot,
+        power,
+        ratings,
+        verdict,
+    )
     from recuse.base.errors import ConfigError, DataError, DesignError, RecuseError
 
     __version__: str
@@ -33,7 +49,9 @@ __all__ = [
 
 
 class _Package(ModuleType):
-    """The functions `check` and `plot` keep their names when the packages of these names are imported."""
+    """The functions `check` and `plot` keep their names when the packages of these names are
+    imported.
+    """
 
     def __setattr__(self, name: str, value: object) -> None:
         if name not in __all__ or not isinstance(value, ModuleType):
@@ -51,7 +69,9 @@ def __getattr__(name: str) -> object:
         return import_module("recuse.base.places").version()
     if name not in __all__:
         raise AttributeError(f"module 'recuse' has no attribute {name!r}")
-    return getattr(import_module("recuse.base.errors" if name.endswith("Error") else "recuse.api"), name)
+    return getattr(
+        import_module("recuse.base.errors" if name.endswith("Error") else "recuse.api"), name
+    )
 
 
 def __dir__() -> list[str]:

@@ -1,13 +1,16 @@
-"""recuse in Python: from a table of ratings, or of verdicts on two answers, to biases and verdicts, without files.
+"""recuse in Python: from a table of ratings, or of verdicts on two answers, to biases and verdicts,
+without files.
 
 Rows are imported and checked by the code of the workflow, and every number is the workflow's:
 
 >>> import recuse
 >>> judged, human = recuse.example()
 >>> ratings = recuse.ratings(
-...     judged, judge="grader", model="candidate", prompt="item", dimension="metric", rating="score", missing="ERROR",
+...     judged, judge="grader", model="candidate", prompt="item", dimension="metric",
+rating="score", missing="ERROR",
 ...     references=human, human=["first", "second"], scale=(1, 10),
-...     families={"GPT": ["gpt-4.1", "gpt-4.1-mini"], "Claude": ["claude-sonnet-4", "claude-haiku-4"]},
+...     families={"GPT": ["gpt-4.1", "gpt-4.1-mini"], "Claude": ["claude-sonnet-4",
+"claude-haiku-4"]},
 ... )
 >>> ratings.judges
 ['claude-haiku-4', 'claude-sonnet-4', 'gpt-4.1', 'gpt-4.1-mini', 'qwen3-32b']
@@ -83,33 +86,68 @@ def ratings(
 ) -> "Ratings":
     """Read and check ratings of single answers.
 
-    data: a DataFrame of pandas or polars, an Arrow table, the path of a file in any format that recuse reads, or several paths;
-    or the path of a configuration, `mine.yaml`, of which only `study` names one. judge, model, prompt, rating, dimension,
-    dataset, length: names of columns, each its own name by default; `judge={"value": "gpt-4o"}` is one name for all rows,
-    `rating=["a", "b"]` a column for each judge, model or dimension; `length` is the tokens of an answer. human: the column of
-    human scores, on the scale of the ratings; with `references`, a table of these with the same columns of model and prompt, it
-    is the column there, or the columns of several raters; rater: the column of the rater, if each row there is one's; gold:
-    they are labels by a key, right or wrong. families: the models of each family; a model in none is a family of its own.
-    scale: lowest and highest rating; scales: the same by dimension. Without either the scale is taken from the data, with a
-    warning that says so. missing: values that mark a failed judgment, or no human score; values: numbers that words stand for,
-    as {"yes": 1, "no": 0}, also among human scores. decimal: "," for texts such as 7,5. step: between two ratings, such as 0.5,
-    if the ratings do not show it; round: scores with any number of digits to the nearest step, of 1 by default. repeats: mean,
-    first, last or error (the default), of several ratings of an answer by one judge. format: of files, if it is not to be
-    recognised. study: the name in the column `study` of the results. confidence: of intervals; default: 0.9.
+    data: a DataFrame of pandas or polars, an Arrow table, the path of a file in any format that
+    recuse reads, or several paths; or the path of a configuration, `mine.yaml`, of which only
+    `study` names one. judge, model, prompt, rating, dimension, dataset, length: names of columns,
+    each its own name by default; `judge={"value": "gpt-4o"}` is one name for all rows,
+    `rating=["a", "b"]` a column for each judge, model or dimension; `length` is the tokens of an
+    answer. human: the column of human scores, on the scale of the ratings; with `references`, a
+    table of these with the same columns of model and prompt, it is the column there, or the columns
+    of several raters; rater: the column of the rater, if each row there is one's; gold: they are
+    labels by a key, right or wrong. families: the models of each family; a model in none is a
+    family of its own. scale: lowest and highest rating; scales: the same by dimension. Without
+    either the scale is taken from the data, with a warning that says so. missing: values that mark
+    a failed judgment, or no human score; values: numbers that words stand for, as {"yes": 1, "no":
+    0}, also among human scores. decimal: "," for texts such as 7,5. step: between two ratings, such
+    as 0.5, if the ratings do not show it; round: scores with any number of digits to the nearest
+    step, of 1 by default. repeats: mean, first, last or error (the default), of several ratings of
+    an answer by one judge. format: of files, if it is not to be recognised. study: the name in the
+    column `study` of the results. confidence: of intervals; default: 0.9.
 
-    Raises DataError about the first row that is wrong, by its column and its number, from 1, and ConfigError about an argument.
+    Raises DataError about the first row that is wrong, by its column and its number, from 1, and
+    ConfigError about an argument.
     """
-    columns = {"judge": judge, "model": model, "prompt": prompt, "rating": rating, "dimension": dimension}
+    columns = {
+        "judge": judge,
+        "model": model,
+        "prompt": prompt,
+        "rating": rating,
+        "dimension": dimension,
+    }
     columns |= {"dataset": dataset, "length": length}
     if is_configuration(data):
-        others = {**columns, "human": human, "families": families, "scale": scale, "scales": scales, "step": step}
-        others |= {"round": round or None, "values": values, "decimal": decimal, "repeats": repeats, "rater": rater}
+        others = {
+            **columns,
+            "human": human,
+            "families": families,
+            "scale": scale,
+            "scales": scales,
+            "step": step,
+        }
+        others |= {
+            "round": round or None,
+            "values": values,
+            "decimal": decimal,
+            "repeats": repeats,
+            "rater": rater,
+        }
         others |= {"gold": gold or None}
-        return Ratings(configured(data, study, {**others, "references": references, "format": format}, RATED))
+        return Ratings(
+            configured(data, study, {**others, "references": references, "format": format}, RATED)
+        )
     if scale is not None and scales is not None:
         raise ConfigError("found scale and scales; pass one of them")
     words = {"missing": listed(missing) or None, "values": values, "decimal": decimal}
-    source = Source(data, columns, **words, step=step, round=round or None, repeats=repeats, gold=gold or None, format=format)
+    source = Source(
+        data,
+        columns,
+        **words,
+        step=step,
+        round=round or None,
+        repeats=repeats,
+        gold=gold or None,
+        format=format,
+    )
     if references is None:
         source.name_column("human", human)
     else:
@@ -119,8 +157,14 @@ def ratings(
         given = scales or ({DEFAULT: scale} if scale is not None else source.scales())
         settings = {"scales": plain(given), **families_as_named(families)}
         read_in = Ratings(source.inputs(RATED, study or "ratings", settings, confidence))
-    if unused := {name for names in (families or {}).values() for name in names} - {*read_in.models, *read_in.judges}:
-        tell(f"families: no judge and no model of these ratings is named {enumerated(sorted(unused))}")
+    if unused := {name for names in (families or {}).values() for name in names} - {
+        *read_in.models,
+        *read_in.judges,
+    }:
+        tell(
+            "families: no judge and no model of these ratings is named"
+            f" {enumerated(sorted(unused))}"
+        )
     return read_in
 
 
@@ -150,23 +194,46 @@ def pairs(
 ) -> "Pairs":
     """Read and check verdicts on two answers.
 
-    data: as of `ratings`. judge, item, model_a, ...: names of columns, each its own name by default. item: the question;
-    outcome: `a`, `b`, `tie` or `error`, or the model that won; order: `ab` or `ba`, or the model that was shown first; human:
-    the humans' verdict, like `outcome`, here or in `references`, a table with the same columns of item and models; length_a,
-    length_b: words of the answers. both_orders: whether each pair must have been shown in both orders. missing, values: of
-    verdicts, the humans' too, as {"left": "a"}. Other arguments, and errors, are those of `ratings`.
+    data: as of `ratings`. judge, item, model_a, ...: names of columns, each its own name by
+    default. item: the question; outcome: `a`, `b`, `tie` or `error`, or the model that won; order:
+    `ab` or `ba`, or the model that was shown first; human: the humans' verdict, like `outcome`,
+    here or in `references`, a table with the same columns of item and models; length_a, length_b:
+    words of the answers. both_orders: whether each pair must have been shown in both orders.
+    missing, values: of verdicts, the humans' too, as {"left": "a"}. Other arguments, and errors,
+    are those of `ratings`.
 
     >>> import pandas as pd
     >>> verdicts = pd.DataFrame(
-    ...     {"judge": "A", "item": [1, 1], "model_a": "A", "model_b": "B", "order": ["ab", "ba"], "outcome": ["a", "tie"]}
+    ...     {"judge": "A", "item": [1, 1], "model_a": "A", "model_b": "B", "order": ["ab", "ba"],
+    "outcome": ["a", "tie"]}
     ... )
     >>> recuse.pairs(verdicts)
     Pairs: 2 verdicts by 1 judge on 1 question, of 2 models; no human verdicts
     """
-    columns = {"judge": judge, "item": item, "model_a": model_a, "model_b": model_b, "outcome": outcome, "order": order}
-    columns |= {"length_a": length_a, "length_b": length_b, "condition": condition, "experiment": experiment, "vote": vote}
+    columns = {
+        "judge": judge,
+        "item": item,
+        "model_a": model_a,
+        "model_b": model_b,
+        "outcome": outcome,
+        "order": order,
+    }
+    columns |= {
+        "length_a": length_a,
+        "length_b": length_b,
+        "condition": condition,
+        "experiment": experiment,
+        "vote": vote,
+    }
     if is_configuration(data):
-        others = {**columns, "human": human, "families": families, "references": references, "format": format, "values": values}
+        others = {
+            **columns,
+            "human": human,
+            "families": families,
+            "references": references,
+            "format": format,
+            "values": values,
+        }
         return Pairs(configured(data, study, others, COMPARED))
     words = {"missing": listed(missing) or None, "values": values}
     source = Source(data, columns, **words, format=format)
@@ -181,7 +248,8 @@ def pairs(
 
 
 def check(data: "Ratings | Pairs") -> "Check":
-    """What the data support before any fit: which biases, how small, and what is wrong; printed, it is the page.
+    """What the data support before any fit: which biases, how small, and what is wrong; printed, it
+    is the page.
 
     >>> print(recuse.check(ratings).page[:69])
     ratings: what these ratings support
@@ -196,20 +264,30 @@ def check(data: "Ratings | Pairs") -> "Check":
     with data._opened():
         findings = data._supported()
     page = visible(
-        page_of(data.study, findings, of_ratings=isinstance(data, Ratings), gold=has_gold_labels(data._inputs.settings)),
+        page_of(
+            data.study,
+            findings,
+            of_ratings=isinstance(data, Ratings),
+            gold=has_gold_labels(data._inputs.settings),
+        ),
         but="\n",
     )
-    return Check(table_of(CHECK, ({"study": data.study, **finding.row} for finding in findings)), page)
+    return Check(
+        table_of(CHECK, ({"study": data.study, **finding.row} for finding in findings)), page
+    )
 
 
 def fit(ratings: "Ratings", spec: str = "main", **settings: Any) -> "Fit":
-    """Fit Equation 1, or another spec of the configuration, or either one changed by these settings, to the ratings.
+    """Fit Equation 1, or another spec of the configuration, or either one changed by these
+    settings, to the ratings.
 
-    spec: its name, such as `main` (Equation 1), `clustered` or `model_effects`. settings: those of a spec, such as
-    `slice="dimension"`, `covariance="CR1"`, `terms=[...]` or `length="prompt"`; see docs/configuration.md. The table has the
-    rows of the workflow's estimates/<spec>.csv; ConfigError about an unknown setting.
+    spec: its name, such as `main` (Equation 1), `clustered` or `model_effects`. settings: those of
+    a spec, such as `slice="dimension"`, `covariance="CR1"`, `terms=[...]` or `length="prompt"`; see
+    docs/configuration.md. The table has the rows of the workflow's estimates/<spec>.csv;
+    ConfigError about an unknown setting.
 
-    >>> recuse.fit(ratings, covariance="CR1").biases[["quantity", "term", "estimate"]].round(3).head(2)
+    >>> recuse.fit(ratings, covariance="CR1").biases[["quantity", "term",
+    "estimate"]].round(3).head(2)
         quantity             term  estimate
     0  self_bias   claude-haiku-4     0.014
     1  self_bias  claude-sonnet-4     0.092
@@ -227,7 +305,8 @@ def fit(ratings: "Ratings", spec: str = "main", **settings: Any) -> "Fit":
 
 
 def verdict(data: "Ratings | Pairs") -> "pd.DataFrame":
-    """The table of the report: a verdict on each judge and family, what it rests on, and what to do.
+    """The table of the report: a verdict on each judge and family, what it rests on, and what to
+    do.
 
     Rows and numbers are those of the workflow's tables/verdicts.csv; sizes are shares of the scale.
     """
@@ -239,10 +318,12 @@ def verdict(data: "Ratings | Pairs") -> "pd.DataFrame":
 
 
 def leaderboard(ratings: "Ratings", *, by_dimension: bool = False) -> "pd.DataFrame":
-    """Models by their mean rating, as rated and without the biases of Equation 1, each with its rank and interval.
+    """Models by their mean rating, as rated and without the biases of Equation 1, each with its
+    rank and interval.
 
-    `scores` says how ratings count: raw, debiased, leave_self_out, leave_family_out, human. by_dimension: also a leaderboard
-    for each dimension, as in the workflow's tables/leaderboard.csv.
+    `scores` says how ratings count: raw, debiased, leave_self_out, leave_family_out, human.
+    by_dimension: also a leaderboard for each dimension, as in the workflow's
+    tables/leaderboard.csv.
     """
     from recuse.inference.leaderboard import LEADERBOARD
 
@@ -261,11 +342,13 @@ def power(
     raters: Sequence[int] | None = None,
     copies: Sequence[int] | None = None,
 ) -> "pd.DataFrame":
-    """How small a self-bias studies like this one would find (`detectable`), and how many prompts a given one needs.
+    """How small a self-bias studies like this one would find (`detectable`), and how many prompts a
+    given one needs.
 
-    self_bias: to be found with probability `power`, as a share of the scale. prompts, raters, copies: numbers of prompts, of
-    human raters of an answer, and of models and judges as multiples of these. Defaults are the configuration's; without
-    arguments the rows are those of the workflow's tables/power.csv.
+    self_bias: to be found with probability `power`, as a share of the scale. prompts, raters,
+    copies: numbers of prompts, of human raters of an answer, and of models and judges as multiples
+    of these. Defaults are the configuration's; without arguments the rows are those of the
+    workflow's tables/power.csv.
 
     >>> rows = recuse.power(ratings, prompts=[200], copies=[1])
     >>> rows[["estimand", "raters", "detectable", "floor"]].round(3).head(1)
@@ -275,49 +358,76 @@ def power(
     from recuse.inference.power import POWER
 
     _check_is(ratings, Ratings, "power")
-    given = given_of({"self_bias": self_bias, "power": power, "prompts": prompts, "raters": raters, "copies": copies})
+    given = given_of(
+        {
+            "self_bias": self_bias,
+            "power": power,
+            "prompts": prompts,
+            "raters": raters,
+            "copies": copies,
+        }
+    )
     inference = {"inference": {"power": given}}
     with ratings._opened():
-        changed = with_study(ratings._inputs.config, **inference) if given else ratings._inputs.config
+        changed = (
+            with_study(ratings._inputs.config, **inference) if given else ratings._inputs.config
+        )
         return table_of(POWER, ratings._power(changed["inference"]["power"]))
 
 
 def plot(data: "Ratings | Pairs", figure: str = "verdicts") -> "Figure":
     """Draw a figure of the report, by matplotlib.
 
-    figure: `verdicts`, `self_family_bias`, `mean_scores`, `correlations`, `slices`, `leaderboard`, `power`, `idiosyncrasy` or
-    another one of the report that needs no other tables; default: `verdicts`. Needs the extra `plot`.
+    figure: `verdicts`, `self_family_bias`, `mean_scores`, `correlations`, `slices`, `leaderboard`,
+    `power`, `idiosyncrasy` or another one of the report that needs no other tables; default:
+    `verdicts`. Needs the extra `plot`.
     """
     _check_is(data, Ratings | Pairs, "plot")
     try:
         from recuse.plot.style import Drawing, drawn
     except ModuleNotFoundError as error:
-        raise DataError(f"plot: {error.name} is not installed; install it: pip install 'recuse[plot]'") from error
+        raise DataError(
+            f"plot: {error.name} is not installed; install it: pip install 'recuse[plot]'"
+        ) from error
     from recuse.catalogue.figures import drawing_of, figures
 
     config = data._inputs.config
     entries = figures(config, project_settings())
     entries = {name: entry for name, entry in entries.items() if entry.applies(config, data.study)}
-    entries = {name: entry for name, entry in entries.items() if all(map(data._has, _tables_in(entry)))}
+    entries = {
+        name: entry for name, entry in entries.items() if all(map(data._has, _tables_in(entry)))
+    }
     names = {name.partition("_")[2] if name.startswith("fig") else name: name for name in entries}
     name = names.get(figure, figure)
     _check_named("figure", name, {*entries, *names}, "figures of these data")
     entry = entries[name]
     drawing = drawing_of(config, data.study, figure=entry)
     with data._opened():
-        specs = {spec for table in _tables_in(entry) if (spec := table.removeprefix("estimates/")) != table}
+        specs = {
+            spec
+            for table in _tables_in(entry)
+            if (spec := table.removeprefix("estimates/")) != table
+        }
         specs |= set(_simultaneous(entry.settings)) if "multiplicity" in entry.tables else set()
         paths = {
-            argument: data._written(of, specs) if isinstance(of, str) else [data._written(each, specs) for each in of]
+            argument: (
+                data._written(of, specs)
+                if isinstance(of, str)
+                else [data._written(each, specs) for each in of]
+            )
             for argument, of in entry.tables.items()
         }
-        made = drawn(drawing["draw"], paths, subject=drawing["subject"], settings=drawing["settings"])
+        made = drawn(
+            drawing["draw"], paths, subject=drawing["subject"], settings=drawing["settings"]
+        )
     made.__class__ = Drawing
     return made
 
 
 def example() -> "tuple[pd.DataFrame, pd.DataFrame]":
-    """Simulated ratings by five judges, of which some favour themselves or their families, and scores by two humans."""
+    """Simulated ratings by five judges, of which some favour themselves or their families, and
+    scores by two humans.
+    """
     import pandas as pd
 
     paths = (PROJECT / "docs" / "example" / name for name in ("judged.csv", "human.csv"))
@@ -327,7 +437,9 @@ def example() -> "tuple[pd.DataFrame, pd.DataFrame]":
 
 def _check_is(data: object, kinds: type | UnionType, name: str) -> None:
     if not isinstance(data, kinds):
-        made_by = " or ".join(f"recuse.{kind.__name__.lower()}(...)" for kind in get_args(kinds) or [kinds])
+        made_by = " or ".join(
+            f"recuse.{kind.__name__.lower()}(...)" for kind in get_args(kinds) or [kinds]
+        )
         raise DataError(f"{name}: found {type(data).__name__}; it is for what {made_by} returns")
 
 

@@ -1,4 +1,6 @@
-"""From the arguments of `recuse.ratings` and `recuse.pairs` to a study, with tables in memory in place of files."""
+"""From the arguments of `recuse.ratings` and `recuse.pairs` to a study, with tables in memory in
+place of files.
+"""
 
 import os
 import re
@@ -26,12 +28,14 @@ from recuse.inputs import (
     inputs_in,
 )
 
-Data: TypeAlias = Any  # a DataFrame of pandas or polars, an Arrow table, the path of a file, or several paths in a list
+# A DataFrame of pandas or polars, an Arrow table, the path of a file, or several paths in a list
+Data: TypeAlias = Any
 Column: TypeAlias = str | Mapping[str, str]  # its name, or {"value": one name for all rows}
 Columns: TypeAlias = str | Sequence[str] | Mapping[str, str]  # also several, or names -> columns
 
 CONFIGURATION = (".yaml", ".yml")
-IN_MEMORY, SCORES_IN_MEMORY = "DataFrame", "DataFrame of references"  # what messages call a table in memory
+# What messages call a table in memory
+IN_MEMORY, SCORES_IN_MEMORY = "DataFrame", "DataFrame of references"
 
 
 def _quoted(match: re.Match) -> str:
@@ -45,16 +49,22 @@ def _argument(match: re.Match) -> str:
 IN_PYTHON = {  # what a message says of a configuration, as a pattern -> what it says of arguments
     r"list it under `missing:`(?: of `references:`)? in config": "list it in missing=",
     r"`missing: \[(.*?)\]`": lambda match: f"missing={match[1].split(', ')}",
-    r"write the name of one of them under `columns: prompt_id` in config": "name one of them by prompt=",
+    r"write the name of one of them under `columns: prompt_id` in config": (
+        "name one of them by prompt="
+    ),
     r"write the name of one of them under `columns: (\w+)` in config": r"name one of them by \1=",
-    r"name one of them under `columns:` in config, as in `\{(\w+): <its name here>\}`": r"name one of them by \1=",
+    r"name one of them under `columns:` in config, as in `\{(\w+): <its name here>\}`": (
+        r"name one of them by \1="
+    ),
     r"name their file under `references:` of `import` in config, or their column, `columns: \{human: ...\}`": (
         "name their column by human=, or pass their table as references="
     ),
     f"^({SCORES_IN_MEMORY}, .* by )rating=$": r"\1human=",
     r"write the step under `step:`": "pass the step, step=",
     r"`step:` under `import`": "step=",
-    r"write `repeats: mean`, `first` or `last` under `import:`": "pass repeats='mean', 'first' or 'last'",
+    r"write `repeats: mean`, `first` or `last` under `import:`": (
+        "pass repeats='mean', 'first' or 'last'"
+    ),
     r"^config: (?:studies|comparisons): names should match .*, found ('.*?') .*": (
         r"study: found \1; write lower-case letters, digits and _, and begin with a letter"
     ),
@@ -62,8 +72,12 @@ IN_PYTHON = {  # what a message says of a configuration, as a pattern -> what it
     r"^import: (?:columns: )?": "",
     r"^scales: default: ": "scale: ",
     r" \([A-Z`][^()]*(?:\([^()]*\)[^()]*)*\)$": "",  # what the key of a configuration means
-    r"`values: \{(.*?)\}`": lambda match: f"values={{{re.sub('([^ ,:][^,:]*): ', _quoted, match[1])}}}",
-    r"write one (\w+) for all rows, `\{\1: \{value: <its name>\}\}`": r"pass one for all rows, \1={'value': <its name>}",
+    r"`values: \{(.*?)\}`": lambda match: (
+        f"values={{{re.sub('([^ ,:][^,:]*): ', _quoted, match[1])}}}"
+    ),
+    r"write one (\w+) for all rows, `\{\1: \{value: <its name>\}\}`": (
+        r"pass one for all rows, \1={'value': <its name>}"
+    ),
     r" (?:of `import` |of the study )?in config\b": "",
     r"`repeats: first` or `last`": "repeats='first' or 'last'",
     r"\bwrite (?=[\w=' ]*(?:repeats=|`(?:decimal|gold|round|step): ))": "pass ",
@@ -80,7 +94,10 @@ def in_terms_of_arguments(study: str) -> Iterator[None]:
     try:
         yield
     except RecuseError as error:
-        lines = [re.sub(f"^config: (?:{RATED}|{COMPARED}): {re.escape(study)}: ", "", str(line)) for line in error.args]
+        lines = [
+            re.sub(f"^config: (?:{RATED}|{COMPARED}): {re.escape(study)}: ", "", str(line))
+            for line in error.args
+        ]
         raise type(error)(*map(in_python, lines)) from None
 
 
@@ -96,13 +113,20 @@ def is_configuration(data: Data) -> bool:
     return isinstance(data, str | os.PathLike) and os.fspath(data).endswith(CONFIGURATION)
 
 
-def configured(path: str | os.PathLike, study: str | None, others: Mapping[str, object], kind: str) -> Inputs:
+def configured(
+    path: str | os.PathLike, study: str | None, others: Mapping[str, object], kind: str
+) -> Inputs:
     """The study of a configuration; ConfigError about any further argument."""
     path = os.fspath(path)
     if given := [name for name, value in others.items() if value is not None]:
-        raise ConfigError(f"{path}: found {enumerated(given)} with a configuration; write them there, or pass the data itself")
+        raise ConfigError(
+            f"{path}: found {enumerated(given)} with a configuration; write them there, or pass the"
+            " data itself"
+        )
     several = [
-        each for each in inputs_in(load(path), read(Path(path)), study, compared=True) if each.compared == (kind == COMPARED)
+        each
+        for each in inputs_in(load(path), read(Path(path)), study, compared=True)
+        if each.compared == (kind == COMPARED)
     ]
     if len(several) != 1:
         named = ", ".join(each.study for each in several) or f"none under `{kind}:`"
@@ -118,7 +142,9 @@ def families_as_named(families: Mapping[str, Sequence[str]] | None) -> dict[str,
 class Source:
     """Where rows come from: files or tables in memory, under `import` of a study."""
 
-    def __init__(self, data: Data, columns: Mapping[str, Columns | None], **settings: object) -> None:
+    def __init__(
+        self, data: Data, columns: Mapping[str, Columns | None], **settings: object
+    ) -> None:
         """Take the data as `import` of a study, with these columns and further keys."""
         self.frames: dict[str, Frame] = {}
         self.files = self._named(data, IN_MEMORY)
@@ -131,15 +157,29 @@ class Source:
         if column is not None:
             self.settings.setdefault("columns", {})[key] = plain(column)
 
-    def refer_to(self, data: Data, columns: Mapping[str, Columns | None], **settings: object) -> None:
+    def refer_to(
+        self, data: Data, columns: Mapping[str, Columns | None], **settings: object
+    ) -> None:
         """Take the human scores or verdicts from another table."""
         paths, named = self._named(data, SCORES_IN_MEMORY), given_of(columns)
         if frame := self.frames.get(paths[0]):  # these may be missing where they are not needed
-            named = {key: name for key, name in named.items() if key not in ("dimension", "dataset") or name in frame.columns}
-        self.settings["references"] = {"files": paths, **({"columns": named} if named else {}), **given_of(settings)}
+            named = {
+                key: name
+                for key, name in named.items()
+                if key not in ("dimension", "dataset") or name in frame.columns
+            }
+        self.settings["references"] = {
+            "files": paths,
+            **({"columns": named} if named else {}),
+            **given_of(settings),
+        }
 
     def _named(self, data: Data, name: str) -> list[str]:
-        if isinstance(data, list | tuple) and data and all(isinstance(each, str | os.PathLike) for each in data):
+        if (
+            isinstance(data, list | tuple)
+            and data
+            and all(isinstance(each, str | os.PathLike) for each in data)
+        ):
             return [os.fspath(path) for path in data]
         if isinstance(data, str | os.PathLike):
             return [os.fspath(data)]
@@ -150,17 +190,28 @@ class Source:
         """The scale of each dimension that the data show, with a warning."""
         ranges = self._ranges()
         taken = {name: usual_scale(*ends) for name, ends in ranges.items()}
-        ends = {name: "{:g} to {:g} (found {:g} to {:g})".format(*taken[name], *ranges[name]) for name in taken}
+        ends = {
+            name: "{:g} to {:g} (found {:g} to {:g})".format(*taken[name], *ranges[name])
+            for name in taken
+        }
         shown = "; ".join(f"{name} from {words}" for name, words in ends.items())
-        tell(f"no scale was passed; taken from the data: {shown}. Pass scale=(lowest, highest), or scales= by dimension")
+        tell(
+            f"no scale was passed; taken from the data: {shown}. Pass scale=(lowest, highest), or"
+            " scales= by dimension"
+        )
         return taken
 
     def _ranges(self) -> dict[str, tuple[float, float]]:
         """The lowest and the highest number of each dimension."""
-        find_ranges = resolve_name(next(product.ranges for product in registered() if product.ranges))
+        find_ranges = resolve_name(
+            next(product.ranges for product in registered() if product.ranges)
+        )
         config, folder = project_settings(), mkdtemp(prefix="recuse-")
         try:
-            with ONE_AT_A_TIME, bounded(config["memory_limit"], f"{folder}/work", frames=self.frames):
+            with (
+                ONE_AT_A_TIME,
+                bounded(config["memory_limit"], f"{folder}/work", frames=self.frames),
+            ):
                 ranges = find_ranges(self.files, self.settings)
         finally:
             shutil.rmtree(folder)
@@ -175,7 +226,10 @@ class Source:
         described = {"title": study, "import": self.settings, **settings}
         others = {} if confidence is None else {"confidence": plain(confidence)}
         project = project_settings()  # whose study of this name, if any, is another one
-        project |= {part: {name: each for name, each in project[part].items() if name != study} for part in (RATED, COMPARED)}
+        project |= {
+            part: {name: each for name, each in project[part].items() if name != study}
+            for part in (RATED, COMPARED)
+        }
         config = with_study(project, **{kind: {study: described}}, **others)
         return Inputs(study, [RatingsFile(path) for path in self.files], config, self.frames)
 
@@ -201,7 +255,11 @@ def plain(value: object) -> object:
         value = value.tolist()
     if isinstance(value, Mapping):
         return {key: plain(each) for key, each in value.items()}
-    return [*map(plain, value)] if isinstance(value, Iterable) and not isinstance(value, str) else value
+    return (
+        [*map(plain, value)]
+        if isinstance(value, Iterable) and not isinstance(value, str)
+        else value
+    )
 
 
 class _Stream:
@@ -235,7 +293,8 @@ def frame_of(data: Data) -> Frame:
     if hasattr(data, "__arrow_c_stream__") and names:
         return Frame(_Stream(data), [str(name) for name in names])
     raise DataError(
-        f"data: found {type(data).__name__}; pass a DataFrame of pandas or polars, an Arrow table, or the path of a file"
+        f"data: found {type(data).__name__}; pass a DataFrame of pandas or polars, an Arrow table,"
+        " or the path of a file"
     )
 
 

@@ -1,8 +1,8 @@
 """The library from the command line: `recuse <command>`, or `python -P -m recuse <command>`.
 
-`check` and `fit` read files of ratings, see recuse.commands; `run` and `report` start the workflow, see
-recuse.workflow.start; products add the others. Slow imports, numpy above all, are in the functions: `command` sets the
-number of threads before.
+`check` and `fit` read files of ratings, see recuse.commands; `run` and `report` start the workflow,
+see recuse.workflow.start; products add the others. Slow imports, numpy above all, are in the
+functions: `command` sets the number of threads before.
 """
 
 import os
@@ -22,9 +22,11 @@ from recuse.products import PRODUCTS
 
 def command() -> NoReturn:
     """Run the command line as its own process, and end it."""
-    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # sums in one order, as in the workflow's jobs; read when numpy is imported
+    # Sums in one order, as in the workflow's jobs; read when numpy is imported
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
     with open(os.devnull, "w", encoding="utf-8") as nowhere:
-        sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere  # None where it is closed
+        # None where it is closed
+        sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
         status = main()
         sys.stdout.flush()
         sys.stderr.flush()
@@ -34,7 +36,8 @@ def command() -> NoReturn:
 def main() -> int:
     """Run the command that the command line names; returns the exit status.
 
-    In Python's development mode (`python -X dev -m recuse`), a fault of this project prints its traceback.
+    In Python's development mode (`python -X dev -m recuse`), a fault of this project prints its
+    traceback.
     """
     register(PRODUCTS)
     words, further = sys.argv[1:], []
@@ -55,57 +58,129 @@ def main() -> int:
 
 
 def _parser() -> ArgumentParser:
-    description = "Does an LLM judge favour its own answers? `recuse <command> --help` has an example of each command."
+    description = (
+        "Does an LLM judge favour its own answers? `recuse <command> --help` has an example of each"
+        " command."
+    )
     parser = ArgumentParser(prog="recuse", description=description)
-    parser.add_argument("--version", action=_Version, nargs=0, default=SUPPRESS, help="print the version and exit")
+    parser.add_argument(
+        "--version", action=_Version, nargs=0, default=SUPPRESS, help="print the version and exit"
+    )
     commands = parser.add_subparsers(required=True, metavar="command")
 
-    def command(name: str, run: Callable[[Namespace], int | None], short: str, words: str, example: str) -> ArgumentParser:
-        added = commands.add_parser(name, help=short, description=words, epilog=f"Example: {example}")
+    def command(
+        name: str, run: Callable[[Namespace], int | None], short: str, words: str, example: str
+    ) -> ArgumentParser:
+        added = commands.add_parser(
+            name, help=short, description=words, epilog=f"Example: {example}"
+        )
         added.set_defaults(run=run)
         return added
 
-    short, words = "copy a simulated example", "Copy a simulated example, two tables and their configuration, into a folder."
-    example = command("example", run_example, short, words, "recuse example, then recuse check mine.yaml")
-    example.add_argument("folder", nargs="?", default=".", help="folder, made if there is none; default: this one")
-    words = "Say before any fit what files of ratings or verdicts support: which biases, how small, and what is wrong."
-    check = command("check", run_check, "say what ratings or verdicts support", words, "recuse check mine.yaml")
-    words = "Check files of ratings and fit a spec; the table of estimates is the workflow's, byte for byte."
-    fit = command("fit", run_fit, "fit a spec to ratings", words, "recuse fit mine.yaml --spec clustered --output main.csv")
+    short, words = (
+        "copy a simulated example",
+        "Copy a simulated example, two tables and their configuration, into a folder.",
+    )
+    example = command(
+        "example", run_example, short, words, "recuse example, then recuse check mine.yaml"
+    )
+    example.add_argument(
+        "folder", nargs="?", default=".", help="folder, made if there is none; default: this one"
+    )
+    words = (
+        "Say before any fit what files of ratings or verdicts support: which biases, how small, and"
+        " what is wrong."
+    )
+    check = command(
+        "check", run_check, "say what ratings or verdicts support", words, "recuse check mine.yaml"
+    )
+    words = (
+        "Check files of ratings and fit a spec; the table of estimates is the workflow's, byte for"
+        " byte."
+    )
+    fit = command(
+        "fit",
+        run_fit,
+        "fit a spec to ratings",
+        words,
+        "recuse fit mine.yaml --spec clustered --output main.csv",
+    )
     for each in (check, fit):
         each.add_argument(
             "files",
             nargs="+",
             metavar="[dimension=]file",
-            help="the study's files, or files that config imports; or a YAML file alone: --config, and the studies in it",
+            help=(
+                "the study's files, or files that config imports; or a YAML file alone: --config,"
+                " and the studies in it"
+            ),
         )
-        each.add_argument("--study", help="study of config whose scales apply; default: the one with these files")
+        each.add_argument(
+            "--study", help="study of config whose scales apply; default: the one with these files"
+        )
         each.add_argument("--config", help="YAML file with additions and changes to config.yaml")
-    fit.add_argument("--spec", default="main", help="spec of config; default: %(default)s, which is Equation 1")
+    fit.add_argument(
+        "--spec", default="main", help="spec of config; default: %(default)s, which is Equation 1"
+    )
     fit.add_argument("--output", help="CSV file to write; default: the standard output")
     check.add_argument("--output", help="CSV file to write the findings to, one per row")
     for product in registered():
         if product.commands:
             resolve_name(product.commands)(command)
-    words = "Build everything of the studies in a YAML file, or the simulated twin of the published ratings, in results/."
-    run = command("run", run_workflow, "build all tables, figures and the report", words, "recuse run mine.yaml --cores 4")
+    words = (
+        "Build everything of the studies in a YAML file, or the simulated twin of the published"
+        " ratings, in results/."
+    )
+    run = command(
+        "run",
+        run_workflow,
+        "build all tables, figures and the report",
+        words,
+        "recuse run mine.yaml --cores 4",
+    )
     words = "Build the report of each study in a YAML file, and what it needs, and print its path."
-    report = command("report", run_report, "build the report alone", words, "recuse report mine.yaml --open")
+    report = command(
+        "report", run_report, "build the report alone", words, "recuse report mine.yaml --open"
+    )
     report.add_argument("--open", action="store_true", help="open the report in the browser")
     for each in (run, report):
         each.add_argument(
-            "config", nargs="?", metavar="file.yaml", help="configuration of the studies; default: the simulated twin"
+            "config",
+            nargs="?",
+            metavar="file.yaml",
+            help="configuration of the studies; default: the simulated twin",
         )
-        each.add_argument("--study", action="append", default=[], help="a study to build; default: those in the file")
-        each.add_argument("--cores", default="2", help="number of jobs at a time, or all; default: %(default)s")
-        each.epilog += "; what follows `--` are options of Snakemake, as in recuse run mine.yaml -- --dry-run"
-    words = "Read every file again and say which results are not those of their data, settings and code, or were changed."
-    verify = command(
-        "verify", run_verify, "say whether results belong together", words, "recuse verify ours --config mine.yaml"
+        each.add_argument(
+            "--study",
+            action="append",
+            default=[],
+            help="a study to build; default: those in the file",
+        )
+        each.add_argument(
+            "--cores", default="2", help="number of jobs at a time, or all; default: %(default)s"
+        )
+        each.epilog += (
+            "; what follows `--` are options of Snakemake, as in recuse run mine.yaml -- --dry-run"
+        )
+    words = (
+        "Read every file again and say which results are not those of their data, settings and"
+        " code, or were changed."
     )
-    verify.add_argument("studies", nargs="+", metavar="study", help="study whose results are in results/<study>")
+    verify = command(
+        "verify",
+        run_verify,
+        "say whether results belong together",
+        words,
+        "recuse verify ours --config mine.yaml",
+    )
     verify.add_argument(
-        "--config", action="append", default=[], help="file that `--configfile` named for the run; once for each"
+        "studies", nargs="+", metavar="study", help="study whose results are in results/<study>"
+    )
+    verify.add_argument(
+        "--config",
+        action="append",
+        default=[],
+        help="file that `--configfile` named for the run; once for each",
     )
     return parser
 
@@ -123,11 +198,16 @@ def run_example(arguments: Namespace) -> None:
 
     *tables, settings = copy_example(arguments.folder)
     place = "" if arguments.folder == "." else f"cd {arguments.folder}; "
-    write_page(f"Copied {', '.join(tables)} and {settings}. Next: {place}recuse check mine.yaml; recuse run mine.yaml\n")
+    write_page(
+        f"Copied {', '.join(tables)} and {settings}. Next: {place}recuse check mine.yaml; recuse"
+        " run mine.yaml\n"
+    )
 
 
 def run_workflow(arguments: Namespace) -> int:
-    """Build all of the studies that the arguments name, or the default; returns Snakemake's exit status."""
+    """Build all of the studies that the arguments name, or the default; returns Snakemake's exit
+    status.
+    """
     from recuse.config.load import load
 
     studies = _studies_of(arguments)
@@ -135,7 +215,9 @@ def run_workflow(arguments: Namespace) -> int:
 
 
 def run_report(arguments: Namespace) -> int:
-    """Build the reports, whose paths are Snakemake's last words, and open them; returns Snakemake's exit status."""
+    """Build the reports, whose paths are Snakemake's last words, and open them; returns Snakemake's
+    exit status.
+    """
     studies = _studies_of(arguments) or ["twin"]
     pages = [f"results/{study}/report.html" for study in studies]
     status = _build(arguments, pages, studies)
@@ -155,25 +237,35 @@ def _build(arguments: Namespace, targets: Sequence[str], studies: Sequence[str])
 
 
 def _studies_of(arguments: Namespace) -> list[str]:
-    """The studies of `--study`, else those in the YAML file; a fault of that file is one sentence here already."""
+    """The studies of `--study`, else those in the YAML file; a fault of that file is one sentence
+    here already.
+    """
     from recuse.config.load import load
     from recuse.config.read import read
 
     config = load(arguments.config)
-    check_known("--study", arguments.study, {**config[RATED], **config[COMPARED]}, "studies and comparisons")
+    check_known(
+        "--study", arguments.study, {**config[RATED], **config[COMPARED]}, "studies and comparisons"
+    )
     added = {} if arguments.config is None else read(Path(arguments.config))
     return arguments.study or [*added.get(RATED, {}), *added.get(COMPARED, {})]
 
 
 def run_verify(arguments: Namespace) -> None:
-    """Write what does not belong together; DataError, after all is written, if anything does not."""
+    """Write what does not belong together; DataError, after all is written, if anything does
+    not.
+    """
     from recuse.workflow.verify import verify
 
     wrong = []
     for study in arguments.studies:
         number, faults = verify(study, arguments.config)
-        lines = [f"{fault.path}: {fault.problem}" for fault in faults] or [f"{study}: all {number} results belong together"]
+        lines = [f"{fault.path}: {fault.problem}" for fault in faults] or [
+            f"{study}: all {number} results belong together"
+        ]
         write_page("".join(f"{line}\n" for line in lines))
         wrong += [study] if faults else []
     if wrong:
-        raise DataError(f"{', '.join(wrong)}: run the workflow again, and delete files that no rule writes")
+        raise DataError(
+            f"{', '.join(wrong)}: run the workflow again, and delete files that no rule writes"
+        )

@@ -1,6 +1,7 @@
 """What the commands `check` and `fit` do, and how commands write what they find.
 
-Slow imports, numpy above all, are in the functions: the entry point sets the number of threads before.
+Slow imports, numpy above all, are in the functions: the entry point sets the number of threads
+before.
 """
 
 import os
@@ -25,7 +26,8 @@ ELSEWHERE = "name a file that can be written by --output"
 def run_fit(arguments: Namespace) -> None:
     """Write the table of estimates of one spec, and to the standard error what is not estimable.
 
-    Raises what the steps of the workflow raise, and ConfigError about `--output`; nothing is written then.
+    Raises what the steps of the workflow raise, and ConfigError about `--output`; nothing is
+    written then.
     """
     from recuse.data.ratings import cells_of_files
     from recuse.data.study import Study
@@ -36,7 +38,9 @@ def run_fit(arguments: Namespace) -> None:
     inputs, *others = _inputs_of(arguments)
     if others:
         names = ", ".join(each.study for each in (inputs, *others))
-        raise ConfigError(f"--study: {arguments.files[0]} has several studies; name one by --study: {names}")
+        raise ConfigError(
+            f"--study: {arguments.files[0]} has several studies; name one by --study: {names}"
+        )
     config = inputs.config
     check_known("--spec", [arguments.spec], config["specs"], "specs")
     spec = Spec.of(arguments.spec, **config["specs"][arguments.spec])
@@ -53,13 +57,17 @@ def run_fit(arguments: Namespace) -> None:
         parts = row["spec"], row["slice"], "not estimable", term, in_words(row["reason"])
         print(visible(": ".join(filter(None, parts))), file=sys.stderr)
     for row in estimated.remarks:
-        print(visible(": ".join(filter(None, (row["spec"], row["slice"], row["remark"])))), file=sys.stderr)
+        print(
+            visible(": ".join(filter(None, (row["spec"], row["slice"], row["remark"])))),
+            file=sys.stderr,
+        )
 
 
 def run_check(arguments: Namespace) -> None:
     """Write what the files support to the standard output, and as a table to `--output`.
 
-    Raises what the steps of the workflow raise about the files; DesignError, after all is written, if they support no bias.
+    Raises what the steps of the workflow raise about the files; DesignError, after all is written,
+    if they support no bias.
     """
     from recuse.check.facts import CHECK, STOP
     from recuse.check.page import page_of
@@ -71,21 +79,35 @@ def run_check(arguments: Namespace) -> None:
         with in_folder(inputs) as folder:
             findings.append((inputs, findings_of(imported(inputs, folder), folder)))
     if arguments.output is not None:
-        rows = ({"study": inputs.study, **finding.row} for inputs, of_study in findings for finding in of_study)
+        rows = (
+            {"study": inputs.study, **finding.row}
+            for inputs, of_study in findings
+            for finding in of_study
+        )
         write_output(arguments.output, CHECK, rows)
     pages = (
-        page_of(inputs.study, of_study, of_ratings=not inputs.compared, gold=has_gold_labels(inputs.settings))
+        page_of(
+            inputs.study,
+            of_study,
+            of_ratings=not inputs.compared,
+            gold=has_gold_labels(inputs.settings),
+        )
         for inputs, of_study in findings
     )
     write_page("\n".join(pages))
     for inputs, of_study in findings:
         for finding in of_study:
             if finding.level == STOP:
-                raise DesignError(f"{', '.join(file.path for file in inputs.files)}: {finding.words}; {finding.advice}")
+                raise DesignError(
+                    f"{', '.join(file.path for file in inputs.files)}: {finding.words};"
+                    f" {finding.advice}"
+                )
 
 
 def _inputs_of(arguments: Namespace, *, compared: bool = False) -> list[Inputs]:
-    """The study that the named files are of; of a YAML file alone, all studies that it describes, or the one of `--study`."""
+    """The study that the named files are of; of a YAML file alone, all studies that it describes,
+    or the one of `--study`.
+    """
     from recuse.config.load import load
     from recuse.config.read import read
 
@@ -94,13 +116,17 @@ def _inputs_of(arguments: Namespace, *, compared: bool = False) -> list[Inputs]:
         named = [_path_and_dimension(argument) for argument in arguments.files]
         return [inputs_of(load(arguments.config), named, arguments.study, compared=compared)]
     if len(arguments.files) > 1 or arguments.config is not None:
-        raise ConfigError(f"{settings}: a configuration; name it alone, or name files of a study and pass it by --config")
+        raise ConfigError(
+            f"{settings}: a configuration; name it alone, or name files of a study and pass it by"
+            " --config"
+        )
     return inputs_in(load(settings), read(Path(settings)), arguments.study, compared=compared)
 
 
 def _path_and_dimension(argument: str) -> tuple[str, str | None]:
     dimension, mark, path = argument.partition("=")
-    return (path, dimension) if mark and not exists(argument) else (argument, None)  # `=` may be part of a file's name
+    # `=` may be part of a file's name
+    return (path, dimension) if mark and not exists(argument) else (argument, None)
 
 
 def check_output(path: str | None) -> None:
@@ -108,15 +134,23 @@ def check_output(path: str | None) -> None:
     if path is not None and os.path.isdir(path):
         raise ConfigError(f"--output: {path}: a folder; name a file in it")
     if path is not None and not os.path.isdir(Path(path).parent):
-        raise ConfigError(f"--output: {path}: there is no folder {Path(path).parent}; make it, or name a file in another")
+        raise ConfigError(
+            f"--output: {path}: there is no folder {Path(path).parent}; make it, or name a file in"
+            " another"
+        )
 
 
 def write_output(path: str | None, columns: Sequence[str], rows: Iterable[Mapping]) -> None:
     """Write `rows` as a CSV table; on failure ConfigError, and an existing file stays as it was."""
     where = "the standard output" if path is None else f"--output: {path}"
     with writing(where, ELSEWHERE):
-        if path is None or (os.path.exists(path) and not os.path.isfile(path)):  # a device or a pipe
-            write_table(os.dup(sys.stdout.fileno()) if path is None else os.open(path, os.O_WRONLY), columns, rows)
+        # A device or a pipe
+        if path is None or (os.path.exists(path) and not os.path.isfile(path)):
+            write_table(
+                os.dup(sys.stdout.fileno()) if path is None else os.open(path, os.O_WRONLY),
+                columns,
+                rows,
+            )
         else:
             write_table(Path(path).resolve(), columns, rows)
 

@@ -1,6 +1,8 @@
-"""What inputs support: the findings of `recuse check`, and the tables of verdicts that they are read from.
+"""What inputs support: the findings of `recuse check`, and the tables of verdicts that they are
+read from.
 
-Every step is the workflow's, without Snakemake. Slow imports, numpy above all, are in the functions.
+Every step is the workflow's, without Snakemake. Slow imports, numpy above all, are in the
+functions.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
@@ -44,28 +46,42 @@ def findings_on(inputs: Inputs, study: "Study", folder: str) -> "list[Finding]":
     power = {key: config["inference"]["power"][key] for key in ("self_bias", "power")}
     of_config = {"imports": settings.get("import"), "named": settings.get("families")}
     facts = facts_of(study, f"{folder}/completeness.csv", **of_config)
-    return check_study(facts, reliability_in(inputs, study, folder), **power, confidence=config["confidence"])
+    return check_study(
+        facts, reliability_in(inputs, study, folder), **power, confidence=config["confidence"]
+    )
 
 
 def reliability_in(inputs: Inputs, study: "Study", folder: str) -> "dict[str, Reliability]":
-    """The reliability of the human scores by dimension, where single raters or published numbers tell it."""
+    """The reliability of the human scores by dimension, where single raters or published numbers
+    tell it.
+    """
     from recuse.base.places import PROJECT
     from recuse.data.raters import check_raters
     from recuse.data.registry import has_individual_raters
     from recuse.inference.reliability import reliability_of
 
     settings = inputs.settings
-    raw = f"{folder}/{RATERS}" if has_individual_raters(settings.get("import", {})) else settings.get("raters")
+    raw = (
+        f"{folder}/{RATERS}"
+        if has_individual_raters(settings.get("import", {}))
+        else settings.get("raters")
+    )
     raters = [f"{folder}/raters.parquet"] if raw is not None else []
     if raters:
         source = inputs.source()
-        check_raters(raw, source.registry, ratings=study.ratings, output=raters[0], declared=source.declared)
+        check_raters(
+            raw, source.registry, ratings=study.ratings, output=raters[0], declared=source.declared
+        )
     alphas = [str(PROJECT / "workflow" / "data" / "twin_facts.csv")] if "source" in settings else []
-    return reliability_of(study, raters=raters, alphas=alphas, of_alpha=inputs.config["inference"]["raters"])
+    return reliability_of(
+        study, raters=raters, alphas=alphas, of_alpha=inputs.config["inference"]["raters"]
+    )
 
 
 def pairs_of(inputs: Inputs, folder: str) -> str:
-    """Check the files of verdicts and write comparisons.parquet and completeness.csv into `folder`; returns the first."""
+    """Check the files of verdicts and write comparisons.parquet and completeness.csv into `folder`;
+    returns the first.
+    """
     from recuse.config.studies import models_of
     from recuse.pairwise.table import normalise
 
@@ -83,7 +99,9 @@ def pairs_of(inputs: Inputs, folder: str) -> str:
 
 
 class PairTables(NamedTuple):
-    """What judges and humans choose in comparisons, and rows of the tables of that and of verdicts."""
+    """What judges and humans choose in comparisons, and rows of the tables of that and of
+    verdicts.
+    """
 
     pairs: Connection
     of: "Choices"
@@ -106,8 +124,14 @@ def tables_of_pairs(inputs: Inputs, comparisons: str) -> PairTables:
     rows = list(choices(of, confidence=level, seed=config["seed"]))
     regression = []
     if "regression" in analyses(config, inputs.study):
-        regression = list(rows_over_wordings(Regression(read_compared(comparisons, families)), confidence=level))
-    settings = {"order": list(families), "confidence": level, "power": config["inference"]["power"]["power"]}
+        regression = list(
+            rows_over_wordings(Regression(read_compared(comparisons, families)), confidence=level)
+        )
+    settings = {
+        "order": list(families),
+        "confidence": level,
+        "power": config["inference"]["power"]["power"],
+    }
     return PairTables(pairs, of, rows, list(verdicts(rows, regression, of.judges, **settings)))
 
 
@@ -115,4 +139,6 @@ def findings_on_pairs(inputs: Inputs, comparisons: str) -> "list[Finding]":
     """What the canonical comparisons (parquet) support."""
     from recuse.check.pairs import check_comparisons
 
-    return check_comparisons(*tables_of_pairs(inputs, comparisons), power=inputs.config["inference"]["power"]["power"])
+    return check_comparisons(
+        *tables_of_pairs(inputs, comparisons), power=inputs.config["inference"]["power"]["power"]
+    )

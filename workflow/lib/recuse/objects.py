@@ -1,4 +1,6 @@
-"""What `import recuse` makes: ratings and verdicts that were read and checked, the tables made from them, checks and fits."""
+"""What `import recuse` makes: ratings and verdicts that were read and checked, the tables made from
+them, checks and fits.
+"""
 
 import os
 import shutil
@@ -18,7 +20,13 @@ from recuse.base.reasons import in_words as reason_in_words
 from recuse.base.tables import column_names, read_table, write_table
 from recuse.base.words import counted, visible
 from recuse.data.registry import IMPORTED, NOT_IN_CONFIG
-from recuse.findings import findings_on, findings_on_pairs, pairs_of, reliability_in, tables_of_pairs
+from recuse.findings import (
+    findings_on,
+    findings_on_pairs,
+    pairs_of,
+    reliability_in,
+    tables_of_pairs,
+)
 from recuse.inputs import KEPT, Inputs, imported, in_folder, tables_of
 
 if TYPE_CHECKING:
@@ -56,7 +64,9 @@ def table_of(columns: Sequence[str], rows: Iterable[Mapping]) -> "pd.DataFrame":
 
 @dataclass(frozen=True)
 class Check:
-    """What the data support: the findings, most important first, as a table, and as the page of `recuse check`."""
+    """What the data support: the findings, most important first, as a table, and as the page of
+    `recuse check`.
+    """
 
     table: "pd.DataFrame"
     page: str
@@ -74,11 +84,14 @@ class Check:
 class Fit:
     """A spec fitted to ratings.
 
-    table: the rows of the workflow's estimates/<spec>.csv; biases: those of self-bias and family-bias, in short; not_estimable:
-    what has no estimate, and why; remarks: lines on the fit; words: the model.
+    table: the rows of the workflow's estimates/<spec>.csv; biases: those of self-bias and
+    family-bias, in short; not_estimable: what has no estimate, and why; remarks: lines on the fit;
+    words: the model.
     """
 
-    def __init__(self, study: str, spec: str, settings: Mapping, config: Mapping, estimated: "Estimated") -> None:
+    def __init__(
+        self, study: str, spec: str, settings: Mapping, config: Mapping, estimated: "Estimated"
+    ) -> None:
         """Take the tables of the fit."""
         from recuse.model.estimates import ESTIMATES, NOT_ESTIMABLE
         from recuse.model.spec import BIASES, in_words
@@ -89,16 +102,29 @@ class Fit:
         self.remarks = [row["remark"] for row in estimated.remarks]
         shown = ["slice"] if self.table["slice"].any() else []
         shown += ["quantity", "term", "estimate", "std_error", "ci_low", "ci_high", "p_value"]
-        self.biases = self.table.loc[self.table["quantity"].isin(BIASES), shown].reset_index(drop=True)
-        self._heading = f"{study}: {self.words}; {100 * config['confidence']:g} % intervals, sizes as shares of the scale"
+        self.biases = self.table.loc[self.table["quantity"].isin(BIASES), shown].reset_index(
+            drop=True
+        )
+        self._heading = (
+            f"{study}: {self.words}; {100 * config['confidence']:g} % intervals, sizes as shares of"
+            " the scale"
+        )
         self._lines = list(self.remarks)
         for row in estimated.not_estimable:
-            term = " of ".join(filter(None, (row["slice"], row["quantity"], row["term"]))) or "the fit"
+            term = (
+                " of ".join(filter(None, (row["slice"], row["quantity"], row["term"]))) or "the fit"
+            )
             self._lines.append(f"not estimable: {term}: {reason_in_words(row['reason'])}")
 
     def __repr__(self) -> str:
         """The biases in words and numbers."""
-        return "\n".join([visible(self._heading), self.biases.round(4).to_string(index=False), *map(visible, self._lines)])
+        return "\n".join(
+            [
+                visible(self._heading),
+                self.biases.round(4).to_string(index=False),
+                *map(visible, self._lines),
+            ]
+        )
 
     def _repr_html_(self) -> str:
         lines = "".join(f"<p>{escape(visible(line))}</p>" for line in self._lines)
@@ -106,7 +132,9 @@ class Fit:
 
 
 class Checked:
-    """Rows that were read and checked, as tables in a folder of temporary files that goes with the object."""
+    """Rows that were read and checked, as tables in a folder of temporary files that goes with the
+    object.
+    """
 
     def __init__(self, inputs: Inputs) -> None:
         """Read and check the rows; nothing is left if an error is raised."""
@@ -129,7 +157,9 @@ class Checked:
 
     def __copy__(self) -> None:
         """Refuse: the folder of tables goes with this object."""
-        raise DataError("an object of recuse cannot be copied, as its tables go with it; use the object itself")
+        raise DataError(
+            "an object of recuse cannot be copied, as its tables go with it; use the object itself"
+        )
 
     def __deepcopy__(self, memo: dict) -> None:
         """Refuse."""
@@ -137,7 +167,9 @@ class Checked:
 
     @property
     def imported(self) -> "pd.DataFrame":
-        """What was read: rows, failed judgments by reason, repeats, words read as numbers, human scores."""
+        """What was read: rows, failed judgments by reason, repeats, words read as numbers, human
+        scores.
+        """
         path = f"{self._folder}/imported.csv"
         return table_of(IMPORTED, read_table(path) if os.path.exists(path) else [])
 
@@ -158,7 +190,10 @@ class Checked:
         """Limit DuckDB to this object's tables, one thread at a time."""
         config, own = self._inputs.config, [f"{self._folder}/{name}" for name in KEPT]
         raters = filter(None, [self._inputs.settings.get("raters")])
-        limits = {"limit": config["memory_limit"], "longest_line": int(bytes_of(config["line_limit"]))}
+        limits = {
+            "limit": config["memory_limit"],
+            "longest_line": int(bytes_of(config["line_limit"])),
+        }
         bounds = bounded(**limits, folder=f"{self._folder}/work", files=raters, outputs=own)
         with in_terms_of_arguments(self.study), ONE_AT_A_TIME, bounds:
             yield
@@ -196,7 +231,9 @@ class Checked:
     def _repr_html_(self) -> str:
         """Counts, and what the data support."""
         with self._opened():
-            supported = [finding.words for finding in self._supported() if finding.topic == "verdict"]
+            supported = [
+                finding.words for finding in self._supported() if finding.topic == "verdict"
+            ]
         listed = "".join(f"<li>{escape(visible(words))}</li>" for words in supported)
         return f"<p>{escape(repr(self))}</p><ul>{listed}</ul>"
 
@@ -213,7 +250,9 @@ class Ratings(Checked):
         }
         self._rows, self._prompts = int(cells.counts.sum()), self._study.prompts
         families = zip(cells.factors["model"], cells.factors["model_family"], strict=True)
-        self.families: dict[str, str] = {str(model): str(family) for model, family in sorted(set(families))}
+        self.families: dict[str, str] = {
+            str(model): str(family) for model, family in sorted(set(families))
+        }
         self.has_human_scores: bool = self._study.has_human_scores
 
     @property
@@ -236,7 +275,9 @@ class Ratings(Checked):
         return self._rows
 
     def to_pandas(self) -> "pd.DataFrame":
-        """The complete ratings, one in a row, with names as the fits use them, in the units of what was passed."""
+        """The complete ratings, one in a row, with names as the fits use them, in the units of what
+        was passed.
+        """
         from recuse.data.cells import levels_of
         from recuse.data.ratings import in_units
 
@@ -252,25 +293,32 @@ class Ratings(Checked):
         kind = "gold labels" if has_gold_labels(self._inputs.settings) else "human scores"
         human = f"with {kind}" if self.has_human_scores else "no human scores"
         return (
-            f"{counted(self._rows, 'rating')} by {counted(len(self.judges), 'judge')} of {counted(len(self.models), 'model')} "
-            f"on {counted(self._prompts, 'prompt')} in {counted(len(self.dimensions), 'dimension')}; {human}"
+            f"{counted(self._rows, 'rating')} by {counted(len(self.judges), 'judge')} of"
+            f" {counted(len(self.models), 'model')} on {counted(self._prompts, 'prompt')} in"
+            f" {counted(len(self.dimensions), 'dimension')}; {human}"
         )
 
     def _findings(self) -> "list[Finding]":
         return findings_on(self._inputs, self._study, self._folder)
 
     def _estimated(self, name: str, settings: Mapping, *, drawn: bool = True) -> "Estimated":
-        """The fit of a spec; drawn: with its bootstraps, which the intervals of a fit do not need."""
+        """The fit of a spec; drawn: with its bootstraps, which the intervals of a fit do not
+        need.
+        """
         from recuse.model.estimates import estimate
         from recuse.model.spec import Spec
 
         config = self._inputs.config
         kept = {key: value for key, value in settings.items() if drawn or key not in DRAWN}
-        return estimate(Spec.of(name, **kept), self._study, confidence=config["confidence"], seed=config["seed"])
+        return estimate(
+            Spec.of(name, **kept), self._study, confidence=config["confidence"], seed=config["seed"]
+        )
 
     def _of_config(self, name: str, *, drawn: bool = False) -> "Estimated":
         if (name, drawn) not in self._estimates:
-            self._estimates[name, drawn] = self._estimated(name, self._inputs.config["specs"][name], drawn=drawn)
+            self._estimates[name, drawn] = self._estimated(
+                name, self._inputs.config["specs"][name], drawn=drawn
+            )
         return self._estimates[name, drawn]
 
     def _tabulated(self) -> Mapping[str, tuple[Sequence[str], Callable[[], Rows]]]:
@@ -295,7 +343,11 @@ class Ratings(Checked):
     def _has(self, name: str) -> bool:
         from recuse.model.estimates import OF_SPECS
 
-        return name.startswith("estimates/") or name.rpartition("/")[2] in OF_SPECS or super()._has(name)
+        return (
+            name.startswith("estimates/")
+            or name.rpartition("/")[2] in OF_SPECS
+            or super()._has(name)
+        )
 
     def _written(self, name: str, specs: Iterable[str]) -> str:
         from recuse.model.estimates import ESTIMATES, OF_SPECS
@@ -303,11 +355,17 @@ class Ratings(Checked):
         table = name.rpartition("/")[2]
         of_specs = OF_SPECS.get(table)
         if name.startswith("estimates/"):
-            return self._as_in_file(name, ESTIMATES, self._of_config(name.removeprefix("estimates/")).estimates)
+            return self._as_in_file(
+                name, ESTIMATES, self._of_config(name.removeprefix("estimates/")).estimates
+            )
         if of_specs is None:
             return super()._written(name, specs)
         drawn = table == "multiplicity"
-        rows = [row for spec in sorted(specs) for row in getattr(self._of_config(spec, drawn=drawn), table)]
+        rows = [
+            row
+            for spec in sorted(specs)
+            for row in getattr(self._of_config(spec, drawn=drawn), table)
+        ]
         return self._as_in_file(f"tables/{table}", of_specs, rows)
 
     def _mean_scores(self) -> Rows:
@@ -331,12 +389,16 @@ class Ratings(Checked):
     def _idiosyncrasy(self) -> Rows:
         from recuse.inference.idiosyncrasy import idiosyncrasy_rows
 
-        return list(idiosyncrasy_rows(self._slices(["main"]), confidence=self._inputs.config["confidence"]))
+        return list(
+            idiosyncrasy_rows(self._slices(["main"]), confidence=self._inputs.config["confidence"])
+        )
 
     def _residuals(self) -> Rows:
         from recuse.inference.idiosyncrasy import residual_rows
 
-        return list(residual_rows(self._slices(["main"]), confidence=self._inputs.config["confidence"]))
+        return list(
+            residual_rows(self._slices(["main"]), confidence=self._inputs.config["confidence"])
+        )
 
     def _leaderboard(self) -> Rows:
         from recuse.inference.idiosyncrasy import IDIOSYNCRASY, idiosyncrasy_rows
@@ -345,14 +407,26 @@ class Ratings(Checked):
         from recuse.model.estimates import ESTIMATES
 
         config, inference = self._inputs.config, self._inputs.config["inference"]
-        drawn = {"replicates": inference["replicates"], "confidence": config["confidence"], "seed": config["seed"]}
+        drawn = {
+            "replicates": inference["replicates"],
+            "confidence": config["confidence"],
+            "seed": config["seed"],
+        }
         instead = inference["without_human_scores"]
-        specs = estimable_specs(config["specs"], inference["leaderboard"], self._study, instead=instead)
+        specs = estimable_specs(
+            config["specs"], inference["leaderboard"], self._study, instead=instead
+        )
         if inference["debias"] == REGRESSION:
-            columns, biases = ESTIMATES, [row for spec in specs for row in self._of_config(spec.name).estimates]
+            columns, biases = (
+                ESTIMATES,
+                [row for spec in specs for row in self._of_config(spec.name).estimates],
+            )
         else:
             slices = self._slices(inference["leaderboard"])
-            columns, biases = IDIOSYNCRASY, idiosyncrasy_rows(slices, confidence=config["confidence"])
+            columns, biases = (
+                IDIOSYNCRASY,
+                idiosyncrasy_rows(slices, confidence=config["confidence"]),
+            )
         read, rows = read_table(self._as_in_file("biases", columns, biases)), []
         for spec in specs:
             removed = removed_biases(spec, read, debias=inference["debias"], instead=instead)
@@ -365,13 +439,19 @@ class Ratings(Checked):
 
         config = self._inputs.config
         reliability = reliability_in(self._inputs, self._study, self._folder)
-        of_dimensions = [{"dimension": dimension, **vars(each)} for dimension, each in reliability.items()]
+        of_dimensions = [
+            {"dimension": dimension, **vars(each)} for dimension, each in reliability.items()
+        ]
         main = Spec.of("main", **config["specs"]["main"])
-        rows = power_rows(main, self._study, of_dimensions, **settings, confidence=config["confidence"])
+        rows = power_rows(
+            main, self._study, of_dimensions, **settings, confidence=config["confidence"]
+        )
         return [{"study": self.study, **row} for row in rows]
 
     def _verdicts(self) -> Rows:
-        """The rows of the table of verdicts, from the first robustness check and those that answer the three questions."""
+        """The rows of the table of verdicts, from the first robustness check and those that answer
+        the three questions.
+        """
         from recuse.config.studies import conclusions_params, order_of
         from recuse.data.describe import CORRELATIONS, judges_astray
         from recuse.inference.idiosyncrasy import IDIOSYNCRASY
@@ -391,7 +471,10 @@ class Ratings(Checked):
             if each.name in {first, *asked.values()}
         ]
         if others := {each.table for each in checks} - {OF_FITS, "idiosyncrasy"}:
-            raise ConfigError(f"config: inference: verdict: a check reads {', '.join(sorted(others))}.csv; run the workflow")
+            raise ConfigError(
+                f"config: inference: verdict: a check reads {', '.join(sorted(others))}.csv; run"
+                " the workflow"
+            )
         specs = dict.fromkeys(spec for each in checks for spec in each.specs)
         drawn = any(each.by != "ci" for each in checks)
         fits = [self._of_config(spec, drawn=drawn) for spec in specs]
@@ -403,7 +486,10 @@ class Ratings(Checked):
             "wordings": (WORDINGS, self._table("wordings")),
         }
         read = {name: read_table(self._as_in_file(name, *of)) for name, of in rows.items()}
-        reasons, of_checks = read["not_estimable"], {name: read[name] for name in (OF_FITS, "idiosyncrasy")}
+        reasons, of_checks = (
+            read["not_estimable"],
+            {name: read[name] for name in (OF_FITS, "idiosyncrasy")},
+        )
         tables = CheckedTables(of_checks, reasons, read["wordings"])
         robustness = Robustness(checks, params["specs"], params["confidence"], params["power"])
         robustness = robustness.of_study(tables, reasons, instead=inference["without_human_scores"])
@@ -411,7 +497,9 @@ class Ratings(Checked):
         concluded = conclusions(robustness, tables, order=order)
         judges = rating_judges(read_table(f"{self._folder}/completeness.csv"), order["self_bias"])
         disagreeing = judges_astray(read["correlations"])
-        rows = verdicts_on_ratings(concluded, judges, disagreeing, checks=asked, confidence=config["confidence"])
+        rows = verdicts_on_ratings(
+            concluded, judges, disagreeing, checks=asked, confidence=config["confidence"]
+        )
         return [{"study": self.study, **row} for row in rows]
 
     def _wordings(self) -> Rows:
@@ -432,7 +520,9 @@ class Pairs(Checked):
             with kept as (from {kept})
             select count(*), count(distinct judge), count(distinct item), (select count(*) from ({models})), count(human)
             from kept"""
-        self._verdicts, self._judges, self._items, self._models, self._labels = connection.execute(query).fetchone()
+        self._verdicts, self._judges, self._items, self._models, self._labels = connection.execute(
+            query
+        ).fetchone()
 
     def __len__(self) -> int:
         """The number of verdicts."""
@@ -441,8 +531,8 @@ class Pairs(Checked):
     def _shown(self) -> str:
         human = "with human verdicts" if self._labels else "no human verdicts"
         return (
-            f"{counted(self._verdicts, 'verdict')} by {counted(self._judges, 'judge')} on {counted(self._items, 'question')}, "
-            f"of {counted(self._models, 'model')}; {human}"
+            f"{counted(self._verdicts, 'verdict')} by {counted(self._judges, 'judge')} on"
+            f" {counted(self._items, 'question')}, of {counted(self._models, 'model')}; {human}"
         )
 
     def _findings(self) -> "list[Finding]":

@@ -1,7 +1,7 @@
 """The products, all in one list: the entry points alone import it, and register it with the core.
 
-The order is that of the commands. A study is read by the first product that reads one of its keys: `collect` before `import`,
-since the answers of judges are imported.
+The order is that of the commands. A study is read by the first product that reads one of its keys:
+`collect` before `import`, since the answers of judges are imported.
 """
 
 from recuse.collect.product import PRODUCT as COLLECT

@@ -1,6 +1,8 @@
-"""A logger plugin of Snakemake, `--logger recuse`: the terminal shows progress, warnings, and at the end answers or failures.
+"""A logger plugin of Snakemake, `--logger recuse`: the terminal shows progress, warnings, and at
+the end answers or failures.
 
-It imports the rest of the library only at the end: until the Snakefile is read, another one than its own may be found.
+It imports the rest of the library only at the end: until the Snakefile is read, another one than
+its own may be found.
 """
 
 import sys
@@ -16,7 +18,8 @@ SUMMARY = "summary.json"
 
 
 class LogHandler(LogHandlerBase):
-    """Writes Snakemake's events to the terminal in short; its log in `.snakemake/log` has all of them.
+    """Writes Snakemake's events to the terminal in short; its log in `.snakemake/log` has all of
+    them.
 
     A dry run, `--verbose`, `--printshellcmds` and `--debug-dag` show everything as Snakemake does.
     """
@@ -30,11 +33,14 @@ class LogHandler(LogHandlerBase):
     def __post_init__(self) -> None:
         """Begin a run."""
         settings = self.common_settings
-        self._is_long = settings.dryrun or settings.verbose or settings.printshellcmds or settings.debug_dag
+        self._is_long = (
+            settings.dryrun or settings.verbose or settings.printshellcmds or settings.debug_dag
+        )
         self._stream = sys.stdout if settings.stdout else sys.stderr
         self._has_started = self._has_jobs = self._has_warned = False
         self._tenths = 0
-        self._before: list[str] = []  # messages before a run, which are the answer of commands such as --unlock
+        # Messages before a run, which are the answer of commands such as --unlock
+        self._before: list[str] = []
         self._outputs: dict[int, list[str]] = {}
         self._summaries: list[str] = []
         self._failed: dict[str, list[str]] = {}
@@ -45,7 +51,11 @@ class LogHandler(LogHandlerBase):
         self._follow(event, record)
         if event in FAILURES and not self._is_long:
             return
-        if self._is_long or record.levelno > INFO or (event == LogEvent.PROGRESS and self._is_new_tenth(record)):
+        if (
+            self._is_long
+            or record.levelno > INFO
+            or (event == LogEvent.PROGRESS and self._is_new_tenth(record))
+        ):
             self._write(self.format(record))
         elif event is None and not self._has_started:
             self._before.append(self.format(record))
@@ -60,7 +70,9 @@ class LogHandler(LogHandlerBase):
         elif event == LogEvent.JOB_INFO:
             self._outputs[record.jobid] = [str(path) for path in record.output]
         elif event == LogEvent.JOB_FINISHED:
-            self._summaries += [path for path in self._outputs.get(record.job_id, ()) if Path(path).name == SUMMARY]
+            self._summaries += [
+                path for path in self._outputs.get(record.job_id, ()) if Path(path).name == SUMMARY
+            ]
         elif event == LogEvent.JOB_ERROR:
             self._failed[record.rule_name] = [str(path) for path in record.log]
         elif event == LogEvent.GROUP_ERROR:
@@ -76,7 +88,9 @@ class LogHandler(LogHandlerBase):
         return is_new
 
     def close(self) -> None:
-        """Write the last lines: what failed, the answers of the reports that were written, or that nothing was to be done."""
+        """Write the last lines: what failed, the answers of the reports that were written, or that
+        nothing was to be done.
+        """
         for line in [] if self._is_long else [*self._before, *self._last_lines()]:
             self._write(line)
         self.__post_init__()  # it is closed once more when Python ends
@@ -86,7 +100,9 @@ class LogHandler(LogHandlerBase):
         from recuse.workflow.terminal import answer_lines, failure_lines
 
         if self._failed:
-            return [line for rule, logs in self._failed.items() for line in failure_lines(rule, logs)]
+            return [
+                line for rule, logs in self._failed.items() for line in failure_lines(rule, logs)
+            ]
         if self._has_started and not self._has_jobs and not self._has_warned:
             return ["Nothing to be done: all that was asked for is there and up to date."]
         return [line for path in sorted(self._summaries) for line in answer_lines(path)]

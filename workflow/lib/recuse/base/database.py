@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from recuse.base.errors import ConfigError, DiskError
 from recuse.base.outputs import empty_folder, part_of, replacing, work_folder_of
 
-if TYPE_CHECKING:  # the import of each takes as long as reading a small file; a figure needs no database
+# The import of each takes as long as reading a small file; a figure needs no database
+if TYPE_CHECKING:
     import duckdb
     import numpy as np
 
@@ -22,28 +23,32 @@ SETTINGS = {
     "threads": 1,  # sums of floating-point numbers then have one order, hence one result
     "preserve_insertion_order": True,
     "autoinstall_known_extensions": False,
-    # In DuckDB 2.0.0 it merges parts of a query that only look alike, such as left joins of one table on different columns in a
-    # union, and gives wrong rows without an error (duckdb#25819).
+    # In DuckDB 2.0.0 it merges parts of a query that only look alike, such as left joins of one
+    # table on different columns in a union, and gives wrong rows without an error (duckdb#25819).
     "disabled_optimizers": "common_subplan",
     "TimeZone": "UTC",  # times are the same text on every machine
 }
-CHANGEABLE = ("perfect_ht_threshold", "parquet_metadata_cache")  # settings that a query may change: they alter only its speed
+# Settings that a query may change: they alter only its speed
+CHANGEABLE = ("perfect_ht_threshold", "parquet_metadata_cache")
 LONGEST_LINE = 2_000_000  # bytes, DuckDB's own bound
 SHARE = 0.6  # of a job's memory that is DuckDB's; the rest is for Python and the arrays of the fits
 
 
 class Frame(NamedTuple):
-    """A table in memory that is read where a file is: one that DuckDB reads without a copy, and the names of its columns."""
+    """A table in memory that is read where a file is: one that DuckDB reads without a copy, and the
+    names of its columns.
+    """
 
     table: object
     columns: Sequence[str]
 
 
 class _Database:
-    """An in-memory DuckDB, opened when it is first used; from then on its settings are locked, but for CHANGEABLE.
+    """An in-memory DuckDB, opened when it is first used; from then on its settings are locked, but
+    for CHANGEABLE.
 
-    allowed: the files, and the folders with all files in them, that it may open beside its own temporary ones; None: any.
-    frames: tables in memory, by the name that stands for a path.
+    allowed: the files, and the folders with all files in them, that it may open beside its own
+    temporary ones; None: any. frames: tables in memory, by the name that stands for a path.
     """
 
     def __init__(
@@ -62,10 +67,13 @@ class _Database:
 
             connection = duckdb.connect(":memory:", config=self.settings)
             if self.allowed is not None:
-                for setting, paths in zip(("allowed_paths", "allowed_directories"), self.allowed, strict=True):
+                for setting, paths in zip(
+                    ("allowed_paths", "allowed_directories"), self.allowed, strict=True
+                ):
                     connection.execute(f"set {setting} = ?", [paths])
                 connection.execute("set enable_external_access = false")
-            connection.execute("set autoload_known_extensions = false")  # only now: TimeZone loads a part of DuckDB itself
+            # Only now: TimeZone loads a part of DuckDB itself
+            connection.execute("set autoload_known_extensions = false")
             connection.execute("set allowed_configs = ?", [CHANGEABLE])
             connection.execute("set lock_configuration = true")
             self.connection = connection  # only when it is locked
@@ -108,12 +116,14 @@ def bounded(
     longest_line: int = LONGEST_LINE,
     frames: Mapping[str, Frame] | None = None,
 ) -> Iterator[str]:
-    """Limit DuckDB's memory to `limit`, such as 4GB, and the files that it may open; give `folder`, removed afterwards.
+    """Limit DuckDB's memory to `limit`, such as 4GB, and the files that it may open; give `folder`,
+    removed afterwards.
 
-    It writes to `folder` what exceeds its memory. files: all that it may open beside those in `folder` and `outputs`, with
-    what is written beside these on the way; None: any. of_job: megabytes that the job asks for, of which DuckDB gets at most
-    its SHARE, as a cluster kills a job that takes more. longest_line: bytes that a line of a CSV file may have. frames: tables
-    in memory, by the name that stands for a path. Raises ConfigError if the limit is too low.
+    It writes to `folder` what exceeds its memory. files: all that it may open beside those in
+    `folder` and `outputs`, with what is written beside these on the way; None: any. of_job:
+    megabytes that the job asks for, of which DuckDB gets at most its SHARE, as a cluster kills a
+    job that takes more. longest_line: bytes that a line of a CSV file may have. frames: tables in
+    memory, by the name that stands for a path. Raises ConfigError if the limit is too low.
     """
     setting, bound = f"config: memory_limit: {limit}", limit
     if of_job is not None and SHARE * of_job * 1e6 < bytes_of(limit):
@@ -121,26 +131,39 @@ def bounded(
         setting = f"resources: mem_mb: {of_job}, of which the ratings may take {bound}"
     with empty_folder(folder) as place:
         allowed = None if files is None else _allowed(files, list(outputs), place)
-        _databases.append(_Database(longest_line, allowed, frames, memory_limit=bound, temp_directory=place))
+        _databases.append(
+            _Database(longest_line, allowed, frames, memory_limit=bound, temp_directory=place)
+        )
         try:
             yield place
         except error_of_duckdb("OutOfMemoryException") as error:
-            problem = str(error).splitlines()[0]  # without DuckDB's advice, which does not apply here
+            # Without DuckDB's advice, which does not apply here
+            problem = str(error).splitlines()[0]
             if "offload" in problem:
                 raise DiskError(
-                    f"{folder}: no room on the disk for data that exceed {bound} of memory ({problem}); make room there, or "
-                    "write a larger `memory_limit:` in config"
+                    f"{folder}: no room on the disk for data that exceed {bound} of memory"
+                    f" ({problem}); make room there, or write a larger `memory_limit:` in config"
                 ) from error
-            raise ConfigError(f"{setting}: too little for this study ({problem}); write a larger value") from error
+            raise ConfigError(
+                f"{setting}: too little for this study ({problem}); write a larger value"
+            ) from error
         finally:
             _databases.pop().close()
 
 
-def _allowed(files: Iterable[str], outputs: Sequence[str], folder: str) -> tuple[list[str], list[str]]:
-    """The files and folders of `bounded` as DuckDB compares them: it checks a `literal_path` itself, then the file it names."""
-    readable = (path for path in files if not re.search("[\ud800-\udfff]", path))  # bytes that are not UTF-8 are refused later
+def _allowed(
+    files: Iterable[str], outputs: Sequence[str], folder: str
+) -> tuple[list[str], list[str]]:
+    """The files and folders of `bounded` as DuckDB compares them: it checks a `literal_path`
+    itself, then the file it names.
+    """
+    # Bytes that are not UTF-8 are refused later
+    readable = (path for path in files if not re.search("[\ud800-\udfff]", path))
     places = [*readable, *outputs, *map(part_of, outputs)], [folder, *map(work_folder_of, outputs)]
-    return tuple([os.path.abspath(form(_local(path))) for path in paths for form in (str, _pattern)] for paths in places)
+    return tuple(
+        [os.path.abspath(form(_local(path))) for path in paths for form in (str, _pattern)]
+        for paths in places
+    )
 
 
 def error_of_duckdb(kind: str = "Error") -> type[Exception] | tuple[()]:
@@ -156,12 +179,15 @@ def bytes_of(limit: str) -> float:
 
 
 def create_table(connection: Connection, table: str, columns: str, rows: Iterable[tuple]) -> None:
-    """Create a small temporary table; `columns` is its SQL declaration, e.g. "id varchar, low integer"."""
+    """Create a small temporary table; `columns` is its SQL declaration, e.g. "id varchar, low
+    integer".
+    """
     connection.execute(f"create temp table {table} ({columns})")
     if rows := list(rows):
         values = [value for row in rows for value in row]
         marks = f"({', '.join('?' * len(rows[0]))})"
-        connection.execute(f"insert into {table} values {', '.join([marks] * len(rows))}", values)  # at once: faster
+        # At once: faster
+        connection.execute(f"insert into {table} values {', '.join([marks] * len(rows))}", values)
 
 
 def text(value: str) -> str:
@@ -170,7 +196,9 @@ def text(value: str) -> str:
 
 
 def literal_path(path: str) -> str:
-    """Quote the path of a file as an SQL string, in which *, ? and [ are no pattern, ~ no home and `s3:` no place elsewhere."""
+    """Quote the path of a file as an SQL string, in which *, ? and [ are no pattern, ~ no home and
+    `s3:` no place elsewhere.
+    """
     return text(_pattern(_local(path)))
 
 
@@ -185,7 +213,9 @@ def _pattern(path: str) -> str:
 
 
 def reader(function: str, paths: Sequence[str], **settings: str) -> str:
-    """SQL for the rows that a table function of DuckDB reads from files; a folder's name, such as rating=3, adds no column."""
+    """SQL for the rows that a table function of DuckDB reads from files; a folder's name, such as
+    rating=3, adds no column.
+    """
     settings |= {"hive_partitioning": "false"}
     listed = ", ".join(f"{key}={value}" for key, value in settings.items())
     return f"{function}([{', '.join(map(literal_path, paths))}], {listed})"
@@ -202,26 +232,41 @@ def name(value: str) -> str:
 
 
 def footer(key: str, value: object) -> str:
-    """SQL for the option of `copy` that stores a value, as JSON, in the footer of a parquet file."""
+    """SQL for the option of `copy` that stores a value, as JSON, in the footer of a parquet
+    file.
+    """
     return f"kv_metadata {{{key}: {text(json.dumps(value, ensure_ascii=False))}}}"
 
 
 def read_footer(path: str, key: str):
     """The value that `footer` stored in a parquet file under a key, or None."""
-    query = f"select decode(value) from parquet_kv_metadata({literal_path(path)}) where decode(key) = {text(key)}"
+    query = (
+        f"select decode(value) from parquet_kv_metadata({literal_path(path)}) where decode(key) ="
+        f" {text(key)}"
+    )
     row = connect().execute(query).fetchone()
     return row and json.loads(row[0])
 
 
-def write_rows(connection: Connection, rows: str, path: str, *options: str, compression: str = "zstd") -> int:
-    """Write the rows of a query to a parquet file and return their number; options: of `copy`, such as a `footer`."""
+def write_rows(
+    connection: Connection, rows: str, path: str, *options: str, compression: str = "zstd"
+) -> int:
+    """Write the rows of a query to a parquet file and return their number; options: of `copy`, such
+    as a `footer`.
+    """
     with replacing(path) as part:
         settings = ", ".join(["format parquet", f"compression {compression}", *options])
-        return connection.execute(f"copy ({rows}) to {text(_local(part))} ({settings})").fetchone()[0]
+        return connection.execute(f"copy ({rows}) to {text(_local(part))} ({settings})").fetchone()[
+            0
+        ]
 
 
-def write_parquet(columns: "Mapping[str, np.ndarray]", path: str, query: str = "select * from columns") -> None:
-    """Write arrays of equal length as the columns of a parquet file, or the rows of a query on them."""
+def write_parquet(
+    columns: "Mapping[str, np.ndarray]", path: str, query: str = "select * from columns"
+) -> None:
+    """Write arrays of equal length as the columns of a parquet file, or the rows of a query on
+    them.
+    """
     connection = connect()
     connection.register("columns", columns)
     write_rows(connection, query, path)

@@ -1,7 +1,7 @@
 """SHA-256 of files, remembered for as long as a file's size, times and inode are the same.
 
-Among the times is that of the last change of the inode (ctime). No program can set it, so `touch -d`, `cp -p`, `mv`,
-`rsync -t`, `tar x` and `unzip` cannot hide a replaced file.
+Among the times is that of the last change of the inode (ctime). No program can set it, so `touch
+-d`, `cp -p`, `mv`, `rsync -t`, `tar x` and `unzip` cannot hide a replaced file.
 """
 
 import hashlib
@@ -18,11 +18,15 @@ from recuse.base.outputs import replacing
 
 ABSENT = "absent"  # in place of the digest of a file that is not there
 MEMORY = ".snakemake/digests.json"
-SETTLED = 2.0  # seconds: a file that changed more recently may change again within a tick of its clock, and is not remembered
+# Seconds: a file that changed more recently may change again within a tick of its clock, and is not
+# remembered
+SETTLED = 2.0
 
 
 def sha256_of(path: str | Path) -> str:
-    """SHA-256 of a file, in hexadecimal; ABSENT if there is none. Raises DataError if it cannot be read."""
+    """SHA-256 of a file, in hexadecimal; ABSENT if there is none. Raises DataError if it cannot be
+    read.
+    """
     try:
         with open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -33,14 +37,20 @@ def sha256_of(path: str | Path) -> str:
 
 
 def digests_of(paths: Iterable[str], *, always: bool = False) -> dict[str, str]:
-    """Path -> `sha256_of` each file, from MEMORY if it has not changed since; always: read it even then."""
+    """Path -> `sha256_of` each file, from MEMORY if it has not changed since; always: read it even
+    then.
+    """
     remembered, digests, fresh = _memory(), {}, {}
     for path in paths:
         key, state = os.path.abspath(path), _state(path)
         digest, *of_digest = remembered.get(key, [None])
         if always or state is None or of_digest != state:
             digest = sha256_of(path)
-            if state is not None and state == _state(path) and time.time_ns() - state[-1] > SETTLED * 1e9:
+            if (
+                state is not None
+                and state == _state(path)
+                and time.time_ns() - state[-1] > SETTLED * 1e9
+            ):
                 fresh[key] = [digest, *state]
         digests[path] = digest
     if fresh:
@@ -59,13 +69,17 @@ def _state(path: str) -> list[int] | None:
 def _memory() -> dict[str, list]:
     with suppress(OSError, ValueError):
         memory = json.loads(Path(MEMORY).read_text("utf-8"))
-        if isinstance(memory, dict) and all(isinstance(entry, list) and entry for entry in memory.values()):
+        if isinstance(memory, dict) and all(
+            isinstance(entry, list) and entry for entry in memory.values()
+        ):
             return memory
     return {}
 
 
 def _remember(fresh: dict[str, list]) -> None:
-    """Add digests to MEMORY: of two processes that do so at once, one is forgotten, and its files are read again."""
+    """Add digests to MEMORY: of two processes that do so at once, one is forgotten, and its files
+    are read again.
+    """
     with suppress(OSError):  # not even a full disk matters
         Path(MEMORY).parent.mkdir(exist_ok=True)
         with replacing(MEMORY, f"{MEMORY}.{platform.node()}.{os.getpid()}") as part:

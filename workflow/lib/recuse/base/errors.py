@@ -19,7 +19,9 @@ class RecuseError(Exception):
     """Base of every error that a user can correct; its arguments are the lines of the message."""
 
     def __str__(self) -> str:
-        """The message, with invisible characters shown, so that no name is a command to a terminal."""
+        """The message, with invisible characters shown, so that no name is a command to a
+        terminal.
+        """
         return "\n".join(map(visible, self.args))
 
 
@@ -56,10 +58,14 @@ class UnexpectedError(RecuseError):
 
 
 def check_known(where: str, names: Iterable[str], known: Collection[str], place: str) -> None:
-    """Raise ConfigError about the first of `names` that is not in `known`, which `place` describes."""
+    """Raise ConfigError about the first of `names` that is not in `known`, which `place`
+    describes.
+    """
     for name in names:
         if name not in known:
-            raise ConfigError(f"config: {where}: '{name}' is not one of {place}{did_you_mean(name, known)}")
+            raise ConfigError(
+                f"config: {where}: '{name}' is not one of {place}{did_you_mean(name, known)}"
+            )
 
 
 def did_you_mean(name: str, known: Collection[str]) -> str:
@@ -72,19 +78,26 @@ def did_you_mean(name: str, known: Collection[str]) -> str:
 FULL = ("No space left on device", "Disk quota exceeded")
 REMEDIES = {  # what the system says, also within a message of DuckDB -> what to do
     **dict.fromkeys(FULL, "make room there{}, and run again"),
-    "File too large": "the system limits the size of files: raise that (`ulimit -f`), and run again",
-    "Too many open files": "the system limits the number of open files: raise that (`ulimit -n`), and run again",
-    "No usable temporary directory": "set TMPDIR to a folder in which files can be written, and allow files (`ulimit -f`)",
+    "File too large": (
+        "the system limits the size of files: raise that (`ulimit -f`), and run again"
+    ),
+    "Too many open files": (
+        "the system limits the number of open files: raise that (`ulimit -n`), and run again"
+    ),
+    "No usable temporary directory": (
+        "set TMPDIR to a folder in which files can be written, and allow files (`ulimit -f`)"
+    ),
     "Permission denied": "allow access, or name another place",
 }
 
 
 @contextmanager
 def in_one_sentence(*folders: str | Path) -> Iterator[None]:
-    """Turn every error that is none of this project's into one: DiskError, if it is the system's, else UnexpectedError.
+    """Turn every error that is none of this project's into one: DiskError, if it is the system's,
+    else UnexpectedError.
 
-    An error of the system that names no file names these `folders`. After Ctrl-C it is KeyboardInterrupt: DuckDB takes that for
-    itself, and raises an error of its own.
+    An error of the system that names no file names these `folders`. After Ctrl-C it is
+    KeyboardInterrupt: DuckDB takes that for itself, and raises an error of its own.
     """
     with _noted_interrupts() as interrupts:
         try:
@@ -99,7 +112,9 @@ def in_one_sentence(*folders: str | Path) -> Iterator[None]:
 
 @contextmanager
 def _noted_interrupts() -> Iterator[list[int]]:
-    """The signals of Ctrl-C that came meanwhile; none outside the main thread, or where the program handles them."""
+    """The signals of Ctrl-C that came meanwhile; none outside the main thread, or where the program
+    handles them.
+    """
     noted: list[int] = []
 
     def note(number: int, frame: FrameType | None) -> None:
@@ -122,12 +137,19 @@ def _of_system(error: Exception, folders: Iterable[str | Path]) -> DiskError | N
     listed = next((problem for problem in REMEDIES if problem in str(error)), None)
     if not isinstance(error, OSError) and listed is None:
         return None
-    problem = "no space left on the disk" if listed in FULL else listed or error.strerror or str(error)
+    problem = (
+        "no space left on the disk" if listed in FULL else listed or error.strerror or str(error)
+    )
     quoted = re.search(r'file \\*"(.+?)\\*"', str(error))  # DuckDB quotes a message in another
     file = error.filename if isinstance(error, OSError) else quoted and quoted.group(1)
-    temporary = tempfile.tempdir or "the folder of temporary files"  # which is not looked for here: that may fail
+    # Which is not looked for here: that may fail
+    temporary = tempfile.tempdir or "the folder of temporary files"
     place = str(file or " or ".join(map(str, folders)) or temporary)
-    other = ", or set TMPDIR to another folder" if Path(temporary) in Path(place).parents or place == temporary else ""
+    other = (
+        ", or set TMPDIR to another folder"
+        if Path(temporary) in Path(place).parents or place == temporary
+        else ""
+    )
     remedy = REMEDIES.get(listed, "see whether this file can be read and written").format(other)
     return DiskError(f"{place}: {problem}; {remedy}")
 
@@ -137,9 +159,11 @@ def _unexpected(error: Exception) -> UnexpectedError:
     from traceback import walk_tb
 
     lines = [(code.f_code.co_filename, line) for code, line in walk_tb(error.__traceback__)]
-    ours = [f"{Path(file).name}, line {line}" for file, line in lines if "recuse" in Path(file).parts] or ["?"]
+    ours = [
+        f"{Path(file).name}, line {line}" for file, line in lines if "recuse" in Path(file).parts
+    ] or ["?"]
     words = " ".join(str(error).split())[:LONGEST]
     return UnexpectedError(
-        f"{type(error).__name__} in {ours[-1]}: {words}; this is a fault of recuse, which should have taken the input or said "
-        "what is wrong with it: please report it"
+        f"{type(error).__name__} in {ours[-1]}: {words}; this is a fault of recuse, which should"
+        " have taken the input or said what is wrong with it: please report it"
     )

@@ -1,4 +1,6 @@
-"""Messages of a step: they go to its log, errors also to the terminal; a long step reports its progress."""
+"""Messages of a step: they go to its log, errors also to the terminal; a long step reports its
+progress.
+"""
 
 import sys
 import time
@@ -27,21 +29,36 @@ def steps(
     size: Callable[[Item], float] = lambda item: 1,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[Item]:
-    """Yield `items`, and print how many are done and how long the rest takes: `bootstrap: 40 of 99 draws, about 3 s left`.
+    """Yield `items`, and print how many are done and how long the rest takes: `bootstrap: 40 of 99
+    draws, about 3 s left`.
 
-    Lines go to the standard error, unless that is a terminal; a bar goes to the terminal that started the process, even if its
-    messages go to a log. what: the step, `bootstrap`; unit: what is counted, `draws`; total: of these, by default the number of
-    items, 0 if it is not known; size: of an item, in the unit; clock: seconds.
+    Lines go to the standard error, unless that is a terminal; a bar goes to the terminal that
+    started the process, even if its messages go to a log. what: the step, `bootstrap`; unit: what
+    is counted, `draws`; total: of these, by default the number of items, 0 if it is not known;
+    size: of an item, in the unit; clock: seconds.
     """
     if total is None and isinstance(items, Sized):
         total = len(items)
-    terminal = next((stream for stream in (sys.stderr, sys.__stderr__) if stream is not None and stream.isatty()), None)
+    terminal = next(
+        (
+            stream
+            for stream in (sys.stderr, sys.__stderr__)
+            if stream is not None and stream.isatty()
+        ),
+        None,
+    )
     in_lines = sys.stderr is not None and sys.stderr is not terminal
     bar = nullcontext()
     if terminal is not None:
         from tqdm import tqdm
 
-        settings = {"unit": f" {unit}", "unit_scale": True, "delay": PATIENCE, "leave": False, "file": terminal}
+        settings = {
+            "unit": f" {unit}",
+            "unit_scale": True,
+            "delay": PATIENCE,
+            "leave": False,
+            "file": terminal,
+        }
         bar = tqdm(total=total or None, desc=what, **settings)
     started = printed = clock()
     done = 0.0
@@ -52,10 +69,13 @@ def steps(
             if in_lines and (now := clock()) - printed >= EVERY and not 0 < (total or 0) <= done:
                 printed = now
                 left = duration((now - started) * (total - done) / done) if total else ""
-                progress = f"of {total:,.0f} {unit}, about {left} left" if total else f"{unit} so far"
+                progress = (
+                    f"of {total:,.0f} {unit}, about {left} left" if total else f"{unit} so far"
+                )
                 print(f"{what}: {done:,.0f} {progress}", file=sys.stderr)
             if terminal is not None:
-                bar.update(min(size(item), total - bar.n) if total else size(item))  # the last may be less
+                # The last may be less
+                bar.update(min(size(item), total - bar.n) if total else size(item))
 
 
 class _Divided:
@@ -65,7 +85,9 @@ class _Divided:
         self._taken, self._others, self._thread = taken, others, get_ident()
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._taken if get_ident() == self._thread else self._others or StringIO(), name)
+        return getattr(
+            self._taken if get_ident() == self._thread else self._others or StringIO(), name
+        )
 
 
 _listeners: list[list[str]] = []
@@ -73,11 +95,16 @@ _listeners: list[list[str]] = []
 
 @contextmanager
 def listening() -> Iterator[list[str]]:
-    """Collect the lines that steps print in this thread, and their warnings, instead of showing them."""
+    """Collect the lines that steps print in this thread, and their warnings, instead of showing
+    them.
+    """
     printed, lines = StringIO(), []
     _listeners.append(lines)
     try:
-        with redirect_stdout(_Divided(printed, sys.stdout)), redirect_stderr(_Divided(printed, sys.stderr)):
+        with (
+            redirect_stdout(_Divided(printed, sys.stdout)),
+            redirect_stderr(_Divided(printed, sys.stderr)),
+        ):
             yield lines
     finally:
         _listeners.pop()
@@ -85,7 +112,9 @@ def listening() -> Iterator[list[str]]:
 
 
 def warn(message: str) -> None:
-    """Print a warning to the log and to the terminal that started the process, or leave it to who is `listening`."""
+    """Print a warning to the log and to the terminal that started the process, or leave it to who
+    is `listening`.
+    """
     if _listeners:
         _listeners[-1].append(message)
         return
@@ -105,8 +134,9 @@ def duration(seconds: float) -> str:
 def logged(path: str) -> Iterator[None]:
     """Redirect stdout and stderr to the log at `path`.
 
-    An error (see recuse.base.errors.in_one_sentence) is written as one sentence, in the log and on the terminal, and ends the
-    process with status 1. If it is a fault of this project, its traceback goes to the log.
+    An error (see recuse.base.errors.in_one_sentence) is written as one sentence, in the log and on
+    the terminal, and ends the process with status 1. If it is a fault of this project, its
+    traceback goes to the log.
     """
     terminal = sys.stderr
     try:

@@ -11,7 +11,9 @@ LONGEST_NAME = 255  # bytes
 
 
 def part_of(path: str | Path) -> str:
-    """The name beside `path` under which its file is written; the same every time, so that nothing piles up after kills."""
+    """The name beside `path` under which its file is written; the same every time, so that nothing
+    piles up after kills.
+    """
     folder, name = os.path.split(os.fspath(path))
     part = f"{name}.part"
     if len(os.fsencode(part)) > LONGEST_NAME:
@@ -26,9 +28,11 @@ def work_folder_of(path: str | Path) -> str:
 
 @contextmanager
 def replacing(path: str | Path, part: str | None = None) -> Iterator[str]:
-    """Give the name of a new file, which replaces that at `path` if the block succeeds and is removed if it fails.
+    """Give the name of a new file, which replaces that at `path` if the block succeeds and is
+    removed if it fails.
 
-    part: its name, if other processes may write to `path` at the same time. OSError about either names `path`.
+    part: its name, if other processes may write to `path` at the same time. OSError about either
+    names `path`.
     """
     part = part or part_of(path)
     try:

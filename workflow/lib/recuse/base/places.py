@@ -1,4 +1,6 @@
-"""Where the project's own files are, in a checkout or in the folder `project` of what is installed; and where results are."""
+"""Where the project's own files are, in a checkout or in the folder `project` of what is installed;
+and where results are.
+"""
 
 import os
 from collections.abc import Mapping
@@ -6,7 +8,8 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
 _INSTALLED = PACKAGE / "project"
-PROJECT = _INSTALLED if _INSTALLED.is_dir() else PACKAGE.parents[2]  # with Snakefile, config.yaml, workflow
+# With Snakefile, config.yaml, workflow
+PROJECT = _INSTALLED if _INSTALLED.is_dir() else PACKAGE.parents[2]
 WORKFLOW = PROJECT / "workflow"
 SHIPPED = PACKAGE if _INSTALLED.is_dir() else WORKFLOW  # holds all code and data that jobs read
 

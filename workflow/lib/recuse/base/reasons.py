@@ -1,4 +1,6 @@
-"""Why a number or a verdict is missing: a code with facts in tables, and a sentence where it is shown."""
+"""Why a number or a verdict is missing: a code with facts in tables, and a sentence where it is
+shown.
+"""
 
 import json
 from collections.abc import Iterable
@@ -101,76 +103,137 @@ SENTENCES = {
     Reason.NO_LENGTHS: "the ratings have no lengths",
     Reason.NO_TASK_TYPES: "the study declares no task types",
     Reason.NOT_IN_STUDY: "the study has no {kind} named {names}",
-    Reason.ONE_REFERENCE_FAMILY: "all judges are of one family, so no other judge is left to compare with its reference",
-    Reason.ONE_FAMILY: "all judges and models are of one family, so there is nothing to compare with",
+    Reason.ONE_REFERENCE_FAMILY: (
+        "all judges are of one family, so no other judge is left to compare with its reference"
+    ),
+    Reason.ONE_FAMILY: (
+        "all judges and models are of one family, so there is nothing to compare with"
+    ),
     Reason.NO_OWN_ANSWERS: "it rates no answers of its own",
     Reason.NO_SIBLINGS: "this family's judges rate no other model of the family",
     Reason.COLLINEAR: "collinear with other terms",
     Reason.ABSORBED: "collinear with the effects of completions",
-    Reason.RELATIVE: "with effects of completions, intercepts and slopes are relative to this judge's",
+    Reason.RELATIVE: (
+        "with effects of completions, intercepts and slopes are relative to this judge's"
+    ),
     Reason.TIED: "other terms account for it (see tied_to)",
     Reason.REFERENCE_LEVEL: "the reference level: 0, because the thresholds are free",
     Reason.ONE_VALUE: "the judge always gives the same value",
     Reason.ONE_VALUE_EACH: "each of its judges always gives the same value",
     Reason.ONE_RATING: "all {n} rows of the fit have the rating {rating}",
-    Reason.ONE_END: "no finite estimate: all {n} of its rows have the rating {rating}, the {end} in use",
-    Reason.SEPARATED: "no finite estimate: together with {others} it predicts some ratings without error",
-    Reason.NO_MARGINAL_EFFECT: "no marginal effect: its rows have other terms without a finite estimate",
+    Reason.ONE_END: (
+        "no finite estimate: all {n} of its rows have the rating {rating}, the {end} in use"
+    ),
+    Reason.SEPARATED: (
+        "no finite estimate: together with {others} it predicts some ratings without error"
+    ),
+    Reason.NO_MARGINAL_EFFECT: (
+        "no marginal effect: its rows have other terms without a finite estimate"
+    ),
     Reason.NOT_FITTED: "{words}",
     Reason.NO_STANDARD_ERROR: "its standard error is 0 or unknown",
-    Reason.REFERENCE_TOO_NOISY: "with this reliability, all variation of the human scores in some judge's rows is error",
+    Reason.REFERENCE_TOO_NOISY: (
+        "with this reliability, all variation of the human scores in some judge's rows is error"
+    ),
     Reason.RELIABILITY_UNKNOWN: "the reliability of the human scores is unknown for {names}",
-    Reason.RELIABILITY_UNUSABLE: "the reliability of the human scores is not between 0 and 1 for {names}",
+    Reason.RELIABILITY_UNUSABLE: (
+        "the reliability of the human scores is not between 0 and 1 for {names}"
+    ),
     Reason.NO_RATERS: "no completion has two raters",
-    Reason.LENGTH_LIKE_HALF: "length explains half of the term or more, and nothing else can explain as much",
-    Reason.NO_SLOPE: "the human score does not vary within any dimension and model that this judge rates",
+    Reason.LENGTH_LIKE_HALF: (
+        "length explains half of the term or more, and nothing else can explain as much"
+    ),
+    Reason.NO_SLOPE: (
+        "the human score does not vary within any dimension and model that this judge rates"
+    ),
     Reason.NO_UNRELATED_CELL: "no judge and model of different families have ratings for {names}",
     Reason.NOT_LINKED: "judges and models of different families do not link {names}",
     Reason.NO_RESIDUAL: "judges and models of different families leave no residual",
-    Reason.FEW_CELLS: "too few cells separate ordinary preference from a bias (degrees of freedom: {df}, needed: {least})",
-    Reason.FEW_PROMPTS: "answers of {names} to only {prompts} prompts are judged, and {least} are needed",
-    Reason.FEW_MODELS: "answers of only {models} models of other families are judged, and {least} are needed to show how "
-    "much preferences vary",
-    Reason.DOMINANT_FAMILY: "{share} of the models are of the family {family}, too many to separate ordinary preferences "
-    "of families from a bias",
-    Reason.FEW_FAMILIES: "with models of fewer than {least} families, a preference of families for families looks like a bias",
+    Reason.FEW_CELLS: (
+        "too few cells separate ordinary preference from a bias (degrees of freedom: {df}, needed:"
+        " {least})"
+    ),
+    Reason.FEW_PROMPTS: (
+        "answers of {names} to only {prompts} prompts are judged, and {least} are needed"
+    ),
+    Reason.FEW_MODELS: (
+        "answers of only {models} models of other families are judged, and {least} are needed to"
+        " show how much preferences vary"
+    ),
+    Reason.DOMINANT_FAMILY: (
+        "{share} of the models are of the family {family}, too many to separate ordinary"
+        " preferences of families from a bias"
+    ),
+    Reason.FEW_FAMILIES: (
+        "with models of fewer than {least} families, a preference of families for families looks"
+        " like a bias"
+    ),
     Reason.NOT_CONVERGED: "the estimate of ordinary preference did not converge",
     Reason.ONE_BIAS: "there are fewer than two biases to average",
-    Reason.ONE_JUDGE: "with a single judge, its preferences cannot be separated from how good the models are",
+    Reason.ONE_JUDGE: (
+        "with a single judge, its preferences cannot be separated from how good the models are"
+    ),
     Reason.NO_SHARED_ANSWERS: "no two judges are linked by a chain of shared answers",
     Reason.FEW_SHARED_ANSWERS: "too few shared answers link this judge's level to the others'",
-    Reason.FEW_RATINGS_OUTSIDE: "some model has no judge outside its family that rates it {least} times",
+    Reason.FEW_RATINGS_OUTSIDE: (
+        "some model has no judge outside its family that rates it {least} times"
+    ),
     Reason.FEW_PROMPTS_OF_PANEL: "ratings of fewer than {least} prompts do not show a panel's bias",
     Reason.NOTHING_TO_COMPARE: "no cells of other judges and models are left to compare with",
-    Reason.UNKNOWN_PREFERENCES: "judges' preferences for single models are unknown: too few cells are neither self nor same "
-    "family",
+    Reason.UNKNOWN_PREFERENCES: (
+        "judges' preferences for single models are unknown: too few cells are neither self nor same"
+        " family"
+    ),
     Reason.FLOOR_ABOVE_AIM: "no number of prompts is enough: the floor is above self_bias",
-    Reason.OVERSIZED: "with so many prompts the study's own test calls unbiased judges biased more than twice as often as its "
-    "level",
+    Reason.OVERSIZED: (
+        "with so many prompts the study's own test calls unbiased judges biased more than twice as"
+        " often as its level"
+    ),
     Reason.NOT_COMPARED: "the remaining judges do not compare this model with the others",
-    Reason.FEW_RESAMPLES: "no interval: all rows are of one prompt, or too few resamples determine every score",
-    Reason.SHORT_INTERVALS: "{prompts} prompts, fewer than {few}: intervals and rank sets may be too small, even with the t "
-    "distribution",
+    Reason.FEW_RESAMPLES: (
+        "no interval: all rows are of one prompt, or too few resamples determine every score"
+    ),
+    Reason.SHORT_INTERVALS: (
+        "{prompts} prompts, fewer than {few}: intervals and rank sets may be too small, even with"
+        " the t distribution"
+    ),
     Reason.NO_ROW: "{table}.csv has no such row",
     Reason.NO_INTERVAL: "it has no interval, as its standard error is 0 or unknown",
     Reason.DISAGREES_WITH_PEOPLE: "it does not agree with people",
-    Reason.NO_SPREAD_FOUND: "so few models show no ordinary preferences, and then this test finds too many biases",
-    Reason.MISSING_OWN: "at least {share} of its ratings of its own answers are missing, more than elsewhere; the interval "
-    "allows for any values of them",
-    Reason.UNSUPPORTED: "its own interval excludes 0, but all judges together make a bias on this side only {share} likely",
+    Reason.NO_SPREAD_FOUND: (
+        "so few models show no ordinary preferences, and then this test finds too many biases"
+    ),
+    Reason.MISSING_OWN: (
+        "at least {share} of its ratings of its own answers are missing, more than elsewhere; the"
+        " interval allows for any values of them"
+    ),
+    Reason.UNSUPPORTED: (
+        "its own interval excludes 0, but all judges together make a bias on this side only {share}"
+        " likely"
+    ),
     Reason.NO_HUMAN_LABELS: "there are no human labels, so quality is not held fixed",
     Reason.FEW_QUESTIONS: "{questions} questions, fewer than {least}",
     Reason.ALL_DRAWS: "all its comparisons are draws",
-    Reason.DEPENDS_ON_DRAWS: "it depends on how draws count: {half} points if a draw is half a win, {excluded} if draws are "
-    "left out",
+    Reason.DEPENDS_ON_DRAWS: (
+        "it depends on how draws count: {half} points if a draw is half a win, {excluded} if draws"
+        " are left out"
+    ),
     Reason.NO_OWN_COMPARED: "it compares no answers of its own",
-    Reason.NO_SIBLINGS_COMPARED: "this family's judges compare no answer of its other models with another family's",
+    Reason.NO_SIBLINGS_COMPARED: (
+        "this family's judges compare no answer of its other models with another family's"
+    ),
     Reason.SAME_LENGTHS: "it compares no answers of different known lengths",
     Reason.ONE_ORDER: "it judged no pair in both orders",
-    Reason.ALWAYS_OR_NEVER: "it always or never chooses this answer, so that its size is not finite (see choices.csv)",
+    Reason.ALWAYS_OR_NEVER: (
+        "it always or never chooses this answer, so that its size is not finite (see choices.csv)"
+    ),
     Reason.NO_OTHER_JUDGE: "no judge of another family judged the same answers",
-    Reason.TIED_TO_STRENGTHS: "the other judges' verdicts do not separate it from how strong the models are",
-    Reason.NO_SLOPE_ON_STRENGTHS: "its comparisons of other models do not show how it follows people",
+    Reason.TIED_TO_STRENGTHS: (
+        "the other judges' verdicts do not separate it from how strong the models are"
+    ),
+    Reason.NO_SLOPE_ON_STRENGTHS: (
+        "its comparisons of other models do not show how it follows people"
+    ),
     Reason.NO_STRENGTH: "the verdicts do not link this model with the others, or always go one way",
     Reason.NO_OWN_OF_CASE: "it judges no answers of its own of this kind",
     Reason.NO_OTHER_ANSWERS: "it judged no other answers of this kind to the same questions",
@@ -189,7 +252,8 @@ SHORT = {
     Reason.FEW_QUESTIONS: "too few questions",
     Reason.DEPENDS_ON_DRAWS: "it depends on how draws count",
 }
-# What would make an inconclusive verdict conclusive; where nothing is listed, more judges or models.
+# What would make an inconclusive verdict conclusive; where nothing is listed, more judges or
+# models.
 MORE_JUDGES = "add judges or models of other families"
 SEPARATED_BY_JUDGES = (
     Reason.ONE_FAMILY,
@@ -213,7 +277,9 @@ CURES = {
     Reason.FEW_QUESTIONS: "judge more questions",
     Reason.ALL_DRAWS: "use a more consistent judge that calls fewer ties",
     Reason.DEPENDS_ON_DRAWS: "use a more consistent judge that calls fewer ties",
-    Reason.NO_OWN_COMPARED: "add comparisons of own answers; other spellings of a name go under `ids`",
+    Reason.NO_OWN_COMPARED: (
+        "add comparisons of own answers; other spellings of a name go under `ids`"
+    ),
     Reason.NO_SIBLINGS_COMPARED: "add comparisons of another model of the family",
     Reason.SAME_LENGTHS: "add the lengths of the answers",
     Reason.ONE_ORDER: "judge each pair in both orders",
@@ -227,7 +293,8 @@ CURES = {
 
 
 def because(reason: Reason, **facts: str | int | float) -> str:
-    """The text of a reason and its facts in a table: the code and, if there are facts, a JSON object.
+    """The text of a reason and its facts in a table: the code and, if there are facts, a JSON
+    object.
 
     >>> because(Reason.FEW_QUESTIONS, questions=8, least=10)
     'few_questions {"questions": 8, "least": 10}'
@@ -270,10 +337,14 @@ def in_short(texts: Iterable[str]) -> str:
     sentences: dict[Reason | None, str] = {}
     for text in dict.fromkeys(texts):
         reason = code(text)
-        sentences[reason] = SHORT.get(reason, in_words(text)) if reason in sentences else in_words(text)
+        sentences[reason] = (
+            SHORT.get(reason, in_words(text)) if reason in sentences else in_words(text)
+        )
     return "; ".join(sentences.values())
 
 
 def cure(text: str) -> str:
-    """What would make a verdict conclusive that is inconclusive for the reason in a text by `because`; "" if unknown."""
+    """What would make a verdict conclusive that is inconclusive for the reason in a text by
+    `because`; "" if unknown.
+    """
     return CURES.get(code(text), "")

@@ -1,4 +1,6 @@
-"""Tidy CSV tables, whose floats read back equal. The function that gives the rows of a table stands below its columns."""
+"""Tidy CSV tables, whose floats read back equal. The function that gives the rows of a table stands
+below its columns.
+"""
 
 import csv
 import math
@@ -9,11 +11,17 @@ from pathlib import Path
 from recuse.base.outputs import replacing
 
 
-def write_table(path: str | Path | int, columns: Sequence[str], rows: Iterable[Mapping], *, study: str | None = None) -> None:
+def write_table(
+    path: str | Path | int,
+    columns: Sequence[str],
+    rows: Iterable[Mapping],
+    *,
+    study: str | None = None,
+) -> None:
     """Write `rows` as CSV under `columns`, to a path or to an open file by its number.
 
-    A missing key, None or NaN is an empty field, a float its `repr`. study: of rows without one. Raises ValueError about a key
-    not in `columns`.
+    A missing key, None or NaN is an empty field, a float its `repr`. study: of rows without one.
+    Raises ValueError about a key not in `columns`.
     """
     place = nullcontext(path) if isinstance(path, int) else replacing(path)
     with place as target, open(target, "w", newline="", encoding="utf-8") as file:

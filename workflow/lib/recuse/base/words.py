@@ -7,10 +7,12 @@ from pathlib import Path
 
 BADGES = {"simulated": "SIMULATED DATA", "published": "PUBLISHED DATA", "user": "USER'S DATA"}
 WORDS_ALONE = "words_alone"  # id of a drawing that shows only words
-# Characters that no text of a study may contain: tables lack NUL and surrogates, drawings what XML 1.0 forbids.
+# Characters that no text of a study may contain: tables lack NUL and surrogates, drawings what XML
+# 1.0 forbids.
 UNWRITABLE = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
-# Characters that are not seen but change what is: controls, line separators, and what Unicode calls default ignorable. Not
-# those that choose a form of the letter before, and joiners only where no letter follows that they could join.
+# Characters that are not seen but change what is: controls, line separators, and what Unicode calls
+# default ignorable. Not those that choose a form of the letter before, and joiners only where no
+# letter follows that they could join.
 INVISIBLE = re.compile(
     "[\0-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff"
     "\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff]"
@@ -18,7 +20,9 @@ INVISIBLE = re.compile(
 )
 
 # A letter written from right to left, a word with one, and several of these.
-RIGHT_TO_LEFT = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
+RIGHT_TO_LEFT = (
+    "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
+)
 IN_WORD = r"[^\s<>&,;:(){}\[\]\"'“”‘’·]"
 WORD = rf"(?<!{IN_WORD}){IN_WORD}*{RIGHT_TO_LEFT}(?:{IN_WORD}*\w)?"
 FROM_RIGHT_TO_LEFT = rf"{WORD}(?: {WORD})*"
@@ -27,9 +31,12 @@ FROM_RIGHT_TO_LEFT = rf"{WORD}(?: {WORD})*"
 def visible(text: str, *, but: str = "") -> str:
     """`text` with each invisible character as in `⟨U+202E⟩`, other than those in `but`.
 
-    A name can then neither reverse the text around it, nor hide in it, nor be a command to a terminal.
+    A name can then neither reverse the text around it, nor hide in it, nor be a command to a
+    terminal.
     """
-    return INVISIBLE.sub(lambda match: match[0] if match[0] in but else f"⟨U+{ord(match[0]):04X}⟩", text)
+    return INVISIBLE.sub(
+        lambda match: match[0] if match[0] in but else f"⟨U+{ord(match[0]):04X}⟩", text
+    )
 
 
 def enumerated(names: Sequence[str], most: int | None = None) -> str:
@@ -95,7 +102,9 @@ GOLD_WORDS = {
 
 
 def with_gold_labels(text: str) -> str:
-    """A text that speaks of human scores, for a study whose reference are gold labels: right or wrong by a key."""
+    """A text that speaks of human scores, for a study whose reference are gold labels: right or
+    wrong by a key.
+    """
     for pattern, words in GOLD_WORDS.items():
         text = re.sub(pattern, words, text)
     return text
@@ -107,7 +116,11 @@ MOST_DIGITS = 12  # smaller values are rounding
 def setting_in_words(setting: object) -> str:
     """A setting as in config.yaml, in one line; of an absolute path, the name."""
     if isinstance(setting, Mapping):
-        return "{" + ", ".join(f"{name}: {setting_in_words(value)}" for name, value in setting.items()) + "}"
+        return (
+            "{"
+            + ", ".join(f"{name}: {setting_in_words(value)}" for name, value in setting.items())
+            + "}"
+        )
     if isinstance(setting, (list, tuple)):
         return "[" + ", ".join(map(setting_in_words, setting)) + "]"
     if isinstance(setting, str) and Path(setting).is_absolute():

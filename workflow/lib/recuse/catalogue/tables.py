@@ -23,7 +23,8 @@ from recuse.config.studies import (
 )
 from recuse.data.registry import of_all_judges
 
-Applies = Callable[[Mapping, str], object]  # of a configuration and a study: something true if the study has it
+# Of a configuration and a study: something true if the study has it
+Applies = Callable[[Mapping, str], object]
 
 
 def with_analysis(*any_of: str) -> Applies:
@@ -42,7 +43,9 @@ def with_cognitive_biases(config: Mapping, study: str) -> bool:
 
 
 def with_key(config: Mapping, study: str) -> bool:
-    """True of ratings with gold labels, and of comparisons of answers that are right or wrong by a key."""
+    """True of ratings with gold labels, and of comparisons of answers that are right or wrong by a
+    key.
+    """
     return is_keyed(config, study) or "gold" in analyses(config, study)
 
 
@@ -58,17 +61,34 @@ def of_ratings(config: Mapping, study: str) -> bool:
 
 # Of a study of ratings, in the order of its report.
 TABLES: dict[str, Applies] = {
-    **dict.fromkeys(("check", "completeness", "mean_scores", "correlations", "smooths", "not_estimable"), of_ratings),
+    **dict.fromkeys(
+        ("check", "completeness", "mean_scores", "correlations", "smooths", "not_estimable"),
+        of_ratings,
+    ),
     "remarks": of_ratings,
     "recovery": is_simulated,
     "agreement": has_raters,
     "collected": asks_judges,
     "imported": is_imported,
     "gold": with_key,
-    **dict.fromkeys(("multiplicity", "idiosyncrasy", "pooled", "residuals", "identifiability"), of_ratings),
-    **dict.fromkeys(("reliability", "measurement_error", "reliability_curve", "breakdowns"), of_ratings),
     **dict.fromkeys(
-        ("sensitivity", "leaderboard", "judgments", "ppi", "power", "conclusions", "verdicts", "wordings"), of_ratings
+        ("multiplicity", "idiosyncrasy", "pooled", "residuals", "identifiability"), of_ratings
+    ),
+    **dict.fromkeys(
+        ("reliability", "measurement_error", "reliability_curve", "breakdowns"), of_ratings
+    ),
+    **dict.fromkeys(
+        (
+            "sensitivity",
+            "leaderboard",
+            "judgments",
+            "ppi",
+            "power",
+            "conclusions",
+            "verdicts",
+            "wordings",
+        ),
+        of_ratings,
     ),
     **dict.fromkeys(("panel", "round_robin"), of_ratings),
 }
@@ -88,7 +108,11 @@ TABLES_OF_COMPARISONS: dict[str, Applies] = {
     "collected": asks_judges,
     "imported": is_imported,
     **dict.fromkeys(OF_VERDICTS, with_analysis(*WITH_VERDICTS)),
-    **{table: with_analysis(analysis) for analysis, tables in OF_ANALYSES.items() for table in tables},
+    **{
+        table: with_analysis(analysis)
+        for analysis, tables in OF_ANALYSES.items()
+        for table in tables
+    },
     "cognitive_biases": with_cognitive_biases,
     "recovery": is_simulated,
 }
@@ -103,12 +127,22 @@ def tables_of_analyses(kinds: Sequence[str]) -> list[str]:
 # Tables of comparisons that are compared with planted values, and with a paper's.
 READ_BY = {
     "recovery": ("choices", "gold", "verbosity", "position", "cognitive_biases", "asr"),
-    "scorecard": ("verbosity", "agreement", "asr", "ranks", "votes_by_position", "vote_shares", "rbo"),
+    "scorecard": (
+        "verbosity",
+        "agreement",
+        "asr",
+        "ranks",
+        "votes_by_position",
+        "vote_shares",
+        "rbo",
+    ),
 }
 
 
 def tables_in(section: str) -> dict[str, Applies]:
-    """The tables of studies of ratings, `studies`, or of `comparisons`: the core's, then those of products."""
+    """The tables of studies of ratings, `studies`, or of `comparisons`: the core's, then those of
+    products.
+    """
     tables = dict(TABLES if section == "studies" else TABLES_OF_COMPARISONS)
     for product in registered():
         if product.tables:
@@ -117,14 +151,28 @@ def tables_in(section: str) -> dict[str, Applies]:
 
 
 def tables_of(config: Mapping, study: str, *, read_by: str | None = None) -> dict[str, str]:
-    """Name -> path of a study's tables, or of those that the table `read_by` of comparisons is made from."""
-    names = [name for name, applies in tables_in(section_of(config, study)).items() if applies(config, study)]
-    return {name: f"results/{study}/tables/{name}.csv" for name in names if read_by is None or name in READ_BY[read_by]}
+    """Name -> path of a study's tables, or of those that the table `read_by` of comparisons is made
+    from.
+    """
+    names = [
+        name
+        for name, applies in tables_in(section_of(config, study)).items()
+        if applies(config, study)
+    ]
+    return {
+        name: f"results/{study}/tables/{name}.csv"
+        for name in names
+        if read_by is None or name in READ_BY[read_by]
+    }
 
 
 def estimates_of(config: Mapping, study: str) -> list[str]:
     """The estimates of a study of ratings, a file for each spec; [] for comparisons."""
-    return [f"results/{study}/estimates/{spec}.csv" for spec in config_of(config, study)["specs"] if study in config["studies"]]
+    return [
+        f"results/{study}/estimates/{spec}.csv"
+        for spec in config_of(config, study)["specs"]
+        if study in config["studies"]
+    ]
 
 
 def pages_of(config: Mapping, study: str) -> list[str]:
@@ -133,26 +181,40 @@ def pages_of(config: Mapping, study: str) -> list[str]:
 
 
 def report_params(config: Mapping, study: str, *, project: Mapping) -> dict[str, object]:
-    """What `recuse.report.page.report` needs to know about a study; project: the configuration without a user's additions."""
+    """What `recuse.report.page.report` needs to know about a study; project: the configuration
+    without a user's additions.
+    """
     section, settings = section_of(config, study), settings_of(config, study)
     of_ratings = ("families", "models", "specs", "inference") if section == "studies" else ()
 
     def settings_in(config: Mapping) -> dict:
         shared = {key: config[key] for key in ("confidence", "seed", *of_ratings)}
-        return {**shared, section: {study: config[section][study]} if study in config[section] else {}}
+        return {
+            **shared,
+            section: {study: config[section][study]} if study in config[section] else {},
+        }
 
     gold = {"gold": True} if has_gold_labels(settings) else {}
     return {
         "subject": {"label": settings["title"], "kind": kind(config, study)} | gold,
         "specs": config["specs"] if of_ratings else {},
         "analyses": analyses(config, study),
-        "scales": {name: of_all_judges(scale) for name, scale in settings.get("scales", {}).items()},
-        "checks": {name: check["title"] for name, check in config["inference"].get("robustness_checks", {}).items()},
+        "scales": {
+            name: of_all_judges(scale) for name, scale in settings.get("scales", {}).items()
+        },
+        "checks": {
+            name: check["title"]
+            for name, check in config["inference"].get("robustness_checks", {}).items()
+        },
         "origin": origin_of(config, study),
         "settings": list(differences(settings_in(config), settings_in(project))),
         "confidence": config["confidence"],
         "seed": config["seed"],
-        **({"substitute": config["inference"]["without_human_scores"]["main"]} if of_ratings else {}),
+        **(
+            {"substitute": config["inference"]["without_human_scores"]["main"]}
+            if of_ratings
+            else {}
+        ),
     }
 
 

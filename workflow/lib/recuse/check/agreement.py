@@ -1,6 +1,8 @@
-"""Whether ratings go with the human scores, or with other judges' ratings of the same answers: if not, data may be wrong.
+"""Whether ratings go with the human scores, or with other judges' ratings of the same answers: if
+not, data may be wrong.
 
-A reversed scale, scores in the wrong rows and swapped columns leave every value valid; correlations show them.
+A reversed scale, scores in the wrong rows and swapped columns leave every value valid; correlations
+show them.
 """
 
 import math
@@ -15,8 +17,11 @@ from recuse.check.facts import FINE, NOTE, WARNING, Facts, Finding
 from recuse.data.cells import Levels, levels_of
 from recuse.model.least_squares import quantile
 
-FALSE_ALARM = 0.01  # probability of any, among all judges and dimensions, if each true correlation is at its limit below
-WEAK_PANEL, WEAK_JUDGE = 0.2, 0.1  # correlations of several judges' mean, and of one: an interval below them is near 0
+# Probability of any, among all judges and dimensions, if each true correlation is at its limit
+# below
+FALSE_ALARM = 0.01
+# Correlations of several judges' mean, and of one: an interval below them is near 0
+WEAK_PANEL, WEAK_JUDGE = 0.2, 0.1
 UNLIKE = 1 / 3  # of the mean correlation of the other judges: an interval below it is unlike theirs
 MOST_PROMPTS = 500  # that are read, evenly spaced: of more, correlations are hardly known better
 NEAR = 1e-9  # scores no farther apart are equal
@@ -25,8 +30,8 @@ PANEL = EVERY = -1  # in place of the code of a judge, or of a dimension
 HUMANS, OTHERS = "the human scores", "the other judges' ratings of the same answers"
 HIGH_IS_GOOD = "check that a high number means good in both: a scale may be reversed (11 - x)"
 WRONG_ROWS = (
-    "check that each human score is in the row of its answer: scores may be shifted by a row or joined by the wrong ids, or "
-    "the columns of judge and model may be swapped"
+    "check that each human score is in the row of its answer: scores may be shifted by a row or"
+    " joined by the wrong ids, or the columns of judge and model may be swapped"
 )
 
 
@@ -45,10 +50,12 @@ class Correlation(NamedTuple):
 
 
 def agreement(facts: Facts) -> Iterator[Finding]:
-    """Report for each judge and dimension how ratings correlate with human scores or, without these, with the other judges.
+    """Report for each judge and dimension how ratings correlate with human scores or, without
+    these, with the other judges.
 
-    A warning where the interval is below 0, for the mean of all judges below WEAK_PANEL (WEAK_JUDGE if there is one), for one
-    of several below UNLIKE of the others' mean correlation; a note where it is below WEAK_JUDGE. A small sample has a wide one.
+    A warning where the interval is below 0, for the mean of all judges below WEAK_PANEL (WEAK_JUDGE
+    if there is one), for one of several below UNLIKE of the others' mean correlation; a note where
+    it is below WEAK_JUDGE. A small sample has a wide one.
     """
     levels, connection = levels_of(facts.study.ratings[0]), connect()
     columns = "prompt, occasion_code, group_code, gt, length, rating_unit, gt_unit"
@@ -58,7 +65,10 @@ def agreement(facts: Facts) -> Iterator[Finding]:
     yield from scores_of_answers(facts, connection, levels)
     computed = correlations(facts, connection, levels)
     of_panel = {row.dimension: row for row in computed if row.against == HUMANS and not row.judge}
-    among = {dimension: [row.value for row in computed if row[:3:2] == (OTHERS, dimension)] for dimension in levels.dimension}
+    among = {
+        dimension: [row.value for row in computed if row[:3:2] == (OTHERS, dimension)]
+        for dimension in levels.dimension
+    }
     for row in computed:
         if row.against == HUMANS and row.judge and not row.dimension:
             yield _of_followed(row)
@@ -67,44 +77,82 @@ def agreement(facts: Facts) -> Iterator[Finding]:
     against = HUMANS if of_panel else OTHERS
     rows = [row for row in computed if row.judge and row.dimension and row.against == against]
     for row in rows if len(facts.names("judge")) > 1 else ():
-        others = [other.value for other in rows if other.dimension == row.dimension and other.judge != row.judge]
+        others = [
+            other.value
+            for other in rows
+            if other.dimension == row.dimension and other.judge != row.judge
+        ]
         yield _of_judge(row, others, of_panel.get(row.dimension))
 
 
 def _of_panel(row: Correlation, judges: Sequence[str], among: Sequence[float]) -> Finding:
-    """The finding about the mean of all judges; among: correlations of each judge with the mean of the others."""
-    who, limit = ("the judges' mean rating", WEAK_PANEL) if len(judges) > 1 else (f"{judges[0]}'s rating", WEAK_JUDGE)
+    """The finding about the mean of all judges; among: correlations of each judge with the mean of
+    the others.
+    """
+    who, limit = (
+        ("the judges' mean rating", WEAK_PANEL)
+        if len(judges) > 1
+        else (f"{judges[0]}'s rating", WEAK_JUDGE)
+    )
     words = f"{row.dimension}: {who} of an answer and its human score {_words_of(row)}"
-    words += f"; a judge and the mean of the others at {number(float(np.mean(among)), 2)} on average" if among else ""
-    remedy = f"{WRONG_ROWS}; if all is right, human scores say little about these ratings: read B and C"
+    words += (
+        f"; a judge and the mean of the others at {number(float(np.mean(among)), 2)} on average"
+        if among
+        else ""
+    )
+    remedy = (
+        f"{WRONG_ROWS}; if all is right, human scores say little about these ratings: read B and C"
+    )
     if row.high < 0:
         remedy = f"{HIGH_IS_GOOD}; else {WRONG_ROWS}"
-    return Finding("agreement", row.dimension, words, row.value, WARNING if row.high < limit else FINE, remedy, 2 - row.value)
+    return Finding(
+        "agreement",
+        row.dimension,
+        words,
+        row.value,
+        WARNING if row.high < limit else FINE,
+        remedy,
+        2 - row.value,
+    )
 
 
 def _of_judge(row: Correlation, others: Sequence[float], panel: Correlation | None) -> Finding:
-    """The finding about one judge, unless that about all explains it; others: correlations of the other judges."""
+    """The finding about one judge, unless that about all explains it; others: correlations of the
+    other judges.
+    """
     mean = float(np.mean(others)) if others else 0.0
     words = f"{row.dimension}: {row.judge}'s ratings and {row.against} {_words_of(row)}"
     words += f"; those of the other judges at {number(mean, 2)} on average" if others else ""
-    grade, remedy = FINE, "check that its ratings are in the rows of their answers; if so, they say little about the answers"
+    grade, remedy = (
+        FINE,
+        (
+            "check that its ratings are in the rows of their answers; if so, they say little about"
+            " the answers"
+        ),
+    )
     if row.high < 0:
         grade = WARNING if panel is None or panel.high >= 0 else FINE
         remedy = (
-            f"{HIGH_IS_GOOD}, how the judge's answers were parsed, and whether its ratings are in the rows of their answers"
+            f"{HIGH_IS_GOOD}, how the judge's answers were parsed, and whether its ratings are in"
+            " the rows of their answers"
         )
     elif panel is None or panel.high >= WEAK_PANEL:
         grade = WARNING if row.high < UNLIKE * mean else NOTE if row.high < WEAK_JUDGE else FINE
-    return Finding("agreement", f"{row.judge}, {row.dimension}", words, row.value, grade, remedy, -row.value)
+    return Finding(
+        "agreement", f"{row.judge}, {row.dimension}", words, row.value, grade, remedy, -row.value
+    )
 
 
 def _of_followed(row: Correlation) -> Finding:
-    """The finding about a judge in all dimensions: whether the human scores account for anything in its ratings."""
+    """The finding about a judge in all dimensions: whether the human scores account for anything in
+    its ratings.
+    """
     words, level = f"{row.judge}'s ratings and the human scores {_words_of(row)}", FINE
     if 0 <= row.high < WEAK_JUDGE or (row.low <= 0 <= row.high and row.value < WEAK_PANEL):
         level, verb = (WARNING, "account") if row.high < WEAK_JUDGE else (NOTE, "may account")
         words += (
-            f": they {verb} for nothing in its ratings; its self-bias by A is then no more than the difference between its "
+            f": they {verb} for nothing in its ratings; its self-bias by A is then no more than the"
+            " difference between its "
         )
         words += "mean ratings of its own and of other answers"
     advice = "do not take its self-bias by A as a gap to the human scores; read B and C"
@@ -114,26 +162,43 @@ def _of_followed(row: Correlation) -> Finding:
 def _words_of(row: Correlation) -> str:
     value, low, high = (number(round(each, 2) or 0.0, 2) for each in row[3:6])
     ends = f"{level(round(row.confidence, 4))} interval {low} to {high}"
-    return f"correlate at {value} ({ends}; {counted(row.answers, 'answer')} to {counted(row.prompts, 'prompt')})"
+    return (
+        f"correlate at {value} ({ends}; {counted(row.answers, 'answer')} to"
+        f" {counted(row.prompts, 'prompt')})"
+    )
 
 
 def correlations(facts: Facts, connection: Connection, levels: Levels) -> list[Correlation]:
-    """Compute the correlations of judges, and of their mean rating, by dimension, from the table `sampled` of ratings.
+    """Compute the correlations of judges, and of their mean rating, by dimension, from the table
+    `sampled` of ratings.
 
-    r = Sxy / sqrt(Sxx Syy), with the sums over deviations from the means of judge, model, dimension and dataset and then, if
-    judges rate several models on a prompt, from those of the prompt: hard prompts and good models do not make scores in the
-    wrong rows look right. The standard error is clustered by prompt; the interval is by Fisher's z and t with P - 1 degrees of
-    freedom, at 1 - 2 FALSE_ALARM / k for k correlations of judges, or of their mean, with the same.
+    r = Sxy / sqrt(Sxx Syy), with the sums over deviations from the means of judge, model, dimension
+    and dataset and then, if judges rate several models on a prompt, from those of the prompt: hard
+    prompts and good models do not make scores in the wrong rows look right. The standard error is
+    clustered by prompt; the interval is by Fisher's z and t with P - 1 degrees of freedom, at 1 - 2
+    FALSE_ALARM / k for k correlations of judges, or of their mean, with the same.
     """
-    judge, dimension, answer = levels.sql_place("judge"), levels.sql_place("dimension"), levels.sql_without("judge")
-    scored, sums = facts.cells.has_reference, "count(*) as n, sum(x * x) as xx, sum(y * y) as yy, sum(x * y) as xy"
+    judge, dimension, answer = (
+        levels.sql_place("judge"),
+        levels.sql_place("dimension"),
+        levels.sql_without("judge"),
+    )
+    scored, sums = (
+        facts.cells.has_reference,
+        "count(*) as n, sum(x * x) as xx, sum(y * y) as yy, sum(x * y) as xy",
+    )
     several = f"select count(*) >= 2 * count(distinct (prompt, {judge}, {dimension})) from sampled"
-    within = "avg({}) over (partition by prompt, judge, dimension)" if connection.execute(several).fetchone()[0] else "0"
+    within = (
+        "avg({}) over (partition by prompt, judge, dimension)"
+        if connection.execute(several).fetchone()[0]
+        else "0"
+    )
     with_humans = f"""
         select '{HUMANS}' as against, judge, dimension, prompt, x, y from deviations
         union all select '{HUMANS}', {PANEL}, dimension, prompt, total / judges, y from answers
         union all """
-    table = connection.execute(f"""
+    table = connection.execute(
+        f"""
         with means as (
                  select group_code, avg(rating_unit) as mean_rating, avg(gt_unit) as mean_score from sampled group by all),
              of_group as (
@@ -147,10 +212,13 @@ def correlations(facts: Facts, connection: Connection, levels: Levels) -> list[C
              pairs as ({with_humans if scored else ""}
                  select $${OTHERS}$$ as against, judge, deviations.dimension, prompt, x, (total - x) / (judges - 1) as y
                  from deviations join answers using (prompt, answer) where judges > 1)
-        select against, dimension, judge, prompt, {sums} from pairs group by all order by all""").fetchnumpy()
+        select against, dimension, judge, prompt, {sums} from pairs group by all order by all"""
+    ).fetchnumpy()
     moments = np.stack([np.asarray(table[name], dtype=float) for name in ("xx", "yy", "xy")])
     places: dict[tuple, list[int]] = {}
-    for place, key in enumerate(zip(*(table[name].tolist() for name in ("against", "judge", "dimension")), strict=True)):
+    for place, key in enumerate(
+        zip(*(table[name].tolist() for name in ("against", "judge", "dimension")), strict=True)
+    ):
         places.setdefault(key, []).append(place)
         if key[0] == HUMANS and key[1] != PANEL:
             places.setdefault((*key[:2], EVERY), []).append(place)
@@ -170,14 +238,18 @@ def correlations(facts: Facts, connection: Connection, levels: Levels) -> list[C
         low, high = (math.tanh(math.atanh(value) + side * half) for side in (-1, 1))
         name = "" if judge_code == PANEL else levels.judge[judge_code]
         dimension = "" if place == EVERY else levels.dimension[place]
-        result.append(Correlation(who, name, dimension, value, low, high, answers, prompts, confidence))
+        result.append(
+            Correlation(who, name, dimension, value, low, high, answers, prompts, confidence)
+        )
     return result
 
 
 def correlated(moments: np.ndarray) -> tuple[float, float] | None:
-    """Correlation, and the standard error of its Fisher's z, from sums of x^2, y^2 and x y by prompt, (3, prompts).
+    """Correlation, and the standard error of its Fisher's z, from sums of x^2, y^2 and x y by
+    prompt, (3, prompts).
 
-    None if x or y does not vary, or with fewer than three prompts: the influences of two are 0 if they weigh the same.
+    None if x or y does not vary, or with fewer than three prompts: the influences of two are 0 if
+    they weigh the same.
     """
     (xx, yy, xy), prompts = moments.sum(axis=1), moments.shape[1]
     if prompts < 3 or min(xx, yy) < NEAR:
@@ -189,31 +261,47 @@ def correlated(moments: np.ndarray) -> tuple[float, float] | None:
 
 
 def scores_of_answers(facts: Facts, connection: Connection, levels: Levels) -> Iterator[Finding]:
-    """Report human scores that differ between judges' rows of one answer, and what shows that judge and model are swapped.
+    """Report human scores that differ between judges' rows of one answer, and what shows that judge
+    and model are swapped.
 
-    Score and length are an answer's: they differ between models, not between judges. Where they differ between judges, but not
-    between models, the columns are swapped. They are read from the table `sampled` of ratings.
+    Score and length are an answer's: they differ between models, not between judges. Where they
+    differ between judges, but not between models, the columns are swapped. They are read from the
+    table `sampled` of ratings.
     """
     columns: Mapping[str, str] = {"gt": "human score"} if facts.cells.has_reference else {}
     columns = {**columns, **({"length": "length"} if facts.with_length == facts.rows else {})}
     for column, what in columns.items():
         differ = f"count(*) filter (max({column}) - min({column}) > {NEAR}) over ()"
         query = (
-            f"select count(*) over (), {differ} from sampled group by prompt, occasion_code, {{}} having count(*) > 1 limit 1"
+            f"select count(*) over (), {differ} from sampled group by prompt, occasion_code, {{}}"
+            " having count(*) > 1 limit 1"
         )
         (answers, by_judge), (sets, by_model) = (
-            connection.execute(query.format(levels.sql_without(axis))).fetchone() or (0, 0) for axis in ("judge", "model")
+            connection.execute(query.format(levels.sql_without(axis))).fetchone() or (0, 0)
+            for axis in ("judge", "model")
         )
         if by_judge and not by_model and sets >= FEWEST:
             words = (
-                f"the {what} of an answer differs between judges in {percent(by_judge / answers)} of the answers, but never "
+                f"the {what} of an answer differs between judges in {percent(by_judge / answers)}"
+                " of the answers, but never "
             )
             words += (
-                f"between the models that a judge rates on a prompt ({counted(sets, 'time')}): are judge and model swapped?"
+                f"between the models that a judge rates on a prompt ({counted(sets, 'time')}): are"
+                " judge and model swapped?"
             )
             advice = "swap the columns of judge and model, in the files or under `columns:`"
-            yield Finding("agreement", f"swapped ({what})", words, by_judge / answers, WARNING, advice, 4.0)
+            yield Finding(
+                "agreement", f"swapped ({what})", words, by_judge / answers, WARNING, advice, 4.0
+            )
         elif by_judge and column == "gt":
-            words = f"{percent(by_judge / answers)} of the answers have different human scores in the rows of different judges"
-            advice = "write the same score in all rows of an answer; a column may be shifted by a row, or a dimension missing"
-            yield Finding("agreement", "human scores", words, by_judge / answers, WARNING, advice, 3.0)
+            words = (
+                f"{percent(by_judge / answers)} of the answers have different human scores in the"
+                " rows of different judges"
+            )
+            advice = (
+                "write the same score in all rows of an answer; a column may be shifted by a row,"
+                " or a dimension missing"
+            )
+            yield Finding(
+                "agreement", "human scores", words, by_judge / answers, WARNING, advice, 3.0
+            )

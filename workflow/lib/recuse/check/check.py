@@ -35,17 +35,26 @@ from recuse.inference.reliability import Reliability
 
 
 def check_study(
-    facts: Facts, reliability: Mapping[str, Reliability], *, self_bias: float, power: float, confidence: float
+    facts: Facts,
+    reliability: Mapping[str, Reliability],
+    *,
+    self_bias: float,
+    power: float,
+    confidence: float,
 ) -> list[Finding]:
     """Find what the ratings of a study support.
 
-    reliability: of the human scores by dimension, where known. self_bias: to be found, on the unit scale, with probability
-    `power` by a test at 1 - confidence.
+    reliability: of the human scores by dimension, where known. self_bias: to be found, on the unit
+    scale, with probability `power` by a test at 1 - confidence.
     """
     use = use_by_judge(facts)
     terms = terms_by_letter(facts, {judge for judge, of in use.items() if of.most_used == 1})
-    of_judges = power_of(facts, reliability, self_bias=self_bias, power=power, confidence=confidence)
-    of_judges = [row for row in of_judges if row["judge"] in terms.estimable(row["estimand"][0], "self_bias")]
+    of_judges = power_of(
+        facts, reliability, self_bias=self_bias, power=power, confidence=confidence
+    )
+    of_judges = [
+        row for row in of_judges if row["judge"] in terms.estimable(row["estimand"][0], "self_bias")
+    ]
     alike = alike_among(facts)
     as_one = facts.as_one(alike)
     findings = ordered(
@@ -74,4 +83,7 @@ def check_study(
     )
     if not facts.imports.get("gold"):
         return findings
-    return [replace(one, words=with_gold_labels(one.words), remedy=with_gold_labels(one.remedy)) for one in findings]
+    return [
+        replace(one, words=with_gold_labels(one.words), remedy=with_gold_labels(one.remedy))
+        for one in findings
+    ]

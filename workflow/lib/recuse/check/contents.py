@@ -1,7 +1,8 @@
 """What the ratings contain and lack, and how judges and humans use the rating scale.
 
-Counts, names and families; missing ratings; rows left out because the human score is missing, or of fits with length because
-the length is; the ends and levels of the scale, and whether it is the declared one.
+Counts, names and families; missing ratings; rows left out because the human score is missing, or of
+fits with length because the length is; the ends and levels of the scale, and whether it is the
+declared one.
 """
 
 import math
@@ -20,27 +21,35 @@ NOT_WHOLE = {"note": 0.1, "warning": 0.5}  # of completions that some judge did 
 MORE = {"note": 0.02, "warning": 0.05}  # how much more is missing here than elsewhere
 BY_CHANCE = 3.0  # standard errors of such a difference: below, it may be chance
 SPELT = "correct the two spellings named above"
-SCORE = "have people score them, or spell models and prompts as in the ratings; judges need not be asked again"
+SCORE = (
+    "have people score them, or spell models and prompts as in the ratings; judges need not be"
+    " asked again"
+)
 LEFT_OUT = {  # column of completeness -> why a row is left out, and what to do
     "missing_rating": ("no rating", "check how its ratings were parsed and spelt"),
     "missing_gt": ("no human score", SCORE),
 }
 
-ONE_LEVEL = {"note": 0.5, "warning": 0.8}  # share of a judge's ratings at one level, or of human scores at an end of the scale
-AT_END = {"note": 0.3, "warning": 0.5}  # share of a judge's ratings at an end of the scale, which cuts off a bias beyond it
-ENDS = {"ceiling": ("highest", 1.0), "floor": ("lowest", 0.0)}  # their names, and where they are on the unit scale
+# Share of a judge's ratings at one level, or of human scores at an end of the scale
+ONE_LEVEL = {"note": 0.5, "warning": 0.8}
+# Share of a judge's ratings at an end of the scale, which cuts off a bias beyond it
+AT_END = {"note": 0.3, "warning": 0.5}
+# Their names, and where they are on the unit scale
+ENDS = {"ceiling": ("highest", 1.0), "floor": ("lowest", 0.0)}
 COARSE = 3  # levels
 BEYOND = "a bias beyond the {} level cannot show: use a finer scale, or other prompts"
 FEWEST = 4  # steps of a scale whose halves are distinguished
-HALF, LOWER, FARTHER = 0.5, 0.6, 0.3  # of the unit scale: the middle; a low maximum; how far another maximum is above it
+# Of the unit scale: the middle; a low maximum; how far another maximum is above it
+HALF, LOWER, FARTHER = 0.5, 0.6, 0.3
 
 
 def missing(facts: Facts, *, spelt_twice: bool) -> Iterator[Finding]:
-    """Report the share of missing ratings and the share of completions that every judge of the model rated.
+    """Report the share of missing ratings and the share of completions that every judge of the
+    model rated.
 
-    A judge-model pair with any rating should have one for each prompt of the dimension; where models answer some of the prompts
-    by design, for each row. A rating without human score or length is not missing. spelt_twice: whether some name may have two
-    spellings.
+    A judge-model pair with any rating should have one for each prompt of the dimension; where
+    models answer some of the prompts by design, for each row. A rating without human score or
+    length is not missing. spelt_twice: whether some name may have two spellings.
     """
     ask_again = "ask the judges again for what is missing, unless the design left it out"
     table, judged = facts.completeness, facts.judged
@@ -49,29 +58,62 @@ def missing(facts: Facts, *, spelt_twice: bool) -> Iterator[Finding]:
     absent = 0 if by_design else int(table["absent"][rated].sum())
     counts = {"no row": absent, "no rating": int(table["missing_rating"][rated].sum())}
     if by_design:
-        words = f"models answer {percent(facts.answered)} of the prompts: what judges were not shown is not counted as missing"
+        words = (
+            f"models answer {percent(facts.answered)} of the prompts: what judges were not shown is"
+            " not counted as missing"
+        )
         yield Finding("missing", "design", words, facts.answered, NOTE)
     causes = enumerated([counted(count, cause, cause) for cause, count in counts.items() if count])
     parts = [("", "the ratings", f" ({causes})" if causes else "", rated)]
-    for factor, whose in {"judge": "{}'s ratings", "model": "the ratings of {}", "dimension": "the ratings in {}"}.items():
+    for factor, whose in {
+        "judge": "{}'s ratings",
+        "model": "the ratings of {}",
+        "dimension": "the ratings in {}",
+    }.items():
         names = facts.rows_of(factor)
-        parts += [(f"{factor} {name}", whose.format(name), "", (table[factor] == name) & rated) for name in names]
+        parts += [
+            (f"{factor} {name}", whose.format(name), "", (table[factor] == name) & rated)
+            for name in names
+        ]
     for subject, whose, why, of in parts:
         if of.any():  # otherwise it is reported as left out
             share = float(1 - judged[of].sum() / facts.due[of].sum())
             level, words = graded(share, **SHARE), f"{percent(share)} of {whose} are missing{why}"
-            yield Finding("missing", subject, words, share, level, ask_again if level == WARNING else "", share)
-    rated_pairs = set(zip(table["judge"][rated].tolist(), table["model"][rated].tolist(), strict=True))
+            yield Finding(
+                "missing",
+                subject,
+                words,
+                share,
+                level,
+                ask_again if level == WARNING else "",
+                share,
+            )
+    rated_pairs = set(
+        zip(table["judge"][rated].tolist(), table["model"][rated].tolist(), strict=True)
+    )
     judges, models = (sorted(set(names)) for names in zip(*rated_pairs, strict=True))
-    pairs = [f"{judge} of {model}" for judge in judges for model in models if (judge, model) not in rated_pairs]
+    pairs = [
+        f"{judge} of {model}"
+        for judge in judges
+        for model in models
+        if (judge, model) not in rated_pairs
+    ]
     if pairs:
         every = len(judges) * len(models)
-        words = f"{len(pairs)} of {every} pairs of a judge and a model have no rating: {enumerated(pairs, most=5)}"
+        words = (
+            f"{len(pairs)} of {every} pairs of a judge and a model have no rating:"
+            f" {enumerated(pairs, most=5)}"
+        )
         yield Finding("missing", "pairs", words, len(pairs), NOTE)
     both = sorted({*judges} & {*models})
     if both and not any((judge, judge) in rated_pairs for judge in both):
-        words = f"no judge rates its own answers, which other judges rate: {enumerated(both, most=5)}"
-        advice = "if this is the design, there is no self-bias to estimate; if not, look where these ratings were left out"
+        words = (
+            f"no judge rates its own answers, which other judges rate: {enumerated(both, most=5)}"
+        )
+        advice = (
+            "if this is the design, there is no self-bias to estimate; if not, look where these"
+            " ratings were left out"
+        )
         yield Finding("missing", "own answers", words, len(both), WARNING, advice, 2.0)
     share = facts.whole / facts.completions
     words = f"{percent(share)} of the completions were rated by every judge of the model"
@@ -81,7 +123,9 @@ def missing(facts: Facts, *, spelt_twice: bool) -> Iterator[Finding]:
 
 
 def own_missing(facts: Facts) -> Iterator[Finding]:
-    """Report for each judge whether ratings of its own answers are missing more often than its other ratings."""
+    """Report for each judge whether ratings of its own answers are missing more often than its
+    other ratings.
+    """
     advice = "find out why: if the low ones are missing, A and B overstate its self-bias; "
     advice += "where significantly more are missing, the verdict allows for any values of them"
     table = facts.completeness
@@ -90,12 +134,25 @@ def own_missing(facts: Facts) -> Iterator[Finding]:
         of = rated & (table["judge"] == judge)
         if (of & is_self).any() and (of & ~is_self).any():
             lacking, others, level = _compared(due - facts.judged, due, of & is_self, of & ~is_self)
-            words = f"{judge} lacks {percent(lacking)} of the ratings of its own answers, {percent(others)} of those of others"
-            yield Finding("own ratings missing", judge, words, lacking - others, level, advice, lacking - others)
+            words = (
+                f"{judge} lacks {percent(lacking)} of the ratings of its own answers,"
+                f" {percent(others)} of those of others"
+            )
+            yield Finding(
+                "own ratings missing",
+                judge,
+                words,
+                lacking - others,
+                level,
+                advice,
+                lacking - others,
+            )
 
 
 def unscored(facts: Facts) -> Iterator[Finding]:
-    """Report, if only some rows have a human score, how many have none, and which models and dimensions lack more of them."""
+    """Report, if only some rows have a human score, how many have none, and which models and
+    dimensions lack more of them.
+    """
     table, present = facts.completeness, facts.present
     lost = table["missing_gt"]
     if not lost.any():
@@ -110,19 +167,30 @@ def unscored(facts: Facts) -> Iterator[Finding]:
             of = table[factor] == name
             if present[~of].sum():
                 here, others, level = _compared(lost, present, of, ~of, together=judges)
-                words = f"{percent(here)} of the rated {what} {name} have no human score, {percent(others)} of the others"
-                yield Finding("no human score", f"{factor} {name}", words, here, level, advice, here - others)
+                words = (
+                    f"{percent(here)} of the rated {what} {name} have no human score,"
+                    f" {percent(others)} of the others"
+                )
+                yield Finding(
+                    "no human score", f"{factor} {name}", words, here, level, advice, here - others
+                )
 
 
 def _compared(
     lost: np.ndarray, due: np.ndarray, here: np.ndarray, elsewhere: np.ndarray, *, together: int = 1
 ) -> tuple[float, float, str]:
-    """Share of `due` that is `lost` in some rows of completeness and in others, and the level of the difference.
+    """Share of `due` that is `lost` in some rows of completeness and in others, and the level of
+    the difference.
 
     The standard error of the difference is sqrt(p (1 - p) together (1 / n + 1 / n_others)).
     """
-    (lost_here, due_here), (lost_there, due_there) = ((int(lost[of].sum()), int(due[of].sum())) for of in (here, elsewhere))
-    gap, pooled = lost_here / due_here - lost_there / due_there, (lost_here + lost_there) / (due_here + due_there)
+    (lost_here, due_here), (lost_there, due_there) = (
+        (int(lost[of].sum()), int(due[of].sum())) for of in (here, elsewhere)
+    )
+    gap, pooled = (
+        lost_here / due_here - lost_there / due_there,
+        (lost_here + lost_there) / (due_here + due_there),
+    )
     error = math.sqrt(pooled * (1 - pooled) * together * (1 / due_here + 1 / due_there))
     level = graded(gap, **MORE) if gap > BY_CHANCE * error else FINE
     return lost_here / due_here, lost_there / due_there, level
@@ -133,24 +201,42 @@ def names_left_out(facts: Facts, alike: Sequence[tuple[str, str, str]]) -> Itera
 
     alike: (judge or model, name, other name) of those that may be one.
     """
-    table, spelt = facts.completeness, {(factor, name) for factor, *names in alike for name in names}
+    table, spelt = (
+        facts.completeness,
+        {(factor, name) for factor, *names in alike for name in names},
+    )
     for factor in ("judge", "model", "dimension"):
         complete = facts.names(factor)
         for name, rows in facts.rows_of(factor).items():
             if name in complete:
                 continue
-            counts = {column: int(table[column][table[factor] == name].sum()) for column in LEFT_OUT}
-            causes = enumerated([f"{number:,} with {LEFT_OUT[column][0]}" for column, number in counts.items() if number])
-            words = f"the {factor} '{name}' is left out: none of its {counted(rows, 'row')} is complete ({causes})"
+            counts = {
+                column: int(table[column][table[factor] == name].sum()) for column in LEFT_OUT
+            }
+            causes = enumerated(
+                [
+                    f"{number:,} with {LEFT_OUT[column][0]}"
+                    for column, number in counts.items()
+                    if number
+                ]
+            )
+            words = (
+                f"the {factor} '{name}' is left out: none of its {counted(rows, 'row')} is complete"
+                f" ({causes})"
+            )
             advice = SPELT if (factor, name) in spelt else LEFT_OUT[max(counts, key=counts.get)][1]
             yield Finding("left out", f"{factor} {name}", words, rows, WARNING, advice, rows)
 
 
 def contents(facts: Facts) -> Iterator[Finding]:
-    """Count families, judges that are also models, lengths, rows, prompts and the levels of every factor."""
+    """Count families, judges that are also models, lengths, rows, prompts and the levels of every
+    factor.
+    """
     family, judges, models = facts.families(), facts.names("judge"), facts.names("model")
     for name in sorted(set(family.values())):
-        of_judges, of_models = ([member for member in names if family[member] == name] for names in (judges, models))
+        of_judges, of_models = (
+            [member for member in names if family[member] == name] for names in (judges, models)
+        )
         pairs = sum(judge != model for judge in of_judges for model in of_models)
         words = f"{name}: {counted(len(of_judges), 'judge')}, {counted(len(of_models), 'model')}"
         words += f"; {counted(pairs, 'pair')} of a judge and a sibling" if of_judges else ""
@@ -158,31 +244,64 @@ def contents(facts: Facts) -> Iterator[Finding]:
     both = [judge for judge in judges if judge in models]
     rated = "is also rated as a model" if len(judges) == 1 else "are also rated as models"
     yield Finding("names", "", f"{len(both)} of {counted(len(judges), 'judge')} {rated}", len(both))
-    alone = {"judges": ("not rated as models", judges), "models": ("models that are not judges", models)}
+    alone = {
+        "judges": ("not rated as models", judges),
+        "models": ("models that are not judges", models),
+    }
     for who, (words, names) in alone.items():
         others = [name for name in names if name not in both]
         if others:
             yield Finding("names", who, f"{words}: {enumerated(others, most=12)}", len(others))
     if facts.with_length:
         share = facts.with_length / facts.rows
-        yield Finding("lengths", "", f"{percent(share)} of the rows have the length of the completion", share)
+        yield Finding(
+            "lengths", "", f"{percent(share)} of the rows have the length of the completion", share
+        )
     else:
-        advice = "add a column pred_length (tokens) if longer answers may be favoured for their length"
-        yield Finding("lengths", "", "no row has the length of the completion: no control for length", 0.0, NOTE, advice)
+        advice = (
+            "add a column pred_length (tokens) if longer answers may be favoured for their length"
+        )
+        yield Finding(
+            "lengths",
+            "",
+            "no row has the length of the completion: no control for length",
+            0.0,
+            NOTE,
+            advice,
+        )
     lost = facts.rows - facts.with_length
     if facts.with_length and lost:
         share = lost / facts.rows
-        words = f"{lost:,} of {counted(facts.rows, 'row')} have no length of the completion: fits with length use the other "
+        words = (
+            f"{lost:,} of {counted(facts.rows, 'row')} have no length of the completion: fits with"
+            " length use the other "
+        )
         words += f"{facts.with_length:,}, all other fits every row"
         advice = "add the missing lengths"
-        yield Finding("lengths", "missing", words, share, WARNING if share >= SHARE["warning"] else NOTE, advice, share)
+        yield Finding(
+            "lengths",
+            "missing",
+            words,
+            share,
+            WARNING if share >= SHARE["warning"] else NOTE,
+            advice,
+            share,
+        )
     words = f"{counted(facts.rows, 'complete row')} of {int(facts.present.sum()):,}"
     yield Finding("contents", "rows", words, facts.rows)
     for factor in ("judge", "model", "dimension", "dataset"):
         names = facts.names(factor)
-        yield Finding("contents", f"{factor}s", f"{counted(len(names), factor)}: {enumerated(names, most=12)}", len(names))
+        yield Finding(
+            "contents",
+            f"{factor}s",
+            f"{counted(len(names), factor)}: {enumerated(names, most=12)}",
+            len(names),
+        )
     words = (
-        f"; {counted(facts.shared, 'id is', 'ids are')} in several datasets, in each of another prompt" if facts.shared else ""
+        f"; {counted(facts.shared, 'id is', 'ids are')} in several datasets, in each of another"
+        " prompt"
+        if facts.shared
+        else ""
     )
     yield Finding("contents", "prompts", counted(facts.prompts, "prompt") + words, facts.prompts)
 
@@ -190,7 +309,8 @@ def contents(facts: Facts) -> Iterator[Finding]:
 class Use(NamedTuple):
     """How the ratings of a judge use the scales."""
 
-    most_used: float  # share at the most used level of their dimension; 1 if the judge gives one value in each
+    # Share at the most used level of their dimension; 1 if the judge gives one value in each
+    most_used: float
     inner: float  # share at the most used level that is not an end of the scale
     used: int  # levels, over all dimensions
     levels: int  # of the scales
@@ -214,30 +334,49 @@ def use_by_judge(facts: Facts) -> dict[str, Use]:
 
 
 def scale_use(facts: Facts, use: Mapping[str, Use]) -> Iterator[Finding]:
-    """Report for each judge the share of ratings at the ends of the scale, and how many levels it uses."""
+    """Report for each judge the share of ratings at the ends of the scale, and how many levels it
+    uses.
+    """
     for judge, of in use.items():
         constant = of.most_used == 1
         if constant:
-            words = f"{judge} always gives the same value: its estimated biases would be 0 whatever they are"
+            words = (
+                f"{judge} always gives the same value: its estimated biases would be 0 whatever"
+                " they are"
+            )
             advice = "check how its answers were parsed, or leave the judge out"
             yield Finding("one value", judge, words, of.used, WARNING, advice)
         for topic in ENDS:
             yield _at_end(topic, judge, facts.cells_of("judge", judge), of_constant_judge=constant)
-        words = f"{judge} uses {of.used} of {of.levels} levels; {percent(of.most_used)} of its ratings are at the most used one"
+        words = (
+            f"{judge} uses {of.used} of {of.levels} levels; {percent(of.most_used)} of its ratings"
+            " are at the most used one"
+        )
         advice = "ask it to use the whole scale: its ratings hardly distinguish answers"
-        yield Finding("scale use", judge, words, of.most_used, graded(of.inner, **ONE_LEVEL), advice, of.inner)
+        yield Finding(
+            "scale use", judge, words, of.most_used, graded(of.inner, **ONE_LEVEL), advice, of.inner
+        )
 
 
 def _at_end(topic: str, judge: str, cells: Cells, *, of_constant_judge: bool) -> Finding:
-    """The share of a judge's ratings at an end of the scale, among those of its own answers and by human score."""
+    """The share of a judge's ratings at an end of the scale, among those of its own answers and by
+    human score.
+    """
     name, end = ENDS[topic]
     at_end = (cells.counts * (cells.ratings_unit == end)).sum(axis=1)
     share = float(at_end.sum() / cells.n.sum())
     kinds = {"those of its own answers": cells.factor("model") == judge}
     if cells.has_reference:
         of_humans = cells.reference == end
-        kinds |= {f"those with the {name} human score": of_humans, "those with another one": ~of_humans}
-    shares = [f"{percent(float(at_end[of].sum() / cells.n[of].sum()))} of {kind}" for kind, of in kinds.items() if of.any()]
+        kinds |= {
+            f"those with the {name} human score": of_humans,
+            "those with another one": ~of_humans,
+        }
+    shares = [
+        f"{percent(float(at_end[of].sum() / cells.n[of].sum()))} of {kind}"
+        for kind, of in kinds.items()
+        if of.any()
+    ]
     words = f"{judge} gives the {name} level in {percent(share)} of its ratings"
     words += f": in {enumerated(shares)}" if shares else ""
     level = FINE if of_constant_judge else graded(share, **AT_END)
@@ -245,49 +384,99 @@ def _at_end(topic: str, judge: str, cells: Cells, *, of_constant_judge: bool) ->
 
 
 def human_scores(facts: Facts) -> Iterator[Finding]:
-    """Report how fine the scale of each dimension is and how its human scores vary, and for which judges they do not."""
+    """Report how fine the scale of each dimension is and how its human scores vary, and for which
+    judges they do not.
+    """
     scored = facts.cells.has_reference
     if not scored:
-        words = f"{SENTENCES[Reason.NO_HUMAN_SCORE]}: judges are compared only with one another (B, C), "
+        words = (
+            f"{SENTENCES[Reason.NO_HUMAN_SCORE]}: judges are compared only with one another (B,"
+            " C), "
+        )
         words += "and one that alone is right looks biased"
         advice = "have people score some of the answers, and name their scores in config"
         yield Finding("human scores", "", words, 0, WARNING, advice, 1.0)
     for dimension in facts.names("dimension"):
         cells = facts.cells_of("dimension", dimension)
         low, high = cells.scale[0].tolist()
-        in_steps = f", in steps of {facts.steps[dimension]:.6g}" if facts.steps[dimension] != 1 else ""
-        words = f"ratings of {dimension} have {high - low + 1} levels{in_steps}: one is {1 / (high - low):.2f} of the scale"
+        in_steps = (
+            f", in steps of {facts.steps[dimension]:.6g}" if facts.steps[dimension] != 1 else ""
+        )
+        words = (
+            f"ratings of {dimension} have {high - low + 1} levels{in_steps}: one is"
+            f" {1 / (high - low):.2f} of the scale"
+        )
         level = NOTE if high - low < COARSE else FINE
-        yield Finding("scale use", dimension, words, high - low + 1, level, "a finer scale shows smaller biases")
+        yield Finding(
+            "scale use",
+            dimension,
+            words,
+            high - low + 1,
+            level,
+            "a finer scale shows smaller biases",
+        )
         if not scored:
             continue
         distinct = len(np.unique(cells.reference))
-        first, last = (facts.in_units(dimension, of(cells.reference_raw)) for of in (np.min, np.max))
+        first, last = (
+            facts.in_units(dimension, of(cells.reference_raw)) for of in (np.min, np.max)
+        )
         words = f"the human scores of {dimension} take {distinct} values from {first} to {last}"
         level, advice = FINE, ""
         if distinct == 1:
             words = f"all human scores of {dimension} are {first}: they do not distinguish answers"
-            advice = "score answers that differ, or leave the dimension out; B and C compare judges with one another instead"
+            advice = (
+                "score answers that differ, or leave the dimension out; B and C compare judges with"
+                " one another instead"
+            )
             level = WARNING
         yield Finding("human scores", dimension, words, distinct, level, advice)
         for topic, (name, end) in ENDS.items():
             share = float(cells.n[cells.reference == end].sum() / cells.n.sum())
             words = f"in {percent(share)} of the rows the human score of {dimension} is the {name}"
-            yield Finding(topic, f"humans, {dimension}", words, share, graded(share, **ONE_LEVEL), BEYOND.format(name), share)
-    for judge in facts.names("judge") if scored and len(np.unique(facts.cells.reference)) > 1 else ():
+            yield Finding(
+                topic,
+                f"humans, {dimension}",
+                words,
+                share,
+                graded(share, **ONE_LEVEL),
+                BEYOND.format(name),
+                share,
+            )
+    for judge in (
+        facts.names("judge") if scored and len(np.unique(facts.cells.reference)) > 1 else ()
+    ):
         if len(np.unique(facts.cells_of("judge", judge).reference)) == 1:
-            words = f"the human scores of all that {judge} rated are equal: its slope on them is not known"
-            yield Finding("human scores", judge, words, 1, WARNING, "let it rate answers of different quality", 1.0)
+            words = (
+                f"the human scores of all that {judge} rated are equal: its slope on them is not"
+                " known"
+            )
+            yield Finding(
+                "human scores",
+                judge,
+                words,
+                1,
+                WARNING,
+                "let it rate answers of different quality",
+                1.0,
+            )
 
 
 def ranges(facts: Facts) -> Iterator[Finding]:
     """Report the range of the ratings and human scores of each dimension on its declared scale.
 
-    A warning if neither reaches its upper half, or if the maximum of one is at most LOWER and that of the other FARTHER above
-    it; a note if neither reaches its lower half, which may be lenient judges of good answers.
+    A warning if neither reaches its upper half, or if the maximum of one is at most LOWER and that
+    of the other FARTHER above it; a note if neither reaches its lower half, which may be lenient
+    judges of good answers.
     """
-    declare = "write the scale that the judges were given under `scales:` of the study: biases are shares of the declared one"
-    convert = "if so, convert them first: both are read on the declared scale, and the gap looks like one of the judges"
+    declare = (
+        "write the scale that the judges were given under `scales:` of the study: biases are shares"
+        " of the declared one"
+    )
+    convert = (
+        "if so, convert them first: both are read on the declared scale, and the gap looks like one"
+        " of the judges"
+    )
     for dimension in facts.names("dimension"):
         cells = facts.cells_of("dimension", dimension)
         ratings = cells.ratings[cells.counts.any(axis=0)]
@@ -312,5 +501,11 @@ def ranges(facts: Facts) -> Iterator[Finding]:
             first = facts.in_units(dimension, min(first for first, _ in reach.values()))
             words, level, advice = f"{who} of {dimension} is below {first} {ask}", NOTE, declare
         elif top.min() <= LOWER and np.ptp(top) >= FARTHER and np.ptp(unit, axis=1).all():
-            words, level, advice = f"{words}: are the human scores on another scale?", WARNING, convert
-        yield Finding("range", dimension, words, float(np.ptp(top)), level, advice, 1.0 - float(top.min()))
+            words, level, advice = (
+                f"{words}: are the human scores on another scale?",
+                WARNING,
+                convert,
+            )
+        yield Finding(
+            "range", dimension, words, float(np.ptp(top)), level, advice, 1.0 - float(top.min())
+        )

@@ -1,4 +1,6 @@
-"""What a check reads of a study (cells, completeness, counts of rows) and what it returns: findings in words, with advice."""
+"""What a check reads of a study (cells, completeness, counts of rows) and what it returns: findings
+in words, with advice.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,19 +18,26 @@ from recuse.data.study import Study
 CHECK = column_names("study topic subject finding level words advice")
 
 NEARLY = 0.9  # of the prompts: with more in effect, their numbers of ratings are about equal
-CROSSED = 0.5  # share of prompts that a model answers: below it, models answer some of the prompts by design
-COUNTS = ("prompts", "absent", "missing_rating", "missing_gt", "missing_length", "used")  # columns of completeness
+# Share of prompts that a model answers: below it, models answer some of the prompts by design
+CROSSED = 0.5
+# Columns of completeness
+COUNTS = ("prompts", "absent", "missing_rating", "missing_gt", "missing_length", "used")
 
 
 class Carriers(NamedTuple):
     """Prompts whose rows carry a coefficient."""
 
     prompts: int
-    effective: float  # (sum n)^2 / sum n^2 over the prompts, of n rows each (Carter, Schnepel and Steigerwald 2017)
+    # (sum n)^2 / sum n^2 over the prompts, of n rows each (Carter, Schnepel and Steigerwald 2017)
+    effective: float
 
     def words(self, prompts: int) -> str:
         """As in `8 of 100 prompts`, where the study has so many."""
-        uneven = f" (as uneven as {self.effective:.1f})" if self.effective < NEARLY * self.prompts else ""
+        uneven = (
+            f" (as uneven as {self.effective:.1f})"
+            if self.effective < NEARLY * self.prompts
+            else ""
+        )
         return f"{self.prompts:,} of {counted(prompts, 'prompt')}{uneven}"
 
 
@@ -37,18 +46,23 @@ class Facts:
     """What is known of a study before any fit."""
 
     study: Study
-    completeness: Mapping[str, np.ndarray]  # dimension, judge, model: (rows,) of str, and COUNTS: (rows,)
+    # Dimension, judge, model: (rows,) of str, and COUNTS: (rows,)
+    completeness: Mapping[str, np.ndarray]
     prompts: int  # with a complete row
     shared: int  # ids of prompts that occur in several datasets
     with_length: int  # rows
-    whole: int  # completions (dimension, prompt, model) rated by every judge with a complete row of the model in the dimension
+    # Completions (dimension, prompt, model) rated by every judge with a complete row of the model
+    # in the dimension
+    whole: int
     completions: int
     carriers: Mapping[tuple[str, str], Carriers]  # (self_bias, judge) or (family_bias, family)
     answered: float  # share of the prompts and models of which there is a rated answer
-    apart: Sequence[Sequence[str]]  # sets of models that answer no prompt in common, smallest first; one set is normal
+    # Sets of models that answer no prompt in common, smallest first; one set is normal
+    apart: Sequence[Sequence[str]]
     imports: Mapping  # config's `import`, {} if the files have canonical columns
     named: Mapping[str, Sequence[str]]  # config's `families` of the study
-    steps: Mapping[str, float]  # between two ratings of each dimension, in the units of the user's files
+    # Between two ratings of each dimension, in the units of the user's files
+    steps: Mapping[str, float]
 
     @property
     def cells(self) -> Cells:
@@ -67,7 +81,9 @@ class Facts:
 
     @property
     def due(self) -> np.ndarray:
-        """Ratings that there should be: one for each prompt, but of a design where models answer some prompts the rows."""
+        """Ratings that there should be: one for each prompt, but of a design where models answer
+        some prompts the rows.
+        """
         return self.completeness["prompts"] if self.answered >= CROSSED else self.present
 
     @property
@@ -89,20 +105,26 @@ class Facts:
         return {str(name): int(present[names == name].sum()) for name in np.unique(names)}
 
     def as_one(self, pairs: Sequence[tuple[str, str, str]]) -> "Facts":
-        """The facts with spellings merged in `completeness`; pairs: (judge or model, rarer name, other name)."""
+        """The facts with spellings merged in `completeness`; pairs: (judge or model, rarer name,
+        other name).
+        """
         table, other_name = dict(self.completeness), {}
         for _, rare, name in pairs:
             if other_name.get(name) != rare:
                 other_name[rare] = name
         for factor in ("judge", "model"):
             for _ in other_name:  # for three spellings or more
-                table[factor] = np.array([other_name.get(name, name) for name in table[factor].tolist()], dtype=str)
+                table[factor] = np.array(
+                    [other_name.get(name, name) for name in table[factor].tolist()], dtype=str
+                )
         keys = np.stack([table["dimension"], table["judge"], table["model"]])
         names, first, place = np.unique(keys, axis=1, return_index=True, return_inverse=True)
         sums = {name: np.bincount(place.ravel(), table[name]).astype(int) for name in COUNTS}
         sums["prompts"] = table["prompts"][first]  # of the dimension
         sums["absent"] = sums["prompts"] - np.bincount(place.ravel(), self.present).astype(int)
-        return replace(self, completeness=dict(zip(("dimension", "judge", "model"), names, strict=True)) | sums)
+        return replace(
+            self, completeness=dict(zip(("dimension", "judge", "model"), names, strict=True)) | sums
+        )
 
     def in_units(self, dimension: str, value: float) -> str:
         """A raw rating or score of a dimension in the units of the user's files."""
@@ -112,43 +134,77 @@ class Facts:
         """Family of each judge and model."""
         factors = self.cells.factors
         pairs = ((who, f"{who}_family") for who in ("model", "judge"))
-        return {str(name): str(family) for who, of in pairs for name, family in zip(factors[who], factors[of], strict=True)}
+        return {
+            str(name): str(family)
+            for who, of in pairs
+            for name, family in zip(factors[who], factors[of], strict=True)
+        }
 
 
 def facts_of(
-    study: Study, completeness: str, *, imports: Mapping | None = None, named: Mapping[str, Sequence[str]] | None = None
+    study: Study,
+    completeness: str,
+    *,
+    imports: Mapping | None = None,
+    named: Mapping[str, Sequence[str]] | None = None,
 ) -> Facts:
     """Read what is known of a study with cells and ratings; completeness: path of its table (CSV).
 
     imports, named: config's `import` and `families` of the study, if it has any.
     """
     table = read_table(completeness)
-    columns = {name: np.array([row[name] for row in table], dtype=str) for name in ("dimension", "judge", "model")}
+    columns = {
+        name: np.array([row[name] for row in table], dtype=str)
+        for name in ("dimension", "judge", "model")
+    }
     columns |= {name: np.array([int(row[name]) for row in table]) for name in COUNTS}
     query = f"select max(prompt) + 1, count(length) from {files(study.ratings)}"
     prompts, with_length = map(int, connect().execute(query).fetchone())
     ids = f"select prompt, any_value(prompt_id) as id from {files(study.ratings)} group by prompt"
-    (shared,) = connect().execute(f"select count(*) from (select 1 from ({ids}) group by id having count(*) > 1)").fetchone()
-    pairs = f"select count(distinct (prompt, model)) / (max(prompt) + 1) / count(distinct model) from {files(study.ratings)}"
+    (shared,) = (
+        connect()
+        .execute(f"select count(*) from (select 1 from ({ids}) group by id having count(*) > 1)")
+        .fetchone()
+    )
+    pairs = (
+        "select count(distinct (prompt, model)) / (max(prompt) + 1) / count(distinct model) from"
+        f" {files(study.ratings)}"
+    )
     answered = float(connect().execute(pairs).fetchone()[0])
     counts = *_completions(study), _carriers(study), answered, _apart(study)
     levels = levels_of(study.ratings[0])
-    steps = dict(zip(levels.dimension, levels.step, strict=True)) if levels.step else dict.fromkeys(levels.dimension, 1)
-    return Facts(study, columns, prompts, shared, with_length, *counts, imports or {}, named or {}, steps)
+    steps = (
+        dict(zip(levels.dimension, levels.step, strict=True))
+        if levels.step
+        else dict.fromkeys(levels.dimension, 1)
+    )
+    return Facts(
+        study, columns, prompts, shared, with_length, *counts, imports or {}, named or {}, steps
+    )
 
 
 def _completions(study: Study) -> tuple[int, int]:
-    """Numbers of completions: those rated by every judge that rates the model in the dimension at all, and all."""
+    """Numbers of completions: those rated by every judge that rates the model in the dimension at
+    all, and all.
+    """
     levels, factors = levels_of(study.ratings[0]), study.cells().factors
     completion = levels.sql_without("judge")
     dimension, model = (levels.sql_place(axis, "completion") for axis in ("dimension", "model"))
     answers = f"from {files(study.ratings)} group by completion, prompt, occasion_code"
     rated = f"select {completion} as completion, count(*) as judges {answers}"
     query = f"select {dimension}, {model}, judges, count(*) from ({rated}) group by all"
-    pairs = zip(factors["dimension"].tolist(), factors["model"].tolist(), factors["judge"].tolist(), strict=True)
+    pairs = zip(
+        factors["dimension"].tolist(),
+        factors["model"].tolist(),
+        factors["judge"].tolist(),
+        strict=True,
+    )
     due = Counter((dimension, model) for dimension, model, _ in set(pairs))
     rows = connect().execute(query).fetchall()
-    counts = [(judges == due[levels.dimension[of], levels.model[model]], count) for of, model, judges, count in rows]
+    counts = [
+        (judges == due[levels.dimension[of], levels.model[model]], count)
+        for of, model, judges, count in rows
+    ]
     return sum(count for whole, count in counts if whole), sum(count for _, count in counts)
 
 
@@ -156,23 +212,39 @@ def _carriers(study: Study) -> dict[tuple[str, str], Carriers]:
     """The prompts that carry each bias: with ratings of own answers, or of a sibling's."""
     factors, levels = study.cells().factors, levels_of(study.ratings[0])
     related = factors["judge_family"] == factors["model_family"]
-    kinds = zip(*(factors[name][related].tolist() for name in ("judge", "model", "judge_family")), strict=True)
-    keys = [("self_bias", judge) if judge == model else ("family_bias", family) for judge, model, family in kinds]
+    kinds = zip(
+        *(factors[name][related].tolist() for name in ("judge", "model", "judge_family")),
+        strict=True,
+    )
+    keys = [
+        ("self_bias", judge) if judge == model else ("family_bias", family)
+        for judge, model, family in kinds
+    ]
     terms = sorted(set(keys))
     if not terms:
         return {}
     codes = levels.code_of(factors)[related].tolist()
-    places = ", ".join(f"({code}, {terms.index(key)})" for code, key in zip(codes, keys, strict=True))
+    places = ", ".join(
+        f"({code}, {terms.index(key)})" for code, key in zip(codes, keys, strict=True)
+    )
     counts = f"""
         select term, prompt, count(*)::double as n from {files(study.ratings)}
         join (values {places}) as carried(group_code, term) using (group_code) group by all"""
-    query = f"select term, count(*), sum(n) ^ 2 / sum(n * n) from ({counts}) group by term order by term"
-    return {terms[term]: Carriers(*numbers) for term, *numbers in connect().execute(query).fetchall()}
+    query = (
+        f"select term, count(*), sum(n) ^ 2 / sum(n * n) from ({counts}) group by term order by"
+        " term"
+    )
+    return {
+        terms[term]: Carriers(*numbers) for term, *numbers in connect().execute(query).fetchall()
+    }
 
 
 def _apart(study: Study) -> list[list[str]]:
     levels, linked = levels_of(study.ratings[0]), []
-    answered = f"select list_sort(list(distinct {levels.sql_place('model')})) as models from {files(study.ratings)}"
+    answered = (
+        f"select list_sort(list(distinct {levels.sql_place('model')})) as models from"
+        f" {files(study.ratings)}"
+    )
     for prompts in ("where prompt = 0", ""):  # often the first has answers of all models
         query = f"select distinct models from ({answered} {prompts} group by prompt)"
         for (models,) in connect().execute(query).fetchall():
@@ -180,11 +252,15 @@ def _apart(study: Study) -> list[list[str]]:
             linked = [of for of in linked if of.isdisjoint(models)] + [set(models).union(*joined)]
         if len(linked) == 1 and len(linked[0]) == len(np.unique(study.cells().factors["model"])):
             break
-    return sorted((sorted(levels.model[place] for place in of) for of in linked), key=lambda names: (len(names), names))
+    return sorted(
+        (sorted(levels.model[place] for place in of) for of in linked),
+        key=lambda names: (len(names), names),
+    )
 
 
 LETTERS = ("A", "B", "C")  # of the estimands
-STOP, WARNING, NOTE, FINE = LEVELS = ("stop", "warning", "note", "fine")  # most important first, like TOPICS
+# Most important first, like TOPICS
+STOP, WARNING, NOTE, FINE = LEVELS = ("stop", "warning", "note", "fine")
 TOPICS = [
     *(
         "agreement",
@@ -205,14 +281,25 @@ TOPICS = [
         "own answers",
         "own ratings missing",
     ),
-    *("no human score", "reliability", "ordinary preference", "ceiling", "floor", "scale use", "missing", "detectable"),
+    *(
+        "no human score",
+        "reliability",
+        "ordinary preference",
+        "ceiling",
+        "floor",
+        "scale use",
+        "missing",
+        "detectable",
+    ),
     *("families", "names", "lengths", "contents"),
 ]
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One fact about `subject` (a judge, model, family, dimension, ..., or the whole study if empty)."""
+    """One fact about `subject` (a judge, model, family, dimension, ..., or the whole study if
+    empty).
+    """
 
     topic: str  # one of TOPICS
     subject: str
@@ -229,20 +316,33 @@ class Finding:
 
     @property
     def is_first(self) -> bool:
-        """Whether all else is of no use if it is right: that ratings and scores may not belong together."""
+        """Whether all else is of no use if it is right: that ratings and scores may not belong
+        together.
+        """
         return self.topic == "agreement" and self.level == WARNING
 
     @property
     def row(self) -> dict:
         """The columns of the table except the study."""
-        columns = {name: getattr(self, name) for name in ("topic", "subject", "level", "words", "advice")}
+        columns = {
+            name: getattr(self, name) for name in ("topic", "subject", "level", "words", "advice")
+        }
         return columns | {"finding": self.value}
 
 
 def ordered(findings: Iterable[Finding]) -> list[Finding]:
-    """Sort findings: warnings that data may be wrong, the verdict, then by level, topic and weight; ties keep their order."""
+    """Sort findings: warnings that data may be wrong, the verdict, then by level, topic and weight;
+    ties keep their order.
+    """
     by_topic = sorted(findings, key=lambda finding: (TOPICS.index(finding.topic), -finding.weight))
-    return sorted(by_topic, key=lambda finding: (not finding.is_first, finding.topic != "verdict", LEVELS.index(finding.level)))
+    return sorted(
+        by_topic,
+        key=lambda finding: (
+            not finding.is_first,
+            finding.topic != "verdict",
+            LEVELS.index(finding.level),
+        ),
+    )
 
 
 def graded(value: float, *, note: float, warning: float) -> str:

@@ -1,4 +1,5 @@
-"""Names of judges and models: two spellings of one, names in config that no rating has, names that are not in config.
+"""Names of judges and models: two spellings of one, names in config that no rating has, names that
+are not in config.
 
 `openai/gpt-4o-2024-08-06` may be a spelling of `GPT-4o`; `GPT-4` is another model.
 """
@@ -16,11 +17,15 @@ from recuse.check.facts import NOTE, WARNING, Facts, Finding
 from recuse.data.files import checked_columns, reading, select_rows
 from recuse.data.ratings import StudyFiles
 
-# What may follow a model's name in an id without making it another model, like a number of four digits or more, a date.
+# What may follow a model's name in an id without making it another model, like a number of four
+# digits or more, a date.
 SUFFIXES = {"v", "instruct", "chat", "it", "hf", "preview", "latest", "beta", "exp"}
 TYPING = 0.9  # similarity from which one name may be the other mistyped, if all digits are the same
 SHORTEST = 8  # letters and digits of such a name: in a shorter one, one letter makes another model
-ONE_SPELLING = "write one of the two in the files, or list both under the `ids` of one model (docs/own-data.md, two spellings)"
+ONE_SPELLING = (
+    "write one of the two in the files, or list both under the `ids` of one model"
+    " (docs/own-data.md, two spellings)"
+)
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of one
 
 
@@ -31,7 +36,9 @@ def quoted(names: str | Sequence[str]) -> str:
 
 
 def _seen(name: str) -> str:
-    """What a reader sees of a name, however its letters are encoded (NFKC), without invisible characters."""
+    """What a reader sees of a name, however its letters are encoded (NFKC), without invisible
+    characters.
+    """
     return unicodedata.normalize("NFKC", INVISIBLE.sub("", name))
 
 
@@ -54,12 +61,19 @@ def _alike(one: list[str], other: list[str]) -> bool:
         if longer[start : start + len(shorter)] == shorter and harmless:
             return True
     letters = ["".join(parts) for parts in (one, other)]
-    same_digits = [part for part in one if part.isdigit()] == [part for part in other if part.isdigit()]
-    return same_digits and min(map(len, letters)) >= SHORTEST and SequenceMatcher(None, *letters).ratio() >= TYPING
+    same_digits = [part for part in one if part.isdigit()] == [
+        part for part in other if part.isdigit()
+    ]
+    return (
+        same_digits
+        and min(map(len, letters)) >= SHORTEST
+        and SequenceMatcher(None, *letters).ratio() >= TYPING
+    )
 
 
 def alike_among(facts: Facts) -> list[tuple[str, str, str]]:
-    """(judge or model, rarer name, other name) of judges, and of models, that may be two spellings of one.
+    """(judge or model, rarer name, other name) of judges, and of models, that may be two spellings
+    of one.
 
     They are not if together they have more rows in a dimension than there are prompts.
     """
@@ -70,21 +84,38 @@ def alike_among(facts: Facts) -> list[tuple[str, str, str]]:
         for place, rare in enumerate(names):
             others = [name for name in names[place + 1 :] if alike(rare, [name])]
             as_one = {name: facts.as_one([(factor, rare, name)]) for name in others}
-            other = alike(rare, [name for name in others if (as_one[name].completeness["absent"] >= 0).all()])
+            other = alike(
+                rare, [name for name in others if (as_one[name].completeness["absent"] >= 0).all()]
+            )
             if other is not None:
                 pairs.append((factor, rare, other))
     return pairs
 
 
 def spelt_twice(facts: Facts, pairs: Sequence[tuple[str, str, str]]) -> Iterator[Finding]:
-    """Report judges that may be a model by another spelling, the pairs of `alike_among`, and other names that look the same."""
-    rows, family = {factor: facts.rows_of(factor) for factor in ("judge", "model")}, facts.families()
+    """Report judges that may be a model by another spelling, the pairs of `alike_among`, and other
+    names that look the same.
+    """
+    rows, family = (
+        {factor: facts.rows_of(factor) for factor in ("judge", "model")},
+        facts.families(),
+    )
     of_study = {name for names in facts.named.values() for name in names}
 
-    def finding(subject: str, words: str, remedy: str, names: Collection[str], count: int | None = None) -> Finding:
+    def finding(
+        subject: str, words: str, remedy: str, names: Collection[str], count: int | None = None
+    ) -> Finding:
         # The families of a study override the models of config.
         elsewhere = ", and not under `families:` of the study" if of_study & {*names} else ""
-        return Finding("spelling", subject, words, count, WARNING, f"if they are one, {remedy}{elsewhere}", count or 0.0)
+        return Finding(
+            "spelling",
+            subject,
+            words,
+            count,
+            WARNING,
+            f"if they are one, {remedy}{elsewhere}",
+            count or 0.0,
+        )
 
     reported = {frozenset(names) for _, *names in pairs}
     only_models = [model for model in rows["model"] if model not in rows["judge"]]
@@ -92,7 +123,10 @@ def spelt_twice(facts: Facts, pairs: Sequence[tuple[str, str, str]]) -> Iterator
         model = alike(judge, only_models)
         if model is not None:
             reported.add(frozenset((judge, model)))
-            words = f"the judge '{judge}' may be another spelling of the model '{model}'{difference(judge, model)}"
+            words = (
+                f"the judge '{judge}' may be another spelling of the model"
+                f" '{model}'{difference(judge, model)}"
+            )
             yield finding(
                 judge,
                 words,
@@ -100,33 +134,67 @@ def spelt_twice(facts: Facts, pairs: Sequence[tuple[str, str, str]]) -> Iterator
                 (judge, model),
             )
     for factor, rare, name in pairs:
-        both = " and ".join(f"'{spelling}' ({counted(rows[factor][spelling], 'row')})" for spelling in (rare, name))
-        entry = f"{quoted(name)}: {{family: {quoted(family.get(name, '<its family>'))}, ids: [{quoted(rare)}]}}"
-        new = " (add a new family under `families:` of config, with its colour)" if facts.imports else ""
+        both = " and ".join(
+            f"'{spelling}' ({counted(rows[factor][spelling], 'row')})" for spelling in (rare, name)
+        )
+        entry = (
+            f"{quoted(name)}: {{family: {quoted(family.get(name, '<its family>'))}, ids:"
+            f" [{quoted(rare)}]}}"
+        )
+        new = (
+            " (add a new family under `families:` of config, with its colour)"
+            if facts.imports
+            else ""
+        )
         remedy = f"use one in the files, or write under `models:` of config {entry}{new}"
         words = f"the {factor}s {both} may be two spellings of one{difference(rare, name)}"
         yield finding(f"{factor} {rare}", words, remedy, (rare, name), rows[factor][rare])
     for kind, one, other in look_the_same(kinds_of(facts)):
         if frozenset((one, other)) not in reported:
             words = f"the names '{one}' and '{other}' look the same{difference(one, other)}"
-            yield finding(f"{kind} {one}, {other}", words, "write one of the two in the files", (one, other))
+            yield finding(
+                f"{kind} {one}, {other}", words, "write one of the two in the files", (one, other)
+            )
 
 
 def look_the_same(kinds: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """What the second names, and the two, of names that a reader cannot tell from one another; kinds: as of `kinds_of`."""
+    """What the second names, and the two, of names that a reader cannot tell from one another;
+    kinds: as of `kinds_of`.
+    """
     for _, names in groupby(sorted(kinds, key=lambda name: (_seen(name), name)), _seen):
         yield from ((kinds[other], one, other) for one, other in pairwise(names))
 
 
 def odd_names(kinds: Mapping[str, str]) -> Iterator[Finding]:
-    """Report names with invisible characters, and those that a spreadsheet takes for a formula; kinds: as of `kinds_of`."""
+    """Report names with invisible characters, and those that a spreadsheet takes for a formula;
+    kinds: as of `kinds_of`.
+    """
     for name, kind in kinds.items():
         hidden = [_code(letter) for letter in dict.fromkeys(INVISIBLE.findall(name))]
-        faults = [f"has {enumerated(hidden)}, which {'is' if len(hidden) == 1 else 'are'} invisible"] if hidden else []
-        faults += ["is a formula to a spreadsheet that opens the tables"] if name.startswith(FORMULA) else []
-        level, advice = (WARNING, "leave such characters out of names") if hidden else (NOTE, "read its column there as text")
+        faults = (
+            [f"has {enumerated(hidden)}, which {'is' if len(hidden) == 1 else 'are'} invisible"]
+            if hidden
+            else []
+        )
+        faults += (
+            ["is a formula to a spreadsheet that opens the tables"]
+            if name.startswith(FORMULA)
+            else []
+        )
+        level, advice = (
+            (WARNING, "leave such characters out of names")
+            if hidden
+            else (NOTE, "read its column there as text")
+        )
         if faults:
-            yield Finding("names", f"{kind} {name}", f"the {kind} '{name}' {' and '.join(faults)}", None, level, advice)
+            yield Finding(
+                "names",
+                f"{kind} {name}",
+                f"the {kind} '{name}' {' and '.join(faults)}",
+                None,
+                level,
+                advice,
+            )
 
 
 def kinds_of(facts: Facts) -> dict[str, str]:
@@ -137,7 +205,9 @@ def kinds_of(facts: Facts) -> dict[str, str]:
 
 
 def difference(one: str, other: str) -> str:
-    """How two names that look the same differ, as in `: U+00E9 in one is U+0065 U+0301 in the other`; else empty."""
+    """How two names that look the same differ, as in `: U+00E9 in one is U+0065 U+0301 in the
+    other`; else empty.
+    """
     if _seen(one) != _seen(other):
         return ""
     places = SequenceMatcher(None, one, other, autojunk=False).get_opcodes()
@@ -156,14 +226,23 @@ def families_of_none(facts: Facts) -> Iterator[Finding]:
     for family, names in facts.named.items():
         for name in sorted(set(names) - in_ratings):
             close = get_close_matches(name, sorted(in_ratings - named), n=1)
-            meant = f"; did you mean '{close[0]}', which is in no family there{difference(name, close[0])}?" if close else ""
-            words = f"`families: {family}` names '{name}', which is no judge and no model of these ratings{meant}"
+            meant = (
+                f"; did you mean '{close[0]}', which is in no family"
+                f" there{difference(name, close[0])}?"
+                if close
+                else ""
+            )
+            words = (
+                f"`families: {family}` names '{name}', which is no judge and no model of these"
+                f" ratings{meant}"
+            )
             advice = "write each name under `families:` as the ratings spell it"
             yield Finding("spelling", f"families {name}", words, None, WARNING, advice)
 
 
 def unknown_names(source: StudyFiles) -> list[str]:
-    """Sorted names of judges and models in the files that the registry does not have; DataError about an invalid file.
+    """Sorted names of judges and models in the files that the registry does not have; DataError
+    about an invalid file.
 
     There are none in what was imported, where every name is allowed.
     """
@@ -179,13 +258,21 @@ def unknown_names(source: StudyFiles) -> list[str]:
 
 
 def what_to_write(names: Sequence[str], models: Mapping[str, Mapping]) -> list[str]:
-    """Lines of configuration that add these names: as `ids` of a similar model of config, or as new models."""
-    spellings = {spelling: model for model, entry in models.items() for spelling in (model, *entry.get("ids", ()))}
+    """Lines of configuration that add these names: as `ids` of a similar model of config, or as new
+    models.
+    """
+    spellings = {
+        spelling: model
+        for model, entry in models.items()
+        for spelling in (model, *entry.get("ids", ()))
+    }
     families = sorted({entry["family"] for entry in models.values()})
     ids, new = {}, []  # model of config -> its other spellings; lines of new models
     for name in names:
         model = spellings.get(alike(name, spellings))
-        family = next((family for family in families if family.split()[0].lower() in name.lower()), None)
+        family = next(
+            (family for family in families if family.split()[0].lower() in name.lower()), None
+        )
         if model is not None:
             ids.setdefault(model, []).append(name)
         elif family is not None:
@@ -193,8 +280,13 @@ def what_to_write(names: Sequence[str], models: Mapping[str, Mapping]) -> list[s
         else:
             options = f"{', '.join(families)}, or a new one under `families:` with its colour"
             new.append(f"  {quoted(name)}: {{family: <its family>}}  # {options}")
-    lines = ["names in these files that are not in config; write in a file for --config:", "models:"]
+    lines = [
+        "names in these files that are not in config; write in a file for --config:",
+        "models:",
+    ]
     for model, others in ids.items():
         written = quoted([*models[model].get("ids", ()), *others])
-        lines.append(f"  {quoted(model)}: {{ids: {written}}}  # if it is also {enumerated(others, most=5)}")
+        lines.append(
+            f"  {quoted(model)}: {{ids: {written}}}  # if it is also {enumerated(others, most=5)}"
+        )
     return [*lines, *new]

@@ -1,4 +1,6 @@
-"""What a study's comparisons support: the findings, as for ratings, from counts and from what the verdicts can rest on."""
+"""What a study's comparisons support: the findings, as for ratings, from counts and from what the
+verdicts can rest on.
+"""
 
 import math
 from collections import Counter
@@ -13,7 +15,8 @@ from recuse.check.names import ONE_SPELLING, alike, difference, look_the_same, o
 from recuse.inference.verdict import Verdict
 from recuse.pairwise.choices import EXCLUDED, FAMILY, FEW, FIRST, HALF, LONGER, SELF, WINS, Choices
 
-OF_RESULTS = (Reason.DEPENDS_ON_DRAWS, Reason.DISAGREES_WITH_PEOPLE)  # reasons that lie in the verdicts, not in the design
+# Reasons that lie in the verdicts, not in the design
+OF_RESULTS = (Reason.DEPENDS_ON_DRAWS, Reason.DISAGREES_WITH_PEOPLE)
 ENOUGH = 30  # questions: with fewer, intervals are somewhat too short
 LARGE = 0.1  # difference of shares that is seen without a study
 MANY, MOST = 0.25, 0.5  # share of draws from which the treatment of draws matters, and decides
@@ -21,7 +24,12 @@ WEAK = 0.75  # agreement of two human votes: below, one in seven is wrong
 BY_CHANCE = 3.0  # standard errors below one half
 NOUNS = ("judge", "judges"), ("family", "families")
 IDS = f"if they are one, {ONE_SPELLING}"
-WHAT = {SELF: "self-bias of", FAMILY: "family-bias of", LONGER: "longer answers:", FIRST: "first answers:"}
+WHAT = {
+    SELF: "self-bias of",
+    FAMILY: "family-bias of",
+    LONGER: "longer answers:",
+    FIRST: "first answers:",
+}
 SUMMARY = {
     SELF: "self-bias of {}",
     FAMILY: "family-bias of {}",
@@ -31,12 +39,17 @@ SUMMARY = {
 
 
 def check_comparisons(
-    connection: Connection, of: Choices, rows: Sequence[Mapping], verdicts: Sequence[Mapping], *, power: float
+    connection: Connection,
+    of: Choices,
+    rows: Sequence[Mapping],
+    verdicts: Sequence[Mapping],
+    *,
+    power: float,
 ) -> list[Finding]:
     """Find what comparisons support.
 
-    connection: see `recuse.pairwise.questions.open_pairs`. of, rows: of `recuse.pairwise.choices`. verdicts: of
-    `recuse.pairwise.verdicts`. power: that `detectable` of the verdicts has.
+    connection: see `recuse.pairwise.questions.open_pairs`. of, rows: of `recuse.pairwise.choices`.
+    verdicts: of `recuse.pairwise.verdicts`. power: that `detectable` of the verdicts has.
     """
     return ordered(
         [
@@ -61,34 +74,57 @@ def _contents(connection: Connection) -> Iterator[Finding]:
     (models,) = connection.execute(
         "select count(distinct m) from (select unnest([model_a, model_b]) as m from pairs)"
     ).fetchone()
-    words = f"{counted(n, 'comparison')} by {counted(judges, 'judge')} of {counted(models, 'model')}"
+    words = (
+        f"{counted(n, 'comparison')} by {counted(judges, 'judge')} of {counted(models, 'model')}"
+    )
     words += f" on {counted(questions, 'question')}; {errors:,} with an error"
     yield Finding("contents", "", words, n)
 
 
 def _orders(connection: Connection) -> Iterator[Finding]:
     query = (
-        "select judge, count(*), count(*) filter (outcome_ab is null or outcome_ba is null) from pairs group by 1 order by 1"
+        "select judge, count(*), count(*) filter (outcome_ab is null or outcome_ba is null) from"
+        " pairs group by 1 order by 1"
     )
     for judge, n, single in connection.execute(query).fetchall():
-        words = f"{single:,} of {n:,} comparisons of {judge} are in one order only, where its place may decide for an answer"
+        words = (
+            f"{single:,} of {n:,} comparisons of {judge} are in one order only, where its place may"
+            " decide for an answer"
+        )
         advice = "judge each pair in both orders, or draw the order at random"
-        yield Finding("orders", judge, words, single / n, WARNING if single else FINE, advice, single / n)
+        yield Finding(
+            "orders", judge, words, single / n, WARNING if single else FINE, advice, single / n
+        )
 
 
 def _humans(connection: Connection, of: Choices) -> Iterator[Finding]:
     n, labelled = connection.execute("select count(*), count(human) from compared").fetchone()
     words = f"{labelled:,} of {n:,} comparisons have a human label"
     if not labelled:
-        words = "no comparison has a human label: a judge that prefers its own, or longer, answers may be right"
+        words = (
+            "no comparison has a human label: a judge that prefers its own, or longer, answers may"
+            " be right"
+        )
     level = WARNING if not labelled else NOTE if labelled < n else FINE
     advice = "those without one are left out" if labelled else CURES[Reason.NO_HUMAN_LABELS]
     yield Finding("human scores", "", words, labelled, level, advice)
     agree, pairs = of.agreeing
     if pairs:
-        words = f"two human votes on a comparison agree in {percent(agree / pairs)} of {counted(pairs, 'pair')} of votes"
-        advice = "read label_noise.csv beside the verdicts, or collect more votes on each comparison"
-        yield Finding("human scores", "votes", words, agree / pairs, NOTE if agree / pairs < WEAK else FINE, advice)
+        words = (
+            f"two human votes on a comparison agree in {percent(agree / pairs)} of"
+            f" {counted(pairs, 'pair')} of votes"
+        )
+        advice = (
+            "read label_noise.csv beside the verdicts, or collect more votes on each comparison"
+        )
+        yield Finding(
+            "human scores",
+            "votes",
+            words,
+            agree / pairs,
+            NOTE if agree / pairs < WEAK else FINE,
+            advice,
+        )
 
 
 def _draws(rows: Sequence[Mapping]) -> Iterator[Finding]:
@@ -96,12 +132,20 @@ def _draws(rows: Sequence[Mapping]) -> Iterator[Finding]:
     for row in rows:
         if row["quantity"] in (SELF, WINS):
             n.setdefault(row["term"], Counter())[row["draws"]] += row["n"]
-    advice = "use a more consistent judge that calls fewer ties: with so many draws, results depend on how they count"
+    advice = (
+        "use a more consistent judge that calls fewer ties: with so many draws, results depend on"
+        " how they count"
+    )
     for judge, counts in n.items():
         share = 1 - counts[EXCLUDED] / counts[HALF]
-        words = f"{percent(share)} of the comparisons of {judge} are draws: a tie of the judge or of people, or a verdict that "
+        words = (
+            f"{percent(share)} of the comparisons of {judge} are draws: a tie of the judge or of"
+            " people, or a verdict that "
+        )
         words += "changes with the order"
-        yield Finding("draws", judge, words, share, graded(share, note=MANY, warning=MOST), advice, share)
+        yield Finding(
+            "draws", judge, words, share, graded(share, note=MANY, warning=MOST), advice, share
+        )
 
 
 def _own_answers(connection: Connection) -> Iterator[Finding]:
@@ -118,41 +162,65 @@ def _own_answers(connection: Connection) -> Iterator[Finding]:
         advice = CURES[Reason.NO_OWN_COMPARED]
         other = alike(judge, [model for model in models if model not in judges])
         if other:
-            words = f"the judge '{judge}' may be another spelling of the model '{other}'{difference(judge, other)}"
+            words = (
+                f"the judge '{judge}' may be another spelling of the model"
+                f" '{other}'{difference(judge, other)}"
+            )
         yield Finding(
-            "spelling" if other else "own answers", judge, words, 0, WARNING if other else NOTE, IDS if other else advice
+            "spelling" if other else "own answers",
+            judge,
+            words,
+            0,
+            WARNING if other else NOTE,
+            IDS if other else advice,
         )
 
 
 def _agreement(connection: Connection) -> Iterator[Finding]:
-    """Report whether the judges together choose the answers that the humans prefer less often than chance would."""
+    """Report whether the judges together choose the answers that the humans prefer less often than
+    chance would.
+    """
     decided = """
         select item, human, unnest([outcome_ab, outcome_ba]) as outcome from pairs where human in ('a', 'b')"""
     query = (
-        f"select count(*), count(*) filter (outcome = human), count(distinct item) from ({decided}) where outcome in ('a', 'b')"
+        f"select count(*), count(*) filter (outcome = human), count(distinct item) from ({decided})"
+        " where outcome in ('a', 'b')"
     )
     n, agreeing, questions = connection.execute(query).fetchone()
     if not n:
         return
     share = agreeing / n
-    words = f"judges choose the answer that the humans prefer in {percent(share)} of {counted(n, 'verdict')} without a tie"
-    below = share < 0.5 - BY_CHANCE * 0.5 / questions**0.5  # verdicts on a question are not independent
+    words = (
+        f"judges choose the answer that the humans prefer in {percent(share)} of"
+        f" {counted(n, 'verdict')} without a tie"
+    )
+    # Verdicts on a question are not independent
+    below = share < 0.5 - BY_CHANCE * 0.5 / questions**0.5
     words += (
-        ", less often than by chance: are `model_a` and `model_b`, or the labels, swapped or in the wrong rows?"
+        ", less often than by chance: are `model_a` and `model_b`, or the labels, swapped or in the"
+        " wrong rows?"
         if below
         else ""
     )
-    advice = "compare a few rows with what the judges wrote; if the columns are right, the judges prefer what humans do not"
+    advice = (
+        "compare a few rows with what the judges wrote; if the columns are right, the judges prefer"
+        " what humans do not"
+    )
     yield Finding("agreement", "", words, share, WARNING if below else FINE, advice, 1.0)
 
 
 def _names(connection: Connection) -> Iterator[Finding]:
-    """Report judges, and models, that may be two spellings of one, names that look the same, and odd names.
+    """Report judges, and models, that may be two spellings of one, names that look the same, and
+    odd names.
 
-    Two models are not one if they are compared, and two judges are not if they compare the same answers.
+    Two models are not one if they are compared, and two judges are not if they compare the same
+    answers.
     """
     together = {
-        "judge": "select distinct list_sort(list(distinct judge)) from pairs group by item, model_a, model_b",
+        "judge": (
+            "select distinct list_sort(list(distinct judge)) from pairs group by item, model_a,"
+            " model_b"
+        ),
         "model": "select distinct [model_a, model_b] from pairs",
     }
     kinds: dict[str, str] = {}
@@ -161,18 +229,29 @@ def _names(connection: Connection) -> Iterator[Finding]:
         names = "judge" if factor == "judge" else "unnest([model_a, model_b])"
         rows = dict(
             connection.execute(
-                f"select name, count(*) from (select {names} as name from pairs) group by all order by all"
+                f"select name, count(*) from (select {names} as name from pairs) group by all order"
+                " by all"
             ).fetchall()
         )
-        different = {pair for (group,) in connection.execute(query).fetchall() for pair in permutations(group, 2)}
+        different = {
+            pair
+            for (group,) in connection.execute(query).fetchall()
+            for pair in permutations(group, 2)
+        }
         ordered_names = sorted(rows, key=lambda name: (rows[name], name))
         for place, rare in enumerate(ordered_names):
-            other = alike(rare, [name for name in ordered_names[place + 1 :] if (rare, name) not in different])
+            other = alike(
+                rare, [name for name in ordered_names[place + 1 :] if (rare, name) not in different]
+            )
             if other is not None:
-                both = " and ".join(f"'{name}' ({counted(rows[name], 'comparison')})" for name in (rare, other))
+                both = " and ".join(
+                    f"'{name}' ({counted(rows[name], 'comparison')})" for name in (rare, other)
+                )
                 words = f"the {factor}s {both} may be two spellings of one{difference(rare, other)}"
                 reported.add(frozenset((rare, other)))
-                yield Finding("spelling", f"{factor} {rare}", words, rows[rare], WARNING, IDS, rows[rare])
+                yield Finding(
+                    "spelling", f"{factor} {rare}", words, rows[rare], WARNING, IDS, rows[rare]
+                )
         kinds = {**dict.fromkeys(rows, factor), **kinds}
     for kind, one, other in look_the_same(kinds):
         if frozenset((one, other)) not in reported:
@@ -184,8 +263,13 @@ def _names(connection: Connection) -> Iterator[Finding]:
 def _questions(connection: Connection) -> Iterator[Finding]:
     (n,) = connection.execute("select count(distinct item) from pairs").fetchone()
     words = f"the comparisons are on {counted(n, 'question')}"
-    advice = f"judge more questions, {ENOUGH} or more: intervals are over questions, and below {FEW} there is no verdict"
-    yield Finding("prompts", "", words, n, WARNING if n < FEW else NOTE if n < ENOUGH else FINE, advice)
+    advice = (
+        f"judge more questions, {ENOUGH} or more: intervals are over questions, and below {FEW}"
+        " there is no verdict"
+    )
+    yield Finding(
+        "prompts", "", words, n, WARNING if n < FEW else NOTE if n < ENOUGH else FINE, advice
+    )
 
 
 def _detectable(verdicts: Sequence[Mapping], power: float) -> Iterator[Finding]:
@@ -193,13 +277,22 @@ def _detectable(verdicts: Sequence[Mapping], power: float) -> Iterator[Finding]:
         size = row.get("detectable")
         if size and not math.isnan(size):
             subject = f"{WHAT[row['quantity']]} {row['term']}"
-            words = f"{subject} would be found with {percent(power)} power from {100 * size:.1f} percentage points"
-            advice = "judge more questions: the smallest difference falls with the square root of their number"
-            yield Finding("detectable", subject, words, size, NOTE if size > LARGE else FINE, advice, size)
+            words = (
+                f"{subject} would be found with {percent(power)} power from {100 * size:.1f}"
+                " percentage points"
+            )
+            advice = (
+                "judge more questions: the smallest difference falls with the square root of their"
+                " number"
+            )
+            yield Finding(
+                "detectable", subject, words, size, NOTE if size > LARGE else FINE, advice, size
+            )
 
 
 def _summary(verdicts: Sequence[Mapping]) -> Iterator[Finding]:
-    """Which verdicts the comparisons support, and which not, and why; the level is stop if they support none.
+    """Which verdicts the comparisons support, and which not, and why; the level is stop if they
+    support none.
 
     The advice is what would help with most of those that they do not support.
     """
@@ -216,9 +309,17 @@ def _summary(verdicts: Sequence[Mapping]) -> Iterator[Finding]:
                 cures[remedy] += len(names)
         answered = len(rows) - sum(map(len, reasons.values()))
         if answered:
-            supported.append(words.format(f"{answered} of {counted(len(rows), *NOUNS[quantity == FAMILY])}"))
-    words = f"supports: {'; '.join(supported)}" if supported else "these comparisons support no verdict"
+            supported.append(
+                words.format(f"{answered} of {counted(len(rows), *NOUNS[quantity == FAMILY])}")
+            )
+    words = (
+        f"supports: {'; '.join(supported)}" if supported else "these comparisons support no verdict"
+    )
     advice = max(cures, key=cures.get, default="")
-    yield Finding("verdict", "supports", words, len(supported), FINE if supported else STOP, advice, 1.0)
+    yield Finding(
+        "verdict", "supports", words, len(supported), FINE if supported else STOP, advice, 1.0
+    )
     if lacking:
-        yield Finding("verdict", "does not support", f"does not support: {'; '.join(lacking)}", len(lacking))
+        yield Finding(
+            "verdict", "does not support", f"does not support: {'; '.join(lacking)}", len(lacking)
+        )

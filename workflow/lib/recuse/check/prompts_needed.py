@@ -1,4 +1,6 @@
-"""How many prompts a plan needs to see a self-bias, by the table of power, and when those that it has are enough."""
+"""How many prompts a plan needs to see a self-bias, by the table of power, and when those that it
+has are enough.
+"""
 
 import json
 import math
@@ -19,8 +21,14 @@ from recuse.model.spec import EQUATION_1, A, C, Spec
 
 TWIN = "the simulated twin of Play Favorites"
 NAMED = 3  # judges in a sentence
-NO_SELF = "No judge rates answers of its own: no number of prompts shows a self-bias. Add a judge that is one of the models."
-NOT_ESTIMABLE = "No number of prompts shows a self-bias in this plan. Add a second judge, and a model that is not a judge."
+NO_SELF = (
+    "No judge rates answers of its own: no number of prompts shows a self-bias. Add a judge that is"
+    " one of the models."
+)
+NOT_ESTIMABLE = (
+    "No number of prompts shows a self-bias in this plan. Add a second judge, and a model that is"
+    " not a judge."
+)
 
 
 def published() -> PlannedStudy:
@@ -41,31 +49,48 @@ def planned(
 ) -> PlannedStudy | None:
     """A plan with the components of a study like it; None if no judge rates answers of its own.
 
-    ratings: judge, prompt and model of each, those that a plan asks for. families: of models; one that is missing is
-    a family by itself. raters: humans that score each answer; None: none do, and other judges take their place, which is as if
-    the quality of an answer were known. Judges have their own slope, noise and preferences if the study has them, else those
-    that are usual there; its models lend their quality to other ones in turn. Judges that are no models are left out, as in
-    `study_like`. Replicates and wordings count as one rating, so that with several of them fewer prompts are enough.
+    ratings: judge, prompt and model of each, those that a plan asks for. families: of models; one
+    that is missing is a family by itself. raters: humans that score each answer; None: none do, and
+    other judges take their place, which is as if the quality of an answer were known. Judges have
+    their own slope, noise and preferences if the study has them, else those that are usual there;
+    its models lend their quality to other ones in turn. Judges that are no models are left out, as
+    in `study_like`. Replicates and wordings count as one rating, so that with several of them fewer
+    prompts are enough.
     """
-    prompts, count = len({prompt for _, prompt, _ in ratings}), Counter((judge, model) for judge, _, model in ratings)
+    prompts, count = (
+        len({prompt for _, prompt, _ in ratings}),
+        Counter((judge, model) for judge, _, model in ratings),
+    )
     models = sorted({model for _, model in count})
     judges = sorted(judge for judge, model in count if judge == model)
     if not judges:
         return None
     usual = {"slope": np.mean(like.slope), "noise": math.sqrt(np.mean(np.square(like.noise)))}
-    lent = dict(zip([name for name in models if name not in like.models], cycle(like.models), strict=False))
+    lent = dict(
+        zip([name for name in models if name not in like.models], cycle(like.models), strict=False)
+    )
     of_models = [like.models.index(lent.get(name, name)) for name in models]
     preferences = like.preferences
     if preferences is not None:
-        spread = _of(judges, like.judges, preferences.spread, float(np.exp(np.log(preferences.spread).mean())))
-        preferences = replace(preferences, spread=np.array(spread), effects=preferences.effects[of_models])
+        spread = _of(
+            judges,
+            like.judges,
+            preferences.spread,
+            float(np.exp(np.log(preferences.spread).mean())),
+        )
+        preferences = replace(
+            preferences, spread=np.array(spread), effects=preferences.effects[of_models]
+        )
     return replace(
         like,
         judges=judges,
         models=models,
         family=[families.get(name, name) for name in models],
         quality=[like.quality[place] for place in of_models],
-        **{name: _of(judges, like.judges, getattr(like, name), value) for name, value in usual.items()},
+        **{
+            name: _of(judges, like.judges, getattr(like, name), value)
+            for name, value in usual.items()
+        },
         dimensions=dimensions,
         raters=raters or 1,
         rater_error=0.0 if raters is None else like.rater_error,
@@ -74,19 +99,29 @@ def planned(
     )
 
 
-def _of(names: Sequence[str], known: Sequence[str], values: Sequence[float], usual: float) -> list[float]:
+def _of(
+    names: Sequence[str], known: Sequence[str], values: Sequence[float], usual: float
+) -> list[float]:
     by_name = dict(zip(known, values, strict=True))
     return [float(by_name.get(name, usual)) for name in names]
 
 
 def requests_for(
-    plan: PlannedStudy, *, per_prompt: float, self_bias: float, power: float, confidence: float, human_scores: bool = True
+    plan: PlannedStudy,
+    *,
+    per_prompt: float,
+    self_bias: float,
+    power: float,
+    confidence: float,
+    human_scores: bool = True,
 ) -> list[dict]:
-    """Prompts and requests with which each judge's self-bias is seen: a row for each estimand and judge.
+    """Prompts and requests with which each judge's self-bias is seen: a row for each estimand and
+    judge.
 
-    prompts: the fewest of which a test of size 1 - confidence finds self_bias with probability `power`, infinite if the limit,
-    what infinitely many prompts find, is above it. requests: prompts × per_prompt, those of the plan for each of its prompts.
-    A judge whose self-bias is not estimable has no row; without human scores there is none of A.
+    prompts: the fewest of which a test of size 1 - confidence finds self_bias with probability
+    `power`, infinite if the limit, what infinitely many prompts find, is above it. requests:
+    prompts × per_prompt, those of the plan for each of its prompts. A judge whose self-bias is not
+    estimable has no row; without human scores there is none of A.
     """
     asked = {"self_bias": self_bias, "power": power, "confidence": confidence}
     rows = power_by_judge(plan, judges=plan.judges, prompts=[1], **asked)
@@ -106,7 +141,12 @@ def _requests(prompts: float, per_prompt: float) -> float:
 
 
 def in_words(
-    rows: Sequence[Mapping], plan: PlannedStudy | None, *, self_bias: float, power: float, confidence: float
+    rows: Sequence[Mapping],
+    plan: PlannedStudy | None,
+    *,
+    self_bias: float,
+    power: float,
+    confidence: float,
 ) -> list[str]:
     """Rows of `requests_for` as lines; None: no judge rates answers of its own."""
     if plan is None:
@@ -115,7 +155,10 @@ def in_words(
         return [NOT_ESTIMABLE]
     others = [judge for judge in plan.judges if judge not in published().judges]
     unknown = f" ({enumerated(others, NAMED)}: as usual there)" if others else ""
-    bias = f"a self-bias of {self_bias:g} of the scale (power {power:g}, {level(confidence)} intervals)"
+    bias = (
+        f"a self-bias of {self_bias:g} of the scale (power {power:g}, {level(confidence)}"
+        " intervals)"
+    )
     lines = [f"To see {bias}, with judges and ratings as in {TWIN}{unknown}:"]
     for estimand in dict.fromkeys(row["estimand"] for row in rows):
         of_estimand = [row for row in rows if row["estimand"] == estimand]
@@ -131,30 +174,47 @@ def _sentence(rows: Sequence[Mapping], judges: int) -> str:
     if never:
         hidden = max(never, key=lambda row: row["limit"])
         whose = enumerated([row["judge"] for row in never], NAMED)
-        return f"no number of prompts for {whose}: {hidden['limit']:.3f} is the least to be seen of {hidden['judge']}{rest}."
+        return (
+            f"no number of prompts for {whose}: {hidden['limit']:.3f} is the least to be seen of"
+            f" {hidden['judge']}{rest}."
+        )
     most = max(rows, key=lambda row: row["prompts"])
     whose = f"these {counted(len(rows), 'judge')}" if len(rows) > 1 else most["judge"]
-    return f"ask {counted(most['prompts'], 'prompt')} of {whose}: {counted(most['requests'], 'request')}{rest}."
+    return (
+        f"ask {counted(most['prompts'], 'prompt')} of {whose}:"
+        f" {counted(most['requests'], 'request')}{rest}."
+    )
 
 
 def half_widths(study: Study, *, confidence: float) -> dict[str, float]:
-    """Half the width of the interval of each judge's self-bias, on the unit scale; infinite without one.
+    """Half the width of the interval of each judge's self-bias, on the unit scale; infinite without
+    one.
 
     Under A, clustered by prompt; without human scores under B, with effects of models.
     """
-    terms = EQUATION_1 if study.has_human_scores else ("judge", "self", "same_family", "dimension", "model")
+    terms = (
+        EQUATION_1
+        if study.has_human_scores
+        else ("judge", "self", "same_family", "dimension", "model")
+    )
     factors = study.cells().factors
-    widths = dict.fromkeys(sorted(map(str, np.intersect1d(factors["judge"], factors["model"]))), math.inf)
-    for row in estimate(Spec.of("precision", terms=terms, covariance="CR1"), study, confidence=confidence).estimates:
+    widths = dict.fromkeys(
+        sorted(map(str, np.intersect1d(factors["judge"], factors["model"]))), math.inf
+    )
+    for row in estimate(
+        Spec.of("precision", terms=terms, covariance="CR1"), study, confidence=confidence
+    ).estimates:
         if row["quantity"] == "self_bias" and "ci_low" in row:
             widths[row["term"]] = (row["ci_high"] - row["ci_low"]) / 2
     return widths
 
 
 def enough(study: Study, width: float, *, confidence: float) -> bool:
-    """Whether the interval of every judge's self-bias is at most `width` to either side, so that no further wave is asked.
+    """Whether the interval of every judge's self-bias is at most `width` to either side, so that no
+    further wave is asked.
 
-    The rule looks at widths alone: where it stops, intervals of 90 % exclude a true value in 10 to 11 % of simulated studies
-    (benchmarks/stopping.py). A rule that stops when an interval excludes 0 stops at the best of several chances: in 20 %.
+    The rule looks at widths alone: where it stops, intervals of 90 % exclude a true value in 10 to
+    11 % of simulated studies (benchmarks/stopping.py). A rule that stops when an interval excludes
+    0 stops at the best of several chances: in 20 %.
     """
     return max(half_widths(study, confidence=confidence).values(), default=math.inf) <= width

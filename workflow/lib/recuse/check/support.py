@@ -1,7 +1,9 @@
-"""What estimates can rest on: which biases can be estimated, how many prompts there are, how reliable the human scores are.
+"""What estimates can rest on: which biases can be estimated, how many prompts there are, how
+reliable the human scores are.
 
-For each bias under estimands A, B and C: whether it can be estimated, or why not, and how large it must be for a study like
-this to find it. The verdict sums up what the ratings support, and what they do not.
+For each bias under estimands A, B and C: whether it can be estimated, or why not, and how large it
+must be for a study like this to find it. The verdict sums up what the ratings support, and what
+they do not.
 """
 
 import math
@@ -47,11 +49,17 @@ LARGE = 0.1  # of the unit scale: a self-bias that large is seen without a study
 
 
 class Terms(dict[tuple[str, str, str], str]):
-    """Which biases are estimable: (estimand, quantity, judge or family) -> "", or the reason that it is not."""
+    """Which biases are estimable: (estimand, quantity, judge or family) -> "", or the reason that
+    it is not.
+    """
 
     def estimable(self, letter: str, quantity: str) -> list[str]:
         """Judges or families for which an estimand is estimable."""
-        return [term for (of, kind, term), reason in self.items() if (of, kind) == (letter, quantity) and not reason]
+        return [
+            term
+            for (of, kind, term), reason in self.items()
+            if (of, kind) == (letter, quantity) and not reason
+        ]
 
     def every(self, quantity: str) -> list[str]:
         """All judges or families of judges."""
@@ -59,10 +67,11 @@ class Terms(dict[tuple[str, str, str], str]):
 
 
 def terms_by_letter(facts: Facts, constant: Collection[str]) -> Terms:
-    """Find which biases the designs of A (Equation 1), B (with effects of models) and C (unrelated cells) can estimate.
+    """Find which biases the designs of A (Equation 1), B (with effects of models) and C (unrelated
+    cells) can estimate.
 
-    Without human scores A has none, and B and C have no slopes on them. constant: judges that always give the same value, whose
-    estimated biases would be 0 whatever they are.
+    Without human scores A has none, and B and C have no slopes on them. constant: judges that
+    always give the same value, whose estimated biases would be 0 whatever they are.
     """
     study, family, judges = facts.study, facts.families(), facts.names("judge")
     silent = set(family.values()) - {family[judge] for judge in judges if judge not in constant}
@@ -107,21 +116,33 @@ def _in_words(reason: str) -> str:
     to, phrases = parse(reason)[1]["to"], []
     for quantity, (of_all, of_some) in TIED_TO.items():
         if quantity in to:
-            phrases.append(of_some.format(enumerated(to[quantity], most=5)) if to[quantity] else of_all)
+            phrases.append(
+                of_some.format(enumerated(to[quantity], most=5)) if to[quantity] else of_all
+            )
     return f"it cannot be distinguished from {enumerated(phrases, most=5)}"
 
 
 ADVICE = {
-    Reason.NO_OWN_ANSWERS: "let it rate its own answers; if it is there by another spelling, list that under its `ids`",
+    Reason.NO_OWN_ANSWERS: (
+        "let it rate its own answers; if it is there by another spelling, list that under its `ids`"
+    ),
     Reason.NO_SIBLINGS: "rate a second model of the family if its family-bias is of interest",
     Reason.NO_SLOPE: "add prompts whose answers humans score differently",
-    Reason.ONE_FAMILY: "add judges or models of another family; if there are several, correct their families in config",
+    Reason.ONE_FAMILY: (
+        "add judges or models of another family; if there are several, correct their families in"
+        " config"
+    ),
     Reason.ONE_JUDGE: "add a second judge, of another family, that rates the same models",
     **dict.fromkeys((*OF_VALUES, Reason.NO_HUMAN_SCORE), ""),  # which have a warning of their own
 }
 OTHERS = {
-    **dict.fromkeys("AB", "add judges and models of other families, and let every judge rate every model"),
-    "C": "add judges or models of other families: C compares a judge with pairs that are neither self nor same family",
+    **dict.fromkeys(
+        "AB", "add judges and models of other families, and let every judge rate every model"
+    ),
+    "C": (
+        "add judges or models of other families: C compares a judge with pairs that are neither"
+        " self nor same family"
+    ),
 }
 
 
@@ -130,7 +151,9 @@ def estimable(terms: Terms, models: Collection[str]) -> Iterator[Finding]:
 
     If no judge rates its own answers, as others warn of, nothing is advised about each.
     """
-    of_self = {code(reason) for (_, quantity, _), reason in terms.items() if quantity == "self_bias"}
+    of_self = {
+        code(reason) for (_, quantity, _), reason in terms.items() if quantity == "self_bias"
+    }
     for (letter, quantity, term), reason in terms.items():
         subject = f"{letter}: {QUANTITY[quantity]} of {term}"
         if not reason:
@@ -141,10 +164,19 @@ def estimable(terms: Terms, models: Collection[str]) -> Iterator[Finding]:
         expected = quantity == "self_bias" and term in models and why is not Reason.ONE_VALUE
         level = FINE if by_design or why is Reason.NO_HUMAN_SCORE else WARNING if expected else NOTE
         advice = "" if by_design else ADVICE.get(why, OTHERS[letter])
-        yield Finding("estimable", subject, f"{subject} cannot be estimated: {_in_words(reason)}", 0, level, advice)
+        yield Finding(
+            "estimable",
+            subject,
+            f"{subject} cannot be estimated: {_in_words(reason)}",
+            0,
+            level,
+            advice,
+        )
 
 
-def verdict(facts: Facts, terms: Terms, reliability: Mapping[str, Reliability], power: Sequence[Mapping]) -> Iterator[Finding]:
+def verdict(
+    facts: Facts, terms: Terms, reliability: Mapping[str, Reliability], power: Sequence[Mapping]
+) -> Iterator[Finding]:
     """Report what can be estimated, and what cannot; power: rows of `power_of`.
 
     The level is stop if no self- or family-bias can be estimated, as a fit would be of no use.
@@ -152,43 +184,80 @@ def verdict(facts: Facts, terms: Terms, reliability: Mapping[str, Reliability], 
     number = sum(not reason for reason in terms.values())
     supported = [words for quantity in QUANTITY if (words := _supported(terms, quantity))]
     scored = facts.cells.has_reference
-    lacking = [] if scored else ["any gap to the human scale, which is A (no row has a human score)"]
-    lacking += [words for quantity in QUANTITY for words in _lacking(terms, quantity, LETTERS if scored else LETTERS[1:])]
-    reliable = set(facts.names("dimension")) <= {name for name, of in reliability.items() if 0 < of.mean <= 1}
-    some = f"{facts.with_length:,} of {counted(facts.rows, 'row')} have one" if facts.with_length else "no lengths"
+    lacking = (
+        [] if scored else ["any gap to the human scale, which is A (no row has a human score)"]
+    )
+    lacking += [
+        words
+        for quantity in QUANTITY
+        for words in _lacking(terms, quantity, LETTERS if scored else LETTERS[1:])
+    ]
+    reliable = set(facts.names("dimension")) <= {
+        name for name, of in reliability.items() if 0 < of.mean <= 1
+    }
+    some = (
+        f"{facts.with_length:,} of {counted(facts.rows, 'row')} have one"
+        if facts.with_length
+        else "no lengths"
+    )
     of_length, partly = _controls_length(facts), 0 < facts.with_length < facts.rows
-    controls = [(of_length, f"control for length{f' ({some})' if partly and of_length else ''}", some)]
-    controls += [(reliable, "correction for measurement error in the human scores", "unknown reliability")] if scored else []
+    controls = [
+        (of_length, f"control for length{f' ({some})' if partly and of_length else ''}", some)
+    ]
+    controls += (
+        [(reliable, "correction for measurement error in the human scores", "unknown reliability")]
+        if scored
+        else []
+    )
     for possible, what, why in controls:
         (supported if possible else lacking).append(what if possible else f"{what} ({why})")
     lacking += _inconclusive(facts, terms)
     if facts.prompts == 1:
         lacking.append("anything about other prompts (there is one)")
     # What the most sensitive judge's test is likely to find.
-    smallest = {letter: min((row["detectable"] for row in _detecting(power, letter)), default=None) for letter in "AC"}
-    sizes = " or ".join(f"{size:.3f} ({letter})" for letter, size in smallest.items() if size is not None)
+    smallest = {
+        letter: min((row["detectable"] for row in _detecting(power, letter)), default=None)
+        for letter in "AC"
+    }
+    sizes = " or ".join(
+        f"{size:.3f} ({letter})" for letter, size in smallest.items() if size is not None
+    )
     if sizes:
         lacking.append(f"finding a self-bias below {sizes} of the scale")
     if number:
-        yield Finding("verdict", "supports", "supports: " + "; ".join(supported), number, FINE, weight=1.0)
+        yield Finding(
+            "verdict", "supports", "supports: " + "; ".join(supported), number, FINE, weight=1.0
+        )
     else:
         if any(code(reason) in OF_VALUES for reason in terms.values()):
             advice = "check how the judges' answers were parsed: they always give the same value"
         elif not (facts.cells.factors["judge"] == facts.cells.factors["model"]).any():
-            advice = "name judges and models alike (`ids` of a model in config), and let judges rate their own answers"
+            advice = (
+                "name judges and models alike (`ids` of a model in config), and let judges rate"
+                " their own answers"
+            )
             if {*facts.names("judge")} & {*facts.names("model")}:
-                advice = "let judges rate their own answers, or siblings': without these ratings there is no bias to estimate"
+                advice = (
+                    "let judges rate their own answers, or siblings': without these ratings there"
+                    " is no bias to estimate"
+                )
         else:
-            options = (ADVICE.get(code(reason), OTHERS[letter]) for (letter, _, _), reason in terms.items())
+            options = (
+                ADVICE.get(code(reason), OTHERS[letter]) for (letter, _, _), reason in terms.items()
+            )
             advice = next(filter(None, options))
         words = "no self-bias or family-bias can be estimated from these ratings"
         yield Finding("verdict", "supports", words, 0, STOP, advice, weight=1.0)
     if lacking:
-        yield Finding("verdict", "does not support", "does not support: " + "; ".join(lacking), len(lacking))
+        yield Finding(
+            "verdict", "does not support", "does not support: " + "; ".join(lacking), len(lacking)
+        )
 
 
 def _controls_length(facts: Facts) -> bool:
-    """Whether a fit with length can estimate a bias from the rows that have one; if all have one, as without it."""
+    """Whether a fit with length can estimate a bias from the rows that have one; if all have one,
+    as without it.
+    """
     if facts.with_length in (0, facts.rows):
         return facts.with_length > 0
     spec = EQUATION if facts.cells.has_reference else BY_MODEL
@@ -197,7 +266,9 @@ def _controls_length(facts: Facts) -> bool:
 
 
 def _inconclusive(facts: Facts, terms: Terms) -> Iterator[str]:
-    """The verdicts that will be inconclusive though C can be estimated, with the reason that its fit gives."""
+    """The verdicts that will be inconclusive though C can be estimated, with the reason that its
+    fit gives.
+    """
     (fitted,) = idiosyncrasies(EQUATION, facts.study)
     refused: dict[tuple[str, str], list[str]] = {}
     for bias in fitted.biases:
@@ -236,61 +307,123 @@ def _lacking(terms: Terms, quantity: str, among: Sequence[str]) -> Iterator[str]
 
 
 def prompts(facts: Facts) -> Iterator[Finding]:
-    """Count the prompts of each dimension, and those that carry each self- and family-bias; report prompts nested in models."""
-    advice = f"add prompts, {FEW} or more: intervals are over prompts drawn anew, and too short with few"
+    """Count the prompts of each dimension, and those that carry each self- and family-bias; report
+    prompts nested in models.
+    """
+    advice = (
+        f"add prompts, {FEW} or more: intervals are over prompts drawn anew, and too short with few"
+    )
     for dimension in facts.names("dimension"):
-        answered = int(facts.completeness["prompts"][facts.completeness["dimension"] == dimension].max())
+        answered = int(
+            facts.completeness["prompts"][facts.completeness["dimension"] == dimension].max()
+        )
         number = min(answered, facts.prompts)  # occasions of a prompt are answered each
         words = f"{dimension} has {counted(number, 'prompt')}"
         words += ", which says nothing about other prompts" if number == 1 else ""
-        yield Finding("prompts", dimension, words, number, WARNING if number < FEW else FINE, advice, 1 / number)
+        yield Finding(
+            "prompts",
+            dimension,
+            words,
+            number,
+            WARNING if number < FEW else FINE,
+            advice,
+            1 / number,
+        )
     for (quantity, term), of in facts.carriers.items():
         level = WARNING if of.effective < FEW <= facts.prompts else FINE
-        words = f"the {QUANTITY[quantity]} of {term} rests on ratings of {ANSWERS[quantity]} to {of.words(facts.prompts)}"
-        advice = "take its estimates as uncertain, whatever their errors, and have more of these answers rated"
-        yield Finding("prompts", f"{QUANTITY[quantity]} of {term}", words, of.prompts, level, advice, 1 / of.effective)
+        words = (
+            f"the {QUANTITY[quantity]} of {term} rests on ratings of {ANSWERS[quantity]} to"
+            f" {of.words(facts.prompts)}"
+        )
+        advice = (
+            "take its estimates as uncertain, whatever their errors, and have more of these answers"
+            " rated"
+        )
+        yield Finding(
+            "prompts",
+            f"{QUANTITY[quantity]} of {term}",
+            words,
+            of.prompts,
+            level,
+            advice,
+            1 / of.effective,
+        )
     if len(facts.apart) > 1:
         first, *others = facts.apart
-        words = f"no prompt has answers of both {enumerated(first, most=5)} and {enumerated([*chain(*others)], most=5)}"
-        words += ": a judge's preference for a model cannot be distinguished from one for its prompts"
+        words = (
+            f"no prompt has answers of both {enumerated(first, most=5)} and"
+            f" {enumerated([*chain(*others)], most=5)}"
+        )
+        words += (
+            ": a judge's preference for a model cannot be distinguished from one for its prompts"
+        )
         advice = "let all models answer the same prompts"
         yield Finding("prompts", "nested in models", words, len(facts.apart), WARNING, advice, 1.0)
 
 
 def wordings(facts: Facts, *, confidence: float) -> Iterator[Finding]:
-    """Report how much wider few wordings of the rubric make intervals over wordings; there are none with one wording."""
+    """Report how much wider few wordings of the rubric make intervals over wordings; there are none
+    with one wording.
+    """
     number = len(ways_asked(facts.study)["wording"])
     if number < 2:
         return
     wider = widening(number, confidence=confidence)
     enough = next(more for more in count(2) if widening(more, confidence=confidence) <= WIDE)
-    words = f"judges were asked in {number} wordings of the rubric: intervals over wordings use t with "
-    words += f"{counted(number - 1, 'degree')} of freedom, which makes them {wider:.1f} times as wide as with many wordings; "
+    words = (
+        f"judges were asked in {number} wordings of the rubric: intervals over wordings use t with "
+    )
+    words += (
+        f"{counted(number - 1, 'degree')} of freedom, which makes them {wider:.1f} times as wide as"
+        " with many wordings; "
+    )
     words += "a bias must be about as many times as large to be found"
-    advice = f"ask in {enough} wordings or more ({widening(enough, confidence=confidence):.1f} times as wide), or in one; the "
+    advice = (
+        f"ask in {enough} wordings or more ({widening(enough, confidence=confidence):.1f} times as"
+        " wide), or in one; the "
+    )
     advice += "verdicts then apply to that wording alone"
-    yield Finding("wordings", "", words, number, WARNING if wider > WIDE else FINE, advice, 1 / number)
+    yield Finding(
+        "wordings", "", words, number, WARNING if wider > WIDE else FINE, advice, 1 / number
+    )
 
 
 def preconditions(facts: Facts) -> Iterator[Finding]:
-    """Report whether effects of judges and models add in the unrelated cells, as B takes for granted; C does not."""
+    """Report whether effects of judges and models add in the unrelated cells, as B takes for
+    granted; C does not.
+    """
     ((_, moments),) = slices_of(EQUATION, facts.study)
     scored = facts.cells.has_reference
     tested = additivity(cell_means(moments, reference=scored))
     if tested is None:
         return
     level = _level_of(tested.p_value)
-    words = f"judges use the scale {'alike' if level == FINE else 'differently'}: F({tested.df[0]}, {tested.df[1]}) = "
+    words = (
+        f"judges use the scale {'alike' if level == FINE else 'differently'}: F({tested.df[0]},"
+        f" {tested.df[1]}) = "
+    )
     words += f"{tested.f:.2f}, {_p(tested.p_value)} (Mandel); {_p(tested.tukey_p_value)} (Tukey)"
-    steep, flat = (choose(tested.slopes, key=tested.slopes.get, default="") for choose in (max, min))
+    steep, flat = (
+        choose(tested.slopes, key=tested.slopes.get, default="") for choose in (max, min)
+    )
     if steep != flat:
-        words += f"; {steep} spreads the models {tested.slopes[steep]:.1f} times as widely as the others, {flat} "
+        words += (
+            f"; {steep} spreads the models {tested.slopes[steep]:.1f} times as widely as the"
+            f" others, {flat} "
+        )
         words += f"{tested.slopes[flat]:.1f} times"
-    advice = "where a judge's own model is among the best or worst, B may mistake this for a self-bias; C allows for it"
+    advice = (
+        "where a judge's own model is among the best or worst, B may mistake this for a self-bias;"
+        " C allows for it"
+    )
     yield Finding("additivity", "", words, tested.f, level, advice)
     for judge, slope in tested.slopes.items():
         words = f"{judge} spreads the models {slope:.2f} times as widely as the other judges"
-        words += "" if scored else ", as far as their mean ratings show, which include how good the models are"
+        words += (
+            ""
+            if scored
+            else ", as far as their mean ratings show, which include how good the models are"
+        )
         yield Finding("additivity", judge, words, slope)
 
 
@@ -303,16 +436,25 @@ def _level_of(p_value: float) -> str:
 
 
 def reliability_known(facts: Facts, reliability: Mapping[str, Reliability]) -> Iterator[Finding]:
-    """Report for each dimension the number of raters per human score, and the reliability of the scores."""
-    name_raters = "name a file of the single raters' scores as `raters:`, or have some completions scored twice"
+    """Report for each dimension the number of raters per human score, and the reliability of the
+    scores.
+    """
+    name_raters = (
+        "name a file of the single raters' scores as `raters:`, or have some completions scored"
+        " twice"
+    )
     if facts.imports:
         name_raters = (
-            "name the single raters' scores under `import: references: columns:`, as columns, `rating: [first, second]`, or by "
-            "a column of names, `rater: name`; or have some completions scored twice"
+            "name the single raters' scores under `import: references: columns:`, as columns,"
+            " `rating: [first, second]`, or by a column of names, `rater: name`; or have some"
+            " completions scored twice"
         )
     for dimension in facts.names("dimension") if facts.cells.has_reference else ():
         if dimension not in reliability:
-            words = f"the reliability of the human scores of {dimension} is not known: A takes them as exact"
+            words = (
+                f"the reliability of the human scores of {dimension} is not known: A takes them as"
+                " exact"
+            )
             yield Finding("reliability", dimension, words, None, WARNING, name_raters)
             continue
         of = reliability[dimension]
@@ -320,14 +462,31 @@ def reliability_known(facts: Facts, reliability: Mapping[str, Reliability]) -> I
         words += f": {of.raters:.3g} raters with {of.single:.2f} each"
         advice = "read B and C: completions differ no more than raters do by chance"
         if 0 < of.mean <= 1:
-            advice = "read A as corrected in the workflow's measurement_error.csv, or B and C; more raters would help"
-        yield Finding("reliability", dimension, words, of.mean, FINE if LOW <= of.mean <= 1 else WARNING, advice, 1 - of.mean)
+            advice = (
+                "read A as corrected in the workflow's measurement_error.csv, or B and C; more"
+                " raters would help"
+            )
+        yield Finding(
+            "reliability",
+            dimension,
+            words,
+            of.mean,
+            FINE if LOW <= of.mean <= 1 else WARNING,
+            advice,
+            1 - of.mean,
+        )
 
 
 def power_of(
-    facts: Facts, reliability: Mapping[str, Reliability], *, self_bias: float, power: float, confidence: float
+    facts: Facts,
+    reliability: Mapping[str, Reliability],
+    *,
+    self_bias: float,
+    power: float,
+    confidence: float,
 ) -> list[dict]:
-    """The power of each judge's tests with as many ratings of each pair of judge and model as there are.
+    """The power of each judge's tests with as many ratings of each pair of judge and model as there
+    are.
 
     Unknown reliability counts as 1, unknown ordinary preference as none. [] without human scores.
     """
@@ -340,51 +499,80 @@ def power_of(
     plan = replace(plan, raters=score[1])
     return list(
         power_by_judge(
-            plan, judges=plan.judges, prompts=[plan.prompts], self_bias=self_bias, power=power, confidence=confidence
+            plan,
+            judges=plan.judges,
+            prompts=[plan.prompts],
+            self_bias=self_bias,
+            power=power,
+            confidence=confidence,
         )
     )
 
 
 def ordinary_preferences(power: Sequence[Mapping], *, confidence: float) -> Iterator[Finding]:
-    """Report how often A would find a self-bias where there is none, because of preferences and measurement error.
+    """Report how often A would find a self-bias where there is none, because of preferences and
+    measurement error.
 
-    C estimates ordinary preference; where it cannot, none is assumed, and how often is unknown. power: rows of `power_of`.
+    C estimates ordinary preference; where it cannot, none is assumed, and how often is unknown.
+    power: rows of `power_of`.
     """
     sizes = [row["size"] for row in power if row["estimand"][0] == "A" and "size" in row]
     if not sizes:
         return
     if not _detecting(power, "C"):
-        words = "ordinary preference cannot be estimated from these ratings: detectable sizes are as if the judges had none, "
+        words = (
+            "ordinary preference cannot be estimated from these ratings: detectable sizes are as if"
+            " the judges had none, "
+        )
         words += "and how often A finds a self-bias that is not there is unknown"
-        more = "do not take a self-bias by A as proven; add judges and models of other families, so that C can be estimated"
+        more = (
+            "do not take a self-bias by A as proven; add judges and models of other families, so"
+            " that C can be estimated"
+        )
         yield Finding("ordinary preference", "not known", words, None, WARNING, more, 1.0)
         return
     nominal = 1 - confidence
     shares = " to ".join(dict.fromkeys((percent(min(sizes)), percent(max(sizes)))))
     words = (
-        f"without any self-bias, the {percent(nominal)} test of A would find one in {shares} of studies like this (estimated), "
-        "because of ordinary preference and measurement error in the human scores"
+        f"without any self-bias, the {percent(nominal)} test of A would find one in {shares} of"
+        " studies like this (estimated), because of ordinary preference and measurement error in"
+        " the human scores"
     )
     advice = "trust a self-bias by A only if C confirms it"
-    yield Finding("ordinary preference", "", words, max(sizes), WARNING if max(sizes) >= 2 * nominal else FINE, advice)
+    yield Finding(
+        "ordinary preference",
+        "",
+        words,
+        max(sizes),
+        WARNING if max(sizes) >= 2 * nominal else FINE,
+        advice,
+    )
 
 
-def detectable(facts: Facts, power: Sequence[Mapping], *, self_bias: float, wanted: float) -> Iterator[Finding]:
-    """Report for each judge the smallest self-bias that A and C detect, and the part of their error that no prompts remove.
+def detectable(
+    facts: Facts, power: Sequence[Mapping], *, self_bias: float, wanted: float
+) -> Iterator[Finding]:
+    """Report for each judge the smallest self-bias that A and C detect, and the part of their error
+    that no prompts remove.
 
     power: rows of `power_of`, for this self_bias and the power `wanted`.
     """
     rows = [*_detecting(power, "A"), *_detecting(power, "C")]
     if not rows:
         words = (
-            "how small a self-bias would be found is not known: this takes judges that rate their own answers, an estimable A "
-            "or C, and human scores that vary within a model"
+            "how small a self-bias would be found is not known: this takes judges that rate their"
+            " own answers, an estimable A or C, and human scores that vary within a model"
         )
         yield Finding("detectable", "", words, None, NOTE)
     steps = [facts.steps[name] for name in facts.cells.factor("dimension")]
     widths = {float(width) for width in np.unique(np.ptp(facts.cells.scale, axis=1) * steps)}
     for row in rows:
-        letter, judge, value, floor = row["estimand"][0], row["judge"], row["detectable"], row["floor"]
+        letter, judge, value, floor = (
+            row["estimand"][0],
+            row["judge"],
+            row["detectable"],
+            row["floor"],
+        )
         needed = advice = in_points = ""
         if len(widths) == 1:  # in points of the rating scale as the user writes it
             points = value * max(widths)
@@ -394,16 +582,25 @@ def detectable(facts: Facts, power: Sequence[Mapping], *, self_bias: float, want
             advice = "add judges and models: more prompts do not reduce that part of the error"
         elif value > self_bias:
             number = float(f"{row['prompts_needed']:.2g}")
-            needed, advice = f"; {self_bias:g} would take about {number:,.0f} prompts", "add prompts"
+            needed, advice = (
+                f"; {self_bias:g} would take about {number:,.0f} prompts",
+                "add prompts",
+            )
         if value > self_bias and 2 * facts.carriers["self_bias", judge].prompts < facts.prompts:
-            needed = f"; its own answers are rated for {facts.carriers['self_bias', judge].words(facts.prompts)}"
+            needed = (
+                "; its own answers are rated for"
+                f" {facts.carriers['self_bias', judge].words(facts.prompts)}"
+            )
             advice = "have its answers to the other prompts rated"
         words = f"{letter}: a self-bias of {judge} of {value:.3f}{in_points} would be found"
         alone = ", if no other judge is biased" if letter == "C" else ""
         words += f" with {percent(wanted)} power (estimated){alone}{needed}"
         level = WARNING if value > LARGE else NOTE if value > self_bias else FINE
         yield Finding("detectable", f"{letter} {judge}", words, value, level, advice, value)
-        words = f"{letter}: more prompts cannot reduce {floor:.3f} of the standard error for {judge}, {row['std_error']:.3f}"
+        words = (
+            f"{letter}: more prompts cannot reduce {floor:.3f} of the standard error for {judge},"
+            f" {row['std_error']:.3f}"
+        )
         yield Finding("detectable", f"floor of {letter} {judge}", words, floor)
 
 

@@ -1,4 +1,6 @@
-"""Asking by batches of the server, which answer within a day for less money, and outlive the process that made them."""
+"""Asking by batches of the server, which answer within a day for less money, and outlive the
+process that made them.
+"""
 
 import asyncio
 import contextlib
@@ -40,8 +42,10 @@ FIRST_WAIT = 1.0  # seconds before a second attempt of a call, doubled for each 
 PATH = "/v1/chat/completions"
 PAGES = 1_000  # of the list of batches that are looked at
 GONE = "gone"  # status of a batch that the server no longer has
-OVER = ("completed", "expired", "cancelled", "failed", GONE)  # statuses of a batch that changes no more
-LOST = "lost"  # why a request has no answer of which the server should have something; it may have been charged
+# Statuses of a batch that changes no more
+OVER = ("completed", "expired", "cancelled", "failed", GONE)
+# Why a request has no answer of which the server should have something; it may have been charged
+LOST = "lost"
 NOT_THERE = (404, 410)  # statuses of HTTP for what a server does not have, or no longer
 Result = TypeVar("Result")
 Id = Annotated[str, Field(min_length=1)]
@@ -83,13 +87,16 @@ class _Line(Part):
 
 @dataclass
 class _Batch:
-    """A batch under way: the ids of its input file and of itself, and its requests of which nothing is recorded."""
+    """A batch under way: the ids of its input file and of itself, and its requests of which nothing
+    is recorded.
+    """
 
     server: str | None  # its address; None: not known
     file: str
     requests: dict[str, Request]  # by key; those of this plan
     money: dict[str, float | None]  # that is reserved, by key; also for those of another plan
-    id: str | None = None  # None: not created, or created by a process that was killed before it could say so
+    # None: not created, or created by a process that was killed before it could say so
+    id: str | None = None
     started: str = field(default_factory=now)
     clock: float = field(default_factory=time.monotonic)
     earlier: bool = False  # whether an earlier run sent its file
@@ -101,11 +108,13 @@ class _Batch:
 
 
 async def ask_in_batches(collection: Collection, desk: Desk, poll: float = POLL) -> None:
-    """Ask what is queued at a desk in batches, after those that the ledger says are under way; `poll` seconds between looks.
+    """Ask what is queued at a desk in batches, after those that the ledger says are under way;
+    `poll` seconds between looks.
 
-    The id of a file is in the ledger before a batch of it is created, and that of the batch at once after: a batch that an
-    earlier run created is found again, even if that was killed between the two, and nothing is asked twice. Requests that a
-    batch leaves without an answer are left to the next run, but for those of a batch that the server no longer has.
+    The id of a file is in the ledger before a batch of it is created, and that of the batch at once
+    after: a batch that an earlier run created is found again, even if that was killed between the
+    two, and nothing is asked twice. Requests that a batch leaves without an answer are left to the
+    next run, but for those of a batch that the server no longer has.
     """
     batches = _under_way(collection, desk)
     while not (collection.stopping.is_set() or desk.stopped):
@@ -132,9 +141,11 @@ def _others_are_under_way(collection: Collection) -> bool:
 
 
 def _under_way(collection: Collection, desk: Desk) -> list[_Batch]:
-    """The batches of the ledger that this desk has to look at, with the requests of the plan in them, which leave the queue.
+    """The batches of the ledger that this desk has to look at, with the requests of the plan in
+    them, which leave the queue.
 
-    These are all in which requests of the queue are open, and those of its judge that are not known to have ended.
+    These are all in which requests of the queue are open, and those of its judge that are not known
+    to have ended.
     """
     batches, ledger = [], collection.ledger
     queued = {request.key: request for request in desk.queue}
@@ -142,14 +153,27 @@ def _under_way(collection: Collection, desk: Desk) -> list[_Batch]:
     for (server, file), record in ledger.batches.items():
         money = ledger.open_in(record)
         requests = {key: queued.pop(key) for key in money if key in queued}
-        if not requests and (not money or "ended" in record or (server, record.get("judge")) != ours):
+        if not requests and (
+            not money or "ended" in record or (server, record.get("judge")) != ours
+        ):
             continue
         for key, request in requests.items():
             if money[key] is None:
                 money[key] = collection.worst(request)
                 collection.purse.reserved += money[key]
         started = record["started"]
-        batches.append(_Batch(server, file, requests, money, record.get("batch"), started, earlier=True, tried=True))
+        batches.append(
+            _Batch(
+                server,
+                file,
+                requests,
+                money,
+                record.get("batch"),
+                started,
+                earlier=True,
+                tried=True,
+            )
+        )
     desk.queue = deque(queued.values())
     return batches
 
@@ -185,7 +209,9 @@ async def _upload(collection: Collection, desk: Desk, chosen: list[Request]) -> 
         # The most that each may cost, also without a budget: the next run may have one.
         money = {request.key: worst_cost(request) for request in chosen}
         batch = _Batch(_server(desk), file.id, {request.key: request for request in chosen}, money)
-        if collection.store([batch.step(judge=desk.endpoint.name, keys=money, started=batch.started)]):
+        if collection.store(
+            [batch.step(judge=desk.endpoint.name, keys=money, started=batch.started)]
+        ):
             return [batch]
     collection.purse.reserved -= sum(map(collection.worst, chosen))
     desk.queue.extendleft(reversed(chosen))
@@ -202,17 +228,23 @@ async def _create(collection: Collection, desk: Desk, batch: _Batch) -> bool:
     batch.tried = True
     if batch.id is None:
         settings = {"input_file_id": batch.file, "endpoint": PATH, "completion_window": "24h"}
-        created = await _call(collection, desk, "POST", "batches", _State.model_validate_json, json=settings)
+        created = await _call(
+            collection, desk, "POST", "batches", _State.model_validate_json, json=settings
+        )
         batch.id = created and created.id
     return batch.id is not None and collection.store([batch.step(batch=batch.id)])
 
 
 async def _find(collection: Collection, desk: Desk, batch: _Batch) -> str | None:
-    """The id of the batch that was created of a file, empty if there is none; None if that cannot be told."""
+    """The id of the batch that was created of a file, empty if there is none; None if that cannot
+    be told.
+    """
     after: dict[str, str] = {}
     for _ in range(PAGES):
         parameters = {"limit": "100", **after}
-        page = await _call(collection, desk, "GET", "batches", _Page.model_validate_json, params=parameters)
+        page = await _call(
+            collection, desk, "GET", "batches", _Page.model_validate_json, params=parameters
+        )
         if page is None:
             return None
         for each in page.data:
@@ -227,17 +259,20 @@ async def _find(collection: Collection, desk: Desk, batch: _Batch) -> str | None
 async def _fetch(collection: Collection, desk: Desk, batch: _Batch) -> bool:
     """Store what came of a batch that is over, all at once; whether it is over.
 
-    For answers to requests that the plan does not have, money stays reserved: a later plan that has them finds them there.
+    For answers to requests that the plan does not have, money stays reserved: a later plan that has
+    them finds them there.
     """
     over = await _result(collection, desk, batch)
     if over is None:
         return False
     status, replies = over
-    attempts, kept, rest = [], {}, 0.0  # rest: reserved for those of which nothing came, or which the plan does not have
+    # Rest: reserved for those of which nothing came, or which the plan does not have
+    attempts, kept, rest = [], {}, 0.0
     times = {"started": batch.started, "seconds": time.monotonic() - batch.clock}
     for key, money in batch.money.items():
         request, reply = batch.requests.get(key), replies.get(key)
-        asked = request or Request(desk.endpoint, (), {})  # one that stands for a request of another plan
+        # One that stands for a request of another plan
+        asked = request or Request(desk.endpoint, (), {})
         entry = reply and entry_of(asked, reply, collection.secrets, batch=batch.id, **times)
         if request and entry:
             attempts.append((request, entry, money or 0.0))
@@ -252,29 +287,50 @@ async def _fetch(collection: Collection, desk: Desk, batch: _Batch) -> bool:
     lost = [request for request, entry, _ in attempts if entry.reason == LOST]
     if lost and batch.earlier:
         desk.queue.extend(lost)
-        what = f"{desk.endpoint.name}: the server no longer has the batch {batch.id}, or a part of it"
-        warn(f"{what}: what is lost is asked again, and counts as paid ({counted(len(lost), 'request')})")
+        what = (
+            f"{desk.endpoint.name}: the server no longer has the batch {batch.id}, or a part of it"
+        )
+        warn(
+            f"{what}: what is lost is asked again, and counts as paid"
+            f" ({counted(len(lost), 'request')})"
+        )
     return collection.store([batch.step(ended=status, keys=kept)])
 
 
-async def _result(collection: Collection, desk: Desk, batch: _Batch) -> tuple[str, dict[str, Reply]] | None:
-    """(status, what came by key) of a batch that is over; None if it is not, or if that cannot be told."""
+async def _result(
+    collection: Collection, desk: Desk, batch: _Batch
+) -> tuple[str, dict[str, Reply]] | None:
+    """(status, what came by key) of a batch that is over; None if it is not, or if that cannot be
+    told.
+    """
     gone = batch.earlier  # whether the server may no longer have it
     name = quote(batch.id, safe="")
     lost = _State(id=batch.id, status=GONE, input_file_id=batch.file) if gone else None
-    state = await _call(collection, desk, "GET", f"batches/{name}", _State.model_validate_json, lost)
+    state = await _call(
+        collection, desk, "GET", f"batches/{name}", _State.model_validate_json, lost
+    )
     if state is None or state.status not in OVER:
         return None
     replies, whole = {}, state.status != GONE
     for file in filter(None, (state.output_file_id, state.error_file_id)):
         path = f"files/{quote(file, safe='')}/content"
-        part = await _call(collection, desk, "GET", path, _replies, ({}, False) if gone else None, largest=LARGEST_RESULT)
+        part = await _call(
+            collection,
+            desk,
+            "GET",
+            path,
+            _replies,
+            ({}, False) if gone else None,
+            largest=LARGEST_RESULT,
+        )
         if part is None:
             return None
         replies, whole = replies | part[0], whole and part[1]
     if state.status == "failed":
         reasons = collection.secrets.removed(json.dumps(state.errors))
-        collection.outcome.stop(ENDPOINT, f"{desk.endpoint.name}: the server refused the batch {batch.id}: {reasons}")
+        collection.outcome.stop(
+            ENDPOINT, f"{desk.endpoint.name}: the server refused the batch {batch.id}: {reasons}"
+        )
     if not whole:
         lost = Reply(problem=(LOST, f"the server has nothing of it in the batch {batch.id}"))
         replies = dict.fromkeys(batch.money, lost) | replies
@@ -282,7 +338,9 @@ async def _result(collection: Collection, desk: Desk, batch: _Batch) -> tuple[st
 
 
 def _replies(content: bytes) -> tuple[dict[str, Reply], bool]:
-    """(what came by the key of the request, whether all lines are whole) of a file of the server; ValueError if none is."""
+    """(what came by the key of the request, whether all lines are whole) of a file of the server;
+    ValueError if none is.
+    """
     replies, lines, whole = {}, [line for line in content.splitlines() if line.strip()], 0
     for line in lines:
         with contextlib.suppress(ValueError):
@@ -308,10 +366,12 @@ async def _call(
     gone: Result | None = None,
     **content: object,
 ) -> Result | None:
-    """What `read` makes of a call's body, tried again if what fails may pass; None, and the desk closed, if it fails for good.
+    """What `read` makes of a call's body, tried again if what fails may pass; None, and the desk
+    closed, if it fails for good.
 
-    read: raises ValueError about a body that is not as it has to be. gone: what it gives if the server says that it has no such
-    thing; None: that closes the desk, too. content: as of `Client.call`.
+    read: raises ValueError about a body that is not as it has to be. gone: what it gives if the
+    server says that it has no such thing; None: that closes the desk, too. content: as of
+    `Client.call`.
     """
     address = f"{desk.endpoint.address}/{path}"
     for attempt in range(1, desk.endpoint.attempts + 1):
@@ -324,7 +384,10 @@ async def _call(
             try:
                 return read(reply.body)
             except ValueError:
-                problem = NOT_JSON, "the server's endpoints of files and batches gave no usable response"
+                problem = (
+                    NOT_JSON,
+                    "the server's endpoints of files and batches gave no usable response",
+                )
         reason, message = problem
         if reason not in PASSING or attempt == desk.endpoint.attempts:
             break

@@ -1,4 +1,6 @@
-"""One attempt of a request: it is sent to an OpenAI-compatible server, and what comes is an entry of the ledger."""
+"""One attempt of a request: it is sent to an OpenAI-compatible server, and what comes is an entry
+of the ledger.
+"""
 
 import asyncio
 import json
@@ -17,20 +19,33 @@ from recuse.collect.responses import NO_LOGPROBS, fault_in, usage_in
 from recuse.collect.secrets import Secrets
 
 # Why an attempt brought no answer, apart from what `fault_in` finds.
-RATE_LIMIT, SERVER_ERROR, TIMEOUT, CONNECTION = "rate limit", "server error", "timeout", "connection"
+RATE_LIMIT, SERVER_ERROR, TIMEOUT, CONNECTION = (
+    "rate limit",
+    "server error",
+    "timeout",
+    "connection",
+)
 NOT_JSON, ANOTHER_MODEL, TOO_LARGE = "not JSON", "another model", "too large"
-REFUSED, REDIRECTED, NOT_ALLOWED, NO_QUOTA = "refused by the server", "redirected", "not allowed", "no quota"
+REFUSED, REDIRECTED, NOT_ALLOWED, NO_QUOTA = (
+    "refused by the server",
+    "redirected",
+    "not allowed",
+    "no quota",
+)
 INTERRUPTED, EXPIRED = "interrupted", "expired"
 PASSING = (RATE_LIMIT, SERVER_ERROR, TIMEOUT, CONNECTION, NOT_JSON, ANOTHER_MODEL, TOO_LARGE)
-FREE = (RATE_LIMIT, SERVER_ERROR, REFUSED, REDIRECTED, NOT_ALLOWED, NO_QUOTA, EXPIRED)  # for which no server charges
+# For which no server charges
+FREE = (RATE_LIMIT, SERVER_ERROR, REFUSED, REDIRECTED, NOT_ALLOWED, NO_QUOTA, EXPIRED)
 CLOSING = (NOT_ALLOWED, NO_QUOTA, NO_LOGPROBS, REDIRECTED)  # after which a server is asked no more
 
 LARGEST = 8 << 20  # bytes of a body
 DEEPEST = 100  # objects and lists within each other in a body
 LONGEST_TEXT = 100_000  # characters that are kept of a body that is not a JSON object
 OVERLOADED = (429, 503, 529)  # statuses that ask for fewer requests
-TEMPORARY = (409, 425, 500, 502, 503, 504, *range(520, 531))  # statuses that another attempt may not meet
-SNAPSHOT = r"[-@:](v?\d{3,}[\d-]*|latest)"  # what a server may add to the name of a model: date or version
+# Statuses that another attempt may not meet
+TEMPORARY = (409, 425, 500, 502, 503, 504, *range(520, 531))
+# What a server may add to the name of a model: date or version
+SNAPSHOT = r"[-@:](v?\d{3,}[\d-]*|latest)"
 
 
 @dataclass(frozen=True)
@@ -49,7 +64,9 @@ def http_client() -> ModuleType:
     try:
         import httpx2
     except ImportError as error:
-        raise ConfigError("collecting needs a client of HTTP: pip install 'recuse[collect]'") from error
+        raise ConfigError(
+            "collecting needs a client of HTTP: pip install 'recuse[collect]'"
+        ) from error
     return httpx2
 
 
@@ -57,50 +74,72 @@ class Client:
     """A client of the server of one endpoint, which leaves it to others to try again."""
 
     def __init__(self, endpoint: Endpoint, secrets: Secrets) -> None:
-        """Connects only when it is used. ConfigError if the package httpx2 is absent, or certificates cannot be read."""
+        """Connects only when it is used. ConfigError if the package httpx2 is absent, or
+        certificates cannot be read.
+        """
         self.endpoint = endpoint
         self._httpx = httpx = http_client()
         key = secrets.key_of(endpoint)
-        # One timeout holds for all of an attempt. Redirects, which may lead to another host, are not followed.
+        # One timeout holds for all of an attempt. Redirects, which may lead to another host, are
+        # not followed.
         settings = {"timeout": None, "follow_redirects": False}
         settings["headers"] = {} if key is None else {"Authorization": f"Bearer {key}"}
         try:
             settings["verify"] = httpx.create_ssl_context()
             self._completions = httpx.URL(f"{endpoint.address}/chat/completions")
-            # One for each request at once: a shared pool of connections looks at all of these for every request.
+            # One for each request at once: a shared pool of connections looks at all of these for
+            # every request.
             self._clients = [httpx.AsyncClient(**settings) for _ in range(endpoint.concurrency)]
         except OSError as error:
             raise ConfigError(
-                f"the certificates for HTTPS cannot be read ({error.strerror or error}); let the environment variables "
-                "SSL_CERT_FILE and SSL_CERT_DIR name existing ones, or unset them"
+                f"the certificates for HTTPS cannot be read ({error.strerror or error}); let the"
+                " environment variables SSL_CERT_FILE and SSL_CERT_DIR name existing ones, or"
+                " unset them"
             ) from error
         except httpx.InvalidURL as error:
             where = f"collect: {endpoint.name}: base_url"
-            raise ConfigError(f"{where} is '{endpoint.address}'; write it as in http://localhost:8000/v1") from error
+            raise ConfigError(
+                f"{where} is '{endpoint.address}'; write it as in http://localhost:8000/v1"
+            ) from error
         self._turns = cycle(self._clients)
 
     async def send(self, request: Request) -> Reply:
-        """Send a request once, and take what comes within the endpoint's timeout, at most `LARGEST` bytes."""
+        """Send a request once, and take what comes within the endpoint's timeout, at most `LARGEST`
+        bytes.
+        """
         body = json.dumps(request.sent).encode()
         headers = {"Content-Type": "application/json"}
-        return await self.call("POST", self._completions, self.endpoint.timeout, content=body, headers=headers)
+        return await self.call(
+            "POST", self._completions, self.endpoint.timeout, content=body, headers=headers
+        )
 
-    async def call(self, method: str, address: object, seconds: float, largest: int = 0, **content: object) -> Reply:
-        """Call an address; largest: bytes of the body that are taken, if not LARGEST; content: as of httpx2."""
+    async def call(
+        self, method: str, address: object, seconds: float, largest: int = 0, **content: object
+    ) -> Reply:
+        """Call an address; largest: bytes of the body that are taken, if not LARGEST; content: as
+        of httpx2.
+        """
         httpx, largest, body = self._httpx, largest or LARGEST, bytearray()
         try:
-            async with asyncio.timeout(seconds), next(self._turns).stream(method, address, **content) as response:
+            async with (
+                asyncio.timeout(seconds),
+                next(self._turns).stream(method, address, **content) as response,
+            ):
                 async for chunk in response.aiter_bytes():
                     body += chunk
                     if len(body) > largest:
                         problem = TOO_LARGE, f"more than {largest:,} bytes"
-                        return Reply(response.status_code, bytes(body[:largest]), response.headers, problem)
+                        return Reply(
+                            response.status_code, bytes(body[:largest]), response.headers, problem
+                        )
                 return Reply(response.status_code, bytes(body), response.headers)
         except (TimeoutError, httpx.TimeoutException):
             return Reply(problem=(TIMEOUT, f"no whole response in {seconds:g} s"))
         except httpx.HTTPError as error:
             message = f"{type(error).__name__}: {error}"
-            return Reply(problem=(CONNECTION, message), sent=not isinstance(error, httpx.ConnectError))
+            return Reply(
+                problem=(CONNECTION, message), sent=not isinstance(error, httpx.ConnectError)
+            )
 
     async def close(self) -> None:
         """Close the connections."""
@@ -123,7 +162,8 @@ def entry_of(
     seconds: float,
     batch: str | None = None,
 ) -> Entry:
-    """What a reply to a request is worth: an answer, or the reason why it is none. No key of a server is in it.
+    """What a reply to a request is worth: an answer, or the reason why it is none. No key of a
+    server is in it.
 
     The response is in it as it came; its money is by what passed the schema.
     """
@@ -137,7 +177,8 @@ def entry_of(
     elif price is not None and problem is not None and (problem[0] in FREE or not reply.sent):
         money = 0.0
     text = None
-    if response is None and reply.body:  # cut only when the key is out: of one that the cut divides, the start would be left
+    # Cut only when the key is out: of one that the cut divides, the start would be left
+    if response is None and reply.body:
         text = secrets.removed(reply.body.decode("utf-8", "replace"))[:LONGEST_TEXT]
     return Entry(
         key=request.key,
@@ -175,7 +216,8 @@ def _is_too_deep(value: object, left: int = DEEPEST) -> bool:
 
 
 def failure_of(reply: Reply, response: Mapping | None) -> tuple[str, str] | None:
-    """The reason why nothing came, or a status other than 2xx, and a message; None if something came.
+    """The reason why nothing came, or a status other than 2xx, and a message; None if something
+    came.
 
     response: the JSON object in the reply. Some servers say 200 and state an error in it.
     """
@@ -190,7 +232,13 @@ def failure_of(reply: Reply, response: Mapping | None) -> tuple[str, str] | None
         return None
     if status < 400:
         where = reply.headers.get("location", "another address")
-        return REDIRECTED, f"the server redirects to {where}; if that is where to ask, write its address under `base_url`"
+        return (
+            REDIRECTED,
+            (
+                f"the server redirects to {where}; if that is where to ask, write its address under"
+                " `base_url`"
+            ),
+        )
     message = str(error.get("message") or reply.body.decode("utf-8", "replace"))
     return _reason_of(status, error), f"status {status}: {message}"
 
@@ -226,7 +274,11 @@ def _reason_of(status: int, error: Mapping) -> str:
 
 
 def _is_asked(model: str, endpoint: Endpoint) -> bool:
-    """Whether a server's name of a model means that of the endpoint: itself, a snapshot of it, or one that is declared."""
+    """Whether a server's name of a model means that of the endpoint: itself, a snapshot of it, or
+    one that is declared.
+    """
     if model in endpoint.returned:
         return True
-    return re.fullmatch(re.escape(endpoint.model) + f"({SNAPSHOT})?", model, re.IGNORECASE) is not None
+    return (
+        re.fullmatch(re.escape(endpoint.model) + f"({SNAPSHOT})?", model, re.IGNORECASE) is not None
+    )

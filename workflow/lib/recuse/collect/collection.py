@@ -1,4 +1,6 @@
-"""A collection under way: what is left to ask of whom, what came, what it cost, and why it stops."""
+"""A collection under way: what is left to ask of whom, what came, what it cost, and why it
+stops.
+"""
 
 import asyncio
 import time
@@ -16,7 +18,14 @@ from recuse.collect.responses import NO_LOGPROBS
 from recuse.collect.secrets import Secrets
 
 # Why a run ended, from the weakest reason to the strongest.
-DONE, BUDGET, ENDPOINT, AUTH, DISK, BY_USER = "done", "budget", "endpoint", "auth", "disk", "interrupted"
+DONE, BUDGET, ENDPOINT, AUTH, DISK, BY_USER = (
+    "done",
+    "budget",
+    "endpoint",
+    "auth",
+    "disk",
+    "interrupted",
+)
 STRENGTH = (DONE, BUDGET, ENDPOINT, AUTH, DISK, BY_USER)
 GIVEN_UP = 10  # requests in a row that got no answer, after which an endpoint is asked no more
 
@@ -25,7 +34,9 @@ Follow = Callable[[Request, Mapping], Request | None]
 
 @dataclass
 class Outcome:
-    """What a run did so far. Requests count once if they are the same; a repair is a further one."""
+    """What a run did so far. Requests count once if they are the same; a repair is a further
+    one.
+    """
 
     total: int = 0  # requests of the plan
     before: int = 0  # of these, answered in earlier runs
@@ -86,14 +97,17 @@ class Desk:
         self.client: Client | None = None  # of a desk that has something to ask
         self.pace = Pace(endpoint)
         self.queue: deque[Request] = deque()
-        self.later: list[tuple[float, int, int, Request]] = []  # heap of (time, order, attempt, request) to be asked again
+        # Heap of (time, order, attempt, request) to be asked again
+        self.later: list[tuple[float, int, int, Request]] = []
         self.stopped = False
         self.given_up = 0  # requests in a row
         self.busy = False  # whether batches of it are under way, or about to be
 
 
 class Collection:
-    """The state of a run: `desks` by endpoint, `purse`, `outcome`; `stopping` is set when no more is to be asked."""
+    """The state of a run: `desks` by endpoint, `purse`, `outcome`; `stopping` is set when no more
+    is to be asked.
+    """
 
     def __init__(
         self,
@@ -105,11 +119,18 @@ class Collection:
         progress: Callable[[Outcome], None] | None,
         environment: Mapping[str, str],
     ) -> None:
-        """Find what is missing. ConfigError if it cannot be asked: no key, no client, or no price for a budget."""
+        """Find what is missing. ConfigError if it cannot be asked: no key, no client, or no price
+        for a budget.
+        """
         self.ledger, self.follow = ledger, follow
-        self.outcome, self.purse = Outcome(), Purse(budget, ledger.spent)  # for this plan or another
+        # For this plan or another
+        self.outcome, self.purse = Outcome(), Purse(budget, ledger.spent)
         self.desks: list[Desk] = []
-        self.stopping, self.changed, self.unsynced = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        self.stopping, self.changed, self.unsynced = (
+            asyncio.Event(),
+            asyncio.Event(),
+            asyncio.Event(),
+        )
         self._progress = progress or (lambda outcome: None)
         self._clock = time.monotonic()
         self._keys: set[str] = set()
@@ -120,10 +141,13 @@ class Collection:
         for desk in busy:
             desk.client, desk.busy = Client(desk.endpoint, self.secrets), desk.endpoint.batch
         of_batches = (ledger.open_in(batch).values() for batch in ledger.batches.values())
-        self.purse.reserved = sum(money or 0.0 for each in of_batches for money in each)  # also for another plan
+        # Also for another plan
+        self.purse.reserved = sum(money or 0.0 for each in of_batches for money in each)
 
     def _take(self, request: Request | None, *, first: bool) -> None:
-        """Take a request of the plan, and what follows from its answer; what is not answered is queued, `first` or last."""
+        """Take a request of the plan, and what follows from its answer; what is not answered is
+        queued, `first` or last.
+        """
         while request is not None and request.key not in self._keys:
             self._keys.add(request.key)
             self.outcome.total += 1
@@ -143,20 +167,30 @@ class Collection:
         return self.desks[-1]
 
     def worst(self, request: Request) -> float:
-        """The most that one attempt may cost; ConfigError if there is a budget and no limit to that. Without a budget, 0."""
+        """The most that one attempt may cost; ConfigError if there is a budget and no limit to
+        that. Without a budget, 0.
+        """
         if self.purse.budget is None:
             return 0.0
         worst = worst_cost(request)
         if worst is None:
             model = request.endpoint.model
-            what = f"a price for {model} (under `prices:`, a YAML file with `{model}: {{input: 2, output: 8}}` or the like)"
+            what = (
+                f"a price for {model} (under `prices:`, a YAML file with `{model}: {{input: 2,"
+                " output: 8}` or the like)"
+            )
             if request.endpoint.price is not None:
                 what = "the longest answer (`max_tokens`)"
-            raise ConfigError(f"collect: {request.endpoint.name}: a budget needs {what}; write it, or leave the budget out")
+            raise ConfigError(
+                f"collect: {request.endpoint.name}: a budget needs {what}; write it, or leave the"
+                " budget out"
+            )
         return worst
 
     def record(self, desk: Desk, attempts: Iterable[tuple[Request, Entry, float]]) -> bool:
-        """Store attempts, each with what was reserved for it, at once; queue what follows from the answers. False: no room."""
+        """Store attempts, each with what was reserved for it, at once; queue what follows from the
+        answers. False: no room.
+        """
         attempts = list(attempts)
         if not self.store([entry for _, entry, _ in attempts]):
             return False
@@ -197,11 +231,16 @@ class Collection:
         sentences = {
             NOT_ALLOWED: f"the server does not accept {key}; set it to a valid key, and run again",
             NO_QUOTA: f"no quota is left for {key}; add some, and run again ({problem})",
-            NO_LOGPROBS: "the server gives no log probabilities; choose another mode for this judge, or another server",
+            NO_LOGPROBS: (
+                "the server gives no log probabilities; choose another mode for this judge, or"
+                " another server"
+            ),
         }
         if endpoint.key is None:
             named = "write under `key:` the name of the environment variable that holds it"
             sentences[NOT_ALLOWED] = f"the server requires a key; {named} ({problem})"
         sentence = sentences.get(reason, problem)
         where = f"{endpoint.name}: {endpoint.model} at {endpoint.address}"
-        self.outcome.stop(AUTH if reason in (NOT_ALLOWED, NO_QUOTA) else ENDPOINT, f"{where}: {sentence}")
+        self.outcome.stop(
+            AUTH if reason in (NOT_ALLOWED, NO_QUOTA) else ENDPOINT, f"{where}: {sentence}"
+        )

@@ -13,21 +13,40 @@ from recuse.inputs import in_folder, inputs_in
 def add_commands(command: Callable) -> None:
     """Add `collect`; command: adds one, and returns its parser."""
     words = (
-        "Ask judges what a study's `collect` describes. Every response is kept in a ledger; what it holds is not asked again."
+        "Ask judges what a study's `collect` describes. Every response is kept in a ledger; what it"
+        " holds is not asked again."
     )
-    collect = command("collect", run_collect, "ask judges for ratings or verdicts", words, "recuse collect plan.yaml --dry-run")
-    collect.add_argument("config", metavar="plan.yaml", help="YAML file with a study that has `collect`")
-    collect.add_argument("--study", help="the study; default: the only one in the file that asks judges")
-    collect.add_argument(
-        "--budget", help="most money for all of it, in that of the price file, or `unlimited`; default: the plan's"
+    collect = command(
+        "collect",
+        run_collect,
+        "ask judges for ratings or verdicts",
+        words,
+        "recuse collect plan.yaml --dry-run",
     )
     collect.add_argument(
-        "--dry-run", action="store_true", help="say what it would ask and cost, print the first request, and ask nothing"
+        "config", metavar="plan.yaml", help="YAML file with a study that has `collect`"
+    )
+    collect.add_argument(
+        "--study", help="the study; default: the only one in the file that asks judges"
+    )
+    collect.add_argument(
+        "--budget",
+        help=(
+            "most money for all of it, in that of the price file, or `unlimited`; default: the"
+            " plan's"
+        ),
+    )
+    collect.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="say what it would ask and cost, print the first request, and ask nothing",
     )
 
 
 def run_collect(arguments: Namespace) -> None:
-    """Ask what the ledger of a study has no answer to, and say what it then holds; with --dry-run, what that would cost."""
+    """Ask what the ledger of a study has no answer to, and say what it then holds; with --dry-run,
+    what that would cost.
+    """
     from recuse.collect.dry_run import page_before
     from recuse.collect.inputs import read_plan, stopping_rule
     from recuse.collect.study import UNLIMITED, Collected, ask
@@ -37,13 +56,20 @@ def run_collect(arguments: Namespace) -> None:
 
     config = load(arguments.config)
     added = read(Path(arguments.config))
-    studies = [name for part in (RATED, COMPARED) for name, entry in added.get(part, {}).items() if "collect" in entry]
+    studies = [
+        name
+        for part in (RATED, COMPARED)
+        for name, entry in added.get(part, {}).items()
+        if "collect" in entry
+    ]
     if arguments.study is not None:
         check_known("--study", [arguments.study], studies, "the studies that ask judges")
         studies = [arguments.study]
     if len(studies) != 1:
         named = (
-            f"has {', '.join(studies)}; name one by --study" if studies else "has no study with `collect`; see docs/collect.md"
+            f"has {', '.join(studies)}; name one by --study"
+            if studies
+            else "has no study with `collect`; see docs/collect.md"
         )
         raise ConfigError(f"{arguments.config}: {named}")
     budget = arguments.budget
@@ -51,20 +77,35 @@ def run_collect(arguments: Namespace) -> None:
         try:
             budget = float(budget)
         except ValueError:
-            raise ConfigError(f"--budget: found {budget}; write an amount of money, or {UNLIMITED}") from None
+            raise ConfigError(
+                f"--budget: found {budget}; write an amount of money, or {UNLIMITED}"
+            ) from None
     (inputs,) = inputs_in(config, added, studies[0], compared=True)
     with in_folder(inputs):
         plan = read_plan(config, inputs.study)
         if arguments.dry_run:
             settings, level = inputs.settings, config["confidence"]
             humans = "references" in settings["import"]
-            of_study = {"families": settings.get("families", {}), "human_scores": humans, "confidence": level}
-            write_page(page_before(Collected.in_ledger(plan), **of_study, power=config["inference"]["power"]["power"]))
+            of_study = {
+                "families": settings.get("families", {}),
+                "human_scores": humans,
+                "confidence": level,
+            }
+            write_page(
+                page_before(
+                    Collected.in_ledger(plan),
+                    **of_study,
+                    power=config["inference"]["power"]["power"],
+                )
+            )
             return
         for part, outcome in ask(plan, budget=budget, enough=stopping_rule(config, inputs.study)):
             write_page(f"{of_run(part, outcome)}\n")
         counts = Collected.in_ledger(plan).counts()
         write_page(f"{of_counts(counts)}\n")
         if not any(row["ratings"] for row in counts):
-            raise CollectError(f"{plan.ledger}: no reply could be read; look at them, and change `mode` or `wordings`")
+            raise CollectError(
+                f"{plan.ledger}: no reply could be read; look at them, and change `mode` or"
+                " `wordings`"
+            )
     write_page(f"Next: recuse check {arguments.config}; recuse run {arguments.config}\n")

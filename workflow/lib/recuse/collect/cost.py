@@ -9,13 +9,15 @@ from recuse.collect.ledger import Entry
 from recuse.collect.requests import LENGTHS, Price, Request
 
 CHARACTERS_PER_TOKEN = 4.0  # of English prose
-FEWEST_CHARACTERS = 2.0  # per token, at worst: of prose in any language and of code, if not of long tables of digits
+# Per token, at worst: of prose in any language and of code, if not of long tables of digits
+FEWEST_CHARACTERS = 2.0
 PER_MESSAGE = 8  # tokens that mark a message and its role
 MILLION = 1e6
 
 
 def characters(asked: Mapping) -> int:
-    """The length of what a model reads of a request's identity: messages and the schema of the answer.
+    """The length of what a model reads of a request's identity: messages and the schema of the
+    answer.
 
     Counted in bytes of UTF-8, of which a token has about as many in all scripts, unlike letters.
     """
@@ -32,18 +34,26 @@ def tokens_in(request: Request, characters_per_token: float = CHARACTERS_PER_TOK
 
 
 def most_out(request: Request) -> int | None:
-    """The most tokens that the answer may have, by the first of LENGTHS that is there; None: no limit."""
-    return next((request.body[name] for name in LENGTHS if request.body.get(name) is not None), None)
+    """The most tokens that the answer may have, by the first of LENGTHS that is there; None: no
+    limit.
+    """
+    return next(
+        (request.body[name] for name in LENGTHS if request.body.get(name) is not None), None
+    )
 
 
 def cost(price: Price, tokens_in: float, tokens_out: float, batch: bool = False) -> float:
-    """Money for tokens: (in × price of input + out × price of output) / 10⁶, times the share that a batch costs."""
+    """Money for tokens: (in × price of input + out × price of output) / 10⁶, times the share that a
+    batch costs.
+    """
     whole = (tokens_in * price.input + tokens_out * price.output) / MILLION
     return whole * price.batch if batch else whole
 
 
 def worst_cost(request: Request) -> float | None:
-    """The most that one attempt may cost; None if the price, or the length of the answer, has no limit."""
+    """The most that one attempt may cost; None if the price, or the length of the answer, has no
+    limit.
+    """
     price, out = request.endpoint.price, most_out(request)
     if price is None or out is None:
         return None
@@ -51,10 +61,11 @@ def worst_cost(request: Request) -> float | None:
 
 
 def characters_per_token(entries: Iterable[Entry]) -> dict[tuple[str, bool], float]:
-    """The ratio for each judge of a ledger, over all its prompts whose tokens the server counted, apart for those that rate.
+    """The ratio for each judge of a ledger, over all its prompts whose tokens the server counted,
+    apart for those that rate.
 
-    It is that of `tokens_in`: characters / (tokens − eight a message). Short prompts, as for answers, have relatively more of
-    the marks that servers add.
+    It is that of `tokens_in`: characters / (tokens − eight a message). Short prompts, as for
+    answers, have relatively more of the marks that servers add.
     """
     lengths, tokens = Counter(), Counter()
     for entry in entries:
@@ -62,4 +73,8 @@ def characters_per_token(entries: Iterable[Entry]) -> dict[tuple[str, bool], flo
             kind = entry.judge, bool(entry.asked["rubric"])
             lengths[kind] += characters(entry.asked)
             tokens[kind] += entry.usage.prompt_tokens - PER_MESSAGE * len(entry.asked["messages"])
-    return {kind: lengths[kind] / tokens[kind] for kind in lengths if lengths[kind] > 0 and tokens[kind] > 0}
+    return {
+        kind: lengths[kind] / tokens[kind]
+        for kind in lengths
+        if lengths[kind] > 0 and tokens[kind] > 0
+    }

@@ -1,4 +1,6 @@
-"""Which judges rate which answers, and in what order prompts are asked: fixed by a seed before any answer is seen."""
+"""Which judges rate which answers, and in what order prompts are asked: fixed by a seed before any
+answer is seen.
+"""
 
 import hashlib
 import math
@@ -15,12 +17,15 @@ from recuse.base.errors import ConfigError
 WHERE = "config: collect: design"
 
 
-def in_order(prompts: Sequence[str], seed: int, strata: Mapping[str, str] = MappingProxyType({})) -> list[str]:
-    """The prompts in a random order in which the first n, for any n, have about the shares of the strata in all.
+def in_order(
+    prompts: Sequence[str], seed: int, strata: Mapping[str, str] = MappingProxyType({})
+) -> list[str]:
+    """The prompts in a random order in which the first n, for any n, have about the shares of the
+    strata in all.
 
-    The order depends on the seed and the names alone, not on the order of `prompts`: the k-th of a stratum of m prompts comes
-    at (k - 1 + u) / m, with u drawn once for each stratum, so that also a small stratum is among the first as often as its
-    share.
+    The order depends on the seed and the names alone, not on the order of `prompts`: the k-th of a
+    stratum of m prompts comes at (k - 1 + u) / m, with u drawn once for each stratum, so that also
+    a small stratum is among the first as often as its share.
     """
 
     def drawn(prompt: str) -> bytes:
@@ -46,35 +51,43 @@ def assigned(
 ) -> set[tuple[str, str, str]]:
     """The judge, prompt and model of every rating, if so many judges rate each answer.
 
-    With k judges of each answer, a judge that is a model rates all answers of its own, and each answer goes to the judges with
-    the fewest ratings so far in the stratum, then of the model, then together with the judges that already rate the answer. In
-    a stratum, all judges then have the same number of ratings, or one more, unless own answers alone are more than an equal
-    share (k models < judges). The order of names makes no difference; another prompt changes which judges rate the others, so
-    that all waves of a plan are dealt at once. Raises ConfigError about a number of judges that there are not, and about one
-    judge an answer where that would be its own model's.
+    With k judges of each answer, a judge that is a model rates all answers of its own, and each
+    answer goes to the judges with the fewest ratings so far in the stratum, then of the model, then
+    together with the judges that already rate the answer. In a stratum, all judges then have the
+    same number of ratings, or one more, unless own answers alone are more than an equal share (k
+    models < judges). The order of names makes no difference; another prompt changes which judges
+    rate the others, so that all waves of a plan are dealt at once. Raises ConfigError about a
+    number of judges that there are not, and about one judge an answer where that would be its own
+    model's.
     """
     models, judges = sorted(set(models)), sorted(set(judges))
     if number == len(judges):
         return set(product(judges, prompts, models))
     if not 1 <= number <= len(judges):
-        raise ConfigError(f"{WHERE}: found {number} judges of each answer of {len(judges)} judges; write 1 to {len(judges)}")
+        raise ConfigError(
+            f"{WHERE}: found {number} judges of each answer of {len(judges)} judges; write 1 to"
+            f" {len(judges)}"
+        )
     own = [model for model in models if model in judges]
     if number == 1 and own:
         raise ConfigError(
-            f"{WHERE}: judges_per_answer: 1 leaves the answers of a model that judges to itself alone, where a self-bias and a "
-            "good answer look the same; write 2 or more"
+            f"{WHERE}: judges_per_answer: 1 leaves the answers of a model that judges to itself"
+            " alone, where a self-bias and a good answer look the same; write 2 or more"
         )
     luck_of_prompt = np.random.default_rng(seed)
-    of_model, together = Counter(), Counter()  # ratings by judge and model; answers by two judges that rate them
+    # Ratings by judge and model; answers by two judges that rate them
+    of_model, together = Counter(), Counter()
     ratings = set()
     ordered = in_order(prompts, seed, strata)
     for name in sorted({strata.get(prompt, "") for prompt in ordered}):
-        load = Counter()  # ratings of each judge in the stratum, with those of its own answers to this prompt
+        # Ratings of each judge in the stratum, with those of its own answers to this prompt
+        load = Counter()
         stratum = [prompt for prompt in ordered if strata.get(prompt, "") == name]
         for turn, prompt in enumerate(stratum):
             luck = dict(zip(judges, luck_of_prompt.permutation(len(judges)), strict=True))
             load.update(own)
-            ahead = set(own) if turn == len(stratum) - 1 else set()  # own answers to the last prompt that are still to come
+            # Own answers to the last prompt that are still to come
+            ahead = set(own) if turn == len(stratum) - 1 else set()
             for step in range(len(models)):
                 model = models[(turn + step) % len(models)]
                 raters = [model] if model in own else []
@@ -84,7 +97,13 @@ def assigned(
                     for judge in judges:
                         if judge not in raters:
                             shared = sum(together[judge, rater] for rater in raters)
-                            rank = load[judge], judge not in ahead, of_model[judge, model], shared, luck[judge]
+                            rank = (
+                                load[judge],
+                                judge not in ahead,
+                                of_model[judge, model],
+                                shared,
+                                luck[judge],
+                            )
                             ranked.append((rank, judge))
                     _, judge = min(ranked)
                     load[judge] += 1
@@ -104,9 +123,11 @@ def waves(
     seed: int,
     strata: Mapping[str, str] = MappingProxyType({}),
 ) -> list[list[str]]:
-    """Prompts in the waves in which a design that may stop early asks them: `first`, then enough for `growth` times as many.
+    """Prompts in the waves in which a design that may stop early asks them: `first`, then enough
+    for `growth` times as many.
 
-    The waves end with `most` prompts, which is fixed beforehand; 1 <= first <= most, and growth is above 1.
+    The waves end with `most` prompts, which is fixed beforehand; 1 <= first <= most, and growth is
+    above 1.
     """
     ordered = in_order(prompts, seed, strata)
     ends = [0, first]

@@ -11,8 +11,11 @@ ABSENT = 200  # words of an answer that is not written yet, for the estimate
 SELF_BIAS = 0.03  # of the scale
 
 
-def page_before(collected: Collected, *, families: Mapping, human_scores: bool, power: float, confidence: float) -> str:
-    """What a plan would ask and cost, the first request and, of ratings, how many prompts would show a self-bias.
+def page_before(
+    collected: Collected, *, families: Mapping, human_scores: bool, power: float, confidence: float
+) -> str:
+    """What a plan would ask and cost, the first request and, of ratings, how many prompts would
+    show a self-bias.
 
     Answers that are not written yet stand as texts of usual length. families: family -> models.
     """
@@ -25,12 +28,24 @@ def page_before(collected: Collected, *, families: Mapping, human_scores: bool, 
     known = [entries[request.key] for request in every if request.key in entries]
     notes = merged_in_words(plan, requests, answers)
     if plan.kind == RATINGS:
-        ratings = {(each.about["judge"], each.about["prompt"], each.about["model"]) for each in requests}
+        ratings = {
+            (each.about["judge"], each.about["prompt"], each.about["model"]) for each in requests
+        }
         of_models = {model: family for family, models in families.items() for model in models}
         raters = 1 if human_scores else None
-        size = planned(published(), ratings, of_models, dimensions=len(plan.dimensions), raters=raters)
-        sought = {"self_bias": plan.settings.get("self_bias", SELF_BIAS), "power": power, "confidence": confidence}
+        size = planned(
+            published(), ratings, of_models, dimensions=len(plan.dimensions), raters=raters
+        )
+        sought = {
+            "self_bias": plan.settings.get("self_bias", SELF_BIAS),
+            "power": power,
+            "confidence": confidence,
+        }
         per_prompt = len(requests) / len(plan.prompts)
-        rows = requests_for(size, per_prompt=per_prompt, human_scores=human_scores, **sought) if size else []
+        rows = (
+            requests_for(size, per_prompt=per_prompt, human_scores=human_scores, **sought)
+            if size
+            else []
+        )
         notes += in_words(rows, size, **sought)
     return page(estimates(every, known), requests[0], spent=entries.spent, notes=notes)

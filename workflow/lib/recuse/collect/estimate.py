@@ -1,4 +1,6 @@
-"""What a collection will take, before anything is paid: requests, tokens, money and time, from the plan and its ledger."""
+"""What a collection will take, before anything is paid: requests, tokens, money and time, from the
+plan and its ledger.
+"""
 
 import os
 from collections import defaultdict
@@ -8,12 +10,20 @@ from statistics import fmean
 
 from recuse.base.log import duration
 from recuse.base.words import counted, enumerated, visible
-from recuse.collect.cost import CHARACTERS_PER_TOKEN, characters_per_token, cost, most_out, tokens_in, worst_cost
+from recuse.collect.cost import (
+    CHARACTERS_PER_TOKEN,
+    characters_per_token,
+    cost,
+    most_out,
+    tokens_in,
+    worst_cost,
+)
 from recuse.collect.ledger import Entry
 from recuse.collect.requests import LOGPROBS, NUMBER, SCHEMA, Endpoint, Request
 from recuse.collect.secrets import Secrets
 
-# Where the ledger has no answer like it: tokens of an answer, of a rating in each mode, and seconds of a response.
+# Where the ledger has no answer like it: tokens of an answer, of a rating in each mode, and seconds
+# of a response.
 ANSWER = 400
 RATING = {SCHEMA: 15, NUMBER: 5, LOGPROBS: 1}
 SECONDS, TOKENS_PER_SECOND = 1.0, 50.0
@@ -24,7 +34,9 @@ NAMED = 3  # judges in a sentence
 
 @dataclass(frozen=True)
 class Estimate:
-    """What one judge, or all of them, will take; tokens, money and time are of what is left to ask."""
+    """What one judge, or all of them, will take; tokens, money and time are of what is left to
+    ask.
+    """
 
     judge: str
     requests: int  # that differ
@@ -32,7 +44,8 @@ class Estimate:
     tokens_in: float
     tokens_out: float
     money: float | None  # expected; None: the price is not known
-    most: float | None  # that one attempt of each may cost; None: not known, or an answer may have any length
+    # That one attempt of each may cost; None: not known, or an answer may have any length
+    most: float | None
     minutes: float | None  # None: a batch, which may take a day
     learnt: bool  # whether all rests on answers in the ledger, not on defaults
 
@@ -43,14 +56,18 @@ class Estimate:
 
 
 def estimates(requests: Iterable[Request], answers: Iterable[Entry]) -> list[Estimate]:
-    """Estimate what each judge will take, in the order of the plan; answers: those to requests of it in the ledger.
+    """Estimate what each judge will take, in the order of the plan; answers: those to requests of
+    it in the ledger.
 
-    Tokens of prompts are characters over the characters per token of the judge's answers so far, else CHARACTERS_PER_TOKEN;
-    those of answers are the mean of the judge's so far in the same mode with as many criteria, else ANSWER or RATING for each
-    criterion, and no more than the request allows. Minutes are the longest of requests / requests per minute, tokens / tokens
-    per minute, and requests × seconds of a response / concurrency. Repairs and further attempts are not counted.
+    Tokens of prompts are characters over the characters per token of the judge's answers so far,
+    else CHARACTERS_PER_TOKEN; those of answers are the mean of the judge's so far in the same mode
+    with as many criteria, else ANSWER or RATING for each criterion, and no more than the request
+    allows. Minutes are the longest of requests / requests per minute, tokens / tokens per minute,
+    and requests × seconds of a response / concurrency. Repairs and further attempts are not
+    counted.
     """
-    by_endpoint: dict[Endpoint, dict[str, Request]] = defaultdict(dict)  # a writer and a judge may have one name
+    # A writer and a judge may have one name
+    by_endpoint: dict[Endpoint, dict[str, Request]] = defaultdict(dict)
     for request in requests:
         by_endpoint[request.endpoint][request.key] = request
 
@@ -71,7 +88,9 @@ def estimates(requests: Iterable[Request], answers: Iterable[Entry]) -> list[Est
         into = out = wait = 0.0
         for request in left:
             kind = endpoint.name, request.mode, len(request.criteria)
-            into += tokens_in(request, ratio.get((endpoint.name, bool(request.criteria)), CHARACTERS_PER_TOKEN))
+            into += tokens_in(
+                request, ratio.get((endpoint.name, bool(request.criteria)), CHARACTERS_PER_TOKEN)
+            )
             usual = RATING[request.mode] * len(request.criteria) or ANSWER
             written = min(fmean(tokens[kind] or [usual]), most_out(request) or usual)
             out += written
@@ -84,10 +103,16 @@ def estimates(requests: Iterable[Request], answers: Iterable[Entry]) -> list[Est
                 answered=len(asked) - len(left),
                 tokens_in=into,
                 tokens_out=out,
-                money=None if endpoint.price is None else cost(endpoint.price, into, out, endpoint.batch),
+                money=(
+                    None
+                    if endpoint.price is None
+                    else cost(endpoint.price, into, out, endpoint.batch)
+                ),
                 most=None if None in worst else sum(worst),
                 minutes=_minutes(endpoint, len(left), into + out, wait),
-                learnt=all(tokens[endpoint.name, request.mode, len(request.criteria)] for request in left),
+                learnt=all(
+                    tokens[endpoint.name, request.mode, len(request.criteria)] for request in left
+                ),
             )
         )
     return found
@@ -112,22 +137,38 @@ def total(of_judges: Sequence[Estimate], name: str = "all") -> Estimate:
     return Estimate(name, **sums, learnt=all(each.learnt for each in of_judges))
 
 
-def page(of_judges: Sequence[Estimate], request: Request, *, spent: float = 0.0, notes: Iterable[str] = ()) -> str:
+def page(
+    of_judges: Sequence[Estimate],
+    request: Request,
+    *,
+    spent: float = 0.0,
+    notes: Iterable[str] = (),
+) -> str:
     """What the collection will take, in LINES lines.
 
-    request: one that is shown, as far as there is room. spent: money for all attempts in the ledger so far. notes: lines that
-    follow the table.
+    request: one that is shown, as far as there is room. spent: money for all attempts in the ledger
+    so far. notes: lines that follow the table.
     """
     whole, rest = total(of_judges), of_judges[ROWS - 1 :]
-    rows = [*of_judges[: ROWS - 1], total(rest, f"{len(rest)} more")] if len(rest) > 1 else [*of_judges]
+    rows = (
+        [*of_judges[: ROWS - 1], total(rest, f"{len(rest)} more")]
+        if len(rest) > 1
+        else [*of_judges]
+    )
     lines = [_headline(whole), "", *_table([*rows, whole] if len(rows) > 1 else rows), ""]
-    lines.append("Money is in units of the price file (–: not known); `most`: one attempt of each, with the longest answer.")
+    lines.append(
+        "Money is in units of the price file (–: not known); `most`: one attempt of each, with the"
+        " longest answer."
+    )
     if spent:
         lines.append(f"Spent so far, by the ledger: {_money(spent)} units.")
     guessed = [visible(each.judge) for each in of_judges if each.left and not each.learnt]
     if guessed:
         judges = enumerated(guessed, NAMED)
-        lines.append(f"Tokens of {judges} are guesses, too low for models that think; try `design: {{prompts: 3}}` first.")
+        lines.append(
+            f"Tokens of {judges} are guesses, too low for models that think; try `design:"
+            " {prompts: 3}` first."
+        )
     lines += [*notes, ""]
     shown = _as_sent(request)
     room = max(2, LINES - len(lines))
@@ -140,7 +181,11 @@ def _headline(whole: Estimate) -> str:
     if not whole.left:
         return f"Nothing is left to ask: {counted(whole.requests, 'request')}, all answered."
     money = "an unknown sum" if whole.money is None else f"about {_money(whole.money)} units"
-    time = "up to a day for batches" if whole.minutes is None else f"about {duration(60 * whole.minutes)}"
+    time = (
+        "up to a day for batches"
+        if whole.minutes is None
+        else f"about {duration(60 * whole.minutes)}"
+    )
     return f"{counted(whole.left, 'request')} to ask, {money}, {time}."
 
 
@@ -148,7 +193,13 @@ def _table(rows: Sequence[Estimate]) -> list[str]:
     """The rows, in columns of equal width."""
     import pandas as pd
 
-    table = pd.DataFrame(map(vars, rows)).set_index("judge").drop(columns="learnt").rename(index=visible).astype(float)
+    table = (
+        pd.DataFrame(map(vars, rows))
+        .set_index("judge")
+        .drop(columns="learnt")
+        .rename(index=visible)
+        .astype(float)
+    )
     table.insert(2, "left", table["requests"] - table["answered"])
     table.columns = table.columns.str.replace("_", " ")
     formatters = dict.fromkeys(table.columns, "{:,.0f}".format)
@@ -163,7 +214,9 @@ def _money(value: float) -> str:
 
 
 def _as_sent(request: Request) -> list[str]:
-    """The lines of a request, with the name of the variable in place of its key, should a prompt quote that."""
+    """The lines of a request, with the name of the variable in place of its key, should a prompt
+    quote that.
+    """
     endpoint = request.endpoint
     about = ", ".join(f"{name} {value}" for name, value in request.about.items())
     lines = [f"The first request, to {endpoint.model} at {endpoint.address}, about {about}:"]

@@ -1,4 +1,6 @@
-"""A study that asks judges, as a study that imports what they answered: every later step is that of an import."""
+"""A study that asks judges, as a study that imports what they answered: every later step is that of
+an import.
+"""
 
 from collections.abc import Mapping
 
@@ -12,16 +14,19 @@ from recuse.data.registry import COMPARED, RATED, finest_step
 
 
 def with_imports(settings: Mapping) -> dict:
-    """The configuration in which every study with `collect` has its `import` and, of ratings, its `scales`.
+    """The configuration in which every study with `collect` has its `import` and, of ratings, its
+    `scales`.
 
-    What the user wrote under these keys stays. ConfigError about invalid settings under `collect`, and about a criterion or
-    wording that does not exist.
+    What the user wrote under these keys stays. ConfigError about invalid settings under `collect`,
+    and about a criterion or wording that does not exist.
     """
     changed = dict(settings)
     for section in (RATED, COMPARED):
         studies = settings.get(section)
         if isinstance(studies, Mapping) and any(_collects(study) for study in studies.values()):
-            changed[section] = {name: _with_import(section, name, study) for name, study in studies.items()}
+            changed[section] = {
+                name: _with_import(section, name, study) for name, study in studies.items()
+            }
     return changed
 
 
@@ -60,12 +65,18 @@ def _scales(collect: Mapping) -> dict[str, list[int]]:
     declared = collect.get("criteria", {})
     names = collect.get("rubrics", [*declared] if declared else [*dimensions()])
     scales: dict[str, list[int]] = {}
-    for wording in (wording_of("ratings", each, collect.get("templates", {})) for each in collect.get("wordings", [PLAIN])):
+    for wording in (
+        wording_of("ratings", each, collect.get("templates", {}))
+        for each in collect.get("wordings", [PLAIN])
+    ):
         for name in names:
             scale = scale_of(criterion_of(name, wording, declared))
             if scales.setdefault(name, scale) != scale:
                 first = collect["wordings"][0]
                 ends = [f"from {low} to {high}" for low, high in (scales[name], scale)]
                 both = f"{name} is rated {ends[0]} in {first} and {ends[1]} in {wording.name}"
-                raise ConfigError(f"collect: wordings: {both}; write wordings with the same labels, or a study for each")
+                raise ConfigError(
+                    f"collect: wordings: {both}; write wordings with the same labels, or a study"
+                    " for each"
+                )
     return scales

@@ -1,4 +1,6 @@
-"""From a study that asks judges to its plan, and to what was collected as inputs of the later steps."""
+"""From a study that asks judges to its plan, and to what was collected as inputs of the later
+steps.
+"""
 
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stderr
@@ -26,14 +28,17 @@ def read_plan(config: Mapping, study: str) -> Plan:
 
 
 def stopping_rule(config: Mapping, study: str) -> Callable[[Collected], bool] | None:
-    """Whether what was collected gives intervals as narrow as the plan of a study wants; None if it says nothing of that."""
+    """Whether what was collected gives intervals as narrow as the plan of a study wants; None if it
+    says nothing of that.
+    """
     width = settings_of(config, study)["collect"].get("design", {}).get("width")
     if width is None:
         return None
 
     def enough_collected(collected: Collected) -> bool:
         (inputs,) = inputs_in(config, {}, study, compared=True)
-        with redirect_stderr(StringIO()), in_folder(inputs) as folder:  # `check` says what it has to say of these ratings
+        # `check` says what it has to say of these ratings
+        with redirect_stderr(StringIO()), in_folder(inputs) as folder:
             inputs = _with_answers(inputs, collected, folder)
             return enough(tables_of(inputs, folder), width, confidence=config["confidence"])
 
@@ -41,8 +46,12 @@ def stopping_rule(config: Mapping, study: str) -> Callable[[Collected], bool] | 
 
 
 def collected(inputs: Inputs, folder: str) -> Inputs:
-    """The inputs, with what the workflow would import from the answers in the ledger, now in `folder`."""
-    return _with_answers(inputs, Collected.in_ledger(read_plan(inputs.config, inputs.study)), folder)
+    """The inputs, with what the workflow would import from the answers in the ledger, now in
+    `folder`.
+    """
+    return _with_answers(
+        inputs, Collected.in_ledger(read_plan(inputs.config, inputs.study)), folder
+    )
 
 
 def _with_answers(inputs: Inputs, answers: Collected, folder: str) -> Inputs:

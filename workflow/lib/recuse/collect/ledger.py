@@ -1,4 +1,6 @@
-"""The ledger of a collection: a file to which every attempt of a request adds a line, and from which nothing is taken."""
+"""The ledger of a collection: a file to which every attempt of a request adds a line, and from
+which nothing is taken.
+"""
 
 import json
 import os
@@ -25,7 +27,9 @@ SEEN = "results/{study}/raw/ledger.json"  # digests of a ledger as the last job 
 
 @dataclass(frozen=True)
 class Entry:
-    """An attempt to have a request answered, and what came of it. Fields that do not apply are None."""
+    """An attempt to have a request answered, and what came of it. Fields that do not apply are
+    None.
+    """
 
     key: str  # of the request
     judge: str
@@ -94,7 +98,9 @@ class _Attempt(Part):
 
 
 class _Step(Part):
-    """What a line about a step of a batch must have; the first step has a judge, a time and keys."""
+    """What a line about a step of a batch must have; the first step has a judge, a time and
+    keys.
+    """
 
     file: Text
     server: Text | None = None
@@ -110,9 +116,11 @@ def ledger_of(study: str, collect: Mapping) -> str:
 
 
 def ledger_found(config: Mapping, study: str) -> str:
-    """SHA-256 of the ledger of a study that asks judges, as the last job that added to it found it; other changes count.
+    """SHA-256 of the ledger of a study that asks judges, as the last job that added to it found it;
+    other changes count.
 
-    So the answers that a job adds are not a reason to do it again, and those that `recuse collect` adds are.
+    So the answers that a job adds are not a reason to do it again, and those that `recuse collect`
+    adds are.
     """
     now = sha256_of(ledger_of(study, settings_of(config, study)["collect"]))
     with suppress(FileNotFoundError, ValueError, LookupError, TypeError):
@@ -123,23 +131,29 @@ def ledger_found(config: Mapping, study: str) -> str:
 
 
 def line_of(record: Entry | Mapping) -> bytes:
-    """The line of an entry, or of a step of a batch. It is ASCII, as a text that a model wrote need not be valid UTF-8."""
+    """The line of an entry, or of a step of a batch. It is ASCII, as a text that a model wrote need
+    not be valid UTF-8.
+    """
     values = vars(record) if isinstance(record, Entry) else record
     return (json.dumps({"recuse": VERSION, **values}, default=dict) + "\n").encode()
 
 
 def read(path: str | Path) -> Iterator[Entry]:
-    """Yield the entries of a ledger in their order, and warn about lines that are cut off, which are skipped.
+    """Yield the entries of a ledger in their order, and warn about lines that are cut off, which
+    are skipped.
 
-    Needs no lock: a process may be writing. Raises ConfigError if the file is no ledger, DataError if a later version wrote it.
+    Needs no lock: a process may be writing. Raises ConfigError if the file is no ledger, DataError
+    if a later version wrote it.
     """
     return (_entry(record) for _, record in _records(path) if "key" in record)
 
 
 class Answers(Mapping[str, Entry]):
-    """The last answer to each request of a ledger by its key; each is read from the file when it is asked for.
+    """The last answer to each request of a ledger by its key; each is read from the file when it is
+    asked for.
 
-    spent: money for all attempts of the ledger, of which those with an unknown cost count at the most that it may be.
+    spent: money for all attempts of the ledger, of which those with an unknown cost count at the
+    most that it may be.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -172,7 +186,10 @@ class Answers(Mapping[str, Entry]):
             return
         cost = credible(record.get("cost"))
         self.spent += credible(record.get("at_most")) or 0.0 if cost is None else cost
-        if record.get("error") is None and fault_in(record.get("response"), record["asked"]["mode"]) is None:
+        if (
+            record.get("error") is None
+            and fault_in(record.get("response"), record["asked"]["mode"]) is None
+        ):
             self._places[record["key"]] = place
 
 
@@ -183,7 +200,9 @@ def credible(money: object) -> float | None:
 
 
 def answers_in(path: str | Path) -> Answers:
-    """The answers of a ledger that another process may be writing; none if there is no such file."""
+    """The answers of a ledger that another process may be writing; none if there is no such
+    file.
+    """
     answers = Answers(path)
     for place, record in _records(path) if Path(path).exists() else ():
         answers.note(record, place)
@@ -191,19 +210,22 @@ def answers_in(path: str | Path) -> Answers:
 
 
 class Ledger(Answers):
-    """A ledger that this process alone writes: `with Ledger(path) as ledger`. It is also the answers that it holds.
+    """A ledger that this process alone writes: `with Ledger(path) as ledger`. It is also the
+    answers that it holds.
 
-    Lines are only ever added, in one write each, so that a process that is killed leaves at most its last line cut off; that
-    is ended when the ledger is opened again. The lock is on the file itself, and ends with the process, however it ends.
-    batches: what the steps of each batch say, by the address of its
-    server, which early ledgers do not tell (None), and the id of its input file.
+    Lines are only ever added, in one write each, so that a process that is killed leaves at most
+    its last line cut off; that is ended when the ledger is opened again. The lock is on the file
+    itself, and ends with the process, however it ends. batches: what the steps of each batch say,
+    by the address of its server, which early ledgers do not tell (None), and the id of its input
+    file.
     """
 
     def __init__(self, path: str | Path) -> None:
         """Name the file, which `with` opens."""
         super().__init__(path)
         self.batches: dict[tuple[str | None, str], dict] = {}
-        self._came: dict[str, set[str]] = {}  # id of a batch -> keys of its requests of which something came
+        # Id of a batch -> keys of its requests of which something came
+        self._came: dict[str, set[str]] = {}
         self._cut = False  # whether a line was written in part only
 
     def __enter__(self) -> Self:
@@ -231,7 +253,8 @@ class Ledger(Answers):
         os.close(self._file)
 
     def open_in(self, batch: Mapping) -> dict[str, float | None]:
-        """Key -> money, or the most that it may be, of the requests of a batch of which nothing is recorded; None: not known.
+        """Key -> money, or the most that it may be, of the requests of a batch of which nothing is
+        recorded; None: not known.
 
         A batch that has ended has none, but for those that the plan did not have then.
         """
@@ -241,9 +264,11 @@ class Ledger(Answers):
         return {key: credible(money) for key, money in keys.items() if key not in came}
 
     def append(self, records: Iterable[Entry | Mapping]) -> None:
-        """Add the lines of entries, and of steps of batches, at once: from here on a kill of the process loses none of them.
+        """Add the lines of entries, and of steps of batches, at once: from here on a kill of the
+        process loses none of them.
 
-        A crash of the machine may, until `sync`. Raises DiskError, with the number of answers that are kept.
+        A crash of the machine may, until `sync`. Raises DiskError, with the number of answers that
+        are kept.
         """
         place = self._size + self._cut
         rest = b"\n" * self._cut
@@ -281,7 +306,9 @@ class Ledger(Answers):
             problem = error.strerror or str(error)
             remedy = REMEDIES.get(problem, "see whether this file can be written{}").format("")
             kept = f"{counted(len(self), 'answer')} {'is' if len(self) == 1 else 'are'} kept in it"
-            raise DiskError(f"{self.path}: {problem[:1].lower()}{problem[1:]}; {kept}; {remedy}") from error
+            raise DiskError(
+                f"{self.path}: {problem[:1].lower()}{problem[1:]}; {kept}; {remedy}"
+            ) from error
 
     def note(self, record: Mapping, place: int) -> None:
         """Take note of the line that starts at the byte `place`."""
@@ -302,11 +329,16 @@ class Ledger(Answers):
 
 
 def _records(path: str | Path) -> Iterator[tuple[int, dict]]:
-    """(byte at which it starts, what it says) of each line, and a warning about those that are cut off or damaged."""
+    """(byte at which it starts, what it says) of each line, and a warning about those that are cut
+    off or damaged.
+    """
     torn = []
     with open(path, "rb") as file:
         if not START.startswith(file.read(len(START))):
-            raise ConfigError(f"{path}: this is no ledger, whose lines start with `{START.decode()}`; name another file")
+            raise ConfigError(
+                f"{path}: this is no ledger, whose lines start with `{START.decode()}`; name"
+                " another file"
+            )
         file.seek(0)
         place = 0
         for number, line in enumerate(file, 1):
@@ -314,7 +346,10 @@ def _records(path: str | Path) -> Iterator[tuple[int, dict]]:
             if record is None:
                 torn.append(number)
             elif record["recuse"] != VERSION:
-                raise DataError(f"{path}, line {number}: a later version of recuse wrote this ledger; update recuse")
+                raise DataError(
+                    f"{path}, line {number}: a later version of recuse wrote this ledger; update"
+                    " recuse"
+                )
             else:
                 yield place, record
             place += len(line)
@@ -326,7 +361,9 @@ def _records(path: str | Path) -> Iterator[tuple[int, dict]]:
 
 
 def _record_in(line: bytes) -> dict | None:
-    """What a line says; None if it is cut off or damaged. Lines of later versions are not looked into."""
+    """What a line says; None if it is cut off or damaged. Lines of later versions are not looked
+    into.
+    """
     try:
         record = json.loads(line)
         if line.startswith(START) and record["recuse"] == VERSION:
@@ -350,7 +387,9 @@ def _lock(file: int, path: Path) -> None:
     except BlockingIOError:
         pid = _holder(file)
         who = f"the process {pid}" if pid else "another process"
-        raise ConfigError(f"{path}: {who} is writing this ledger; wait for it to end, or name another ledger") from None
+        raise ConfigError(
+            f"{path}: {who} is writing this ledger; wait for it to end, or name another ledger"
+        ) from None
 
 
 def _holder(file: int) -> str | None:
@@ -361,7 +400,9 @@ def _holder(file: int) -> str | None:
     except OSError:
         return None
     held = [line.split() for line in locks if " FLOCK " in line and "->" not in line]
-    return next((parts[4] for parts in held if parts[5].split(":")[-1] == inode and parts[4] != "0"), None)
+    return next(
+        (parts[4] for parts in held if parts[5].split(":")[-1] == inode and parts[4] != "0"), None
+    )
 
 
 def _sync_folder(folder: Path) -> None:

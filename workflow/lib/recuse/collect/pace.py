@@ -1,4 +1,6 @@
-"""How fast an endpoint may be asked: as many requests at once as it bears, and as many a minute as it allows."""
+"""How fast an endpoint may be asked: as many requests at once as it bears, and as many a minute as
+it allows.
+"""
 
 import math
 import re
@@ -12,7 +14,9 @@ BURST = 6.0  # seconds of a minute's allowance that may be used at once
 
 
 class Bucket:
-    """An allowance per minute, of which what is not used is kept for `BURST` seconds; it may be infinite."""
+    """An allowance per minute, of which what is not used is kept for `BURST` seconds; it may be
+    infinite.
+    """
 
     def __init__(self, per_minute: float, clock: Callable[[], float]) -> None:
         """Start full."""
@@ -25,7 +29,10 @@ class Bucket:
         if math.isinf(self._rate):
             return 0.0
         now = self._clock()
-        self._level, self._since = min(self._most, self._level + (now - self._since) * self._rate), now
+        self._level, self._since = (
+            min(self._most, self._level + (now - self._since) * self._rate),
+            now,
+        )
         return max(0.0, (min(amount, self._most) - self._level) / self._rate)
 
     def take(self, amount: float) -> None:
@@ -36,9 +43,9 @@ class Bucket:
 class Pace:
     """When the next request may be sent to an endpoint.
 
-    The limit of requests under way is halved when the server says that they are too many, though only once for those sent
-    before that, and is one higher after as many answers as it is (additive increase, multiplicative decrease: Chiu and Jain
-    1989), up to the endpoint's concurrency.
+    The limit of requests under way is halved when the server says that they are too many, though
+    only once for those sent before that, and is one higher after as many answers as it is (additive
+    increase, multiplicative decrease: Chiu and Jain 1989), up to the endpoint's concurrency.
     """
 
     def __init__(self, endpoint: Endpoint, clock: Callable[[], float] = time.monotonic) -> None:
@@ -53,10 +60,14 @@ class Pace:
         self._tokens = Bucket(endpoint.tokens_per_minute or math.inf, clock)
 
     def wait(self, tokens: float) -> float:
-        """Seconds until a request of so many tokens may be sent: 0 if now, infinity if one under way must end first."""
+        """Seconds until a request of so many tokens may be sent: 0 if now, infinity if one under
+        way must end first.
+        """
         if self.under_way >= self.limit:
             return math.inf
-        return max(0.0, self._resume_at - self._clock(), self._requests.wait(1), self._tokens.wait(tokens))
+        return max(
+            0.0, self._resume_at - self._clock(), self._requests.wait(1), self._tokens.wait(tokens)
+        )
 
     def start(self, tokens: float) -> float:
         """Count a request as sent; its time, for `slow_down`."""
@@ -76,7 +87,9 @@ class Pace:
             self.limit, self._answers = min(self.most, self.limit + 1), 0
 
     def slow_down(self, sent: float, wait: float | None) -> None:
-        """The server was asked too much by a request sent at `sent`; wait: seconds in which it wants none."""
+        """The server was asked too much by a request sent at `sent`; wait: seconds in which it
+        wants none.
+        """
         now = self._clock()
         if sent > self._cut_at:
             self.limit, self._answers, self._cut_at = max(1, self.limit // 2), 0, now
@@ -85,7 +98,8 @@ class Pace:
 
 
 def wait_of(headers: Mapping[str, str], now: float) -> float | None:
-    """Seconds that a server asks to wait, by `retry-after-ms` or `retry-after`, a number or a date; None if it does not say.
+    """Seconds that a server asks to wait, by `retry-after-ms` or `retry-after`, a number or a date;
+    None if it does not say.
 
     now: seconds since 1970.
     """

@@ -1,4 +1,6 @@
-"""From a model's response to its ratings, or to why there are none: never a guess, never the lowest rating."""
+"""From a model's response to its ratings, or to why there are none: never a guess, never the lowest
+rating.
+"""
 
 import json
 import math
@@ -20,27 +22,35 @@ REASONS = REFUSAL, TRUNCATED, OFF_SCALE, UNREADABLE, NOT_ANSWERED = (
     "not answered",
 )
 REPAIRED = (OFF_SCALE, UNREADABLE)  # reasons for which a judge is asked once more
-# The first words of a reply without any rating that refuses. Only replies in which nothing was read are looked at.
+# The first words of a reply without any rating that refuses. Only replies in which nothing was read
+# are looked at.
 REFUSING = re.compile(
-    r"\W*(i['’]?m sorry|i am sorry|sorry|i can(not|['’]t)|i['’]?m (unable|not able)|i am (unable|not able)|i won['’]t)", re.I
+    r"\W*(i['’]?m sorry|i am sorry|sorry|i can(not|['’]t)|i['’]?m (unable|not able)|i am"
+    r" (unable|not able)|i won['’]t)",
+    re.I,
 )
-UNSEEN = 0.05  # most of the labels' probability that may be on labels which are not among the likeliest tokens
+# Most of the labels' probability that may be on labels which are not among the likeliest tokens
+UNSEEN = 0.05
 
-GENERAL = ("answer", "rating", "score", "grade", "verdict", "vote")  # names for the only criterion of a request
+# Names for the only criterion of a request
+GENERAL = ("answer", "rating", "score", "grade", "verdict", "vote")
 THOUGHTS = re.compile(r"\A\s*<think>.*?(</think>|\Z)", re.S | re.I)
 FENCE = re.compile(r"^[ \t]*```\w*[ \t]*$", re.M)
 TRAILING_COMMA = re.compile(r",(\s*[}\]])")
-# Where a statement starts in a text: at the start of a line, in a list or not, or after the end of a clause.
+# Where a statement starts in a text: at the start of a line, in a list or not, or after the end of
+# a clause.
 START = r"((?:^[ \t*_#•.)\d-]*|[.,;][ \t]+[*_]*)(?:(?:final|overall|my)[ \t]+)*)?"
 BOXED = re.compile(r"\$*\\boxed\{([^{}]*)\}\$*\.?")
 WRAPPINGS = ('""', "''", "“”", "()", "[]", "<>", "{}", "$$")
 MARKUP = "*_`"
-LONGEST_VALUE = 2_000  # characters; what is longer is not a label in some wrapping, and would take long to unwrap
+# Characters; what is longer is not a label in some wrapping, and would take long to unwrap
+LONGEST_VALUE = 2_000
 FRACTION = re.compile(r"(.+?)\s*(?:/|out of|of)\s*(\d+)", re.I)
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 WHOLE = re.compile(r"(\d+)\.0+")  # as in 4.0
 
-Pairs = tuple[tuple[str, object], ...]  # the keys and values of a JSON object, as often as they occur
+# The keys and values of a JSON object, as often as they occur
+Pairs = tuple[tuple[str, object], ...]
 
 
 class Score(NamedTuple):
@@ -53,8 +63,8 @@ class Score(NamedTuple):
 def scores(request: Request, response: Mapping) -> dict[str, Score]:
     """The score of each criterion of a request, by dimension.
 
-    response: of chat completions, whole. In mode `logprobs` a score is the expected rating sum(p v) / sum(p) over the labels
-    among the likeliest tokens.
+    response: of chat completions, whole. In mode `logprobs` a score is the expected rating sum(p v)
+    / sum(p) over the labels among the likeliest tokens.
     """
     choice = choice_in(response) if fault_in(response, request.mode) is None else None
     reason = _reason_without_score(choice, request.mode)
@@ -84,7 +94,9 @@ def _reason_without_score(choice: Choice | None, mode: str) -> str | None:
 
 
 def _readable_part(text: str, reads: str) -> str:
-    """A reply without its thoughts and fences, or one line of it; empty if the thoughts do not end."""
+    """A reply without its thoughts and fences, or one line of it; empty if the thoughts do not
+    end.
+    """
     text = FENCE.sub("", THOUGHTS.sub("", text)).strip()
     if reads != FREE:
         lines = text.splitlines() or [""]
@@ -95,8 +107,9 @@ def _readable_part(text: str, reads: str) -> str:
 def _stated(criteria: Sequence[Criterion], reply: str) -> dict[str, Score]:
     """The one label that a reply states for each criterion.
 
-    A reply states a label by `name: label` in a JSON object or in its text. The name is that of the criterion or, if there is
-    no other, one of GENERAL; a reply about one criterion may also be the label alone.
+    A reply states a label by `name: label` in a JSON object or in its text. The name is that of the
+    criterion or, if there is no other, one of GENERAL; a reply about one criterion may also be the
+    label alone.
     """
     names = {each.dimension.lower(): each.dimension for each in criteria}
     general = dict.fromkeys(GENERAL, criteria[0].dimension) if len(criteria) == 1 else {}
@@ -107,7 +120,9 @@ def _stated(criteria: Sequence[Criterion], reply: str) -> dict[str, Score]:
 
     read = {}
     for each in criteria:
-        found = {_labelled(each, value) for dimension, value in stated if dimension == each.dimension}
+        found = {
+            _labelled(each, value) for dimension, value in stated if dimension == each.dimension
+        }
         read[each.dimension] = found.pop() if len(found) == 1 else Score(None, UNREADABLE)
     return read
 
@@ -115,21 +130,32 @@ def _stated(criteria: Sequence[Criterion], reply: str) -> dict[str, Score]:
 def _split(reply: str) -> tuple[Pairs, str]:
     """The JSON object from the first to the last brace of a reply, and the text around it.
 
-    Without such an object, the whole reply is text, but for one that starts with a brace: it may be cut off, and has neither.
+    Without such an object, the whole reply is text, but for one that starts with a brace: it may be
+    cut off, and has neither.
     """
     start, end = reply.find("{"), reply.rfind("}") + 1
     for candidate in (reply[start:end], TRAILING_COMMA.sub(r"\1", reply[start:end])):
         try:
             # Numbers stay as they are written, and keys that occur twice stay twice.
-            pairs = json.loads(candidate, object_pairs_hook=tuple, parse_int=str, parse_float=str, parse_constant=str)
+            pairs = json.loads(
+                candidate,
+                object_pairs_hook=tuple,
+                parse_int=str,
+                parse_float=str,
+                parse_constant=str,
+            )
         except (ValueError, RecursionError):
             continue
         return pairs, f"{reply[:start]}\n{reply[end:]}"
     return (), "" if start == 0 else reply
 
 
-def _in_json(pairs: Pairs, names: Mapping[str, str], general: Mapping[str, str]) -> list[tuple[str, object]]:
-    """(dimension, value) for each name of a criterion at any depth, and for each general name whose criterion is clear."""
+def _in_json(
+    pairs: Pairs, names: Mapping[str, str], general: Mapping[str, str]
+) -> list[tuple[str, object]]:
+    """(dimension, value) for each name of a criterion at any depth, and for each general name whose
+    criterion is clear.
+    """
     stated = []
     left = [(pairs, general)]
     while left:
@@ -145,12 +171,18 @@ def _in_json(pairs: Pairs, names: Mapping[str, str], general: Mapping[str, str])
 
 
 def _in_text(text: str, names: Mapping[str, str]) -> list[tuple[str | None, object]]:
-    """(dimension, what follows `name:` or `name =` up to the end of the line or the next name); also for a boxed last line.
+    """(dimension, what follows `name:` or `name =` up to the end of the line or the next name);
+    also for a boxed last line.
 
-    Within a clause, as in `the text says Answer: 5`, nothing is stated for certain: its value is None.
+    Within a clause, as in `the text says Answer: 5`, nothing is stated for certain: its value is
+    None.
     """
     listed = "|".join(map(re.escape, names))
-    marks = [*re.finditer(rf"{START}(?<![^\W_])({listed})[*_ \t]*[:=]", text, re.I | re.M)] if text.strip() else []
+    marks = (
+        [*re.finditer(rf"{START}(?<![^\W_])({listed})[*_ \t]*[:=]", text, re.I | re.M)]
+        if text.strip()
+        else []
+    )
     ends = [*(mark.start() for mark in marks), len(text)][1:]
     stated = []
     for mark, end in zip(marks, ends, strict=True):
@@ -162,7 +194,9 @@ def _in_text(text: str, names: Mapping[str, str]) -> list[tuple[str | None, obje
 
 
 def _labelled(criterion: Criterion, value: object) -> Score:
-    """The rating of a value that is a label as a whole, in quotes, brackets and the like or not, or as in 4/5."""
+    """The rating of a value that is a label as a whole, in quotes, brackets and the like or not, or
+    as in 4/5.
+    """
     if not isinstance(value, str) or len(value) > LONGEST_VALUE:
         return Score(None, UNREADABLE)
     for text in _unwrapped(value, "".join(criterion.labels)):
@@ -173,7 +207,9 @@ def _labelled(criterion: Criterion, value: object) -> Score:
 
 
 def _unwrapped(text: str, kept: str) -> Iterator[str]:
-    """A text, then what is within one wrapping after the other; kept: characters of labels, which are no markup."""
+    """A text, then what is within one wrapping after the other; kept: characters of labels, which
+    are no markup.
+    """
     markup = "".join(set(MARKUP) - set(kept))
     while True:
         text = text.strip()
@@ -192,10 +228,17 @@ def _unwrapped(text: str, kept: str) -> Iterator[str]:
 
 
 def _without_scale(criterion: Criterion, text: str) -> str:
-    """A label without the end of its scale, as in 4/5 or `4 out of 5`, and without zeros, as in 4.0."""
+    """A label without the end of its scale, as in 4/5 or `4 out of 5`, and without zeros, as in
+    4.0.
+    """
     labels = criterion.labels
     fraction = FRACTION.fullmatch(text)
-    if fraction and fraction[2] == labels[-1] and len(labels) > 2 and all(label.isdecimal() for label in labels):
+    if (
+        fraction
+        and fraction[2] == labels[-1]
+        and len(labels) > 2
+        and all(label.isdecimal() for label in labels)
+    ):
         text = fraction[1]
     whole = WHOLE.fullmatch(text)
     return whole[1] if whole else text
@@ -204,8 +247,8 @@ def _without_scale(criterion: Criterion, text: str) -> str:
 def _expected(criterion: Criterion, choice: Choice) -> Score:
     """The expected rating by the probabilities of the first token.
 
-    Missing if no label is among the likeliest tokens, or if labels that are not could have more than UNSEEN of all labels'
-    probability: each has at most that of the last token returned.
+    Missing if no label is among the likeliest tokens, or if labels that are not could have more
+    than UNSEEN of all labels' probability: each has at most that of the last token returned.
     """
     weights: dict[int, float] = {}
     tokens = likeliest(choice)
@@ -214,14 +257,18 @@ def _expected(criterion: Criterion, choice: Choice) -> Score:
         if rating is not None:
             weights[rating] = weights.get(rating, 0.0) + math.exp(token.logprob)
     seen = sum(weights.values())
-    unseen = (len(criterion.labels) - len(weights)) * min(math.exp(token.logprob) for token in tokens)
+    unseen = (len(criterion.labels) - len(weights)) * min(
+        math.exp(token.logprob) for token in tokens
+    )
     if not seen or unseen > UNSEEN * (seen + unseen):
         return Score(None, OFF_SCALE)
     return Score(sum(rating * weight for rating, weight in weights.items()) / seen)
 
 
 def repair(request: Request, response: Mapping) -> Request | None:
-    """The one further request to a judge whose reply could not be read: the same, its reply, and how to reply; else None."""
+    """The one further request to a judge whose reply could not be read: the same, its reply, and
+    how to reply; else None.
+    """
     if not request.criteria or request.repairs or request.mode == LOGPROBS:
         return None
     reasons = {score.reason for score in scores(request, response).values()}

@@ -1,4 +1,6 @@
-"""A plan: the prompts, answers, judges and wordings of a study, and from them every request, always the same ones."""
+"""A plan: the prompts, answers, judges and wordings of a study, and from them every request, always
+the same ones.
+"""
 
 import random
 import re
@@ -13,7 +15,17 @@ from recuse.base.errors import ConfigError, check_known
 from recuse.collect.designs import assigned, waves
 from recuse.collect.ledger import Entry, ledger_of
 from recuse.collect.parse import repair
-from recuse.collect.requests import LENGTHS, LOGPROBS, NUMBER, OPENAI, SCHEMA, Criterion, Endpoint, Price, Request
+from recuse.collect.requests import (
+    LENGTHS,
+    LOGPROBS,
+    NUMBER,
+    OPENAI,
+    SCHEMA,
+    Criterion,
+    Endpoint,
+    Price,
+    Request,
+)
 from recuse.collect.responses import choice_in
 from recuse.collect.rubrics import (
     PLAIN,
@@ -30,7 +42,8 @@ from recuse.collect.texts import Answer, path_of, read_answers, read_prompts
 RATINGS, VERDICTS = "ratings", "verdicts"
 SHOWN = "[model]"  # in place of a name that a judge may not see
 LONGEST_ANSWER = 1024  # tokens, unless the sampling of a writer says so
-FIRST, GROWTH = 20, 1.5  # prompts of the first part of a plan that may stop early, and how many times as many after the next
+# Prompts of the first part of a plan that may stop early, and how many times as many after the next
+FIRST, GROWTH = 20, 1.5
 TOP_LOGPROBS = 20  # the most that OpenAI returns
 LIMITS = ("concurrency", "requests_per_minute", "tokens_per_minute", "timeout", "attempts", "batch")
 HERE = ("localhost", "127.0.0.1", "::1")
@@ -44,8 +57,11 @@ class Asked(NamedTuple):
     mode: str = SCHEMA
 
     def body(self, longest: int) -> dict:
-        """What is sent beside messages, with a limit to the tokens of a reply unless the sampling has one."""
-        length = "max_tokens" if self.endpoint.base_url else "max_completion_tokens"  # OpenAI's own name of it
+        """What is sent beside messages, with a limit to the tokens of a reply unless the sampling
+        has one.
+        """
+        # OpenAI's own name of it
+        length = "max_tokens" if self.endpoint.base_url else "max_completion_tokens"
         limit = {} if {*LENGTHS} & self.sampling.keys() else {length: longest}
         return {**limit, **self.sampling}
 
@@ -68,10 +84,20 @@ class Plan:
     seed: int = 0
 
     @classmethod
-    def of(cls, study: str, kind: str, settings: Mapping, *, seed: int, prices: Mapping[str, Price] | None = None) -> "Plan":
-        """Read the tables that a study's settings name; ConfigError or DataError about what does not fit together.
+    def of(
+        cls,
+        study: str,
+        kind: str,
+        settings: Mapping,
+        *,
+        seed: int,
+        prices: Mapping[str, Price] | None = None,
+    ) -> "Plan":
+        """Read the tables that a study's settings name; ConfigError or DataError about what does
+        not fit together.
 
-        kind: RATINGS or VERDICTS. settings: of the study, with `collect` and perhaps `families`. prices: as of `prices_in`.
+        kind: RATINGS or VERDICTS. settings: of the study, with `collect` and perhaps `families`.
+        prices: as of `prices_in`.
         """
         collect = settings["collect"]
         prompts, datasets = read_prompts(collect["prompts"])
@@ -85,27 +111,67 @@ class Plan:
         for answer in answers:
             if answer.model in writers:
                 raise ConfigError(
-                    f"collect: writers: {answer.model}: has answers in {path_of(collect['answers'])}; leave it out here"
+                    f"collect: writers: {answer.model}: has answers in"
+                    f" {path_of(collect['answers'])}; leave it out here"
                 )
-        wordings = [wording_of(kind, name, collect.get("templates", {})) for name in collect.get("wordings", [PLAIN])]
+        wordings = [
+            wording_of(kind, name, collect.get("templates", {}))
+            for name in collect.get("wordings", [PLAIN])
+        ]
         named = collect.get("rubrics") or [*(collect.get("criteria") or dimensions())]
         models = _in_order(answers, writers)
-        check_known("collect: against", [collect["against"]] if "against" in collect else [], models, "the models with answers")
+        check_known(
+            "collect: against",
+            [collect["against"]] if "against" in collect else [],
+            models,
+            "the models with answers",
+        )
         if kind == VERDICTS and len(models) < 2:
-            raise ConfigError(f"collect: found answers of {', '.join(models)} alone; a comparison needs those of two models")
+            raise ConfigError(
+                f"collect: found answers of {', '.join(models)} alone; a comparison needs those of"
+                " two models"
+            )
         if kind == VERDICTS and {"judges_per_answer", "width"} & collect.get("design", {}).keys():
-            raise ConfigError("collect: design: of verdicts, only `prompts` and `strata` can be chosen; leave out the others")
+            raise ConfigError(
+                "collect: design: of verdicts, only `prompts` and `strata` can be chosen; leave out"
+                " the others"
+            )
         at_servers = [asked.endpoint.model for asked in (*judges.values(), *writers.values())]
-        names = {*models, *judges, *at_servers, *settings.get("families", ()), *collect.get("hidden", ())}
+        names = {
+            *models,
+            *judges,
+            *at_servers,
+            *settings.get("families", ()),
+            *collect.get("hidden", ()),
+        }
         hidden = [name for name in names if len(name) > 1] if collect.get("blind", True) else []
         if "strata" in collect.get("design", {}) and not datasets:
             raise ConfigError(
-                f"collect: design: strata: {path_of(collect['prompts'])} has no column dataset; leave `strata` out"
+                f"collect: design: strata: {path_of(collect['prompts'])} has no column dataset;"
+                " leave `strata` out"
             )
         _check_used(collect, kind, named)
         for family, members in settings.get("families", {}).items():
-            check_known(f"families: {family}", members, {*models, *judges}, "the judges and the models with answers")
-        plan = cls(study, kind, collect, prompts, datasets, answers, judges, writers, wordings, named, hidden, seed)
+            check_known(
+                f"families: {family}",
+                members,
+                {*models, *judges},
+                "the judges and the models with answers",
+            )
+        plan = cls(
+            study,
+            kind,
+            collect,
+            prompts,
+            datasets,
+            answers,
+            judges,
+            writers,
+            wordings,
+            named,
+            hidden,
+            seed,
+        )
         plan._check_modes()
         return plan
 
@@ -125,25 +191,38 @@ class Plan:
                 continue
             where = f"collect: judges: {judge}: mode: {LOGPROBS}"
             if self.kind == VERDICTS:
-                raise ConfigError(f"{where}: a verdict has no expected value; choose {SCHEMA} or {NUMBER}")
+                raise ConfigError(
+                    f"{where}: a verdict has no expected value; choose {SCHEMA} or {NUMBER}"
+                )
             for wording in self.wordings:
                 if wording.says_how:
                     raise ConfigError(
-                        f"{where}: the wording {wording.name} asks for more than a label; choose another of the two"
+                        f"{where}: the wording {wording.name} asks for more than a label; choose"
+                        " another of the two"
                     )
                 for label in (label for each in self.criteria(wording) for label in each.labels):
                     if len(label) > 1:
-                        raise ConfigError(f"{where}: the label {label} is more than one token; use labels of one character")
+                        raise ConfigError(
+                            f"{where}: the label {label} is more than one token; use labels of one"
+                            " character"
+                        )
 
     def criteria(self, wording: Wording) -> list[Criterion]:
         """What a judge rates in this wording."""
         if self.kind == VERDICTS:
             return [verdict_of(wording)]
-        return [criterion_of(dimension, wording, self.settings.get("criteria", {})) for dimension in self.dimensions]
+        return [
+            criterion_of(dimension, wording, self.settings.get("criteria", {}))
+            for dimension in self.dimensions
+        ]
 
     def writing(self) -> list[Request]:
         """A request for each answer that is to be written."""
-        system = [{"role": "system", "content": self.settings["instruction"]}] if "instruction" in self.settings else []
+        system = (
+            [{"role": "system", "content": self.settings["instruction"]}]
+            if "instruction" in self.settings
+            else []
+        )
         return [
             Request(
                 asked.endpoint,
@@ -163,7 +242,8 @@ class Plan:
         """
         written = []
         for request in self.writing():
-            text = absent and f"{absent} {request.key}"  # each its own, as answers of the same words are one request
+            # Each its own, as answers of the same words are one request
+            text = absent and f"{absent} {request.key}"
             if request.key in entries:
                 text = choice_in(entries[request.key].response).text
             if text is not None:
@@ -171,7 +251,8 @@ class Plan:
         return [*self.given, *written]
 
     def waves(self, answers: Sequence[Answer]) -> list[list[Request]]:
-        """A request for each rating or verdict, prompt by prompt in random order, so that a run that ends early is balanced.
+        """A request for each rating or verdict, prompt by prompt in random order, so that a run
+        that ends early is balanced.
 
         In one part or, if the design may stop early, in several.
         """
@@ -184,11 +265,22 @@ class Plan:
         first = min(FIRST, most) if "width" in design else most
         number = design.get("judges_per_answer", len(self.judges))
         among = assigned([*self.prompts], self.models, [*self.judges], number, self.seed, strata)
-        parts = waves([*self.prompts], first=first, growth=GROWTH, most=most, seed=self.seed, strata=strata)
-        return [[request for prompt in part for request in self._of_prompt(prompt, by_prompt[prompt], among)] for part in parts]
+        parts = waves(
+            [*self.prompts], first=first, growth=GROWTH, most=most, seed=self.seed, strata=strata
+        )
+        return [
+            [
+                request
+                for prompt in part
+                for request in self._of_prompt(prompt, by_prompt[prompt], among)
+            ]
+            for part in parts
+        ]
 
     def _of_prompt(self, prompt: str, texts: Mapping[str, str], among: set) -> list[Request]:
-        """The requests about a prompt in random order; among: (judge, prompt, model) of the ratings to be made."""
+        """The requests about a prompt in random order; among: (judge, prompt, model) of the ratings
+        to be made.
+        """
         requests = []
         shown = [*self._shown(prompt, texts)]
         for name, asked in self.judges.items():
@@ -202,7 +294,9 @@ class Plan:
         random.Random(f"{self.seed}: {prompt}").shuffle(requests)
         return requests
 
-    def _shown(self, prompt: str, texts: Mapping[str, str]) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
+    def _shown(
+        self, prompt: str, texts: Mapping[str, str]
+    ) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
         """What each request about a prompt is about, and the texts that a judge is shown."""
         blinded = {model: self.blinded(text) for model, text in texts.items()}
         values = {"prompt": self.prompts[prompt]}
@@ -225,13 +319,19 @@ class Plan:
                 )
 
     def _requests(
-        self, asked: Asked, wording: Wording, about: Mapping[str, str], values: Mapping[str, str], replicate: int
+        self,
+        asked: Asked,
+        wording: Wording,
+        about: Mapping[str, str],
+        values: Mapping[str, str],
+        replicate: int,
     ) -> Iterator[Request]:
         criteria = self.criteria(wording)
         # Keyed by content, so renaming a judge repeats no request.
-        random.Random(f"{self.seed}: {asked.endpoint.model}: {wording.name}: {replicate}: {sorted(values.items())}").shuffle(
-            criteria
-        )
+        random.Random(
+            f"{self.seed}: {asked.endpoint.model}: {wording.name}: {replicate}:"
+            f" {sorted(values.items())}"
+        ).shuffle(criteria)
         alone = wording.single or asked.mode == LOGPROBS or not self.settings.get("together", True)
         for together in [[each] for each in criteria] if alone else [criteria]:
             mode = NUMBER if wording.says_how else asked.mode
@@ -241,12 +341,25 @@ class Plan:
             elif mode == LOGPROBS:
                 body = {"logprobs": True, "top_logprobs": TOP_LOGPROBS, **body}
             messages = wording.messages({**values, **words_of(together, mode)})
-            yield Request(asked.endpoint, tuple(messages), body, tuple(together), mode, wording.reads, replicate, about)
+            yield Request(
+                asked.endpoint,
+                tuple(messages),
+                body,
+                tuple(together),
+                mode,
+                wording.reads,
+                replicate,
+                about,
+            )
 
     @cached_property
     def _names(self) -> re.Pattern | None:
         names = sorted(self.hidden, key=len, reverse=True)  # a name before one that it starts with
-        return re.compile(rf"(?<!\w)({'|'.join(map(re.escape, names))})(?!\w)", re.I) if names else None
+        return (
+            re.compile(rf"(?<!\w)({'|'.join(map(re.escape, names))})(?!\w)", re.I)
+            if names
+            else None
+        )
 
     def blinded(self, text: str) -> str:
         """An answer without the names that judges may not see."""
@@ -256,11 +369,19 @@ class Plan:
         """The request that repairs a reply which cannot be read, if there is to be one."""
         return repair(request, response) if self.settings.get("repair", True) else None
 
-    def asked_for(self, request: Request, entries: Mapping[str, Entry]) -> list[tuple[Request, Entry | None]]:
-        """A request and the one that repairs its reply, if there is to be one, each with its answer, if there is one."""
+    def asked_for(
+        self, request: Request, entries: Mapping[str, Entry]
+    ) -> list[tuple[Request, Entry | None]]:
+        """A request and the one that repairs its reply, if there is to be one, each with its
+        answer, if there is one.
+        """
         entry = entries.get(request.key)
         second = None if entry is None else self.follow(request, entry.response)
-        return [(request, entry)] if second is None else [(request, entry), (second, entries.get(second.key))]
+        return (
+            [(request, entry)]
+            if second is None
+            else [(request, entry), (second, entries.get(second.key))]
+        )
 
 
 def is_here(endpoint: Endpoint) -> bool:
@@ -292,12 +413,25 @@ def _in_order(answers: Iterable[Answer], writers: Iterable[str]) -> list[str]:
 
 
 def _check_used(collect: Mapping, kind: str, named: Sequence[str]) -> None:
-    """Raise ConfigError about a key that this kind of plan does not read, and about the user's words that nothing asks in."""
-    for key in {RATINGS: ("orders", "against"), VERDICTS: ("rubrics", "criteria", "together", "self_bias")}[kind]:
+    """Raise ConfigError about a key that this kind of plan does not read, and about the user's
+    words that nothing asks in.
+    """
+    for key in {
+        RATINGS: ("orders", "against"),
+        VERDICTS: ("rubrics", "criteria", "together", "self_bias"),
+    }[kind]:
         if key in collect:
             raise ConfigError(f"collect: {key}: has no meaning for {kind}; leave it out")
-    check_known("collect: templates", collect.get("templates", ()), collect.get("wordings", ()), "the `wordings` to ask in")
+    check_known(
+        "collect: templates",
+        collect.get("templates", ()),
+        collect.get("wordings", ()),
+        "the `wordings` to ask in",
+    )
     check_known("collect: criteria", collect.get("criteria", ()), named, "the `rubrics` to ask by")
     for name in collect.get("hidden", ()):
         if len(name) == 1:
-            raise ConfigError(f"collect: hidden: {name}: would be taken out of every sentence with this letter; leave it out")
+            raise ConfigError(
+                f"collect: hidden: {name}: would be taken out of every sentence with this letter;"
+                " leave it out"
+            )

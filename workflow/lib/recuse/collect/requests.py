@@ -1,4 +1,6 @@
-"""What is sent to a model, whole: its identity is all that could change the answer, and nothing else."""
+"""What is sent to a model, whole: its identity is all that could change the answer, and nothing
+else.
+"""
 
 import hashlib
 import json
@@ -31,7 +33,8 @@ class Endpoint:
     model: str  # as the server knows it
     base_url: str | None = None  # None: the client's default
     key: str | None = None  # the environment variable with the API key; None: the server needs none
-    returned: Sequence[str] = ()  # further names that the server may give the model in its responses
+    # Further names that the server may give the model in its responses
+    returned: Sequence[str] = ()
     price: Price | None = None  # None: unknown
     concurrency: int = 16  # most requests under way
     requests_per_minute: float | None = None
@@ -67,19 +70,25 @@ class Request:
 
     endpoint: Endpoint
     messages: Sequence[Mapping[str, str]]
-    body: Mapping[str, object]  # all else that is sent but for the model: sampling, response_format, logprobs
+    # All else that is sent but for the model: sampling, response_format, logprobs
+    body: Mapping[str, object]
     criteria: Sequence[Criterion] = ()  # in the order of the prompt
     mode: str = SCHEMA  # how ratings are read
     reads: str = FREE  # where in a reply
     replicate: int = 1
-    # What the answer is about, which the model is not told: prompt, model or model_a and model_b, order, wording, ...
+    # What the answer is about, which the model is not told: prompt, model or model_a and model_b,
+    # order, wording, ...
     about: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     repairs: str | None = None  # key of the request whose answer could not be read
 
     @property
     def sent(self) -> dict:
         """The body of the request, as it is sent."""
-        return {"model": self.endpoint.model, "messages": [dict(each) for each in self.messages], **self.body}
+        return {
+            "model": self.endpoint.model,
+            "messages": [dict(each) for each in self.messages],
+            **self.body,
+        }
 
     @property
     def identity(self) -> dict:
@@ -89,7 +98,10 @@ class Request:
             "model": self.endpoint.model,
             "messages": [dict(message) for message in self.messages],
             "body": dict(self.body),
-            "rubric": [[each.dimension, each.question, list(each.labels), each.low] for each in self.criteria],
+            "rubric": [
+                [each.dimension, each.question, list(each.labels), each.low]
+                for each in self.criteria
+            ],
             "mode": self.mode,
             "replicate": self.replicate,
         }

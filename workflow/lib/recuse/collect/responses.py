@@ -1,4 +1,6 @@
-"""What a server's response has to be: a schema that is checked before anything in a response is used."""
+"""What a server's response has to be: a schema that is checked before anything in a response is
+used.
+"""
 
 import math
 from collections.abc import Mapping
@@ -31,7 +33,9 @@ class Message(Part):
 
 
 class Choice(Part):
-    """A reply, and why it ended; its log probabilities are checked where they are used, by `Logprobs`."""
+    """A reply, and why it ended; its log probabilities are checked where they are used, by
+    `Logprobs`.
+    """
 
     message: Message
     finish_reason: Text | None = None
@@ -49,11 +53,14 @@ class Choice(Part):
 
     @property
     def text(self) -> str | None:
-        """The text, also of a reply that was cut off; None if there is none, or if it was filtered."""
+        """The text, also of a reply that was cut off; None if there is none, or if it was
+        filtered.
+        """
         content = self.message.content
         if content is None or not content.strip() or self.is_filtered:
             return None
-        return content.encode("utf-8", "replace").decode().strip()  # half a surrogate pair cannot be sent again
+        # Half a surrogate pair cannot be sent again
+        return content.encode("utf-8", "replace").decode().strip()
 
 
 class Completion(Part):
@@ -107,7 +114,9 @@ def _first_choice(response: Mapping | None) -> Choice:
 
 
 def likeliest(choice: Choice) -> list[Token]:
-    """The likeliest first tokens of a choice; none if the server gives none. ValidationError if they are impossible."""
+    """The likeliest first tokens of a choice; none if the server gives none. ValidationError if
+    they are impossible.
+    """
     if choice.logprobs is None:
         return []
     content = Logprobs.model_validate(choice.logprobs).content
@@ -115,7 +124,9 @@ def likeliest(choice: Choice) -> list[Token]:
 
 
 def fault_in(response: Mapping, mode: str) -> tuple[str, str] | None:
-    """Why a response is not an answer to a request in this mode, as a reason and a message; None if it is one."""
+    """Why a response is not an answer to a request in this mode, as a reason and a message; None if
+    it is one.
+    """
     try:
         choice = _first_choice(response)
         if mode == LOGPROBS and not likeliest(choice):

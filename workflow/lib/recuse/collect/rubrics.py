@@ -1,4 +1,6 @@
-"""What judges are asked: criteria, and wordings of a request for ratings or for a verdict, in workflow/data/rubrics.yaml."""
+"""What judges are asked: criteria, and wordings of a request for ratings or for a verdict, in
+workflow/data/rubrics.yaml.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -24,7 +26,9 @@ ONE_TO_FIVE = ("1", "2", "3", "4", "5")
 
 @dataclass(frozen=True)
 class Wording:
-    """A template of the text that a judge is sent, with `{prompt}`, `{answer}` or `{answer_1}` and `{answer_2}`."""
+    """A template of the text that a judge is sent, with `{prompt}`, `{answer}` or `{answer_1}` and
+    `{answer_2}`.
+    """
 
     name: str
     template: str
@@ -36,7 +40,11 @@ class Wording:
     @property
     def single(self) -> bool:
         """Whether a request can only have one criterion: the template has its own words for it."""
-        return "{definition}" in self.template or "{instruction}" in self.template or "{labels}" in self.template
+        return (
+            "{definition}" in self.template
+            or "{instruction}" in self.template
+            or "{labels}" in self.template
+        )
 
     @property
     def says_how(self) -> bool:
@@ -44,7 +52,9 @@ class Wording:
         return "{reply}" not in self.template
 
     def messages(self, values: Mapping[str, str]) -> list[dict[str, str]]:
-        """The messages, with `values` in the places of the template; texts in braces within these stay as they are."""
+        """The messages, with `values` in the places of the template; texts in braces within these
+        stay as they are.
+        """
         content = PLACE.sub(lambda match: values.get(match[1], match[0]), self.template)
         system = [{"role": "system", "content": self.system}] if self.system else []
         return [*system, {"role": "user", "content": content}]
@@ -66,7 +76,8 @@ def wordings_of(kind: str) -> list[str]:
 
 
 def wording_of(kind: str, name: str, declared: Mapping[str, Mapping]) -> Wording:
-    """A wording by its name, of those `declared` in the plan or of the project's; ConfigError if there is none.
+    """A wording by its name, of those `declared` in the plan or of the project's; ConfigError if
+    there is none.
 
     Also if its template lacks a text that it must have, or names an unknown one.
     """
@@ -79,11 +90,13 @@ def wording_of(kind: str, name: str, declared: Mapping[str, Mapping]) -> Wording
     places = PLACE.findall(wording.template)
     known = (*needed, *OF_OWN) if name in declared else (*needed, *OF_OWN, *OF_PAPER)
     check_known(f"wordings: {name}: the template", places, known, "what may be in braces")
-    check_known(f"wordings: {name}", needed, places, "the texts in braces in the template, which it needs")
+    check_known(
+        f"wordings: {name}", needed, places, "the texts in braces in the template, which it needs"
+    )
     if kind == "verdicts" and not wording.labels:
         raise ConfigError(
-            f"collect: templates: {name}: labels: missing; write what a judge may answer for the first answer, for neither and "
-            "for the second, such as [A, tie, B]"
+            f"collect: templates: {name}: labels: missing; write what a judge may answer for the"
+            " first answer, for neither and for the second, such as [A, tie, B]"
         )
     return wording
 
@@ -91,21 +104,24 @@ def wording_of(kind: str, name: str, declared: Mapping[str, Mapping]) -> Wording
 def criterion_of(dimension: str, wording: Wording, declared: Mapping[str, Mapping]) -> Criterion:
     """A criterion as a wording asks for it: on its own labels, else from 1 to 5.
 
-    declared: criteria of the plan, each with `question` and, if not from 1 to 5, `labels` from the lowest to the highest and
-    `low`, the number of the lowest.
+    declared: criteria of the plan, each with `question` and, if not from 1 to 5, `labels` from the
+    lowest to the highest and `low`, the number of the lowest.
     """
     if dimension in declared:
         entry = declared[dimension]
         if wording.single and wording.name == PAPER:
             raise ConfigError(
-                f"collect: rubrics: {dimension}: the wording {PAPER} has only the paper's six; choose another wording"
+                f"collect: rubrics: {dimension}: the wording {PAPER} has only the paper's six;"
+                " choose another wording"
             )
         labels = tuple(entry.get("labels", ONE_TO_FIVE))
         return Criterion(dimension, entry["question"], labels, entry.get("low", 1))
     check_known("collect: rubrics", [dimension], [*dimensions(), *declared], "the criteria")
     entry = _published()["criteria"][dimension]
     if wording.single:
-        return Criterion(dimension, entry["question"], tuple(entry[PAPER]["labels"]), entry[PAPER]["low"])
+        return Criterion(
+            dimension, entry["question"], tuple(entry[PAPER]["labels"]), entry[PAPER]["low"]
+        )
     ends = f"1: {entry['lowest']}; 5: {entry['highest']}"
     return Criterion(dimension, f"{entry['question']} ({ends})", ONE_TO_FIVE)
 
@@ -116,9 +132,15 @@ def scale_of(criterion: Criterion) -> list[int]:
 
 
 def words_of(criteria: Sequence[Criterion], mode: str) -> dict[str, str]:
-    """The texts of a template that follow from the criteria, in their order, and from how the judge states its ratings."""
+    """The texts of a template that follow from the criteria, in their order, and from how the judge
+    states its ratings.
+    """
     listed = "\n".join(f"{each.dimension}: {each.question}" for each in criteria)
-    texts = {"criteria": listed, "reply": _reply(criteria, mode), "labels": "\n".join(criteria[0].labels)}
+    texts = {
+        "criteria": listed,
+        "reply": _reply(criteria, mode),
+        "labels": "\n".join(criteria[0].labels),
+    }
     paper = _published()["criteria"].get(criteria[0].dimension, {}).get(PAPER, {})
     return texts | {key: paper[key] for key in ("definition", "instruction") if key in paper}
 
@@ -138,14 +160,24 @@ def _reply(criteria: Sequence[Criterion], mode: str) -> str:
 
 
 def schema_of(criteria: Sequence[Criterion]) -> dict:
-    """The `response_format` that allows the labels of each criterion only; whole numbers where all labels are."""
+    """The `response_format` that allows the labels of each criterion only; whole numbers where all
+    labels are.
+    """
     properties = {}
     for each in criteria:
         whole = all(re.fullmatch(r"-?\d+", label) for label in each.labels)
         values = [int(label) if whole else label for label in each.labels]
         properties[each.dimension] = {"type": "integer" if whole else "string", "enum": values}
-    schema = {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
-    return {"type": "json_schema", "json_schema": {"name": "ratings", "strict": True, "schema": schema}}
+    schema = {
+        "type": "object",
+        "properties": properties,
+        "required": [*properties],
+        "additionalProperties": False,
+    }
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": "ratings", "strict": True, "schema": schema},
+    }
 
 
 def verdict_of(wording: Wording) -> Criterion:

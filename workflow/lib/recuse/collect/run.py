@@ -1,4 +1,6 @@
-"""Asking: requests that the ledger does not answer are sent, many at once, until they are answered or a run has to stop."""
+"""Asking: requests that the ledger does not answer are sent, many at once, until they are answered
+or a run has to stop.
+"""
 
 import asyncio
 import contextlib
@@ -26,7 +28,16 @@ from recuse.collect.client import (
     entry_of,
     now,
 )
-from recuse.collect.collection import BUDGET, BY_USER, DISK, GIVEN_UP, Collection, Desk, Follow, Outcome
+from recuse.collect.collection import (
+    BUDGET,
+    BY_USER,
+    DISK,
+    GIVEN_UP,
+    Collection,
+    Desk,
+    Follow,
+    Outcome,
+)
 from recuse.collect.cost import most_out, tokens_in
 from recuse.collect.ledger import Entry, Ledger
 from recuse.collect.pace import wait_of
@@ -34,7 +45,8 @@ from recuse.collect.requests import Request
 
 GRACE = 5.0  # seconds that requests under way are given after Ctrl-C
 LONGEST_WAIT = 60.0  # seconds between two attempts
-LONGEST_PAUSE = 900.0  # seconds that a server may ask to wait; if it wants more, a later run asks it
+# Seconds that a server may ask to wait; if it wants more, a later run asks it
+LONGEST_PAUSE = 900.0
 ROOM = 1 << 20  # bytes of the disk that are kept free for each request under way
 
 
@@ -49,16 +61,20 @@ def collect(
     poll: float = POLL,
     environment: Mapping[str, str] = os.environ,
 ) -> Outcome:
-    """Ask what the open `ledger` does not answer, and return what was done and why it ended; the same request is asked once.
+    """Ask what the open `ledger` does not answer, and return what was done and why it ended; the
+    same request is asked once.
 
-    follow: gives a further request for a request and its response, asked at once; budget: money for all attempts of the
-    ledger, to which those under way count at their worst; progress: is called with the outcome so far; wait: seconds before a
-    second attempt, doubled for each further one; poll: seconds between two looks at a batch. Ctrl-C and SIGTERM end it in good
-    order. Raises ConfigError before anything is asked if that is not possible: a key or a price is missing.
+    follow: gives a further request for a request and its response, asked at once; budget: money for
+    all attempts of the ledger, to which those under way count at their worst; progress: is called
+    with the outcome so far; wait: seconds before a second attempt, doubled for each further one;
+    poll: seconds between two looks at a batch. Ctrl-C and SIGTERM end it in good order. Raises
+    ConfigError before anything is asked if that is not possible: a key or a price is missing.
     """
 
     async def run() -> Outcome:
-        collection = Collection(requests, ledger, follow, budget=budget, progress=progress, environment=environment)
+        collection = Collection(
+            requests, ledger, follow, budget=budget, progress=progress, environment=environment
+        )
         return await _Run(collection, wait, poll).whole()
 
     return asyncio.run(run())
@@ -97,7 +113,9 @@ class _Run:
         return collection.outcome
 
     async def _ask(self, desks: Sequence[Desk]) -> None:
-        """Send what may be sent, wait for a change, and again, until nothing is left or under way."""
+        """Send what may be sent, wait for a change, and again, until nothing is left or under
+        way.
+        """
         changed = self.collection.changed
         while True:
             changed.clear()
@@ -108,12 +126,20 @@ class _Run:
                 await asyncio.wait_for(changed.wait(), None if math.isinf(pause) else pause)
         left = any(desk.queue or desk.later for desk in self.collection.desks if not desk.stopped)
         if left and not self.collection.stopping.is_set():
-            purse, missing = self.collection.purse, counted(self.collection.outcome.missing, "request")
-            message = f"the next request could exceed the budget of {purse.budget:g} ({purse.spent:.4g} spent, {missing} left)"
+            purse, missing = (
+                self.collection.purse,
+                counted(self.collection.outcome.missing, "request"),
+            )
+            message = (
+                f"the next request could exceed the budget of {purse.budget:g} ({purse.spent:.4g}"
+                f" spent, {missing} left)"
+            )
             self.collection.outcome.stop(BUDGET, f"{message}; allow a larger one to go on")
 
     def _send(self, desk: Desk) -> float:
-        """Send all that may be sent now; seconds until more may be, infinity if something must end first or nothing is left."""
+        """Send all that may be sent now; seconds until more may be, infinity if something must end
+        first or nothing is left.
+        """
         collection = self.collection
         while not (collection.stopping.is_set() or desk.stopped):
             clock = time.monotonic()
@@ -129,8 +155,13 @@ class _Run:
                 return math.inf
             under_way = sum(each.pace.under_way for each in collection.desks)
             if collection.ledger.room() < ROOM * (under_way + 1):
-                kept = f"the disk is nearly full, and {counted(len(collection.ledger), 'answer')} are kept"
-                collection.stop(DISK, f"{collection.ledger.path}: {kept}; make room there, and run again")
+                kept = (
+                    f"the disk is nearly full, and {counted(len(collection.ledger), 'answer')} are"
+                    " kept"
+                )
+                collection.stop(
+                    DISK, f"{collection.ledger.path}: {kept}; make room there, and run again"
+                )
                 return math.inf
             if again:
                 heapq.heappop(desk.later)
@@ -159,7 +190,9 @@ class _Run:
         for task in self._tasks:
             task.cancel()
 
-    async def _attempt(self, desk: Desk, request: Request, attempt: int, worst: float, sent: float) -> None:
+    async def _attempt(
+        self, desk: Desk, request: Request, attempt: int, worst: float, sent: float
+    ) -> None:
         """Send a request once; store what comes; see to what follows from it."""
         collection, started, clock = self.collection, now(), time.monotonic()
         try:
@@ -169,7 +202,9 @@ class _Run:
         finally:
             desk.pace.end()
         seconds = time.monotonic() - clock
-        entry = entry_of(request, reply, collection.secrets, attempt=attempt, started=started, seconds=seconds)
+        entry = entry_of(
+            request, reply, collection.secrets, attempt=attempt, started=started, seconds=seconds
+        )
         if not collection.record(desk, [(request, entry, worst)]):
             self._cancel()  # there is no room for what is under way
         elif entry.reason is None:
@@ -177,23 +212,36 @@ class _Run:
         else:
             self._after_failure(desk, request, entry, sent, reply.headers)
 
-    def _after_failure(self, desk: Desk, request: Request, entry: Entry, sent: float, headers: Mapping[str, str]) -> None:
+    def _after_failure(
+        self, desk: Desk, request: Request, entry: Entry, sent: float, headers: Mapping[str, str]
+    ) -> None:
         """Slow down, ask again later, or give up."""
-        pause = None  # seconds that the server asks to wait; with other failures, when its limits are renewed says nothing
+        # Seconds that the server asks to wait; with other failures, when its limits are renewed
+        # says nothing
+        pause = None
         if entry.reason == RATE_LIMIT or entry.status in OVERLOADED:
             pause = wait_of(headers, time.time())
             desk.pace.slow_down(sent, pause)
         if entry.reason in CLOSING:
             self.collection.close_desk(desk, entry.reason, entry.error["message"])
         elif pause is not None and pause > LONGEST_PAUSE:
-            self.collection.close_desk(desk, entry.reason, f"the server asks to wait {duration(pause)}")
+            self.collection.close_desk(
+                desk, entry.reason, f"the server asks to wait {duration(pause)}"
+            )
         elif entry.reason in PASSING and entry.attempt < desk.endpoint.attempts:
-            wait = min(LONGEST_WAIT, self._wait * 2 ** (entry.attempt - 1)) * random.uniform(0.5, 1.5)
-            heapq.heappush(desk.later, (time.monotonic() + wait, next(self._order), entry.attempt + 1, request))
+            wait = min(LONGEST_WAIT, self._wait * 2 ** (entry.attempt - 1)) * random.uniform(
+                0.5, 1.5
+            )
+            heapq.heappush(
+                desk.later, (time.monotonic() + wait, next(self._order), entry.attempt + 1, request)
+            )
         elif entry.reason != INTERRUPTED:
             desk.given_up += 1
             if desk.given_up >= GIVEN_UP:
-                problem = f"{GIVEN_UP} requests in a row got no answer; the last: {entry.reason}, {entry.error['message']}"
+                problem = (
+                    f"{GIVEN_UP} requests in a row got no answer; the last: {entry.reason},"
+                    f" {entry.error['message']}"
+                )
                 self.collection.close_desk(desk, entry.reason, problem)
 
     async def _sync(self) -> None:
@@ -213,7 +261,9 @@ class _Run:
 
     @contextlib.contextmanager
     def _signals(self) -> Iterator[None]:
-        """On SIGINT and SIGTERM ask no more, and wait a little for what is under way; on the second, do not wait."""
+        """On SIGINT and SIGTERM ask no more, and wait a little for what is under way; on the
+        second, do not wait.
+        """
         loop = asyncio.get_running_loop()
 
         def heed() -> None:
@@ -223,7 +273,8 @@ class _Run:
             self.collection.stop(BY_USER, "stopped by the user; run again to ask what is missing")
             loop.call_later(GRACE, self._cancel)
 
-        if threading.current_thread() is not threading.main_thread():  # signal handlers need the main thread
+        # Signal handlers need the main thread
+        if threading.current_thread() is not threading.main_thread():
             yield
             return
         before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}

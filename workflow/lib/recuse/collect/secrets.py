@@ -8,14 +8,18 @@ from urllib.parse import quote
 from recuse.base.errors import ConfigError
 from recuse.collect.requests import Endpoint
 
-SHORTEST = 8  # characters of a key that is taken out of texts; a shorter one, like `none`, is a placeholder and a word
+# Characters of a key that is taken out of texts; a shorter one, like `none`, is a placeholder and a
+# word
+SHORTEST = 8
 
 
 class Secrets:
     """The keys of endpoints by their environment variables."""
 
     def __init__(self, endpoints: Iterable[Endpoint], environment: Mapping[str, str]) -> None:
-        """Read the keys; ConfigError, which names the variable but not its value, if one is absent or cannot be sent."""
+        """Read the keys; ConfigError, which names the variable but not its value, if one is absent
+        or cannot be sent.
+        """
         self._keys: dict[str, str] = {}
         for endpoint in endpoints:
             if endpoint.key is not None:
@@ -24,7 +28,12 @@ class Secrets:
             form: f"[{name}]"
             for name, key in self._keys.items()
             if len(key) >= SHORTEST
-            for form in (key, json.dumps(key)[1:-1], quote(key, safe=""), base64.b64encode(key.encode()).decode().rstrip("="))
+            for form in (
+                key,
+                json.dumps(key)[1:-1],
+                quote(key, safe=""),
+                base64.b64encode(key.encode()).decode().rstrip("="),
+            )
         }
 
     def key_of(self, endpoint: Endpoint) -> str | None:
@@ -32,7 +41,9 @@ class Secrets:
         return None if endpoint.key is None else self._keys[endpoint.key]
 
     def removed(self, value: object) -> object:
-        """A JSON value with the name of its variable instead of each key, also in base64, or quoted for JSON or a URL."""
+        """A JSON value with the name of its variable instead of each key, also in base64, or quoted
+        for JSON or a URL.
+        """
         if not self._forms:
             return value
         if isinstance(value, str):
@@ -49,8 +60,12 @@ def _key_in(endpoint: Endpoint, environment: Mapping[str, str]) -> str:
     where = f"collect: {endpoint.name}: the environment variable {endpoint.key}"
     if not key:
         raise ConfigError(
-            f"{where} is not set; put the key of {endpoint.base_url or 'the server'} there: export {endpoint.key}=..."
+            f"{where} is not set; put the key of {endpoint.base_url or 'the server'} there: export"
+            f" {endpoint.key}=..."
         )
     if not key.isascii() or not key.isprintable() or " " in key:
-        raise ConfigError(f"{where} has a space, a line break or another character that no key has; set it to the key alone")
+        raise ConfigError(
+            f"{where} has a space, a line break or another character that no key has; set it to the"
+            " key alone"
+        )
     return key

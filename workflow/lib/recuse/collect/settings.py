@@ -7,7 +7,16 @@ from pydantic import AfterValidator, Field
 
 from recuse.collect.requests import FIRST_LINE, FREE, LAST_LINE, LENGTHS, MODES
 from recuse.collect.rubrics import dimensions, wordings_of
-from recuse.config.declared.sections import File, Name, Names, Section, SomeKeys, by_kind, optional, required
+from recuse.config.declared.sections import (
+    File,
+    Name,
+    Names,
+    Section,
+    SomeKeys,
+    by_kind,
+    optional,
+    required,
+)
 
 Amount = Annotated[float, Field(gt=0)]
 RESERVED = ("messages", "model", "n", "stream")  # keys of a request that `sampling` may not replace
@@ -17,8 +26,9 @@ def _name_of_variable(name: str) -> str:
     """The name; an error without it if it may be a key."""
     if not re.fullmatch("[A-Z][A-Z0-9_]{0,60}", name):
         raise ValueError(
-            "found no name of an environment variable in capitals, such as OPENAI_API_KEY; write that name here, and put the "
-            "key into the variable (what was found is not shown, as it may be a key)"
+            "found no name of an environment variable in capitals, such as OPENAI_API_KEY; write"
+            " that name here, and put the key into the variable (what was found is not shown, as it"
+            " may be a key)"
         )
     return name
 
@@ -46,14 +56,18 @@ class Prompts(Section):
     """A table of prompts with columns of other names."""
 
     file: File = required("CSV, parquet, JSON Lines or a JSON list.")
-    columns: ColumnsOfPrompts = optional("Names of its columns, where they differ from prompt, text and dataset.")
+    columns: ColumnsOfPrompts = optional(
+        "Names of its columns, where they differ from prompt, text and dataset."
+    )
 
 
 class Answers(Section):
     """A table of answers with columns of other names."""
 
     file: File = required("CSV, parquet, JSON Lines or a JSON list.")
-    columns: ColumnsOfAnswers = optional("Names of its columns, where they differ from prompt, model and text.")
+    columns: ColumnsOfAnswers = optional(
+        "Names of its columns, where they differ from prompt, model and text."
+    )
 
 
 class Asked(Section):
@@ -64,22 +78,33 @@ class Asked(Section):
         "Address of the server, such as http://127.0.0.1:8000/v1; default: OpenAI's."
     )
     key: Variable = optional(
-        "The environment variable that holds the API key, never the key itself; default: OPENAI_API_KEY without `base_url`, "
-        "else none."
+        "The environment variable that holds the API key, never the key itself; default:"
+        " OPENAI_API_KEY without `base_url`, else none."
     )
     returned: Names = optional(
-        "Further names that the server may give the model in its responses. A response of any other model is no answer."
+        "Further names that the server may give the model in its responses. A response of any other"
+        " model is no answer."
     )
     sampling: dict[Name, Any] = optional(
-        "Further parameters of the request, such as `{temperature: 0, max_tokens: 200}`; default: those of the server, and a "
-        "limit to the tokens of a reply."
+        "Further parameters of the request, such as `{temperature: 0, max_tokens: 200}`; default:"
+        " those of the server, and a limit to the tokens of a reply."
     )
-    concurrency: int = optional("Maximum number of concurrent requests; default: 16.", ge=1, le=1000)
-    requests_per_minute: Amount = optional("Limit of the server; default: none but what it reports.")
-    tokens_per_minute: Amount = optional("Limit of the server, tokens in and out; default: none but what it reports.")
+    concurrency: int = optional(
+        "Maximum number of concurrent requests; default: 16.", ge=1, le=1000
+    )
+    requests_per_minute: Amount = optional(
+        "Limit of the server; default: none but what it reports."
+    )
+    tokens_per_minute: Amount = optional(
+        "Limit of the server, tokens in and out; default: none but what it reports."
+    )
     timeout: Amount = optional("Seconds for a whole response; default: 120.")
-    attempts: int = optional("Attempts at a request that fails in a way that may pass; default: 5.", ge=1, le=20)
-    batch: bool = optional("Use the server's batch endpoint, which takes up to a day and costs half.")
+    attempts: int = optional(
+        "Attempts at a request that fails in a way that may pass; default: 5.", ge=1, le=20
+    )
+    batch: bool = optional(
+        "Use the server's batch endpoint, which takes up to a day and costs half."
+    )
 
     def _check(self) -> None:
         sampling = self.sampling or {}
@@ -88,22 +113,29 @@ class Asked(Section):
         for key in LENGTHS:
             most = sampling.get(key, 1)
             if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-                raise ValueError(f"sampling: {key}: found {most}; write the most tokens of a reply, a number from 1")
+                raise ValueError(
+                    f"sampling: {key}: found {most}; write the most tokens of a reply, a number"
+                    " from 1"
+                )
 
 
 class Judge(Asked):
     """A judge, and how it states its ratings."""
 
     mode: Literal[MODES] = optional(
-        "`schema`: as JSON by a schema that the server enforces (default); `text`: in words, read by a pattern; `logprobs`: "
-        "the expected rating over the probabilities of the labels, an error if the server returns none."
+        "`schema`: as JSON by a schema that the server enforces (default); `text`: in words, read"
+        " by a pattern; `logprobs`: the expected rating over the probabilities of the labels, an"
+        " error if the server returns none."
     )
 
 
 def _check_labels(labels: list[str] | None) -> None:
     lowered = [label.lower() for label in labels or ()]
     if twice := [label for label in lowered if lowered.count(label) > 1]:
-        raise ValueError(f"labels: found {twice[0]} twice, as capitals make no difference; write different labels")
+        raise ValueError(
+            f"labels: found {twice[0]} twice, as capitals make no difference; write different"
+            " labels"
+        )
 
 
 class OwnCriterion(Section):
@@ -123,14 +155,16 @@ class OwnWording(Section):
     """A request in your own words."""
 
     template: Name = required(
-        "The text, with `{prompt}`, `{answer}` (of verdicts `{answer_1}` and `{answer_2}`), `{criteria}` and `{reply}`, which "
-        "says how to reply, in their places."
+        "The text, with `{prompt}`, `{answer}` (of verdicts `{answer_1}` and `{answer_2}`),"
+        " `{criteria}` and `{reply}`, which says how to reply, in their places."
     )
     system: Name = optional("The system message.")
     labels: Annotated[list[Name], Field(min_length=3, max_length=3)] = optional(
         "Verdicts: what a judge may answer, for the first answer, for neither and for the second."
     )
-    reads: Literal[FREE, FIRST_LINE, LAST_LINE] = optional("Where the answer of a template without `{reply}` is read.")
+    reads: Literal[FREE, FIRST_LINE, LAST_LINE] = optional(
+        "Where the answer of a template without `{reply}` is read."
+    )
     longest: int = optional("Maximum number of tokens in a reply.", ge=1)
 
     def _check(self) -> None:
@@ -140,12 +174,17 @@ class OwnWording(Section):
 class Design(Section):
     """Which judges rate which answers, if not all rate all."""
 
-    judges_per_answer: int = optional("How many judges rate each answer, its own model's among them, in turn.", ge=1)
+    judges_per_answer: int = optional(
+        "How many judges rate each answer, its own model's among them, in turn.", ge=1
+    )
     strata: Literal["dataset"] = optional("Balance this within each dataset of the prompts.")
-    prompts: int = optional("How many prompts to ask about, drawn at random by `seed`; default: all.", ge=2)
+    prompts: int = optional(
+        "How many prompts to ask about, drawn at random by `seed`; default: all.", ge=2
+    )
     width: Amount = optional(
-        "Stop earlier, once every self-bias that can be estimated has an interval of at most this half-width, as a share of "
-        "the scale: a rule on precision, which does not look at the estimates.",
+        "Stop earlier, once every self-bias that can be estimated has an interval of at most this"
+        " half-width, as a share of the scale: a rule on precision, which does not look at the"
+        " estimates.",
         lt=1,
     )
 
@@ -157,48 +196,79 @@ class Collect(Section):
     """What judges are asked, of what, and within what limits."""
 
     prompts: by_kind({"text": File, "a mapping": Prompts}) = required(
-        "Table of prompts, with columns prompt and text and, if they are of several, dataset; CSV, parquet or JSON Lines."
+        "Table of prompts, with columns prompt and text and, if they are of several, dataset; CSV,"
+        " parquet or JSON Lines."
     )
-    answers: by_kind({"text": File, "a mapping": Answers}) = optional("Table of answers, with columns prompt, model and text.")
+    answers: by_kind({"text": File, "a mapping": Answers}) = optional(
+        "Table of answers, with columns prompt, model and text."
+    )
     writers: by_kind({"a list": Names, "a mapping": dict[Name, Asked]}) = optional(
         "Models that write an answer to every prompt first; a list names judges that also write."
     )
     instruction: Name = optional("System message to the writers.")
-    judges: Annotated[dict[Name, Judge], Field(min_length=1)] = required("The judges, by their names in the study.")
+    judges: Annotated[dict[Name, Judge], Field(min_length=1)] = required(
+        "The judges, by their names in the study."
+    )
     rubrics: Names = optional(
-        f"Ratings: the criteria, of {', '.join(dimensions())}, and `criteria`; default: your `criteria` if any, else these six."
+        f"Ratings: the criteria, of {', '.join(dimensions())}, and `criteria`; default: your"
+        " `criteria` if any, else these six."
     )
-    criteria: dict[Name, OwnCriterion] = optional("Criteria in your own words, by their names.", min_length=1)
+    criteria: dict[Name, OwnCriterion] = optional(
+        "Criteria in your own words, by their names.", min_length=1
+    )
     wordings: Names = optional(
-        "The wordings in which judges are asked; with several, each is asked in all, and intervals allow for their variance. "
-        f"Ratings: {', '.join(wordings_of('ratings'))}; verdicts: {', '.join(wordings_of('verdicts'))}; and `templates`; "
-        "default: plain."
+        "The wordings in which judges are asked; with several, each is asked in all, and intervals"
+        f" allow for their variance. Ratings: {', '.join(wordings_of('ratings'))}; verdicts:"
+        f" {', '.join(wordings_of('verdicts'))}; and `templates`; default: plain."
     )
-    templates: dict[Name, OwnWording] = optional("Requests in your own words, by their names.", min_length=1)
-    together: bool = optional("Ask all criteria in one request, in random order (default), or each in one of its own.")
+    templates: dict[Name, OwnWording] = optional(
+        "Requests in your own words, by their names.", min_length=1
+    )
+    together: bool = optional(
+        "Ask all criteria in one request, in random order (default), or each in one of its own."
+    )
     replicates: int = optional("How often each request is made; default: once.", ge=1, le=100)
-    orders: Literal["both", "random"] = optional("Verdicts: show each pair in both orders (default), or in one at random.")
-    against: Name = optional("Verdicts: compare every model with this one alone; default: all pairs.")
+    orders: Literal["both", "random"] = optional(
+        "Verdicts: show each pair in both orders (default), or in one at random."
+    )
+    against: Name = optional(
+        "Verdicts: compare every model with this one alone; default: all pairs."
+    )
     design: Design = optional("Which judges rate which answers; default: all rate all.")
-    blind: bool = optional("Take the names of models and families out of the answers that judges see (default: true).")
+    blind: bool = optional(
+        "Take the names of models and families out of the answers that judges see (default: true)."
+    )
     hidden: Names = optional("Further names to take out of them.")
     repair: bool = optional("Ask once more after a reply that cannot be read (default: true).")
     prices: File = optional(
-        "YAML file of prices by the models' names at the servers, in money per million tokens: `{input: 2, output: 8}`, and "
-        "`batch: 0.5`, the share of it that batches cost. Servers on this machine are free."
+        "YAML file of prices by the models' names at the servers, in money per million tokens:"
+        " `{input: 2, output: 8}`, and `batch: 0.5`, the share of it that batches cost. Servers on"
+        " this machine are free."
     )
-    budget: by_kind({"a number": Annotated[float, Field(ge=0)], "text": Literal["unlimited"]}) = optional(
-        "Most money to be spent on this ledger, in all; needed for any server that is not on this machine."
+    budget: by_kind({"a number": Annotated[float, Field(ge=0)], "text": Literal["unlimited"]}) = (
+        optional(
+            "Most money to be spent on this ledger, in all; needed for any server that is not on"
+            " this machine."
+        )
     )
-    ledger: File = optional("Where all responses are kept, only ever added to; default: <study>.ledger.jsonl.")
+    ledger: File = optional(
+        "Where all responses are kept, only ever added to; default: <study>.ledger.jsonl."
+    )
     self_bias: Annotated[float, Field(gt=0, lt=1)] = optional(
-        "The self-bias for which `--dry-run` says how many prompts are needed, as a share of the scale; default: 0.03."
+        "The self-bias for which `--dry-run` says how many prompts are needed, as a share of the"
+        " scale; default: 0.03."
     )
 
     def _check(self) -> None:
         if self.answers is None and self.writers is None:
-            raise ValueError("found neither answers nor writers; name a table of answers, or models that write them")
+            raise ValueError(
+                "found neither answers nor writers; name a table of answers, or models that write"
+                " them"
+            )
         if isinstance(self.writers, list):
             for name in self.writers:
                 if name not in self.judges:
-                    raise ValueError(f"writers: {name}: not a judge of this study; add it as `{{{name}: {{model: ...}}}}`")
+                    raise ValueError(
+                        f"writers: {name}: not a judge of this study; add it as `{{{name}: {{model:"
+                        " ...}}`"
+                    )

@@ -17,7 +17,13 @@ from recuse.collect.progress import progress
 from recuse.collect.requests import Request
 from recuse.collect.responses import choice_in
 from recuse.collect.run import collect
-from recuse.collect.table import COLLECTED, COLLECTED_RATINGS, COLLECTED_VERDICTS, counts_of, rows_of
+from recuse.collect.table import (
+    COLLECTED,
+    COLLECTED_RATINGS,
+    COLLECTED_VERDICTS,
+    counts_of,
+    rows_of,
+)
 from recuse.collect.texts import Answer
 
 UNLIMITED = "unlimited"
@@ -42,7 +48,9 @@ class Collected:
 
     @cached_property
     def waves(self) -> list[list[Request]]:
-        """The requests to judges in the parts in which they are made; one part unless the plan may stop early."""
+        """The requests to judges in the parts in which they are made; one part unless the plan may
+        stop early.
+        """
         return self.plan.waves(self.answers)
 
     @cached_property
@@ -59,7 +67,8 @@ class Collected:
         """Write the table of ratings or verdicts; CollectError if nothing is answered."""
         if not any(request.key in self.entries for request in self.requests):
             raise CollectError(
-                f"{self.plan.ledger}: holds no answer to what {self.plan.study} asks; run `recuse collect` first"
+                f"{self.plan.ledger}: holds no answer to what {self.plan.study} asks; run `recuse"
+                " collect` first"
             )
         columns = COLLECTED_RATINGS if self.plan.kind == RATINGS else COLLECTED_VERDICTS
         write_table(path, columns, rows_of(self.plan, self.requests, self.answers, self.entries))
@@ -74,7 +83,8 @@ class Collected:
 
 
 def budget_of(plan: Plan, budget: float | str | None = None) -> float | None:
-    """The most money that may be spent, None if unlimited; ConfigError if a server that may charge is to be asked without one.
+    """The most money that may be spent, None if unlimited; ConfigError if a server that may charge
+    is to be asked without one.
 
     budget: in place of the plan's.
     """
@@ -82,50 +92,75 @@ def budget_of(plan: Plan, budget: float | str | None = None) -> float | None:
     if budget == UNLIMITED:
         return None
     if budget is not None and not 0 <= float(budget) < math.inf:
-        raise ConfigError(f"--budget: found {budget}; write an amount of money from 0, or {UNLIMITED}")
-    charging = [asked.endpoint.name for asked in (*plan.judges.values(), *plan.writers.values()) if not is_here(asked.endpoint)]
+        raise ConfigError(
+            f"--budget: found {budget}; write an amount of money from 0, or {UNLIMITED}"
+        )
+    charging = [
+        asked.endpoint.name
+        for asked in (*plan.judges.values(), *plan.writers.values())
+        if not is_here(asked.endpoint)
+    ]
     if budget is None and charging:
         raise ConfigError(
-            f"collect: budget: missing, and asking {charging[0]} may cost money; look at the estimate (`recuse collect "
-            "--dry-run`), then write `budget:` in the plan, or pass --budget to `recuse collect`: an amount in the money of "
-            "the price file, or `unlimited`"
+            f"collect: budget: missing, and asking {charging[0]} may cost money; look at the"
+            " estimate (`recuse collect --dry-run`), then write `budget:` in the plan, or pass"
+            " --budget to `recuse collect`: an amount in the money of the price file, or"
+            " `unlimited`"
         )
     return None if budget is None else float(budget)
 
 
-def merged_in_words(plan: Plan, requests: Sequence[Request], answers: Sequence[Answer]) -> list[str]:
-    """A line about requests that stand for several answers of the same words, and about names that were taken out of these."""
+def merged_in_words(
+    plan: Plan, requests: Sequence[Request], answers: Sequence[Answer]
+) -> list[str]:
+    """A line about requests that stand for several answers of the same words, and about names that
+    were taken out of these.
+    """
     different = len({request.key for request in requests})
     if different == len(requests):
         return []
     texts = {answer.text for answer in answers}
     blinded = {plan.blinded(text) for text in texts}
-    shared = f"{len(requests):,} judgments are {different:,} requests: of answers of the same words, one is asked about"
+    shared = (
+        f"{len(requests):,} judgments are {different:,} requests: of answers of the same words, one"
+        " is asked about"
+    )
     names = (
-        f"of {len(texts):,} answers of different words, {len(texts) - len(blinded):,} are no longer so without names (`blind`)"
+        f"of {len(texts):,} answers of different words, {len(texts) - len(blinded):,} are no longer"
+        " so without names (`blind`)"
     )
     return [f"{shared}; {names}."]
 
 
 def ask(
-    plan: Plan, *, budget: float | str | None = None, enough: Callable[[Collected], bool] | None = None
+    plan: Plan,
+    *,
+    budget: float | str | None = None,
+    enough: Callable[[Collected], bool] | None = None,
 ) -> Iterator[tuple[str, Outcome]]:
-    """Send unanswered requests; yield each part, writing and the waves of judging, with its outcome.
+    """Send unanswered requests; yield each part, writing and the waves of judging, with its
+    outcome.
 
-    CollectError if a part was stopped before all of it was asked. The ledger is whole however this ends. budget: as of
-    `budget_of`, which matters only if something is left to ask. enough: whether intervals are narrow enough, for a plan that
-    may stop early.
+    CollectError if a part was stopped before all of it was asked. The ledger is whole however this
+    ends. budget: as of `budget_of`, which matters only if something is left to ask. enough: whether
+    intervals are narrow enough, for a plan that may stop early.
     """
     with Ledger(plan.ledger) as ledger:
         if plan.writers:
             yield "answers", _asked(plan, plan.writing(), ledger, budget)
             _warn_of_cut(plan, ledger)
         collected = Collected(plan, ledger)
-        for line in merged_in_words(plan, [each for wave in collected.waves for each in wave], collected.answers):
+        for line in merged_in_words(
+            plan, [each for wave in collected.waves for each in wave], collected.answers
+        ):
             warn(f"{plan.study}: {line}")
         for place, wave in enumerate(collected.waves, start=1):
             yield plan.kind, _asked(plan, wave, ledger, budget)
-            if place < len(collected.waves) and enough is not None and enough(Collected(plan, ledger)):
+            if (
+                place < len(collected.waves)
+                and enough is not None
+                and enough(Collected(plan, ledger))
+            ):
                 return
 
 
@@ -135,17 +170,23 @@ def _warn_of_cut(plan: Plan, entries: Answers) -> None:
     cut = Counter(entry.judge for entry in written if choice_in(entry.response).is_cut_off)
     for writer, number in cut.items():
         warn(
-            f"{plan.ledger}: {counted(number, 'answer')} by {writer}: cut off at the limit of tokens, and judged as they are; "
-            "to have them whole, write a larger `max_tokens` under the writer's `sampling`, which asks anew"
+            f"{plan.ledger}: {counted(number, 'answer')} by {writer}: cut off at the limit of"
+            " tokens, and judged as they are; to have them whole, write a larger `max_tokens`"
+            " under the writer's `sampling`, which asks anew"
         )
 
 
-def _asked(plan: Plan, requests: Sequence[Request], ledger: Ledger, budget: float | str | None) -> Outcome:
+def _asked(
+    plan: Plan, requests: Sequence[Request], ledger: Ledger, budget: float | str | None
+) -> Outcome:
     answered = (entry for request in requests for _, entry in plan.asked_for(request, ledger))
     limit = budget_of(plan, budget) if any(entry is None for entry in answered) else None
     outcome = collect(requests, ledger, progress=progress(), follow=plan.follow, budget=limit)
     if outcome.stopped == DONE:
         return outcome
     answers = counted(outcome.before + outcome.answered, "answer")
-    kept = f"{counted(outcome.missing, 'request')} left; {answers} in {plan.ledger}; run again to ask the rest"
+    kept = (
+        f"{counted(outcome.missing, 'request')} left; {answers} in {plan.ledger}; run again to ask"
+        " the rest"
+    )
     raise CollectError(*outcome.messages, f"collect: stopped ({outcome.stopped}): {kept}")

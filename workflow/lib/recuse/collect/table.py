@@ -1,4 +1,6 @@
-"""From a plan and what its ledger holds to a table of ratings or verdicts, with a reason for each that is missing."""
+"""From a plan and what its ledger holds to a table of ratings or verdicts, with a reason for each
+that is missing.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,10 +14,15 @@ from recuse.collect.rubrics import VERDICT
 from recuse.collect.texts import Answer
 from recuse.imports.rows import ALL
 
-COLLECTED_RATINGS = column_names("judge model prompt dataset dimension rating length wording replicate criteria")
-COLLECTED_VERDICTS = column_names("judge item model_a model_b order outcome length_a length_b dataset wording vote reason")
+COLLECTED_RATINGS = column_names(
+    "judge model prompt dataset dimension rating length wording replicate criteria",
+)
+COLLECTED_VERDICTS = column_names(
+    "judge item model_a model_b order outcome length_a length_b dataset wording vote reason",
+)
 COLLECTED = column_names(
-    "study judge requests answered repaired ratings refusal truncated off_the_scale unreadable not_answered",
+    "study judge requests answered repaired ratings refusal truncated off_the_scale unreadable",
+    "not_answered",
     "tokens_in tokens_out money",
 )
 
@@ -36,8 +43,11 @@ def read_scores(asked: Sequence[tuple[Request, Entry | None]]) -> dict[str, Scor
     return best or {each.dimension: Score(None, NOT_ANSWERED) for each in asked[0][0].criteria}
 
 
-def rows_of(plan: Plan, requests: Sequence[Request], answers: Sequence[Answer], entries: Mapping[str, Entry]) -> Iterator[dict]:
-    """A row for each rating or verdict that the requests ask for; a missing one has its reason in place of a number.
+def rows_of(
+    plan: Plan, requests: Sequence[Request], answers: Sequence[Answer], entries: Mapping[str, Entry]
+) -> Iterator[dict]:
+    """A row for each rating or verdict that the requests ask for; a missing one has its reason in
+    place of a number.
 
     Columns are COLLECTED_RATINGS or COLLECTED_VERDICTS. Lengths are words.
     """
@@ -48,7 +58,11 @@ def rows_of(plan: Plan, requests: Sequence[Request], answers: Sequence[Answer], 
         prompt, order = about.pop("prompt"), about.get("order")
         shared = {**about, "dataset": plan.datasets.get(prompt, ALL)}
         if plan.kind == RATINGS:
-            shared |= {"prompt": prompt, "length": lengths[prompt, about["model"]], "replicate": request.replicate}
+            shared |= {
+                "prompt": prompt,
+                "length": lengths[prompt, about["model"]],
+                "replicate": request.replicate,
+            }
             shared["criteria"] = " | ".join(each.dimension for each in request.criteria)
             for dimension, score in read.items():
                 rating = score.reason if score.value is None else f"{score.value:.12g}"
@@ -56,15 +70,25 @@ def rows_of(plan: Plan, requests: Sequence[Request], answers: Sequence[Answer], 
         else:
             score = read[VERDICT]
             outcome = "error" if score.value is None else OUTCOMES[order][int(score.value)]
-            pair = {f"length_{side}": lengths[prompt, about[f"model_{side}"]] for side in ("a", "b")}
-            yield {**shared, **pair, "item": prompt, "outcome": outcome, "vote": request.replicate, "reason": score.reason}
+            pair = {
+                f"length_{side}": lengths[prompt, about[f"model_{side}"]] for side in ("a", "b")
+            }
+            yield {
+                **shared,
+                **pair,
+                "item": prompt,
+                "outcome": outcome,
+                "vote": request.replicate,
+                "reason": score.reason,
+            }
 
 
 def counts_of(plan: Plan, requests: Sequence[Request], entries: Mapping[str, Entry]) -> list[dict]:
-    """For each judge, its requests, those answered and repaired, and its ratings: those there, and the missing by reason.
+    """For each judge, its requests, those answered and repaired, and its ratings: those there, and
+    the missing by reason.
 
-    Also tokens and money of these answers, as far as servers said them. A request that stands for two answers of the same words
-    counts twice, but its tokens once.
+    Also tokens and money of these answers, as far as servers said them. A request that stands for
+    two answers of the same words counts twice, but its tokens once.
     """
     counts = {judge: Counter() for judge in plan.judges}
     counted: set[str] = set()
@@ -73,14 +97,21 @@ def counts_of(plan: Plan, requests: Sequence[Request], entries: Mapping[str, Ent
         asked = plan.asked_for(request, entries)
         repaired = any(entry is not None for _, entry in asked[1:])
         of_judge.update(requests=1, answered=asked[0][1] is not None, repaired=repaired)
-        of_judge.update((score.reason or "ratings").replace(" ", "_") for score in read_scores(asked).values())
+        of_judge.update(
+            (score.reason or "ratings").replace(" ", "_") for score in read_scores(asked).values()
+        )
         for each, entry in asked:
             if entry is not None and each.key not in counted:
                 counted.add(each.key)
                 of_judge.update(money=entry.cost or 0)
                 if entry.usage is not None:
-                    of_judge.update(tokens_in=entry.usage.prompt_tokens, tokens_out=entry.usage.completion_tokens)
+                    of_judge.update(
+                        tokens_in=entry.usage.prompt_tokens,
+                        tokens_out=entry.usage.completion_tokens,
+                    )
     rows = []
     for judge, of_judge in counts.items():
-        rows.append({"study": plan.study, "judge": judge, **{key: of_judge[key] for key in COLLECTED[2:]}})
+        rows.append(
+            {"study": plan.study, "judge": judge, **{key: of_judge[key] for key in COLLECTED[2:]}}
+        )
     return rows

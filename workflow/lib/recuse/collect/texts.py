@@ -26,8 +26,11 @@ def path_of(settings: str | Mapping) -> str:
     return settings if isinstance(settings, str) else settings["file"]
 
 
-def _rows(settings: str | Mapping, needed: Sequence[str], others: Sequence[str] = ()) -> list[tuple]:
-    """(record, value of each column) of the rows of a table; DataError about a missing column, name or text.
+def _rows(
+    settings: str | Mapping, needed: Sequence[str], others: Sequence[str] = ()
+) -> list[tuple]:
+    """(record, value of each column) of the rows of a table; DataError about a missing column, name
+    or text.
 
     The text is the last column that is needed; no two rows may have the same values before it.
     """
@@ -35,40 +38,60 @@ def _rows(settings: str | Mapping, needed: Sequence[str], others: Sequence[str] 
     connection = connect()
     file = Table(connection, path, {} if isinstance(settings, str) else settings, table="objects")
     columns = {key: file.needed(key) for key in needed}
-    values = [file.texts[column] if key == "text" else file.name(column) for key, column in columns.items()]
+    values = [
+        file.texts[column] if key == "text" else file.name(column)
+        for key, column in columns.items()
+    ]
     for key in others:
         column = file.column(key)
         values.append("null" if column is None else file.name(column))
     with reading(path):
-        rows = connection.execute(f"select record, {', '.join(values)} from {file.source} order by record").fetchall()
+        rows = connection.execute(
+            f"select record, {', '.join(values)} from {file.source} order by record"
+        ).fetchall()
     if not rows:
-        raise DataError(f"{path}: found no rows; it needs one for each {'answer' if 'model' in needed else 'prompt'}")
+        raise DataError(
+            f"{path}: found no rows; it needs one for each"
+            f" {'answer' if 'model' in needed else 'prompt'}"
+        )
     found = set()
     for record, *cells in rows:
         for key, value in zip(needed, cells, strict=False):
             if value is None or not value.strip():
-                raise DataError(f"{place_of(path, record)}, column {columns[key]}: empty; fill it in, or delete the row")
+                raise DataError(
+                    f"{place_of(path, record)}, column {columns[key]}: empty; fill it in, or delete"
+                    " the row"
+                )
         name = " of ".join(reversed(cells[: len(needed) - 1]))
         if name in found:
-            raise DataError(f"{place_of(path, record)}: found a second text of {name}; keep one of the two")
+            raise DataError(
+                f"{place_of(path, record)}: found a second text of {name}; keep one of the two"
+            )
         found.add(name)
     return rows
 
 
 def read_prompts(settings: str | Mapping) -> tuple[dict[str, str], dict[str, str]]:
-    """The text of each prompt by its id, and the dataset of those that have one; DataError about a row that does not fit."""
+    """The text of each prompt by its id, and the dataset of those that have one; DataError about a
+    row that does not fit.
+    """
     rows = _rows(settings, ("prompt", "text"), ("dataset",))
     texts = {prompt: text for _, prompt, text, _ in rows}
     return texts, {prompt: dataset for _, prompt, _, dataset in rows if dataset is not None}
 
 
 def read_answers(settings: str | Mapping, prompts: Mapping[str, str]) -> list[Answer]:
-    """The answers to `prompts`; DataError about one to another prompt, and about a second of a model to one."""
+    """The answers to `prompts`; DataError about one to another prompt, and about a second of a
+    model to one.
+    """
     answers = []
     for record, *values in _rows(settings, ("prompt", "model", "text")):
         answer = Answer(*values)
         if answer.prompt not in prompts:
-            unknown = f"the prompt '{answer.prompt}' is not in the table of prompts{did_you_mean(answer.prompt, prompts)}"
+            unknown = (
+                f"the prompt '{answer.prompt}' is not in the table of"
+                f" prompts{did_you_mean(answer.prompt, prompts)}"
+            )
             raise DataError(f"{place_of(path_of(settings), record)}: {unknown}")
         answers.append(answer)
     return answers
@@ -81,7 +104,9 @@ class _Prices(Part):
 
 
 def prices_in(path: str, entries: Mapping) -> dict[str, Price]:
-    """The prices that a file's entries state, by the models' names at their servers; ConfigError about another entry."""
+    """The prices that a file's entries state, by the models' names at their servers; ConfigError
+    about another entry.
+    """
     prices = {}
     for model, entry in entries.items():
         try:

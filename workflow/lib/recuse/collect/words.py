@@ -9,24 +9,37 @@ from recuse.collect.parse import REASONS
 
 def of_run(part: str, outcome: Outcome) -> str:
     """What a run did: `asked` new requests, and attempts that failed by reason."""
-    asked = f"{part}: {outcome.before:,} of {counted(outcome.total, 'request')} answered before, {outcome.answered:,} now"
+    asked = (
+        f"{part}: {outcome.before:,} of {counted(outcome.total, 'request')} answered before,"
+        f" {outcome.answered:,} now"
+    )
     failed = ", ".join(f"{reason} {count:,}" for reason, count in sorted(outcome.failed.items()))
     money = f"; {outcome.money:.4g} units spent" if outcome.money else ""
     line = f"{asked} in {outcome.seconds:.1f} s{money}"
     if outcome.uncounted:
-        line += f"; {counted(outcome.uncounted, 'attempt')} may have cost something that the server did not report"
+        line += (
+            f"; {counted(outcome.uncounted, 'attempt')} may have cost something that the server did"
+            " not report"
+        )
     return f"{line}; failed attempts: {failed}" if failed else line
 
 
 def of_counts(counts: Sequence[Mapping]) -> str:
-    """A line for each judge: how many of its ratings there are, how many were repaired, and why the others are missing."""
+    """A line for each judge: how many of its ratings there are, how many were repaired, and why the
+    others are missing.
+    """
     lines = []
     for row in counts:
         missing = {reason: row[reason.replace(" ", "_")] for reason in REASONS}
         total = row["ratings"] + sum(missing.values())
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in missing.items() if count)
-        repaired = f"; {row['repaired']:,} asked again, as the reply could not be read" if row["repaired"] else ""
+        repaired = (
+            f"; {row['repaired']:,} asked again, as the reply could not be read"
+            if row["repaired"]
+            else ""
+        )
         lines.append(
-            f"{row['judge']}: {row['ratings']:,} of {total:,} read{repaired}{f'; missing: {reasons}' if reasons else ''}"
+            f"{row['judge']}: {row['ratings']:,} of {total:,}"
+            f" read{repaired}{f'; missing: {reasons}' if reasons else ''}"
         )
     return "\n".join(lines)

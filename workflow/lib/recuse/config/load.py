@@ -24,9 +24,13 @@ def checked(config: Mapping, project: Mapping) -> dict:
 
 
 def _specs_by_name(settings: Mapping) -> dict[str, Mapping]:
-    """The specs, where `models_dropped` has a model's name for its id, unless a study's `families` has that as a name."""
+    """The specs, where `models_dropped` has a model's name for its id, unless a study's `families`
+    has that as a name.
+    """
     studies = [*settings[RATED].values(), *settings[COMPARED].values()]
-    members = {name for study in studies for names in study.get("families", {}).values() for name in names}
+    members = {
+        name for study in studies for names in study.get("families", {}).values() for name in names
+    }
     names, specs = Registry.from_config(settings["models"]).names, settings["specs"]
     names = {key: name for key, name in names.items() if key not in members}
     return {spec: with_names(entry, names) for spec, entry in specs.items()}
@@ -38,24 +42,40 @@ def _named(settings: object) -> object:
         return [_named(value) for value in settings]
     if not isinstance(settings, Mapping):
         return settings
-    numbers = {key: str(key) for key in settings if isinstance(key, int | float) and not isinstance(key, bool)}
+    numbers = {
+        key: str(key)
+        for key in settings
+        if isinstance(key, int | float) and not isinstance(key, bool)
+    }
     return {numbers.get(key, key): _named(value) for key, value in settings.items()}
 
 
 def in_order_of(base: Mapping, settings: Mapping) -> dict:
-    """Return `settings` with the keys of `base` first, in its order, at every level: figures follow the order of models.
+    """Return `settings` with the keys of `base` first, in its order, at every level: figures follow
+    the order of models.
 
     Snakemake puts the keys of `--configfile` before those of config.yaml.
     """
-    keys = [*(key for key in base if key in settings), *(key for key in settings if key not in base)]
-    nested = {key for key in keys if isinstance(settings[key], Mapping) and isinstance(base.get(key), Mapping)}
-    return {key: in_order_of(base[key], settings[key]) if key in nested else settings[key] for key in keys}
+    keys = [
+        *(key for key in base if key in settings),
+        *(key for key in settings if key not in base),
+    ]
+    nested = {
+        key
+        for key in keys
+        if isinstance(settings[key], Mapping) and isinstance(base.get(key), Mapping)
+    }
+    return {
+        key: in_order_of(base[key], settings[key]) if key in nested else settings[key]
+        for key in keys
+    }
 
 
 def load(path: str | None) -> Mapping:
     """The project's configuration, changed by config.yaml in the working directory, then by `path`.
 
-    Raises ConfigError, as the workflow does, about a file that does not exist and about an invalid setting.
+    Raises ConfigError, as the workflow does, about a file that does not exist and about an invalid
+    setting.
     """
     here = Path("config.yaml")
     files = [here] if here.exists() and not here.samefile(PROJECT / "config.yaml") else []
@@ -67,11 +87,17 @@ def load(path: str | None) -> Mapping:
 
 
 def with_study(config: Mapping, **added: Mapping) -> dict:
-    """Return `config` with these additions, as if a file had them; ConfigError about an invalid setting."""
+    """Return `config` with these additions, as if a file had them; ConfigError about an invalid
+    setting.
+    """
     return checked(merged(config, added), project_settings())
 
 
 def merged(base: Mapping, added: Mapping) -> dict:
     """Merge configurations as Snakemake does: mappings key by key, anything else as a whole."""
-    both = {key for key in base if isinstance(base[key], Mapping) and isinstance(added.get(key), Mapping)}
+    both = {
+        key
+        for key in base
+        if isinstance(base[key], Mapping) and isinstance(added.get(key), Mapping)
+    }
     return {**base, **added, **{key: merged(base[key], added[key]) for key in both}}

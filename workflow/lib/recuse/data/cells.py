@@ -9,7 +9,16 @@ from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
-from recuse.base.database import Connection, connect, files, footer, read_footer, text, write_parquet, write_rows
+from recuse.base.database import (
+    Connection,
+    connect,
+    files,
+    footer,
+    read_footer,
+    text,
+    write_parquet,
+    write_rows,
+)
 from recuse.base.errors import DataError
 
 LEVELS = "levels"  # key of the metadata in the footer
@@ -23,8 +32,8 @@ ARRAY_BITS = 24  # of the number of entries of an array of 8 bytes each
 class Levels:
     """The levels behind the codes of a study's ratings, in rising order.
 
-    `group_code` is ((dimension * judges + judge) * models + model) * datasets + dataset, each the place of its level;
-    `reference_code` is the place of gt in `reference`.
+    `group_code` is ((dimension * judges + judge) * models + model) * datasets + dataset, each the
+    place of its level; `reference_code` is the place of gt in `reference`.
     """
 
     dimension: Sequence[str]
@@ -36,7 +45,8 @@ class Levels:
     judge_family: Sequence[str]  # of each judge
     model_family: Sequence[str]  # of each model
     task_type: Sequence[str]  # of each dataset
-    step: Sequence[float] = field(default_factory=list)  # of each dimension, in the user's units; none if all are 1
+    # Of each dimension, in the user's units; none if all are 1
+    step: Sequence[float] = field(default_factory=list)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -52,20 +62,29 @@ class Levels:
         """Places of the levels of AXES of each code, (codes,) each."""
         return np.unravel_index(group, self.sizes)
 
-    def code(self, dimension: np.ndarray, judge: np.ndarray, model: np.ndarray, dataset: np.ndarray) -> np.ndarray:
+    def code(
+        self, dimension: np.ndarray, judge: np.ndarray, model: np.ndarray, dataset: np.ndarray
+    ) -> np.ndarray:
         """Code of each combination of places, (codes,)."""
         return np.ravel_multi_index((dimension, judge, model, dataset), self.sizes)
 
     def code_of(self, factors: Mapping[str, np.ndarray]) -> np.ndarray:
         """Code of each group by the names of its factors, (groups,) of str each."""
-        return self.code(*(np.searchsorted(np.array(getattr(self, axis), dtype=str), factors[axis]) for axis in AXES))
+        return self.code(
+            *(
+                np.searchsorted(np.array(getattr(self, axis), dtype=str), factors[axis])
+                for axis in AXES
+            )
+        )
 
     def sql_place(self, axis: str, code: str = "group_code") -> str:
         """SQL for the place of the level of one of AXES, from a column of codes."""
         return f"{code} // {self._stride(axis)} % {len(getattr(self, axis))}"
 
     def sql_without(self, axis: str, code: str = "group_code") -> str:
-        """SQL for the code of the same group with the first level of one of AXES: equal if groups differ in no other."""
+        """SQL for the code of the same group with the first level of one of AXES: equal if groups
+        differ in no other.
+        """
         return f"{code} - {self.sql_place(axis, code)} * {self._stride(axis)}"
 
     def factors(self, group: np.ndarray) -> dict[str, np.ndarray]:
@@ -73,7 +92,10 @@ class Levels:
         dimension, judge, model, dataset = self.places(group)
         places = {"dimension": dimension, "dataset": dataset, "task_type": dataset}
         places |= {"judge": judge, "model": model, "judge_family": judge, "model_family": model}
-        return {factor: np.array(getattr(self, factor), dtype=str)[place] for factor, place in places.items()}
+        return {
+            factor: np.array(getattr(self, factor), dtype=str)[place]
+            for factor, place in places.items()
+        }
 
     def references(self, code: np.ndarray) -> np.ndarray:
         """Raw references of codes, (codes,); NaN in a study without any."""
@@ -96,17 +118,25 @@ def levels_of(path: str) -> Levels:
     """Read the levels of the canonical ratings at `path`; DataError if its footer has none."""
     levels = read_footer(path, LEVELS)
     if levels is None:
-        raise DataError(f"{path}: found no list of its codes in the footer; make the file again from the raw ratings")
+        raise DataError(
+            f"{path}: found no list of its codes in the footer; make the file again from the raw"
+            " ratings"
+        )
     return Levels(**levels)
 
 
 @dataclass(frozen=True)
 class Cells:
-    """The cells of a study, sorted by (a further factor,) dimension, dataset, judge, model, reference."""
+    """The cells of a study, sorted by (a further factor,) dimension, dataset, judge, model,
+    reference.
+    """
 
-    factors: dict[str, np.ndarray]  # each (groups,) of str: FACTORS of every (dimension, dataset, judge, model)
+    # Each (groups,) of str: FACTORS of every (dimension, dataset, judge, model)
+    factors: dict[str, np.ndarray]
     group: np.ndarray  # (cells,) place in `factors`, rising
-    reference: np.ndarray  # (cells,) the human score (NaN without), or the mean rating of a family's judges, on the unit scale
+    # (cells,) the human score (NaN without), or the mean rating of a family's judges, on the unit
+    # scale
+    reference: np.ndarray
     reference_raw: np.ndarray  # (cells,) the same on the scale of the data
     counts: np.ndarray  # (cells, ratings) rows with each raw rating
     ratings: np.ndarray  # (ratings,) the raw ratings
@@ -135,7 +165,10 @@ class Cells:
     def select(self, mask: np.ndarray) -> "Cells":
         """Keep the groups where `mask`, (groups,) of bool, is true."""
         kept, place = mask[self.group], np.cumsum(mask) - 1
-        cells = {key: getattr(self, key)[kept] for key in ("reference", "reference_raw", "counts", "scale")}
+        cells = {
+            key: getattr(self, key)[kept]
+            for key in ("reference", "reference_raw", "counts", "scale")
+        }
         factors = {factor: values[mask] for factor, values in self.factors.items()}
         return replace(self, factors=factors, group=place[self.group[kept]], **cells)
 
@@ -147,52 +180,94 @@ class Cells:
 def build_cells(ratings: str, cells: str) -> None:
     """Collapse the canonical ratings (parquet) into cells (parquet); DataError if there is no row.
 
-    One row per distinct (dimension, dataset, judge, model, gt) with n and count_<rating>, the number of rows of each raw
-    rating: nothing is lost for any statistic of rating and reference. `group` numbers (dimension, dataset, judge, model).
+    One row per distinct (dimension, dataset, judge, model, gt) with n and count_<rating>, the
+    number of rows of each raw rating: nothing is lost for any statistic of rating and reference.
+    `group` numbers (dimension, dataset, judge, model).
     """
     connection, counts = _counting(ratings)
     _write(connection.execute(counts).fetchnumpy(), levels_of(ratings), cells)
 
 
 def count_shard(ratings: str, counts: str) -> None:
-    """Write how often each rating was given in each group with each reference, by codes (parquet), in a shard's ratings.
+    """Write how often each rating was given in each group with each reference, by codes (parquet),
+    in a shard's ratings.
 
     Counts are additive over shards, whichever shards the rows of a cell are in.
     """
     connection, query = _counting(ratings)
-    write_rows(connection, f"{query} order by all", counts, as_metadata(levels_of(ratings)), compression="snappy")
+    write_rows(
+        connection,
+        f"{query} order by all",
+        counts,
+        as_metadata(levels_of(ratings)),
+        compression="snappy",
+    )
 
 
 def gather_cells(counts: Sequence[str], cells: str) -> None:
-    """Add up the counts of all shards (parquet): the cells (parquet) that `build_cells` makes of all ratings together."""
-    _write(connect().execute(f"select * from {files(counts)}").fetchnumpy(), levels_of(counts[0]), cells)
+    """Add up the counts of all shards (parquet): the cells (parquet) that `build_cells` makes of
+    all ratings together.
+    """
+    _write(
+        connect().execute(f"select * from {files(counts)}").fetchnumpy(),
+        levels_of(counts[0]),
+        cells,
+    )
 
 
 def _counting(ratings: str) -> tuple[Connection, str]:
     """A connection, and SQL on it for the counts of ratings by code."""
     connection = connect()
-    # Codes are few: an array of all their combinations, if it may be as large as that, is faster than a hash table.
+    # Codes are few: an array of all their combinations, if it may be as large as that, is faster
+    # than a hash table.
     connection.execute(f"set perfect_ht_threshold = {ARRAY_BITS}")
-    return connection, f"select group_code, reference_code, rating, count(*) as n from {files([ratings])} group by all"
+    return (
+        connection,
+        (
+            f"select group_code, reference_code, rating, count(*) as n from {files([ratings])}"
+            " group by all"
+        ),
+    )
 
 
 def _write(counts: Mapping[str, np.ndarray], levels: Levels, path: str) -> None:
     if not len(counts["n"]):
-        raise DataError(f"{path}: no complete row is left for it; see completeness.csv for what is missing")
+        raise DataError(
+            f"{path}: no complete row is left for it; see completeness.csv for what is missing"
+        )
     cells = cells_of_counts(levels, counts)
     scale = cells.scale.astype(np.int32)
-    columns = {"group": cells.group + 1, **{factor: cells.factor(factor).astype(object) for factor in FACTORS}}
-    columns |= {"gt": cells.reference_raw, "gt_unit": cells.reference, "scale_low": scale[:, 0], "scale_high": scale[:, 1]}
-    columns |= {"n": cells.n, **{f"{COUNT}{rating}": cells.counts[:, place] for place, rating in enumerate(cells.ratings)}}
+    columns = {
+        "group": cells.group + 1,
+        **{factor: cells.factor(factor).astype(object) for factor in FACTORS},
+    }
+    columns |= {
+        "gt": cells.reference_raw,
+        "gt_unit": cells.reference,
+        "scale_low": scale[:, 0],
+        "scale_high": scale[:, 1],
+    }
+    columns |= {
+        "n": cells.n,
+        **{
+            f"{COUNT}{rating}": cells.counts[:, place] for place, rating in enumerate(cells.ratings)
+        },
+    }
     write_parquet({name: np.ascontiguousarray(values) for name, values in columns.items()}, path)
 
 
 def read_cells(path: str) -> Cells:
     """Read `cells.parquet`."""
     table, connection = files([path]), connect()
-    groups = connection.execute(f'select distinct "group", {", ".join(FACTORS)} from {table} order by "group"').fetchnumpy()
-    columns = connection.execute(f"select * exclude ({', '.join(FACTORS)}) from {table}").fetchnumpy()
-    ratings = sorted(int(column.removeprefix(COUNT)) for column in columns if column.startswith(COUNT))
+    groups = connection.execute(
+        f'select distinct "group", {", ".join(FACTORS)} from {table} order by "group"'
+    ).fetchnumpy()
+    columns = connection.execute(
+        f"select * exclude ({', '.join(FACTORS)}) from {table}"
+    ).fetchnumpy()
+    ratings = sorted(
+        int(column.removeprefix(COUNT)) for column in columns if column.startswith(COUNT)
+    )
     return Cells(
         factors={factor: groups[factor].astype(str) for factor in FACTORS},
         group=np.asarray(columns["group"]) - 1,
@@ -205,32 +280,48 @@ def read_cells(path: str) -> Cells:
 
 
 def cells_of_rows(blocks: Iterable[str], levels: Levels, *, by: str = "null") -> Cells:
-    """Collapse rows into cells, apart by the column `by` of families of judges, if there is one; there may be no rows.
+    """Collapse rows into cells, apart by the column `by` of families of judges, if there is one;
+    there may be no rows.
 
-    blocks: SQL for some of the rows each, with the columns of the canonical ratings but for reference_code.
+    blocks: SQL for some of the rows each, with the columns of the canonical ratings but for
+    reference_code.
     """
     connection, parts = connect(), []
     families = sorted(set(levels.judge_family))
     place = f"list_position([{', '.join(map(text, families))}], level::varchar) - 1"
     for rows in blocks:
-        query = f"select {by} as level, group_code, gt as reference, rating, count(*) as n from ({rows}) group by all"
-        parts.append(connection.execute(f"select * replace ({place} as level) from ({query})").fetchnumpy())
+        query = (
+            f"select {by} as level, group_code, gt as reference, rating, count(*) as n from"
+            f" ({rows}) group by all"
+        )
+        parts.append(
+            connection.execute(f"select * replace ({place} as level) from ({query})").fetchnumpy()
+        )
     counts = {key: np.ma.concatenate([part[key] for part in parts]) for key in parts[0]}
-    return cells_of_counts(levels, counts, {by: np.array(families, dtype=str)} if by != "null" else None)
+    return cells_of_counts(
+        levels, counts, {by: np.array(families, dtype=str)} if by != "null" else None
+    )
 
 
-def cells_of_counts(levels: Levels, rows: Mapping[str, np.ndarray], further: Mapping[str, np.ndarray] | None = None) -> Cells:
-    """Cells of counts n by group_code, reference or its code, rating and, with a further factor, the `level` of its names.
+def cells_of_counts(
+    levels: Levels, rows: Mapping[str, np.ndarray], further: Mapping[str, np.ndarray] | None = None
+) -> Cells:
+    """Cells of counts n by group_code, reference or its code, rating and, with a further factor,
+    the `level` of its names.
 
     rows: each (counts,), in any order; a combination may occur more than once.
     """
     further = further or {}
     level = rows["level"] if further else 0
-    raw = levels.references(rows["reference_code"]) if "reference_code" in rows else rows["reference"]
+    raw = (
+        levels.references(rows["reference_code"]) if "reference_code" in rows else rows["reference"]
+    )
     references, reference = np.unique(np.ma.filled(raw, np.nan), return_inverse=True)
     dimension, judge, model, dataset = levels.places(rows["group_code"].astype(np.int64))
     sizes = (len(levels.dimension), len(levels.dataset), len(levels.judge), len(levels.model))
-    order = np.ravel_multi_index((dimension, dataset, judge, model), sizes) + level * math.prod(sizes)
+    order = np.ravel_multi_index((dimension, dataset, judge, model), sizes) + level * math.prod(
+        sizes
+    )
     cell, place = np.unique(order * len(references) + reference, return_inverse=True)
     low, high = np.min(levels.scale), np.max(levels.scale)
     counts = np.zeros((len(cell), high - low + 1), dtype=np.int64)
@@ -253,6 +344,8 @@ def cells_of_counts(levels: Levels, rows: Mapping[str, np.ndarray], further: Map
 
 
 def occasion_in(raters: str) -> tuple[str, ...]:
-    """The column of canonical raters (parquet) that tells answers of a model to a prompt apart, if there is one."""
+    """The column of canonical raters (parquet) that tells answers of a model to a prompt apart, if
+    there is one.
+    """
     columns = connect().execute(f"select * from {files([raters])} limit 0").description
     return ("occasion",) if "occasion" in {name for name, *_ in columns} else ()

@@ -1,4 +1,5 @@
-"""Rows as codes: what a value of a column means is found once for each distinct value, however many rows have it.
+"""Rows as codes: what a value of a column means is found once for each distinct value, however many
+rows have it.
 
 A code is the place of a value among all of its column, rising, from 0; a missing one is NULL.
 """
@@ -10,46 +11,72 @@ from recuse.base.database import Connection, files
 from recuse.data.cells import AXES, Levels
 
 COLUMNS = (*AXES, "prompt_id", "occasion", "gt", "rating", "length")
-LARGEST = {"usmallint": 2**16, "uinteger": 2**32, "bigint": 2**63}  # how many codes a column of each type holds
+# How many codes a column of each type holds
+LARGEST = {"usmallint": 2**16, "uinteger": 2**32, "bigint": 2**63}
 
 
 @dataclass(frozen=True)
 class CodedRows:
-    """Checked rows by their codes, on a connection that has a table `<column>_codes` (value, code) for each of COLUMNS."""
+    """Checked rows by their codes, on a connection that has a table `<column>_codes` (value, code)
+    for each of COLUMNS.
+    """
 
     connection: Connection
     rows: str  # SQL: the codes in the columns of COLUMNS
 
     def values(self, column: str) -> list:
         """The values of a column, by their codes."""
-        return [value for (value,) in self.connection.execute(f"select value from {column}_codes order by code").fetchall()]
+        return [
+            value
+            for (value,) in self.connection.execute(
+                f"select value from {column}_codes order by code"
+            ).fetchall()
+        ]
 
     def named(self, query: str, columns: Sequence[str]) -> str:
         """SQL for the rows of a query with the values of these columns in place of their codes."""
         values = ", ".join(f"{column}_codes.value as {column}" for column in columns)
-        joins = " ".join(f"left join {column}_codes on coded.{column} = {column}_codes.code" for column in columns)
+        joins = " ".join(
+            f"left join {column}_codes on coded.{column} = {column}_codes.code"
+            for column in columns
+        )
         return f"select coded.* replace ({values}) from ({query}) as coded {joins}"
 
     def groups(self, levels: Levels) -> str:
-        """SQL for the rows with the code of the group in `levels`, which are all that there are, for those of AXES."""
+        """SQL for the rows with the code of the group in `levels`, which are all that there are,
+        for those of AXES.
+        """
         group = "0::bigint"
         for axis, size in zip(AXES, levels.sizes, strict=True):
             group = f"({group} * {size} + {axis})"
         occasion = "coalesce(occasion + 1, 0)::uinteger as occasion"  # 0 without
-        columns = ["prompt_id", occasion, f"gt::{type_of(len(levels.reference))} as gt", "rating", "length"]
-        return f"select {', '.join(columns)}, {group}::{type_of(levels.groups)} as group_code from ({self.rows})"
+        columns = [
+            "prompt_id",
+            occasion,
+            f"gt::{type_of(len(levels.reference))} as gt",
+            "rating",
+            "length",
+        ]
+        return (
+            f"select {', '.join(columns)}, {group}::{type_of(levels.groups)} as group_code from"
+            f" ({self.rows})"
+        )
 
 
 def code_rows(connection: Connection, tables: Sequence[tuple[str, Mapping[str, str]]]) -> CodedRows:
     """Number the values in several tables of rows.
 
-    tables: SQL for the rows of each, and for every column of the result the column of these and SQL for what its values mean:
-    stored (each once) and value.
+    tables: SQL for the rows of each, and for every column of the result the column of these and SQL
+    for what its values mean: stored (each once) and value.
     """
     parts = []
     for column in COLUMNS:
-        values = " union all ".join(f"select value from ({meaning[column][1]})" for _, meaning in tables)
-        _number(connection, column, f"select distinct value from ({values}) where value is not null")
+        values = " union all ".join(
+            f"select value from ({meaning[column][1]})" for _, meaning in tables
+        )
+        _number(
+            connection, column, f"select distinct value from ({values}) where value is not null"
+        )
     for number, (rows, meaning) in enumerate(tables):
         looked_up = {}
         for column in COLUMNS:
@@ -62,8 +89,11 @@ def code_rows(connection: Connection, tables: Sequence[tuple[str, Mapping[str, s
     return CodedRows(connection, " union all ".join(parts))
 
 
-def code_checked(connection: Connection, checked: Sequence[str], levels: Levels, condition: str) -> CodedRows:
-    """Number the values in those rows of checked files (parquet), with their names, for which a condition on prompt_id holds.
+def code_checked(
+    connection: Connection, checked: Sequence[str], levels: Levels, condition: str
+) -> CodedRows:
+    """Number the values in those rows of checked files (parquet), with their names, for which a
+    condition on prompt_id holds.
 
     The codes are those of `levels`, but of a prompt_id its place among those of these rows.
     """
@@ -71,12 +101,19 @@ def code_checked(connection: Connection, checked: Sequence[str], levels: Levels,
     for column in COLUMNS:
         values = {**dict.fromkeys(AXES, column), "gt": "reference"}.get(column)
         if values is None:
-            _number(connection, column, f"select distinct {column} as value from ({rows}) where {column} is not null")
+            _number(
+                connection,
+                column,
+                f"select distinct {column} as value from ({rows}) where {column} is not null",
+            )
             continue
         values, kind = list(getattr(levels, values)), "double" if column == "gt" else "varchar"
         listed = f"select unnest($1::{kind}[]) as value, unnest(range($2))::integer as code"
         connection.execute(f"create temp table {column}_codes as {listed}", [values, len(values)])
-    looked_up = {column: (column, f"select value as stored, code as value from {column}_codes") for column in COLUMNS}
+    looked_up = {
+        column: (column, f"select value as stored, code as value from {column}_codes")
+        for column in COLUMNS
+    }
     return CodedRows(connection, _looked_up(rows, looked_up))
 
 
@@ -90,7 +127,8 @@ def _looked_up(rows: str, meaning: Mapping[str, tuple[str, str]]) -> str:
     """SQL for rows with what their values mean, see `code_rows`."""
     selected = ", ".join(f"{new}_of.value as {new}" for new in meaning)
     tables = (
-        f"left join ({values}) as {new}_of on rows.{stored} = {new}_of.stored" for new, (stored, values) in meaning.items()
+        f"left join ({values}) as {new}_of on rows.{stored} = {new}_of.stored"
+        for new, (stored, values) in meaning.items()
     )
     return f"select {selected} from ({rows}) as rows {' '.join(tables)}"
 

@@ -1,4 +1,6 @@
-"""Descriptive statistics of a study's ratings: mean scores of the models, and correlations of judges with humans."""
+"""Descriptive statistics of a study's ratings: mean scores of the models, and correlations of
+judges with humans.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import nan, sqrt
@@ -33,13 +35,19 @@ def pearson(tables: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.nda
 
 
 def spearman(tables: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Spearman's rank correlation with ties, (...,): Pearson's correlation of the mid-ranks of the levels."""
-    midranks = (np.cumsum(margin, axis=-1) - (margin - 1) / 2 for margin in (tables.sum(axis=-1), tables.sum(axis=-2)))
+    """Spearman's rank correlation with ties, (...,): Pearson's correlation of the mid-ranks of the
+    levels.
+    """
+    midranks = (
+        np.cumsum(margin, axis=-1) - (margin - 1) / 2
+        for margin in (tables.sum(axis=-1), tables.sum(axis=-2))
+    )
     return pearson(tables, *midranks)
 
 
 def gamma(tables: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Goodman and Kruskal's gamma, (...,): (C - D) / (C + D), C and D the concordant and discordant pairs; NaN if none.
+    """Goodman and Kruskal's gamma, (...,): (C - D) / (C + D), C and D the concordant and discordant
+    pairs; NaN if none.
 
     Pairs tied on either side do not count. Source: Goodman and Kruskal (1954), equation 20.
 
@@ -61,11 +69,14 @@ PEARSON, WEIGHTED_KAPPA = "pearson", "weighted_kappa"
 STATISTICS: dict[str, Callable] = {PEARSON: pearson, "spearman": spearman, "gamma": gamma}
 
 
-def jackknife_error(statistic: Callable, table: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> float:
-    """Delete-one jackknife standard error of a statistic of the n observations in a table, (r, c) counts.
+def jackknife_error(
+    statistic: Callable, table: np.ndarray, rows: np.ndarray, columns: np.ndarray
+) -> float:
+    """Delete-one jackknife standard error of a statistic of the n observations in a table, (r, c)
+    counts.
 
-    sqrt((n - 1) / n * sum_i (t_(i) - mean of t_(.))^2), where t_(i) leaves observation i out, evaluated once per entry of the
-    table. Source: Efron and Stein (1981).
+    sqrt((n - 1) / n * sum_i (t_(i) - mean of t_(.))^2), where t_(i) leaves observation i out,
+    evaluated once per entry of the table. Source: Efron and Stein (1981).
     """
     entries = np.argwhere(table > 0)
     left_out = np.repeat(table[None].astype(float), len(entries), axis=0)
@@ -78,11 +89,13 @@ def jackknife_error(statistic: Callable, table: np.ndarray, rows: np.ndarray, co
 
 
 def correlations(cells: Cells, *, confidence: float) -> Iterator[dict]:
-    """Yield the rows of the correlations table: each statistic of human score and rating, by dimension and judge.
+    """Yield the rows of the correlations table: each statistic of human score and rating, by
+    dimension and judge.
 
-    First those of all dimensions together (dimension empty), on the unit scale: Pearson's, and the weighted kappa. The interval
-    is normal, with the standard error of the jackknife or, over all dimensions, of the influence function, and assumes
-    independent rows. No rows without human scores.
+    First those of all dimensions together (dimension empty), on the unit scale: Pearson's, and the
+    weighted kappa. The interval is normal, with the standard error of the jackknife or, over all
+    dimensions, of the influence function, and assumes independent rows. No rows without human
+    scores.
     """
     if not cells.has_reference:
         return
@@ -90,13 +103,21 @@ def correlations(cells: Cells, *, confidence: float) -> Iterator[dict]:
 
     def row(dimension: str, judge: str, statistic: str, n: int, value: float, error: float) -> dict:
         place = {"dimension": str(dimension), "judge": str(judge), "statistic": statistic, "n": n}
-        return {**place, "value": value, "std_error": error, "ci_low": value - z * error, "ci_high": value + z * error}
+        return {
+            **place,
+            "value": value,
+            "std_error": error,
+            "ci_low": value - z * error,
+            "ci_high": value + z * error,
+        }
 
     dimensions, judges = cells.factor("dimension"), cells.factor("judge")
     for judge in np.unique(judges):
         mask = judges == judge
         counts = cells.counts[mask]
-        for name, (value, error) in agreement(counts, cells.reference[mask][:, None], cells.ratings_unit[mask]).items():
+        for name, (value, error) in agreement(
+            counts, cells.reference[mask][:, None], cells.ratings_unit[mask]
+        ).items():
             yield row("", judge, name, int(counts.sum()), value, error)
     for dimension in np.unique(dimensions):
         for judge in np.unique(judges[dimensions == dimension]):
@@ -111,11 +132,13 @@ def correlations(cells: Cells, *, confidence: float) -> Iterator[dict]:
 
 
 def agreement(counts: np.ndarray, x: np.ndarray, y: np.ndarray) -> dict[str, tuple[float, float]]:
-    """Pearson's correlation and Cohen's kappa with quadratic weights of two scores, each with its standard error.
+    """Pearson's correlation and Cohen's kappa with quadratic weights of two scores, each with its
+    standard error.
 
-    kappa = 2 s_xy / (s_xx + s_yy + (mean x - mean y)^2), s with denominator n: also Lin's concordance. counts: how often the
-    scores x and y occur together; all broadcast to one shape. The errors are the root of the mean squared influence over n. NaN
-    if a score does not vary. Sources: Fleiss and Cohen (1973); Lin (1989).
+    kappa = 2 s_xy / (s_xx + s_yy + (mean x - mean y)^2), s with denominator n: also Lin's
+    concordance. counts: how often the scores x and y occur together; all broadcast to one shape.
+    The errors are the root of the mean squared influence over n. NaN if a score does not vary.
+    Sources: Fleiss and Cohen (1973); Lin (1989).
     """
     n = counts.sum()
 
@@ -129,7 +152,9 @@ def agreement(counts: np.ndarray, x: np.ndarray, y: np.ndarray) -> dict[str, tup
     rho, width = s_xy / sqrt(s_xx * s_yy), s_xx + s_yy + shift**2
     kappa = 2 * s_xy / width
     of_rho = a * b / sqrt(s_xx * s_yy) - rho / 2 * (a * a / s_xx + b * b / s_yy)
-    of_kappa = (2 * (a * b - s_xy) - kappa * (a * a - s_xx + b * b - s_yy + 2 * shift * (a - b))) / width
+    of_kappa = (
+        2 * (a * b - s_xy) - kappa * (a * a - s_xx + b * b - s_yy + 2 * shift * (a - b))
+    ) / width
     return {
         PEARSON: (rho, sqrt(mean(of_rho**2) / n)),
         WEIGHTED_KAPPA: (kappa, sqrt(mean(of_kappa**2) / n)),
@@ -137,12 +162,16 @@ def agreement(counts: np.ndarray, x: np.ndarray, y: np.ndarray) -> dict[str, tup
 
 
 def mean_scores(cells: Cells) -> Iterator[dict]:
-    """Yield the rows of the mean-scores table, on the unit scale: pooled (dimension empty), then by dimension.
+    """Yield the rows of the mean-scores table, on the unit scale: pooled (dimension empty), then by
+    dimension.
 
-    A mean is over rows: for the judge `Human`, over the rows of all judges, as in the published heatmaps (Figures 2 and 6 of
-    Play Favorites), so that a completion's weight is its number of judges. Without human scores there is no such judge.
+    A mean is over rows: for the judge `Human`, over the rows of all judges, as in the published
+    heatmaps (Figures 2 and 6 of Play Favorites), so that a completion's weight is its number of
+    judges. Without human scores there is no such judge.
     """
-    dimensions, judges, models = (cells.factors[factor] for factor in ("dimension", "judge", "model"))
+    dimensions, judges, models = (
+        cells.factors[factor] for factor in ("dimension", "judge", "model")
+    )
     n = cells.sum_by_group(cells.n)
     human = cells.sum_by_group(cells.n * cells.reference)
     judged = cells.sum_by_group((cells.counts * cells.ratings_unit).sum(axis=1))
@@ -154,11 +183,16 @@ def mean_scores(cells: Cells) -> Iterator[dict]:
             for model in np.unique(models[by_judge]):
                 mask = by_judge & (models == model)
                 row = {"dimension": str(dimension), "judge": str(judge), "model": str(model)}
-                yield {**row, "mean": float(total[mask].sum() / n[mask].sum()), "n": round(n[mask].sum())}
+                yield {
+                    **row,
+                    "mean": float(total[mask].sum() / n[mask].sum()),
+                    "n": round(n[mask].sum()),
+                }
 
 
 def judges_astray(correlations: Iterable[Mapping]) -> list[str]:
-    """The judges whose correlation with the human scores, over all dimensions, is not clearly above 0.
+    """The judges whose correlation with the human scores, over all dimensions, is not clearly above
+    0.
 
     correlations: rows of that table, texts as in a CSV file.
     """

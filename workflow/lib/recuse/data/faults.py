@@ -1,4 +1,6 @@
-"""Checks of the rows of raw files, and the error about the first row that fails: file, line, column, what to write instead."""
+"""Checks of the rows of raw files, and the error about the first row that fails: file, line,
+column, what to write instead.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,20 +13,24 @@ from recuse.data.files import as_number, place_of
 
 MOST_SHOWN = 5  # values in a message
 MOST_LISTED = 20  # values that a hint is made from, and one more
-LONGEST = 40  # characters of a value that is shown whole beside others: a conversation would hide the rest
+# Characters of a value that is shown whole beside others: a conversation would hide the rest
+LONGEST = 40
 LONGEST_ALONE = 200
 LENGTHS = "between 0 and 1e9"  # SQL: what a number must be to be a length in tokens
 
 
 @dataclass(frozen=True)
 class Check:
-    """Something that must hold of every row: an SQL condition that is true where `column` breaks it, and what to say then."""
+    """Something that must hold of every row: an SQL condition that is true where `column` breaks
+    it, and what to say then.
+    """
 
     column: str
     broken: str  # over the columns of the rows
     problem: str  # may be empty if there is no value
     remedy: str  # SQL expression giving a text
-    # Lines of config that accept such values: from these, whether every value is one, and `ends`, SQL for those of the scale.
+    # Lines of config that accept such values: from these, whether every value is one, and `ends`,
+    # SQL for those of the scale.
     hint: Callable[[list[str], bool, Sequence[float | None]], str] | None = None
     ends: str = "[null, null]"
     where: str = ""  # SQL for what the file calls the column, if rows differ in that
@@ -58,38 +64,63 @@ def known(column: str) -> Check:
 
 
 def on_scale(column: str, kind: str) -> tuple[Check, Check]:
-    """Check that a score, as text and as <column>_number, is `an integer` or `a number` on the scale of its dimension."""
-    number, remedy = f"{column}_number", f"'write {kind} from ' || scale_low || ' to ' || scale_high"
+    """Check that a score, as text and as <column>_number, is `an integer` or `a number` on the
+    scale of its dimension.
+    """
+    number, remedy = (
+        f"{column}_number",
+        f"'write {kind} from ' || scale_low || ' to ' || scale_high",
+    )
     fits = f"{number} between scale_low and scale_high"
     if kind == "an integer":
         fits += f" and {number} = round({number})"
     empty = f"{remedy} || ', or leave it empty if missing'"
     return (
         Check(column, f"{column} is not null and {number} is null", "which is not a number", empty),
-        Check(column, f"{number} is not null and not ({fits})", "which is off the scale of the dimension", remedy),
+        Check(
+            column,
+            f"{number} is not null and not ({fits})",
+            "which is off the scale of the dimension",
+            remedy,
+        ),
     )
 
 
 def fault_number(checks: Sequence[Check]) -> str:
-    """SQL expression: the number of the first of `checks` that a row breaks, NULL if it breaks none."""
-    return "case " + " ".join(f"when {check.broken} then {number}" for number, check in enumerate(checks)) + " end"
+    """SQL expression: the number of the first of `checks` that a row breaks, NULL if it breaks
+    none.
+    """
+    return (
+        "case "
+        + " ".join(f"when {check.broken} then {number}" for number, check in enumerate(checks))
+        + " end"
+    )
 
 
 def raise_first_fault(
-    connection: Connection, rows: str, checks: Sequence[Check], *, named: Mapping[str, str] | None = None
+    connection: Connection,
+    rows: str,
+    checks: Sequence[Check],
+    *,
+    named: Mapping[str, str] | None = None,
 ) -> None:
-    """Raise DataError about the first of `rows` that breaks a check, with other values that break it.
+    """Raise DataError about the first of `rows` that breaks a check, with other values that break
+    it.
 
-    rows: a table or SQL with file, record and what the checks read. named: what the files call a column, if otherwise than a
-    check does.
+    rows: a table or SQL with file, record and what the checks read. named: what the files call a
+    column, if otherwise than a check does.
     """
     rows = f"(select *, {fault_number(checks)} as fault from {rows})"
     (faults,) = connection.execute(f"select count(fault) from {rows}").fetchone()
     if faults == 0:
         return
-    columns = " ".join(f"when {number} then {name(check.column)}" for number, check in enumerate(checks))
+    columns = " ".join(
+        f"when {number} then {name(check.column)}" for number, check in enumerate(checks)
+    )
     remedies = " ".join(f"when {number} then {check.remedy}" for number, check in enumerate(checks))
-    places = " ".join(f"when {number} then {check.where}" for number, check in enumerate(checks) if check.where)
+    places = " ".join(
+        f"when {number} then {check.where}" for number, check in enumerate(checks) if check.where
+    )
     place = f"case fault {places} end" if places else "null"
     file, record, number, value, remedy, column = connection.execute(f"""
         select file, record, fault, case fault {columns} end, case fault {remedies} end, {place} from {rows}
@@ -105,24 +136,48 @@ def raise_first_fault(
         from (select left({name(check.column)}::varchar, {LONGEST + 1}) as value, count(*) as n
               from {rows} where fault = {number} and {name(check.column)} is not null group by all)
         order by n desc, value limit {MOST_LISTED + 1}""").fetchall()
-    others = [f"'{_shortened(other, LONGEST)}'" for other, _ in values if other != (value or "")[: LONGEST + 1]][:MOST_SHOWN]
+    others = [
+        f"'{_shortened(other, LONGEST)}'"
+        for other, _ in values
+        if other != (value or "")[: LONGEST + 1]
+    ][:MOST_SHOWN]
     rest = values[0][1] - (value is not None) - len(others) if values else 0
-    listed = f"; other values: {enumerated([*others, f'{rest} more'] if rest else others)}" if others else ""
-    more = f" ({counted(faults - 1, 'more row has an error', 'more rows have errors')}{listed})" if faults > 1 else ""
-    line = _hint(connection, rows, number, check, [value for value, _ in values]) if check.hint else ""
-    raise DataError(f"{place_of(file, record)}, column {column}: found {shown}{problem}; {remedy}{more}{line}")
+    listed = (
+        f"; other values: {enumerated([*others, f'{rest} more'] if rest else others)}"
+        if others
+        else ""
+    )
+    more = (
+        f" ({counted(faults - 1, 'more row has an error', 'more rows have errors')}{listed})"
+        if faults > 1
+        else ""
+    )
+    line = (
+        _hint(connection, rows, number, check, [value for value, _ in values]) if check.hint else ""
+    )
+    raise DataError(
+        f"{place_of(file, record)}, column {column}: found {shown}{problem}; {remedy}{more}{line}"
+    )
 
 
 def _hint(connection: Connection, rows: str, number: int, check: Check, values: list[str]) -> str:
-    """What a check says of the values that break it, the `number`th of the faults of these `rows`."""
+    """What a check says of the values that break it, the `number`th of the faults of these
+    `rows`.
+    """
     of_fault = f"count(*) filter (fault is not distinct from {number}), count({name(check.column)})"
     ends = f"arg_min({check.ends}, (file, record)) filter (fault = {number})"
-    faults, all_values, ends = connection.execute(f"select {of_fault}, {ends} from {rows}").fetchone()
+    faults, all_values, ends = connection.execute(
+        f"select {of_fault}, {ends} from {rows}"
+    ).fetchone()
     return check.hint(values, faults == all_values, ends or (None, None))
 
 
-def first_twice(connection: Connection, table: str, key: Sequence[str]) -> tuple[tuple, str, str] | None:
-    """The values of the first `key` that two rows of `table` (columns file, record) share, and the places of these rows."""
+def first_twice(
+    connection: Connection, table: str, key: Sequence[str]
+) -> tuple[tuple, str, str] | None:
+    """The values of the first `key` that two rows of `table` (columns file, record) share, and the
+    places of these rows.
+    """
     columns = ", ".join(map(name, key))
     twice = f"select {columns} from {table} group by all having count(*) > 1 order by all limit 1"
     values = connection.execute(twice).fetchone()

@@ -17,26 +17,34 @@ from recuse.base.errors import DataError
 from recuse.data.intact import check_pages, lines_of, opened, state_of, too_long
 
 REQUIRED = ("judge", "model", "gt", "dataset", "prompt_id", "rating")
-ASKED = ("wording", "replicate")  # of the rubric that the judge was asked by, and which of several identical requests
+# Of the rubric that the judge was asked by, and which of several identical requests
+ASKED = ("wording", "replicate")
 OPTIONAL = ("pred_length", "dimension", "occasion", *ASKED)
-IN_ONE = ("occasion", *ASKED)  # what tells a judge's ratings of a model and prompt apart: one column of select_stored
+# What tells a judge's ratings of a model and prompt apart: one column of select_stored
+IN_ONE = ("occasion", *ASKED)
 BETWEEN = "'\x1f'"  # SQL for what separates them
 READ = tuple(column for column in (*REQUIRED, *OPTIONAL) if column not in ASKED)
 NUMBERED = ("gt", "rating", "pred_length")
-MISSING = ("", "na", "n/a", "nan", "null", "none")  # in lower case: what stands for a missing number
-NUMBER = "[+-]?(([0-9]+[.]?[0-9]*|[.][0-9]+)(e[+-]?[0-9]+)?|inf(inity)?)"  # in lower case, without blanks around it
+# In lower case: what stands for a missing number
+MISSING = ("", "na", "n/a", "nan", "null", "none")
+# In lower case, without blanks around it
+NUMBER = "[+-]?(([0-9]+[.]?[0-9]*|[.][0-9]+)(e[+-]?[0-9]+)?|inf(inity)?)"
 LONGEST_NAME = 20  # characters of a column's name in a message about it
 BLANKS = " \t\n\r\v\f"
 LONGEST_FIELD = 2**31 - 1  # characters: a column that is not read may hold whole prompts
 csv.field_size_limit(LONGEST_FIELD)
-UNITS = {".parquet": "row", ".jsonl": "line", ".json": "entry", ".eval": "entry"}  # what a file's records are called
+# What a file's records are called
+UNITS = {".parquet": "row", ".jsonl": "line", ".json": "entry", ".eval": "entry"}
 SOURCE = ("source_file", "source_record")  # columns of an imported table: the origin of each row
-SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}  # of the fields of a CSV file
+# Of the fields of a CSV file
+SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 
 
 @dataclass(frozen=True)
 class RatingsFile:
-    """One file of ratings; `dimension` is what all its rows are about, or None if it has a column of that name."""
+    """One file of ratings; `dimension` is what all its rows are about, or None if it has a column
+    of that name.
+    """
 
     path: str
     dimension: str | None = None
@@ -54,7 +62,10 @@ def columns_of(connection: Connection, path: str, needed: Sequence[str] = REQUIR
     if not exists(path):
         raise DataError(f"{path}: no such file; name an existing CSV or parquet file in config")
     if not isfile(path):
-        raise DataError(f"{path}: found a folder or a pipe; write a CSV or parquet file, which can be read more than once")
+        raise DataError(
+            f"{path}: found a folder or a pipe; write a CSV or parquet file, which can be read more"
+            " than once"
+        )
     if path.endswith(".parquet"):
         with reading(path):
             check_pages(path)
@@ -66,39 +77,66 @@ def columns_of(connection: Connection, path: str, needed: Sequence[str] = REQUIR
     except (UnicodeDecodeError, csv.Error) as error:
         problem, line = error, 1
         if isinstance(error, UnicodeDecodeError):
-            problem, line = "it is UTF-16" if is_utf16(path) else error, 1 + error.object.count(b"\n", 0, error.start)
-        raise DataError(f"{path}, line {line}: not a UTF-8 CSV file ({problem}); save it as UTF-8") from error
+            problem, line = (
+                "it is UTF-16" if is_utf16(path) else error,
+                1 + error.object.count(b"\n", 0, error.start),
+            )
+        raise DataError(
+            f"{path}, line {line}: not a UTF-8 CSV file ({problem}); save it as UTF-8"
+        ) from error
     if header is None:
-        raise DataError(f"{path}: the file is empty; it needs a header line with {', '.join(needed)}")
-    if rows := next((column for column in header if "," in column and re.search("[\r\n]", column)), None):
+        raise DataError(
+            f"{path}: the file is empty; it needs a header line with {', '.join(needed)}"
+        )
+    if rows := next(
+        (column for column in header if "," in column and re.search("[\r\n]", column)), None
+    ):
         name_of = ascii(rows[:LONGEST_NAME])
         raise DataError(
-            f"{path}, line 1: found lines of the file in the name of a column, {name_of}...; close its double quote"
+            f"{path}, line 1: found lines of the file in the name of a column, {name_of}...; close"
+            " its double quote"
         )
     if not "".join(header).strip():
-        raise DataError(f"{path}, line 1: found a blank line; delete it, or write the names of the columns there")
+        raise DataError(
+            f"{path}, line 1: found a blank line; delete it, or write the names of the columns"
+            " there"
+        )
     return header
 
 
-def check_columns(path: str, columns: Sequence[str], needed: Sequence[str], optional: Sequence[str] = ()) -> None:
-    """Raise DataError unless every needed column is there, and no column that is read is there twice."""
+def check_columns(
+    path: str, columns: Sequence[str], needed: Sequence[str], optional: Sequence[str] = ()
+) -> None:
+    """Raise DataError unless every needed column is there, and no column that is read is there
+    twice.
+    """
     missing = next((column for column in needed if column not in columns), None)
     if missing is not None:
-        also = f" ({', '.join(optional)} {'is' if len(optional) == 1 else 'are'} optional)" if optional else ""
+        also = (
+            f" ({', '.join(optional)} {'is' if len(optional) == 1 else 'are'} optional)"
+            if optional
+            else ""
+        )
         remedy = {
-            "dimension": "add it, or name the dimension of the whole file: files: {<dimension>: <file>} in config",
+            "dimension": (
+                "add it, or name the dimension of the whole file: files: {<dimension>: <file>} in"
+                " config"
+            ),
             "gt": "add it, and leave it empty if no row has a human score",
         }.get(missing, f"the file needs {', '.join(needed)}{also}")
         if alike := next((column for column in columns if column.strip().lower() == missing), None):
             remedy = f"rename '{alike}' to '{missing}'"
-        raise DataError(f"{header_of(path)}, column {missing}: missing; found {', '.join(columns)}; {remedy}")
+        raise DataError(
+            f"{header_of(path)}, column {missing}: missing; found {', '.join(columns)}; {remedy}"
+        )
     for column in (*needed, *optional):
         if list(columns).count(column) > 1:
             raise DataError(f"{header_of(path)}, column {column}: found twice; keep one")
 
 
 def separator_of(path: str) -> str:
-    """What separates the fields of a CSV file: the most frequent of SEPARATORS in its first line, outside quotes.
+    """What separates the fields of a CSV file: the most frequent of SEPARATORS in its first line,
+    outside quotes.
 
     A file without any is separated by commas; in one named .tsv, a tab in that line decides.
     """
@@ -115,22 +153,30 @@ def _separator_of(path: str, *state: int) -> str:
 
 
 def header_of(path: str) -> str:
-    """The place of the names of columns: the first line of a CSV file; a parquet file or a table in memory has no lines."""
+    """The place of the names of columns: the first line of a CSV file; a parquet file or a table in
+    memory has no lines.
+    """
     return path if path.endswith(".parquet") or frame_at(path) else f"{path}, line 1"
 
 
 def checked_columns(connection: Connection, source: RatingsFile) -> list[str]:
-    """Names of the columns of a file of ratings; DataError if it is absent or lacks a needed column."""
+    """Names of the columns of a file of ratings; DataError if it is absent or lacks a needed
+    column.
+    """
     columns = columns_of(connection, source.path)
     needed = (*REQUIRED, "dimension") if source.dimension is None else REQUIRED
-    check_columns(source.path, columns, needed, [column for column in OPTIONAL if column not in needed])
+    check_columns(
+        source.path, columns, needed, [column for column in OPTIONAL if column not in needed]
+    )
     return columns
 
 
 def select_rows(source: RatingsFile, columns: Sequence[str]) -> str:
-    """SQL for the rows of a file as text: file, record (from 1), the required and the optional columns, named.
+    """SQL for the rows of a file as text: file, record (from 1), the required and the optional
+    columns, named.
 
-    `named` is the dimension that config gives the file, or NULL. Missing numbers, however spelled, and empty names are NULL.
+    `named` is the dimension that config gives the file, or NULL. Missing numbers, however spelled,
+    and empty names are NULL.
     """
     return f"select file, record, named, {texts_as_read()} from ({select_stored(source, columns)})"
 
@@ -138,11 +184,14 @@ def select_rows(source: RatingsFile, columns: Sequence[str]) -> str:
 def texts_as_read() -> str:
     """SQL for the columns of `select_rows`, from those of `select_stored`."""
     stored = {column: column for column in READ} | {"prompt_id": whole_as_text("prompt_id")}
-    return ", ".join(f"{value} as {column}" for column, value in texts_of(stored, stored, NUMBERED).items())
+    return ", ".join(
+        f"{value} as {column}" for column, value in texts_of(stored, stored, NUMBERED).items()
+    )
 
 
 def select_stored(source: RatingsFile, columns: Sequence[str]) -> str:
-    """SQL for the rows of a file with the columns of `select_rows` as they are stored, as whatever type.
+    """SQL for the rows of a file with the columns of `select_rows` as they are stored, as whatever
+    type.
 
     Where the file has one of ASKED, `occasion` is a text of all IN_ONE, see `asked_in`.
     """
@@ -157,8 +206,13 @@ def select_stored(source: RatingsFile, columns: Sequence[str]) -> str:
 
 
 def asked_in(occasion: str) -> list[str]:
-    """SQL for each of IN_ONE, as a column of its own, from SQL for the text that holds them; NULL where it is empty."""
-    return [f"nullif(string_split({occasion}, {BETWEEN})[{place}], '') as {each}" for place, each in enumerate(IN_ONE, start=1)]
+    """SQL for each of IN_ONE, as a column of its own, from SQL for the text that holds them; NULL
+    where it is empty.
+    """
+    return [
+        f"nullif(string_split({occasion}, {BETWEEN})[{place}], '') as {each}"
+        for place, each in enumerate(IN_ONE, start=1)
+    ]
 
 
 def read_as_texts(path: str, columns: Sequence[str]) -> tuple[str, dict[str, str]]:
@@ -173,13 +227,20 @@ def stored_in(path: str, columns: Sequence[str]) -> tuple[str, dict[str, str]]:
     """SQL for a file's rows, and for each of its columns as it is stored."""
     if path.endswith(".parquet"):
         return files([path]), {column: name(column) for column in columns}
-    # By position, for the names of columns that are not read may be anything: empty, or alike but for their case.
+    # By position, for the names of columns that are not read may be anything: empty, or alike but
+    # for their case.
     places = [f"/{place}" for place in range(len(columns))]  # no folder has such a name
     by_place = dict(zip(columns, map(name, places), strict=True))
     if frame_at(path):
         return f"{name(path)} as frame({', '.join(map(name, places))})", by_place
     settings = {
-        **{"header": "true", "auto_detect": "false", "delim": text(separator_of(path)), "quote": "'\"'", "escape": "'\"'"},
+        **{
+            "header": "true",
+            "auto_detect": "false",
+            "delim": text(separator_of(path)),
+            "quote": "'\"'",
+            "escape": "'\"'",
+        },
         "compression": "'gzip'" if path.endswith(".gz") else "'none'",
         "max_line_size": str(longest_line()),
         "columns": "{" + ", ".join(f"'{place}': 'VARCHAR'" for place in places) + "}",
@@ -188,29 +249,45 @@ def stored_in(path: str, columns: Sequence[str]) -> tuple[str, dict[str, str]]:
 
 
 def whole_as_text(column: str) -> str:
-    """SQL for a column of a parquet file as text, where 3.0 is 3: parts may store an id as another kind of number."""
+    """SQL for a column of a parquet file as text, where 3.0 is 3: parts may store an id as another
+    kind of number.
+    """
     numbers = f"typeof({column}) in ('DOUBLE', 'FLOAT') or typeof({column}) like 'DECIMAL%'"
-    return f"(case when {numbers} then regexp_replace({column}::varchar, '\\.0+$', '') else {column}::varchar end)"
+    return (
+        f"(case when {numbers} then regexp_replace({column}::varchar, '\\.0+$', '') else"
+        f" {column}::varchar end)"
+    )
 
 
-def texts_of(expressions: Mapping[str, str], columns: Iterable[str], numbered: Collection[str]) -> dict[str, str]:
-    """SQL for those of `columns` in `expressions` (by `read_as_texts`): NULL where empty, and, of `numbered` ones, missing."""
+def texts_of(
+    expressions: Mapping[str, str], columns: Iterable[str], numbered: Collection[str]
+) -> dict[str, str]:
+    """SQL for those of `columns` in `expressions` (by `read_as_texts`): NULL where empty, and, of
+    `numbered` ones, missing.
+    """
     present = (column for column in columns if column in expressions)
-    return {column: missing_as_null(expressions[column], MISSING if column in numbered else ("",)) for column in present}
+    return {
+        column: missing_as_null(expressions[column], MISSING if column in numbered else ("",))
+        for column in present
+    }
 
 
 def missing_as_null(column: str, words: Sequence[str]) -> str:
     """SQL for a column as text, NULL where it is one of `words` (lower case)."""
     value, listed = f"{column}::varchar", ", ".join(text(word) for word in words)
-    # To trim every text is slow: one of the words begins with a blank (perhaps beyond ASCII) or with its own first letter.
+    # To trim every text is slow: one of the words begins with a blank (perhaps beyond ASCII) or
+    # with its own first letter.
     least = min((word[0].upper() for word in words if word), default="\x7f")
     may_be = f"({value} < '!' or {value} >= {text(least)})"
     return f"case when {may_be} and lower(trim({value})) in ({listed}) then null else {value} end"
 
 
 def as_number(column: str) -> str:
-    """SQL for a text as a number, NULL if it is none: digits, a point, a sign and an exponent, or inf, with blanks around."""
-    # DuckDB takes more: 1_0 as 10, +-1 as -1, and words. What has none of their letters needs no second look, which is slow.
+    """SQL for a text as a number, NULL if it is none: digits, a point, a sign and an exponent, or
+    inf, with blanks around.
+    """
+    # DuckDB takes more: 1_0 as 10, +-1 as -1, and words. What has none of their letters needs no
+    # second look, which is slow.
     ordinary = f"({column} between '.' and ':' and not contains({column}, '_'))"
     blanks = f"[{BLANKS}]*"
     is_one = f"{ordinary} or regexp_full_match({column}, {text(blanks + NUMBER + blanks)}, 'i')"
@@ -219,21 +296,34 @@ def as_number(column: str) -> str:
 
 def is_number(word: object) -> bool:
     """Whether a word of the configuration is a finite number, as `as_number` defines it."""
-    return bool(re.fullmatch(NUMBER, str(word).strip(BLANKS).lower())) and math.isfinite(float(word))
+    return bool(re.fullmatch(NUMBER, str(word).strip(BLANKS).lower())) and math.isfinite(
+        float(word)
+    )
 
 
 def place_in(path: str, columns: Collection[str]) -> str:
-    """SQL for file and record of a row of a file with these columns; of an imported table, those of the user's file."""
+    """SQL for file and record of a row of a file with these columns; of an imported table, those of
+    the user's file.
+    """
     if set(SOURCE) <= set(columns) and path.endswith(".parquet"):
-        file, record = (f"try_cast({column} as {kind})" for column, kind in zip(SOURCE, ("varchar", "bigint"), strict=True))
-        return f"coalesce({file}, {text(path)}) as file, coalesce({record}, row_number() over ()) as record"
+        file, record = (
+            f"try_cast({column} as {kind})"
+            for column, kind in zip(SOURCE, ("varchar", "bigint"), strict=True)
+        )
+        return (
+            f"coalesce({file}, {text(path)}) as file, coalesce({record}, row_number() over ()) as"
+            " record"
+        )
     return f"{text(path)} as file, row_number() over () as record"
 
 
 def place_of(path: str, record: int) -> str:
-    """The place of a record: the line of a CSV or JSON Lines file in which it begins, else the row or entry."""
+    """The place of a record: the line of a CSV or JSON Lines file in which it begins, else the row
+    or entry.
+    """
     suffix = Path(path).suffix
-    if suffix in UNITS or frame_at(path) or not isfile(path):  # the file that was imported may be gone
+    # The file that was imported may be gone
+    if suffix in UNITS or frame_at(path) or not isfile(path):
         return f"{path}, {UNITS.get(suffix, 'row')} {record}"
     line, passed = 0, -1  # the header is record 0
     with suppress(DataError, OSError, csv.Error), _opened(path, errors="replace") as file:
@@ -248,7 +338,9 @@ def place_of(path: str, record: int) -> str:
 
 
 def is_utf16(path: str) -> bool:
-    """Whether the first bytes of a file (plain or gzip) are the mark of UTF-16. Raises what reading raises."""
+    """Whether the first bytes of a file (plain or gzip) are the mark of UTF-16. Raises what reading
+    raises.
+    """
     with opened(path) as file:
         return file.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE)
 
@@ -258,7 +350,9 @@ def _opened(path: str, errors: str = "strict") -> TextIOWrapper:
 
 
 def _wrong_in_table(path: str, complaint: str) -> str:
-    """The line of a CSV file that DuckDB cannot read, what is wrong and the remedy; of other files, DuckDB's first line."""
+    """The line of a CSV file that DuckDB cannot read, what is wrong and the remedy; of other files,
+    DuckDB's first line.
+    """
     line = re.search(r"Line: (\d+)", complaint)
     fields = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", complaint)
     problem = complaint.strip().splitlines()[0]
@@ -267,12 +361,21 @@ def _wrong_in_table(path: str, complaint: str) -> str:
     elif "not utf-8" in complaint:
         problem = "found bytes that are not UTF-8; save the file as UTF-8"
     elif "invalid state" in complaint and (other := _line_ending_otherwise(path)):
-        return f"{path}, line {other}: ends with another kind of line break than line 1; save the file with one kind"
+        return (
+            f"{path}, line {other}: ends with another kind of line break than line 1; save the file"
+            " with one kind"
+        )
     elif fields:
-        problem = "found {1} fields, expected {0} as in the header; put a field that contains {2} into double quotes"
+        problem = (
+            "found {1} fields, expected {0} as in the header; put a field that contains {2} into"
+            " double quotes"
+        )
         problem = problem.format(*fields.groups(), SEPARATORS[separator_of(path)])
     elif "unterminated quote" in complaint:
-        problem = "found a double quote that is not closed; close it, and double each one within a quoted field"
+        problem = (
+            "found a double quote that is not closed; close it, and double each one within a quoted"
+            " field"
+        )
     return f"{path}{f', line {line.group(1)}' if line else ''}: cannot be read: {problem}"
 
 
@@ -281,17 +384,22 @@ def _line_ending_otherwise(path: str) -> int | None:
     with _opened(path, errors="replace") as file:
         breaks = (line[len(line.rstrip("\r\n")) :] for line in file)
         first = next(breaks, "")
-        return next((number for number, mark in enumerate(breaks, start=2) if mark not in ("", first)), None)
+        return next(
+            (number for number, mark in enumerate(breaks, start=2) if mark not in ("", first)), None
+        )
 
 
 @contextmanager
 def reading(path: str, explained: Callable[[str, str], str] = _wrong_in_table) -> Iterator[None]:
-    """Turn DuckDB's error about the file at `path` into DataError; explained: its text, from the path and DuckDB's text."""
+    """Turn DuckDB's error about the file at `path` into DataError; explained: its text, from the
+    path and DuckDB's text.
+    """
     import duckdb
 
     try:
         yield
-    except (duckdb.Error, UnicodeDecodeError) as error:  # the second from a damaged name of a column
+    # The second from a damaged name of a column
+    except (duckdb.Error, UnicodeDecodeError) as error:
         # Neither memory nor a full disk is a fault of the file.
         if isinstance(error, duckdb.OutOfMemoryException) or "No space left" in str(error):
             raise

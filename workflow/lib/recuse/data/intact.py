@@ -1,4 +1,6 @@
-"""Whether the bytes of a file are those that were written: gzip's and parquet's own checksums, and the lines of a CSV file."""
+"""Whether the bytes of a file are those that were written: gzip's and parquet's own checksums, and
+the lines of a CSV file.
+"""
 
 import gzip
 import os
@@ -16,7 +18,8 @@ from recuse.base.errors import DataError
 PIECE = 1 << 20  # bytes read at once
 AGAIN = "the file is damaged; copy or write it again"
 TYPE, COMPRESSED_SIZE, CHECKSUM = 1, 3, 4  # fields of a page's header, see parquet.thrift
-DATA_PAGES, VALUES = {0: -5, 3: -8}, 1  # type of a data page -> structure in its header; its field with the number of values
+# Type of a data page -> structure in its header; its field with the number of values
+DATA_PAGES, VALUES = {0: -5, 3: -8}, 1
 LONGEST_HEADER = 1 << 16  # bytes; one with long statistics may have more
 DEEPEST = 4  # structures within one another, more than in any header
 
@@ -33,8 +36,9 @@ class Lines:
 def lines_of(path: str) -> Lines:
     """Count the lines of a CSV file (plain or gzip), once per state of the file.
 
-    Raises DataError if a line is much longer than `longest_line` (DuckDB refuses the others), before it is held in memory, and
-    if a gzip file is cut off, fails its checksums, or goes on after its end.
+    Raises DataError if a line is much longer than `longest_line` (DuckDB refuses the others),
+    before it is held in memory, and if a gzip file is cut off, fails its checksums, or goes on
+    after its end.
     """
     return _lines_of(path, longest_line(), *state_of(path))
 
@@ -56,13 +60,16 @@ def _lines_of(path: str, longest: int, *state: int) -> Lines:
                 returns += 0 if feeds else np.count_nonzero(content == ord("\r"))
                 last = piece[-1:]
                 mark = max(piece.rfind(b"\n"), piece.rfind(b"\r"))
-                begun = len(piece) - mark - 1 if mark >= 0 else begun + len(piece)  # bytes of the line that has not ended
+                # Bytes of the line that has not ended
+                begun = len(piece) - mark - 1 if mark >= 0 else begun + len(piece)
                 if begun > longest:
                     raise DataError(f"{path}, line {(feeds or returns) + 1}: {too_long()}")
     except (OSError, EOFError, zlib.error) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        raise DataError(f"{path}: not a whole gzip file ({str(error).rstrip('.')}); {AGAIN}") from error
+        raise DataError(
+            f"{path}: not a whole gzip file ({str(error).rstrip('.')}); {AGAIN}"
+        ) from error
     last_has_mark = last in (b"\n", b"\r", b"")
     return Lines((feeds or returns) + (not last_has_mark), "\n" if feeds else "\r", last_has_mark)
 
@@ -70,7 +77,10 @@ def _lines_of(path: str, longest: int, *state: int) -> Lines:
 def too_long() -> str:
     """What is wrong with a line that is longer than `longest_line`, and what to do."""
     limit = f"{longest_line():,} bytes"
-    return f"longer than {limit}; break it where it should end, or write a larger `line_limit:` in config"
+    return (
+        f"longer than {limit}; break it where it should end, or write a larger `line_limit:` in"
+        " config"
+    )
 
 
 def opened(path: str) -> IO[bytes]:
@@ -79,7 +89,8 @@ def opened(path: str) -> IO[bytes]:
 
 
 def check_pages(path: str) -> None:
-    """Raise DataError if a page of a parquet file fails its checksum; few writers add one, and DuckDB does not read it.
+    """Raise DataError if a page of a parquet file fails its checksum; few writers add one, and
+    DuckDB does not read it.
 
     Raises what DuckDB raises about a file whose footer cannot be read.
     """
@@ -97,7 +108,8 @@ def _check_pages(path: str, *state: int) -> None:
         .fetchall()
     )
     with open(path, "rb") as file:
-        # One writer wrote all of them: without a checksum in the first page of a column there is none.
+        # One writer wrote all of them: without a checksum in the first page of a column there is
+        # none.
         if not any(_checksum_at(file, start) is not None for start, *_ in chunks):
             return
         for start, size, column, group, values in chunks:
@@ -108,7 +120,10 @@ def _check_pages(path: str, *state: int) -> None:
                         raise DataError(f"{place}: page {number} fails its checksum; {AGAIN}")
                     values -= header.get(DATA_PAGES.get(header[TYPE]), {}).get(VALUES, 0)
                 if values:
-                    difference = f"{abs(values)} values {'fewer' if values > 0 else 'more'} than the footer says"
+                    difference = (
+                        f"{abs(values)} values {'fewer' if values > 0 else 'more'} than the footer"
+                        " says"
+                    )
                     raise DataError(f"{place}: the pages hold {difference}; {AGAIN}")
             except (LookupError, ValueError, OSError) as error:
                 raise DataError(f"{place}: the pages cannot be read ({error}); {AGAIN}") from error
@@ -125,7 +140,9 @@ def _checksum_at(file: IO[bytes], start: int) -> int | None:
 
 
 def _pages(file: IO[bytes], start: int, end: int) -> Iterator[tuple[dict, bytes]]:
-    """Header and content of each page of a column; LookupError, ValueError or OSError if its bytes are no such pages."""
+    """Header and content of each page of a column; LookupError, ValueError or OSError if its bytes
+    are no such pages.
+    """
     while start < end:
         file.seek(start)
         header = file.read(min(LONGEST_HEADER, end - start))
@@ -143,7 +160,8 @@ def _pages(file: IO[bytes], start: int, end: int) -> Iterator[tuple[dict, bytes]
 
 
 def _structure(content: bytes, place: int = 0, *, depth: int = 0) -> tuple[dict, int]:
-    """The whole numbers in a structure in Thrift's compact protocol, by field, structures in it by -field, and where it ends.
+    """The whole numbers in a structure in Thrift's compact protocol, by field, structures in it by
+    -field, and where it ends.
 
     Raises LookupError if the content ends before the structure, ValueError if it is none.
     """

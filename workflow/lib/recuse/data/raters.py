@@ -1,4 +1,6 @@
-"""Human raters: their file, checked row by row, and their agreement, Table 4 of Play Favorites (arXiv 2508.06709)."""
+"""Human raters: their file, checked row by row, and their agreement, Table 4 of Play Favorites
+(arXiv 2508.06709).
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -25,10 +27,20 @@ CHECKS = (
     NAMED["rater"],
     known("model"),
     *(
-        Check(column, f"{joined} is null", f"a {column} without ratings in the study", f"'write one of ' || all_{column}s")
+        Check(
+            column,
+            f"{joined} is null",
+            f"a {column} without ratings in the study",
+            f"'write one of ' || all_{column}s",
+        )
         for column, joined in (("dimension", "scale_high"), ("dataset", "rated_dataset"))
     ),
-    Check("team", f"team not in {TEAMS}", "which is not a team", f"'write {' or '.join(TEAMS)}; empty means {RATERS}'"),
+    Check(
+        "team",
+        f"team not in {TEAMS}",
+        "which is not a team",
+        f"'write {' or '.join(TEAMS)}; empty means {RATERS}'",
+    ),
     *on_scale("rating", "an integer"),
 )
 STATISTICS = (  # of Table 4, in the order of a study's table
@@ -47,16 +59,19 @@ def check_raters(
 ) -> None:
     """Write the canonical raters of a study (parquet), a row for each rating by a human.
 
-    Its columns are model, dimension, dataset, prompt_id, occasion if the file has it, team, rater (text) and rating (raw).
+    Its columns are model, dimension, dataset, prompt_id, occasion if the file has it, team, rater
+    (text) and rating (raw).
 
-    path: a CSV or parquet file with the columns model, dimension, dataset, prompt_id, rater and rating, one row for each rating
-    by a human, `team` if a gold team rated some completions again: `raters`, the default, or `gold`, and `occasion` if a model
-    answered a prompt several times. Dimensions, their scales and datasets come from the study's canonical `ratings` (parquet).
-    Rows without rating are left out.
+    path: a CSV or parquet file with the columns model, dimension, dataset, prompt_id, rater and
+    rating, one row for each rating by a human, `team` if a gold team rated some completions again:
+    `raters`, the default, or `gold`, and `occasion` if a model answered a prompt several times.
+    Dimensions, their scales and datasets come from the study's canonical `ratings` (parquet). Rows
+    without rating are left out.
 
-    Raises DataError naming file, line and column for a missing file or column, an empty file, an unknown id, dimension,
-    dataset or team, a rating off the scale, a rater who rates a completion twice, a file none of whose prompts is rated, and
-    one without occasions where models have several answers to a prompt.
+    Raises DataError naming file, line and column for a missing file or column, an empty file, an
+    unknown id, dimension, dataset or team, a rating off the scale, a rater who rates a completion
+    twice, a file none of whose prompts is rated, and one without occasions where models have
+    several answers to a prompt.
     """
     check_declared([path], declared)
     connection = connect()
@@ -67,7 +82,9 @@ def check_raters(
     with reading(path):
         count = _create_typed(connection, path, columns, registry.sql_name("name", "model"))
     if count == 0:
-        raise DataError(f"{path}: the file holds no rows; it needs one row per rater and completion")
+        raise DataError(
+            f"{path}: the file holds no rows; it needs one row per rater and completion"
+        )
     check_lines(connection, path, count, {*REQUIRED, *OPTIONAL} - {"prompt_id"})
     raise_first_fault(connection, "typed", CHECKS)
     if "occasion" not in columns:
@@ -77,37 +94,55 @@ def check_raters(
         (model, dimension, dataset, prompt, occasion, team, rater), first, second = twice
         answer = f"prompt '{prompt}'" + (f", occasion '{occasion}'" if occasion else "")
         raise DataError(
-            f"{second}, column rater: rater '{rater}' of team '{team}' has already rated model '{model}', dimension "
-            f"'{dimension}', dataset '{dataset}' and {answer} in {first}; keep one of the two rows"
+            f"{second}, column rater: rater '{rater}' of team '{team}' has already rated model"
+            f" '{model}', dimension '{dimension}', dataset '{dataset}' and {answer} in {first};"
+            " keep one of the two rows"
         )
-    if connection.execute("select 1 from typed join rated using (dimension, dataset, prompt_id) limit 1").fetchone() is None:
+    if (
+        connection.execute(
+            "select 1 from typed join rated using (dimension, dataset, prompt_id) limit 1"
+        ).fetchone()
+        is None
+    ):
         first = "select prompt_id, dataset from {} order by all limit 1"
         (theirs, of_theirs), (ours, of_ours) = (
             connection.execute(first.format(rows)).fetchone() for rows in ("typed", "rated")
         )
         raise DataError(
-            f"{path}, column prompt_id: found no prompt that the study rates: its first is '{theirs}' in dataset "
-            f"'{of_theirs}', the study's '{ours}' in '{of_ours}'; write the same ids and datasets in both files"
+            f"{path}, column prompt_id: found no prompt that the study rates: its first is"
+            f" '{theirs}' in dataset '{of_theirs}', the study's '{ours}' in '{of_ours}'; write the"
+            " same ids and datasets in both files"
         )
     occasion = "nullif(occasion, '') as occasion, " if "occasion" in columns else ""
-    canonical = f"model_name as model, dimension, dataset, prompt_id, {occasion}team, rater, rating_number::integer as rating"
-    write_rows(connection, f"select {canonical} from typed where rating_number is not null order by dimension, record", output)
+    canonical = (
+        f"model_name as model, dimension, dataset, prompt_id, {occasion}team, rater,"
+        " rating_number::integer as rating"
+    )
+    write_rows(
+        connection,
+        f"select {canonical} from typed where rating_number is not null order by dimension, record",
+        output,
+    )
 
 
 def _check_one_occasion(connection: Connection, path: str) -> None:
-    """DataError if the study has several answers of a model to one prompt, which raters without occasions do not tell apart."""
+    """DataError if the study has several answers of a model to one prompt, which raters without
+    occasions do not tell apart.
+    """
     several = connection.execute("""
         select model, prompt_id from rated group by model, dimension, dataset, prompt_id having min(occasion) <> max(occasion)
         order by all limit 1""").fetchone()
     if several is not None:
         model, prompt = several
         raise DataError(
-            f"{path}: model '{model}' answers prompt '{prompt}' on several occasions; add a column `occasion`, or give each "
-            "answer a prompt_id of its own"
+            f"{path}: model '{model}' answers prompt '{prompt}' on several occasions; add a column"
+            " `occasion`, or give each answer a prompt_id of its own"
         )
 
 
-def _create_typed(connection: Connection, path: str, columns: Sequence[str], name_of_model: str) -> int:
+def _create_typed(
+    connection: Connection, path: str, columns: Sequence[str], name_of_model: str
+) -> int:
     """Create the table `typed` of the file's texts and their values; return the number of rows.
 
     name_of_model: SQL, from the `model` of the file and its `name` in the table `registry`.
@@ -134,17 +169,21 @@ def _create_typed(connection: Connection, path: str, columns: Sequence[str], nam
 
 
 def agreement(path: str) -> Iterator[dict]:
-    """Yield the rows of the agreement table from the canonical raters (parquet), by dimension and then on average.
+    """Yield the rows of the agreement table from the canonical raters (parquet), by dimension and
+    then on average.
 
-    accuracy: share of the raters' ratings between the lowest and the highest gold rating of their completion; n ratings.
-    gold_correlation: Spearman's, with ties, of the two teams' mean ratings; n completions that both teams rated.
-    observed_agreement: share of the pairs of raters of a completion that agree; n pairs. full_agreement: share of the
-    completions on which all raters agree; n completions of two raters or more. krippendorff_alpha: 1 - D_o / D_e, observed and
-    expected disagreement of two ratings of one completion, at the interval level of measurement, and _ordinal at the ordinal;
-    n ratings of completions of two raters or more. Source: Krippendorff (2011), Computing Krippendorff's Alpha-Reliability.
+    accuracy: share of the raters' ratings between the lowest and the highest gold rating of their
+    completion; n ratings. gold_correlation: Spearman's, with ties, of the two teams' mean ratings;
+    n completions that both teams rated. observed_agreement: share of the pairs of raters of a
+    completion that agree; n pairs. full_agreement: share of the completions on which all raters
+    agree; n completions of two raters or more. krippendorff_alpha: 1 - D_o / D_e, observed and
+    expected disagreement of two ratings of one completion, at the interval level of measurement,
+    and _ordinal at the ordinal; n ratings of completions of two raters or more. Source:
+    Krippendorff (2011), Computing Krippendorff's Alpha-Reliability.
 
-    The last four are about the team of raters, any number per completion. A value is None if the ratings do not allow it.
-    Dimension "" is the plain mean of the dimensions with a value, with the sum of their n.
+    The last four are about the team of raters, any number per completion. A value is None if the
+    ratings do not allow it. Dimension "" is the plain mean of the dimensions with a value, with the
+    sum of their n.
     """
     rows = [
         {"dimension": dimension, "statistic": name, "value": value, "n": int(n)}
@@ -153,29 +192,44 @@ def agreement(path: str) -> Iterator[dict]:
     ]
     yield from rows
     for name in STATISTICS:
-        by_dimension = [row for row in rows if row["statistic"] == name and row["value"] is not None]
+        by_dimension = [
+            row for row in rows if row["statistic"] == name and row["value"] is not None
+        ]
         mean = float(np.mean([row["value"] for row in by_dimension])) if by_dimension else None
-        yield {"dimension": "", "statistic": name, "value": mean, "n": sum(row["n"] for row in by_dimension)}
+        yield {
+            "dimension": "",
+            "statistic": name,
+            "value": mean,
+            "n": sum(row["n"] for row in by_dimension),
+        }
 
 
 def _counts(path: str) -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray]]:
-    """Yield each dimension, each team's counts of levels by completion, (completions, levels), and the levels."""
+    """Yield each dimension, each team's counts of levels by completion, (completions, levels), and
+    the levels.
+    """
     connection, raters = connect(), files([path])
     completion = ", ".join(("model", "prompt_id", "dataset", *occasion_in(path)))
     query = f"""
         select dense_rank() over (order by {completion}) - 1 as completion, rating,
                team = {text(GOLD)} as gold
         from {raters} where dimension = ?"""
-    for (dimension,) in connection.execute(f"select distinct dimension from {raters} order by all").fetchall():
+    for (dimension,) in connection.execute(
+        f"select distinct dimension from {raters} order by all"
+    ).fetchall():
         columns = connection.execute(query, [dimension]).fetchnumpy()
-        completion, rating, gold = (np.asarray(columns[name]) for name in ("completion", "rating", "gold"))
+        completion, rating, gold = (
+            np.asarray(columns[name]) for name in ("completion", "rating", "gold")
+        )
         levels, level = np.unique(rating, return_inverse=True)
         counts = np.zeros((2, completion.max() + 1, len(levels)), dtype=np.int64)
         np.add.at(counts, (gold.astype(int), completion, level), 1)
         yield dimension, *counts, levels
 
 
-def _statistics(raters: np.ndarray, gold: np.ndarray, levels: np.ndarray) -> Iterator[tuple[float | None, int]]:
+def _statistics(
+    raters: np.ndarray, gold: np.ndarray, levels: np.ndarray
+) -> Iterator[tuple[float | None, int]]:
     """Yield value and n of each of STATISTICS; raters, gold: (completions, levels) counts."""
     import krippendorff
 
@@ -183,7 +237,12 @@ def _statistics(raters: np.ndarray, gold: np.ndarray, levels: np.ndarray) -> Ite
     in_range = not_below & (np.cumsum(gold[:, ::-1], axis=1)[:, ::-1] > 0)
     yield _share(raters[in_range].sum(), raters[gold.any(axis=1)].sum())
     both = raters.any(axis=1) & gold.any(axis=1)
-    yield _rank_correlation(*(team[both] @ levels / team[both].sum(axis=1) for team in (raters, gold))), both.sum()
+    yield (
+        _rank_correlation(
+            *(team[both] @ levels / team[both].sum(axis=1) for team in (raters, gold))
+        ),
+        both.sum(),
+    )
     repeated = raters[raters.sum(axis=1) > 1]
     n = repeated.sum(axis=1)
     yield _share((repeated * (repeated - 1)).sum() // 2, (n * (n - 1)).sum() // 2)
@@ -192,13 +251,19 @@ def _statistics(raters: np.ndarray, gold: np.ndarray, levels: np.ndarray) -> Ite
     for measurement in ("interval", "ordinal"):
         options = {"value_domain": levels[used], "level_of_measurement": measurement}
         # If all ratings are equal, there is none.
-        alpha = float(krippendorff.alpha(value_counts=repeated[:, used], **options)) if used.sum() > 1 else None
+        alpha = (
+            float(krippendorff.alpha(value_counts=repeated[:, used], **options))
+            if used.sum() > 1
+            else None
+        )
         yield alpha, n.sum()
 
 
 def _rank_correlation(one: np.ndarray, other: np.ndarray) -> float | None:
     """Spearman's correlation of two arrays, (completions,)."""
-    (rows, row), (columns, column) = (np.unique(means, return_inverse=True) for means in (one, other))
+    (rows, row), (columns, column) = (
+        np.unique(means, return_inverse=True) for means in (one, other)
+    )
     table = np.zeros((rows.size, columns.size), dtype=np.int64)
     np.add.at(table, (row, column), 1)
     value = float(spearman(table, rows, columns)) if len(one) else np.nan

@@ -1,6 +1,8 @@
-"""From files of judge ratings to the canonical ratings, checked row by row, and their completeness: at once, or by shards.
+"""From files of judge ratings to the canonical ratings, checked row by row, and their completeness:
+at once, or by shards.
 
-By shards: `check_files` for each group of raw files, `plan_study` for all groups together, `write_shard` for each shard.
+By shards: `check_files` for each group of raw files, `plan_study` for all groups together,
+`write_shard` for each shard.
 """
 
 import math
@@ -23,7 +25,16 @@ from recuse.base.outputs import empty_folder, work_folder_of
 from recuse.base.tables import column_names, write_table
 from recuse.data.cells import Cells, cells_of_counts
 from recuse.data.codes import COLUMNS, CodedRows, code_checked, code_rows
-from recuse.data.faults import DECLARED_SCALE, IS_LENGTH, NAMED, Check, fault_number, known, on_scale, raise_first_fault
+from recuse.data.faults import (
+    DECLARED_SCALE,
+    IS_LENGTH,
+    NAMED,
+    Check,
+    fault_number,
+    known,
+    on_scale,
+    raise_first_fault,
+)
 from recuse.data.files import (
     OPTIONAL,
     READ,
@@ -39,9 +50,19 @@ from recuse.data.files import (
 )
 from recuse.data.lines import check_declared, check_lines
 from recuse.data.registry import DEFAULT, IMPORTED_SCALES, MOST_LEVELS, OBSERVED, Registry, scale_of
-from recuse.data.shards import COUNTED, Plan, Summary, first_twice, plan_shards, summarise, write_sorted
+from recuse.data.shards import (
+    COUNTED,
+    Plan,
+    Summary,
+    first_twice,
+    plan_shards,
+    summarise,
+    write_sorted,
+)
 
-COMPLETENESS = column_names("study dimension judge model prompts absent missing_rating missing_gt missing_length used")
+COMPLETENESS = column_names(
+    "study dimension judge model prompts absent missing_rating missing_gt missing_length used",
+)
 
 ON_ONE_LINE = {*REQUIRED, *OPTIONAL} - {"prompt_id", "wording"}  # these may be their own ids
 CHECKS = (
@@ -68,7 +89,8 @@ CHECKS = (
     *on_scale("gt", "a number"),
     IS_LENGTH,
 )
-# A row breaks a check if its values in one of these sets of columns do: each combination that occurs is checked once.
+# A row breaks a check if its values in one of these sets of columns do: each combination that
+# occurs is checked once.
 TOGETHER = (
     ("judge",),
     ("model",),
@@ -98,13 +120,14 @@ class StudyFiles:
     """The raw files of a study, and what config declares about their rows."""
 
     files: Sequence[RatingsFile]
-    # (lowest, highest) rating of each dimension, of DEFAULT for all that are not named; OBSERVED: 0 to the highest rating or
-    # gt, as in Play Favorites' code.
+    # (lowest, highest) rating of each dimension, of DEFAULT for all that are not named; OBSERVED: 0
+    # to the highest rating or gt, as in Play Favorites' code.
     scales: Mapping[str, Sequence[int] | str]
     task_types: Mapping[str, str]  # of each dataset; empty: any dataset, no type
     registry: Registry
     declared: Mapping[str, Mapping] | None = None  # path -> what it must be, see recuse.data.lines
-    steps: Mapping[str, float] = field(default_factory=dict)  # of imported ratings, which are in these: 1 if not named
+    # Of imported ratings, which are in these: 1 if not named
+    steps: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def from_config(
@@ -118,31 +141,43 @@ class StudyFiles:
         imported: bool = False,
         declared: Mapping | None = None,
     ) -> "StudyFiles":
-        """Read config: the files `raw`, each with its dimension or None, and scales, task types, models and `verify`.
+        """Read config: the files `raw`, each with its dimension or None, and scales, task types,
+        models and `verify`.
 
         imported: whether the files are what an import wrote; they then say what the scales are.
         """
-        files = [RatingsFile(path, dimension) for path, dimension in zip(raw, dimensions, strict=True)]
-        types = {dataset: task_type for task_type, datasets in task_types.items() for dataset in datasets}
-        of_import = [read_footer(file.path, IMPORTED_SCALES) or {} for file in files] if imported else []
+        files = [
+            RatingsFile(path, dimension) for path, dimension in zip(raw, dimensions, strict=True)
+        ]
+        types = {
+            dataset: task_type for task_type, datasets in task_types.items() for dataset in datasets
+        }
+        of_import = (
+            [read_footer(file.path, IMPORTED_SCALES) or {} for file in files] if imported else []
+        )
         scales = next((footer["scales"] for footer in of_import if footer), scales)
         steps = next((footer["steps"] for footer in of_import if footer), {})
-        return cls(files, scales, types, Registry.from_config(models, imported=imported), declared, steps)
+        return cls(
+            files, scales, types, Registry.from_config(models, imported=imported), declared, steps
+        )
 
 
 def normalise(study: str, source: StudyFiles, *, ratings: str, completeness: str) -> None:
     """Write the canonical ratings (parquet) and the completeness table (CSV) of a study.
 
-    Ratings have the columns judge, model, judge_family, model_family, dimension, dataset, task_type, prompt_id, rating and gt
-    (raw), rating_unit and gt_unit ((x - lowest) / (highest - lowest) of the dimension's scale), length (tokens or NULL),
-    scale_low, scale_high, occasion, wording, replicate (text or NULL), and the codes group_code, reference_code (see
-    recuse.data.cells), prompt, from 0, of each prompt_id in each dataset, and occasion_code, of the three; they are sorted by
-    prompt_id, dataset, group_code and occasion_code. A row without rating, or without gt if
-    any row of the study has one, is left out and counted; if no row has a gt it is NULL. A row without pred_length is counted
-    and kept: specs with `length` leave it out. Memory need not hold all rows, which are read several times.
+    Ratings have the columns judge, model, judge_family, model_family, dimension, dataset,
+    task_type, prompt_id, rating and gt (raw), rating_unit and gt_unit ((x - lowest) / (highest -
+    lowest) of the dimension's scale), length (tokens or NULL), scale_low, scale_high, occasion,
+    wording, replicate (text or NULL), and the codes group_code, reference_code (see
+    recuse.data.cells), prompt, from 0, of each prompt_id in each dataset, and occasion_code, of the
+    three; they are sorted by prompt_id, dataset, group_code and occasion_code. A row without
+    rating, or without gt if any row of the study has one, is left out and counted; if no row has a
+    gt it is NULL. A row without pred_length is counted and kept: specs with `length` leave it out.
+    Memory need not hold all rows, which are read several times.
 
-    Raises DataError naming file, line and column for a missing file or column, a CSV file or a study without rows, what CHECKS
-    refuses, and a judge-model-dimension-dataset-prompt that occurs twice, unless occasion, wording or replicate differ.
+    Raises DataError naming file, line and column for a missing file or column, a CSV file or a
+    study without rows, what CHECKS refuses, and a judge-model-dimension-dataset-prompt that occurs
+    twice, unless occasion, wording or replicate differ.
     """
     with empty_folder(work_folder_of(ratings)) as folder, reading(_paths(source.files)):
         coded, plan, rows = _coded_and_planned(study, source, folder)
@@ -151,17 +186,25 @@ def normalise(study: str, source: StudyFiles, *, ratings: str, completeness: str
 
 
 def in_units(ratings: Sequence[str], steps: Mapping[str, float], columns: Sequence[str]) -> str:
-    """SQL for the rows of ratings (parquet files) with these columns in the units of the user's files.
+    """SQL for the rows of ratings (parquet files) with these columns in the units of the user's
+    files.
 
     steps: dimension -> what they count in; 1 if not named.
     """
-    of = " ".join(f"when {text(dimension)} then {step!r}::double" for dimension, step in steps.items() if step != 1)
-    values = ", ".join(f"round({column} * case dimension {of} else 1 end, 12) as {column}" for column in columns)
+    of = " ".join(
+        f"when {text(dimension)} then {step!r}::double"
+        for dimension, step in steps.items()
+        if step != 1
+    )
+    values = ", ".join(
+        f"round({column} * case dimension {of} else 1 end, 12) as {column}" for column in columns
+    )
     return f"select * replace ({values}) from {files(ratings)}" if of else f"from {files(ratings)}"
 
 
 def cells_of_files(study: str, source: StudyFiles, folder: str) -> Cells:
-    """Check raw files and count their rows into cells, as `normalise` and `build_cells` do, without a table of the rows.
+    """Check raw files and count their rows into cells, as `normalise` and `build_cells` do, without
+    a table of the rows.
 
     Raises what these raise; temporary files stay in `folder`.
     """
@@ -172,13 +215,21 @@ def cells_of_files(study: str, source: StudyFiles, folder: str) -> Cells:
         if not any(row["used"] for row in rows):
             raise no_complete_row(source.files)
         complete = f"from ({groups}) where {COUNTED[plan.complete]}"
-        counts = f"select group_code, gt as reference_code, rating, count(*) as n {complete} group by all"
-        return cells_of_counts(plan.levels, coded.connection.execute(coded.named(counts, ["rating"])).fetchnumpy())
+        counts = (
+            f"select group_code, gt as reference_code, rating, count(*) as n {complete} group"
+            " by all"
+        )
+        return cells_of_counts(
+            plan.levels, coded.connection.execute(coded.named(counts, ["rating"])).fetchnumpy()
+        )
 
 
 def no_complete_row(files: Sequence[RatingsFile]) -> DataError:
     """Return the error about files in which each row lacks something."""
-    return DataError(f"{_paths(files)}: no complete row: each lacks the rating, or the gt that others have; fill them in")
+    return DataError(
+        f"{_paths(files)}: no complete row: each lacks the rating, or the gt that others have; fill"
+        " them in"
+    )
 
 
 def _paths(files: Sequence[RatingsFile]) -> str:
@@ -186,18 +237,30 @@ def _paths(files: Sequence[RatingsFile]) -> str:
 
 
 def check_files(source: StudyFiles, *, checked: str, summary: str) -> None:
-    """Check some of a study's raw files, as `normalise` does; write their rows, sorted by prompt_id, and a summary (parquet).
+    """Check some of a study's raw files, as `normalise` does; write their rows, sorted by
+    prompt_id, and a summary (parquet).
 
     Sorted, the rows of one shard are found without reading the others.
     """
     with empty_folder(work_folder_of(checked)) as folder, reading(_paths(source.files)):
         coded, _ = _check_rows(source, folder)
         summarise(coded, summary)
-        write_rows(coded.connection, coded.named(f"{coded.rows} order by prompt_id", COLUMNS), checked)
+        write_rows(
+            coded.connection, coded.named(f"{coded.rows} order by prompt_id", COLUMNS), checked
+        )
 
 
-def plan_study(study: str, source: StudyFiles, *, summaries: Sequence[str], shards: int, plan: str, completeness: str) -> None:
-    """Write the plan (JSON) of so many shards, and the completeness table (CSV), from the summaries of all raw files.
+def plan_study(
+    study: str,
+    source: StudyFiles,
+    *,
+    summaries: Sequence[str],
+    shards: int,
+    plan: str,
+    completeness: str,
+) -> None:
+    """Write the plan (JSON) of so many shards, and the completeness table (CSV), from the summaries
+    of all raw files.
 
     Every scale must be declared: none can be observed before all files are read.
     """
@@ -206,10 +269,14 @@ def plan_study(study: str, source: StudyFiles, *, summaries: Sequence[str], shar
     write_table(completeness, COMPLETENESS, rows)
 
 
-def write_shard(source: StudyFiles, *, checked: Sequence[str], plan: str, shard: int, ratings: str) -> None:
-    """Write the canonical ratings (parquet) of one shard, from 0, of the `plan`, from the `checked` rows of all raw files.
+def write_shard(
+    source: StudyFiles, *, checked: Sequence[str], plan: str, shard: int, ratings: str
+) -> None:
+    """Write the canonical ratings (parquet) of one shard, from 0, of the `plan`, from the `checked`
+    rows of all raw files.
 
-    All shards in order are what `normalise` writes. DataError if a judge-model-dimension-dataset-prompt occurs twice.
+    All shards in order are what `normalise` writes. DataError if a
+    judge-model-dimension-dataset-prompt occurs twice.
     """
     read = Plan.read(plan)
     coded = code_checked(connect(), checked, read.levels, read.shards[shard].sql)
@@ -217,7 +284,9 @@ def write_shard(source: StudyFiles, *, checked: Sequence[str], plan: str, shard:
         _write(source, coded, read, shard, ratings=ratings, folder=folder)
 
 
-def _coded_and_planned(study: str, source: StudyFiles, folder: str) -> tuple[CodedRows, Plan, list[dict]]:
+def _coded_and_planned(
+    study: str, source: StudyFiles, folder: str
+) -> tuple[CodedRows, Plan, list[dict]]:
     """The checked rows, the plan of one shard, and the rows of the completeness table."""
     coded, scales = _check_rows(source, folder)
     summarise(coded, f"{folder}/summary.parquet")
@@ -230,25 +299,41 @@ def _planned(
     summary = Summary.read(summaries)
     if not summary.datasets:
         place = _paths(source.files) or f"studies: {study}: files"
-        raise DataError(f"{place}: no file holds a row; the study needs one row per judge, model and prompt")
-    families = {name: source.registry.family_of(name) for _, *names in summary.counts for name in names}
+        raise DataError(
+            f"{place}: no file holds a row; the study needs one row per judge, model and prompt"
+        )
+    families = {
+        name: source.registry.family_of(name) for _, *names in summary.counts for name in names
+    }
     plan = plan_shards(
-        summary, scales=scales, steps=source.steps, families=families, task_types=source.task_types, shards=shards
+        summary,
+        scales=scales,
+        steps=source.steps,
+        families=families,
+        task_types=source.task_types,
+        shards=shards,
     )
     return plan, [{"study": study, **row} for row in summary.completeness()]
 
 
-def _write(source: StudyFiles, coded: CodedRows, plan: Plan, shard: int, *, ratings: str, folder: str) -> None:
+def _write(
+    source: StudyFiles, coded: CodedRows, plan: Plan, shard: int, *, ratings: str, folder: str
+) -> None:
     written = f"{folder}/ratings.parquet"
-    _raise_twice(source, write_sorted(coded, plan, first=plan.shards[shard].number, ratings=written))
+    _raise_twice(
+        source, write_sorted(coded, plan, first=plan.shards[shard].number, ratings=written)
+    )
     os.replace(written, ratings)
 
 
 def _check_rows(source: StudyFiles, folder: str) -> tuple[CodedRows, dict[str, tuple[int, int]]]:
-    """The rows of the raw files, and the scales; temporary files stay in `folder`. DataError about the first fault."""
+    """The rows of the raw files, and the scales; temporary files stay in `folder`. DataError about
+    the first fault.
+    """
     check_declared([file.path for file in source.files], source.declared)
     connection, columns, typed, scales = _open(source)
-    alike: dict[tuple, dict[str, str]] = {}  # types of columns -> path -> SQL for the rows of the file
+    # Types of columns -> path -> SQL for the rows of the file
+    alike: dict[tuple, dict[str, str]] = {}
     for number, (file, names) in enumerate(zip(source.files, columns, strict=True)):
         rows = f"select * exclude (file, record) from ({select_stored(file, names)})"
         if not file.path.endswith(".parquet"):  # read once
@@ -256,7 +341,10 @@ def _check_rows(source: StudyFiles, folder: str) -> tuple[CodedRows, dict[str, t
             with reading(file.path):
                 count = write_rows(connection, rows, copy, compression="uncompressed")
             if count == 0:  # of parts, some may have no rows
-                raise DataError(f"{file.path}: the file holds no rows; it needs one row per judge, model and prompt")
+                raise DataError(
+                    f"{file.path}: the file holds no rows; it needs one row per judge, model and"
+                    " prompt"
+                )
             check_lines(connection, file.path, count, ON_ONE_LINE)
             rows = f"from {files([copy])}"
         with reading(file.path):
@@ -275,55 +363,86 @@ def _check_rows(source: StudyFiles, folder: str) -> tuple[CodedRows, dict[str, t
         meanings = {
             column: (
                 stored,
-                f"select distinct stored_{stored} as stored, {value} as value from values_{number} where part = {part}",
+                (
+                    f"select distinct stored_{stored} as stored, {value} as value from"
+                    f" values_{number} where part = {part}"
+                ),
             )
             for column, (part, stored, value) in MEANINGS.items()
         }
         tables.append((rows, meanings))
     if faults:
-        texts = " union all ".join(select_rows(*each) for each in zip(source.files, columns, strict=True))
+        texts = " union all ".join(
+            select_rows(*each) for each in zip(source.files, columns, strict=True)
+        )
         raise_first_fault(connection, f"({typed.format(texts)})", CHECKS)
     return code_rows(connection, tables), scales
 
 
 def _check_values(connection: Connection, rows: str, typed: str, table: str) -> int:
-    """Create the table of the values in rows, typed, with their place in TOGETHER as `part`; return how many break a check."""
+    """Create the table of the values in rows, typed, with their place in TOGETHER as `part`; return
+    how many break a check.
+    """
     checks = []
     for check in CHECKS:
         parts = (str(part) for part, columns in enumerate(TOGETHER) if check.column in columns)
         checks.append(replace(check, broken=f"part in ({', '.join(parts)}) and ({check.broken})"))
-    parts = (f"select distinct {part} as part, {', '.join(columns)} from ({rows})" for part, columns in enumerate(TOGETHER))
+    parts = (
+        f"select distinct {part} as part, {', '.join(columns)} from ({rows})"
+        for part, columns in enumerate(TOGETHER)
+    )
     stored = ", ".join(f"{column} as stored_{column}" for column in READ)
-    texts = f"select part, named, {stored}, {texts_as_read()} from ({' union all by name '.join(parts)})"
-    connection.execute(f"create temp table {table} as select *, {fault_number(checks)} as fault from ({typed.format(texts)})")
+    texts = (
+        f"select part, named, {stored}, {texts_as_read()} from"
+        f" ({' union all by name '.join(parts)})"
+    )
+    connection.execute(
+        f"create temp table {table} as select *, {fault_number(checks)} as fault from"
+        f" ({typed.format(texts)})"
+    )
     return connection.execute(f"select count(fault) from {table}").fetchone()[0]
 
 
 def _raise_twice(source: StudyFiles, twice: tuple[str, ...] | None) -> None:
-    """Raise DataError about a judge, model, dimension, dataset, prompt_id and occasion that occur `twice` (None: none do)."""
+    """Raise DataError about a judge, model, dimension, dataset, prompt_id and occasion that occur
+    `twice` (None: none do).
+    """
     if twice is None:
         return
     judge, model, dimension, dataset, prompt, occasion = twice
-    spellings = [[name, *(spelling for spelling, of in source.registry.names.items() if of == name)] for name in (judge, model)]
+    spellings = [
+        [name, *(spelling for spelling, of in source.registry.names.items() if of == name)]
+        for name in (judge, model)
+    ]
     connection = connect()
-    rows = " union all ".join(select_rows(file, checked_columns(connection, file)) for file in source.files)
+    rows = " union all ".join(
+        select_rows(file, checked_columns(connection, file)) for file in source.files
+    )
     same = "judge in ? and model in ? and dimension = ? and dataset = ? and prompt_id = ?"
     same += " and occasion is null" if occasion is None else f" and occasion = {text(occasion)}"
-    # The first two as the files are read, which ends there: to join or order millions of equal rows takes minutes.
+    # The first two as the files are read, which ends there: to join or order millions of equal rows
+    # takes minutes.
     places = connection.execute(
-        f"select file, record from ({rows}) where {same} limit 2", [*spellings, dimension, dataset, prompt]
+        f"select file, record from ({rows}) where {same} limit 2",
+        [*spellings, dimension, dataset, prompt],
     )
     first, second = (place_of(*place) for place in sorted(places.fetchall()))
-    repeats = ", or, if the answer was rated more than once, say by a column `wording` or `replicate` which rating it is"
+    repeats = (
+        ", or, if the answer was rated more than once, say by a column `wording` or `replicate`"
+        " which rating it is"
+    )
     if source.registry.imported:
         repeats += ", or write `repeats: mean`, `first` or `last` under `import:`"
     raise DataError(
-        f"{second}, column prompt_id: judge '{judge}', model '{model}', dimension '{dimension}', dataset '{dataset}' and "
-        f"prompt '{prompt}' are already in {first}; keep one of the two rows{repeats}"
+        f"{second}, column prompt_id: judge '{judge}', model '{model}', dimension '{dimension}',"
+        f" dataset '{dataset}' and prompt '{prompt}' are already in {first}; keep one of the two"
+        f" rows{repeats}"
     )
 
 
-def _open(source: StudyFiles) -> tuple[Connection, list[list[str]], str, dict[str, tuple[int, int]]]:
+def _open(
+    source: StudyFiles,
+) -> tuple[Connection, list[list[str]], str, dict[str, tuple[int, int]]]:
     """A connection with the names that config lists, the columns of each file, and the scales.
 
     The third is SQL on the connection for typed rows, with {} for those of `select_rows`.
@@ -332,13 +451,19 @@ def _open(source: StudyFiles) -> tuple[Connection, list[list[str]], str, dict[st
     columns = [checked_columns(connection, file) for file in source.files]
     rows = [select_rows(*each) for each in zip(source.files, columns, strict=True)]
     scales = {
-        dimension: (0, _highest(connection, source.files, rows, dimension)) if scale == OBSERVED else tuple(scale)
+        dimension: (
+            (0, _highest(connection, source.files, rows, dimension))
+            if scale == OBSERVED
+            else tuple(scale)
+        )
         for dimension, scale in _scales_by_name(connection, source, rows).items()
     }
     create_table(connection, "registry", "id varchar, name varchar", registry.names.items())
     bounds = ((dimension, low, high) for dimension, (low, high) in scales.items())
     create_table(connection, "scales", "dimension varchar, low bigint, high bigint", bounds)
-    create_table(connection, "datasets", "dataset varchar, task_type varchar", source.task_types.items())
+    create_table(
+        connection, "datasets", "dataset varchar, task_type varchar", source.task_types.items()
+    )
     # Numbers as numbers (a gt of -0 is 0), ids looked up, NULL for what does not fit.
     typed = f"""
         select rows.*, {registry.sql_name("judges.name", "judge")} as judge_name,
@@ -353,22 +478,37 @@ def _open(source: StudyFiles) -> tuple[Connection, list[list[str]], str, dict[st
     return connection, columns, typed, scales
 
 
-def _scales_by_name(connection: Connection, source: StudyFiles, rows: Sequence[str]) -> dict[str, Sequence[int] | str]:
-    """The scale of each dimension by its name: those in the files, SQL for whose `rows` is given, may have the default one."""
+def _scales_by_name(
+    connection: Connection, source: StudyFiles, rows: Sequence[str]
+) -> dict[str, Sequence[int] | str]:
+    """The scale of each dimension by its name: those in the files, SQL for whose `rows` is given,
+    may have the default one.
+    """
     named = {dimension: scale for dimension, scale in source.scales.items() if dimension != DEFAULT}
     for file, sql in zip(source.files, rows, strict=True) if DEFAULT in source.scales else ():
         with reading(file.path):
-            found = connection.execute(f"select distinct dimension from ({sql}) where dimension is not null order by all")
-            named |= {dimension: scale_of(source.scales, dimension) for (dimension,) in found.fetchall()}
+            found = connection.execute(
+                f"select distinct dimension from ({sql}) where dimension is not null order by all"
+            )
+            named |= {
+                dimension: scale_of(source.scales, dimension) for (dimension,) in found.fetchall()
+            }
     return named
 
 
-def _highest(connection: Connection, files: Sequence[RatingsFile], rows: Sequence[str], dimension: str) -> int:
+def _highest(
+    connection: Connection, files: Sequence[RatingsFile], rows: Sequence[str], dimension: str
+) -> int:
     """Highest finite rating or gt of a dimension, rounded up; DataError if it makes no scale."""
     maxima = []
     for file, sql in zip(files, rows, strict=True):
-        scores = f"select record, greatest({as_number('rating')}, {as_number('gt')}) as x from ({sql})"
-        query = f"select max(x), arg_max(record, x) from ({scores} where dimension = ?) where isfinite(x)"
+        scores = (
+            f"select record, greatest({as_number('rating')}, {as_number('gt')}) as x from ({sql})"
+        )
+        query = (
+            f"select max(x), arg_max(record, x) from ({scores} where dimension = ?) where"
+            " isfinite(x)"
+        )
         with reading(file.path):
             highest, record = connection.execute(query, [dimension]).fetchone()
         maxima += [] if highest is None else [(highest, file.path, record)]
@@ -376,7 +516,8 @@ def _highest(connection: Connection, files: Sequence[RatingsFile], rows: Sequenc
     if not 0 < highest < MOST_LEVELS:
         place = path if record is None else place_of(path, record)
         raise DataError(
-            f"{place}: scales: {dimension}: observed: the highest rating or gt found is {highest:g}, which makes no scale "
-            f"from 0 to at most {MOST_LEVELS - 1}; declare the scale as [lowest, highest]"
+            f"{place}: scales: {dimension}: observed: the highest rating or gt found is"
+            f" {highest:g}, which makes no scale from 0 to at most {MOST_LEVELS - 1}; declare the"
+            " scale as [lowest, highest]"
         )
     return math.ceil(highest)

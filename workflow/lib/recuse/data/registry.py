@@ -1,4 +1,6 @@
-"""Names in the configuration by which data are read: files and their formats, models and their spellings, scales."""
+"""Names in the configuration by which data are read: files and their formats, models and their
+spellings, scales.
+"""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -12,7 +14,8 @@ from recuse.base.tables import column_names
 IMPORTED = column_names("study file kind n example")
 
 HUMAN = "Human"  # the judge of the human scores in tables and figures; no model's name
-NOT_IN_CONFIG = "not in config, taken as the only model of the family"  # what is said of a model that config does not name
+# What is said of a model that config does not name
+NOT_IN_CONFIG = "not in config, taken as the only model of the family"
 GOLD_LABELS = "Gold"  # in config's `judge` of a log: a scorer that compares with a key
 RATERS = "raters"  # those whose mean score is the reference of the study
 GOLD = "gold"  # a second, better trained team, on a random subset of the completions
@@ -20,29 +23,37 @@ TEAMS = (RATERS, GOLD)
 
 TABLES = (".csv", ".tsv", ".gz", ".parquet")
 SUFFIXES = (*TABLES, ".jsonl", ".json", ".eval")  # of files of judgments
-ORDER_DRAWN = "order_drawn"  # column of imported verdicts of a tool that shows each pair in one order only
-RATED, COMPARED = "studies", "comparisons"  # what a format holds, by the part of config that it goes under
+# Column of imported verdicts of a tool that shows each pair in one order only
+ORDER_DRAWN = "order_drawn"
+# What a format holds, by the part of config that it goes under
+RATED, COMPARED = "studies", "comparisons"
 
 OBSERVED = "observed"  # a scale from 0 to the highest value in the files
-IMPORTED_SCALES = "scales"  # in the footer of imported ratings: the scale of each dimension in whole steps, and the steps
+# In the footer of imported ratings: the scale of each dimension in whole steps, and the steps
+IMPORTED_SCALES = "scales"
 DEFAULT = "default"  # the scale of every dimension, or of every judge, that is not named beside it
 MOST_LEVELS = 101  # of a rating scale
 USUAL_ENDS = (1, 2, 3, 4, 5, 6, 7, 10, 100)  # of a scale, from 0 or 1
 NEAR = 1e-9
 FEWEST = 10  # steps of a scale, of values that have any number of digits
-SEEN_STEPS = (1, 0.5, 0.25, 0.2, 0.1, 0.05, 0.02, 0.01)  # that ratings may show, if config does not say
+# That ratings may show, if config does not say
+SEEN_STEPS = (1, 0.5, 0.25, 0.2, 0.1, 0.05, 0.02, 0.01)
 STEPS = tuple(float(f"{digit}e{power}") for power in range(-6, 6) for digit in (1, 2, 5))
 
 
 def named_files(files: str | Sequence[str] | Mapping[str, str]) -> list[tuple[str, str | None]]:
-    """(path, dimension) of each entry of `files:`, as written; the dimension is None if the rows give it."""
+    """(path, dimension) of each entry of `files:`, as written; the dimension is None if the rows
+    give it.
+    """
     if isinstance(files, Mapping):
         return [(path, dimension) for dimension, path in files.items()]
     return [(path, None) for path in ([files] if isinstance(files, str) else files)]
 
 
 def raw_files(named: Sequence[tuple[str, str | None]]) -> list[tuple[str, str | None]]:
-    """(path, dimension) of each file to be read for the entries of `named_files`; ConfigError about a folder without parts."""
+    """(path, dimension) of each file to be read for the entries of `named_files`; ConfigError about
+    a folder without parts.
+    """
     files = []
     for path, dimension in named:
         files += [(part, dimension) for part in parts_of(path)]
@@ -52,7 +63,9 @@ def raw_files(named: Sequence[tuple[str, str | None]]) -> list[tuple[str, str | 
 
 
 def parts_of(path: str) -> list[str]:
-    """The parquet files of a folder in the order of their names, but not hidden ones; anything else alone."""
+    """The parquet files of a folder in the order of their names, but not hidden ones; anything else
+    alone.
+    """
     if not isdir(path):  # a name that is too long to be one is no folder, either
         return [path]
     return [str(part) for part in sorted(Path(path).glob("[!.]*.parquet"))]
@@ -64,12 +77,15 @@ class Format:
 
     words: str  # what messages call it
     holds: tuple[str, ...]  # what a study of such files is; empty if they are only references
-    signs: tuple[frozenset[str], ...] = ()  # sets of keys: an object of the format has all of one; if of one key, no other
+    # Sets of keys: an object of the format has all of one; if of one key, no other
+    signs: tuple[frozenset[str], ...] = ()
     keys: tuple[str, ...] = ()  # of config's `import` that only some formats have
 
     def looks_like(self, keys: Collection[str]) -> bool:
         """Whether an object with these keys is one of the format."""
-        return any(sign == set(keys) if len(sign) == 1 else sign <= set(keys) for sign in self.signs)
+        return any(
+            sign == set(keys) if len(sign) == 1 else sign <= set(keys) for sign in self.signs
+        )
 
 
 def _signs(*sets: str) -> tuple[frozenset[str], ...]:
@@ -79,25 +95,61 @@ def _signs(*sets: str) -> tuple[frozenset[str], ...]:
 LOG_KEYS = ("judge", "columns", "missing", "values")
 FORMATS = {
     "table": Format("a table", (RATED, COMPARED), keys=("columns", "missing", "values", "decimal")),
-    "mt_bench_single": Format("MT-Bench single judgments", (RATED,), _signs("question_id model judge score")),
-    "mt_bench_pair": Format("MT-Bench pair judgments", (COMPARED,), _signs("question_id model_1 model_2 judge")),
-    "alpaca_eval": Format("AlpacaEval annotations", (COMPARED,), _signs("instruction output_1 preference")),
-    "arena_hard": Format("Arena-Hard judgments", (COMPARED,), _signs("model judge games"), ("baseline",)),
+    "mt_bench_single": Format(
+        "MT-Bench single judgments", (RATED,), _signs("question_id model judge score")
+    ),
+    "mt_bench_pair": Format(
+        "MT-Bench pair judgments", (COMPARED,), _signs("question_id model_1 model_2 judge")
+    ),
+    "alpaca_eval": Format(
+        "AlpacaEval annotations", (COMPARED,), _signs("instruction output_1 preference")
+    ),
+    "arena_hard": Format(
+        "Arena-Hard judgments", (COMPARED,), _signs("model judge games"), ("baseline",)
+    ),
     "inspect": Format("an Inspect log", (RATED,), _signs("version status eval"), LOG_KEYS),
     "promptfoo": Format(
-        "promptfoo results", (RATED,), _signs("results config", "results stats", "gradingResult provider"), LOG_KEYS
+        "promptfoo results",
+        (RATED,),
+        _signs("results config", "results stats", "gradingResult provider"),
+        LOG_KEYS,
     ),
-    "helm": Format("a HELM scenario state", (RATED,), _signs("adapter_spec request_states"), LOG_KEYS),
-    "mlflow": Format("MLflow traces", (RATED,), _signs("info data", "trace_id assessments"), LOG_KEYS),
+    "helm": Format(
+        "a HELM scenario state", (RATED,), _signs("adapter_spec request_states"), LOG_KEYS
+    ),
+    "mlflow": Format(
+        "MLflow traces", (RATED,), _signs("info data", "trace_id assessments"), LOG_KEYS
+    ),
     "phoenix": Format(
-        "Phoenix annotations", (RATED,), _signs("annotator_kind name", "data next_cursor", "example_id annotations"), LOG_KEYS
+        "Phoenix annotations",
+        (RATED,),
+        _signs("annotator_kind name", "data next_cursor", "example_id annotations"),
+        LOG_KEYS,
     ),
-    "every_eval_ever": Format("Every Eval Ever samples", (RATED,), _signs("schema_version evaluation_id evaluation"), LOG_KEYS),
+    "every_eval_ever": Format(
+        "Every Eval Ever samples",
+        (RATED,),
+        _signs("schema_version evaluation_id evaluation"),
+        LOG_KEYS,
+    ),
     "langfuse": Format(
-        "Langfuse scores", (RATED,), _signs("name source dataType", "data meta", "scores observations"), LOG_KEYS
+        "Langfuse scores",
+        (RATED,),
+        _signs("name source dataType", "data meta", "scores observations"),
+        LOG_KEYS,
     ),
-    "deepeval": Format("DeepEval results", (RATED,), _signs("testCases testPassed", "test_results confident_link"), LOG_KEYS),
-    "lm_eval": Format("lm-evaluation-harness samples", (), _signs("doc_id filtered_resps"), ("columns", "missing", "values")),
+    "deepeval": Format(
+        "DeepEval results",
+        (RATED,),
+        _signs("testCases testPassed", "test_results confident_link"),
+        LOG_KEYS,
+    ),
+    "lm_eval": Format(
+        "lm-evaluation-harness samples",
+        (),
+        _signs("doc_id filtered_resps"),
+        ("columns", "missing", "values"),
+    ),
     "openai_evals": Format("an OpenAI Evals run", (RATED,), _signs("spec"), LOG_KEYS),
     "lmarena": Format("LMArena votes", ()),
 }
@@ -107,11 +159,17 @@ KEYS_OF_FORMATS = sorted({key for entry in FORMATS.values() for key in entry.key
 
 
 def refused_key(format: str, keys: Collection[str]) -> str | None:
-    """What is wrong with the first of `keys` of config's `import` that files of a format do not take; None if nothing is."""
+    """What is wrong with the first of `keys` of config's `import` that files of a format do not
+    take; None if nothing is.
+    """
     for key in KEYS_OF_FORMATS:
         if key in keys and key not in FORMATS[format].keys:
             having = [name for name, entry in FORMATS.items() if key in entry.keys]
-            words = f"the format {having[0]} has" if len(having) == 1 else f"the formats {', '.join(having)} have"
+            words = (
+                f"the format {having[0]} has"
+                if len(having) == 1
+                else f"the formats {', '.join(having)} have"
+            )
             return f"{key}: only {words} it; leave `{key}` out"
     return None
 
@@ -123,28 +181,44 @@ def has_individual_raters(settings: Mapping) -> bool:
 
 
 def check_name(path: str) -> None:
-    """DataError unless the name of a file of judgments ends as a readable one does; only CSV and TSV are read packed."""
+    """DataError unless the name of a file of judgments ends as a readable one does; only CSV and
+    TSV are read packed.
+    """
     suffix = Path(path).suffix
     if suffix not in SUFFIXES:
-        raise DataError(f"{path}: found a name ending in '{suffix}'; import a file ending in one of {', '.join(SUFFIXES)}")
+        raise DataError(
+            f"{path}: found a name ending in '{suffix}'; import a file ending in one of"
+            f" {', '.join(SUFFIXES)}"
+        )
     packed = Path(path).with_suffix("").suffix
     if suffix == ".gz" and packed in SUFFIXES and packed not in (".csv", ".tsv"):
         raise DataError(
-            f"{path}: found a name ending in '{packed}.gz', but only CSV and TSV are read packed; unpack it (gunzip)"
+            f"{path}: found a name ending in '{packed}.gz', but only CSV and TSV are read packed;"
+            " unpack it (gunzip)"
         )
 
 
 def files_in(path: str) -> list[str]:
-    """The files of judgments in a folder and its subfolders, by name, without hidden ones; a file alone.
+    """The files of judgments in a folder and its subfolders, by name, without hidden ones; a file
+    alone.
 
     ConfigError if a folder has none, or one whose name Snakemake cannot take.
     """
     if not isdir(path):
         return [path]
-    inside = (file for file in sorted(Path(path).rglob("*")) if file.is_file() and file.suffix in SUFFIXES)
-    files = [str(file) for file in inside if not any(part.startswith(".") for part in file.relative_to(path).parts)]
+    inside = (
+        file for file in sorted(Path(path).rglob("*")) if file.is_file() and file.suffix in SUFFIXES
+    )
+    files = [
+        str(file)
+        for file in inside
+        if not any(part.startswith(".") for part in file.relative_to(path).parts)
+    ]
     if not files:
-        raise ConfigError(f"'{path}': the folder holds no file ending in one of {', '.join(SUFFIXES)}; put the files into it")
+        raise ConfigError(
+            f"'{path}': the folder holds no file ending in one of {', '.join(SUFFIXES)}; put the"
+            " files into it"
+        )
     for file in files:
         if re.search("[\ud800-\udfff]", file):  # bytes that are not UTF-8
             raise ConfigError(f"{file!a}: the name is not UTF-8; rename the file")
@@ -155,39 +229,60 @@ def files_in(path: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Registry:
-    """Display names in the order of the figures, their families, and every id that stands for a name."""
+    """Display names in the order of the figures, their families, and every id that stands for a
+    name.
+    """
 
     families: dict[str, str]  # name -> family
     names: dict[str, str]  # id or name -> name
-    imported: bool = False  # a judge or model that config does not list keeps its name, in a family of its own
+    # A judge or model that config does not list keeps its name, in a family of its own
+    imported: bool = False
 
     @classmethod
     def from_config(cls, models: Mapping[str, Mapping], *, imported: bool = False) -> "Registry":
-        """Read config's `models`; ConfigError if one id is listed under two models. imported: of a study with `import`."""
+        """Read config's `models`; ConfigError if one id is listed under two models. imported: of a
+        study with `import`.
+        """
         names: dict[str, str] = {name: name for name in models}
         for name, entry in models.items():
             for model_id in entry.get("ids", ()):
                 if names.setdefault(model_id, name) != name:
                     both = f"'{names[model_id]}' and '{name}'"
-                    raise ConfigError(f"config: models: found the id '{model_id}' under {both}; write it under one of them")
+                    raise ConfigError(
+                        f"config: models: found the id '{model_id}' under {both}; write it under"
+                        " one of them"
+                    )
         return cls({name: entry["family"] for name, entry in models.items()}, names, imported)
 
     def family_of(self, name: str) -> str:
-        """The family that config gives a judge or model; of one that it does not list, a family of its own."""
-        return self.families.get(name, f"{name} (alone)" if name in self.families.values() else name)
+        """The family that config gives a judge or model; of one that it does not list, a family of
+        its own.
+        """
+        return self.families.get(
+            name, f"{name} (alone)" if name in self.families.values() else name
+        )
 
     def sql_name(self, looked_up: str, written: str) -> str:
-        """SQL for the name of a judge or model, from its id as `looked_up` in `names` (NULL if absent) and as `written`."""
+        """SQL for the name of a judge or model, from its id as `looked_up` in `names` (NULL if
+        absent) and as `written`.
+        """
         return f"coalesce({looked_up}, {written})" if self.imported else looked_up
 
 
-def models_with(families: Mapping[str, list[str]], models: Mapping[str, Mapping]) -> dict[str, dict]:
-    """Config's `models` and those of a study's own `families`, which take their names and ids from config's."""
+def models_with(
+    families: Mapping[str, list[str]], models: Mapping[str, Mapping]
+) -> dict[str, dict]:
+    """Config's `models` and those of a study's own `families`, which take their names and ids from
+    config's.
+    """
     added = {model: {"family": family} for family, names in families.items() for model in names}
     others = {name: entry for name, entry in models.items() if name not in added}
     for name, entry in others.items():
         if set(entry.get("ids", ())) & added.keys():
-            others[name] = {**entry, "ids": [spelling for spelling in entry["ids"] if spelling not in added]}
+            others[name] = {
+                **entry,
+                "ids": [spelling for spelling in entry["ids"] if spelling not in added],
+            }
     return {**added, **others}
 
 
@@ -211,27 +306,44 @@ def of_all_judges(scale: Mapping | Sequence[float] | str) -> Sequence[float] | s
 
 def declared_in(scales: Mapping) -> list[Sequence[float]]:
     """Every [lowest, highest] in config's `scales`."""
-    listed = [end for scale in scales.values() for end in (scale.values() if isinstance(scale, Mapping) else [scale])]
+    listed = [
+        end
+        for scale in scales.values()
+        for end in (scale.values() if isinstance(scale, Mapping) else [scale])
+    ]
     return [scale for scale in listed if not isinstance(scale, str)]
 
 
 def possible_steps(scales: Sequence[Sequence[float]]) -> list[float]:
-    """Steps of 1, 2 or 5 and a power of ten, rising, that make at most MOST_LEVELS levels of every scale."""
+    """Steps of 1, 2 or 5 and a power of ten, rising, that make at most MOST_LEVELS levels of every
+    scale.
+    """
     return [step for step in STEPS if scales and fits(step, scales)]
 
 
 def fits(step: float, scales: Sequence[Sequence[float]]) -> bool:
     """Whether every scale is a whole number of steps, with at most MOST_LEVELS levels."""
-    return all(in_whole_steps(scale, step) and (scale[1] - scale[0]) / step < MOST_LEVELS - 1 + NEAR for scale in scales)
+    return all(
+        in_whole_steps(scale, step) and (scale[1] - scale[0]) / step < MOST_LEVELS - 1 + NEAR
+        for scale in scales
+    )
 
 
 def finest_step(scales: Sequence[Sequence[float]]) -> float | None:
-    """The finest of the possible steps; None if there is none, or if a scale would have fewer than FEWEST of them."""
+    """The finest of the possible steps; None if there is none, or if a scale would have fewer than
+    FEWEST of them.
+    """
     widths = [scale[1] - scale[0] for scale in scales]
-    return next((step for step in possible_steps(scales) if min(widths) / step > FEWEST - NEAR), None)
+    return next(
+        (step for step in possible_steps(scales) if min(widths) / step > FEWEST - NEAR), None
+    )
 
 
 def in_whole_steps(scale: Sequence[float], step: float) -> bool:
-    """Whether both ends of a scale, and what is between them, are whole numbers of steps, one or more."""
+    """Whether both ends of a scale, and what is between them, are whole numbers of steps, one or
+    more.
+    """
     ends = [end / step for end in scale]
-    return all(abs(end - round(end)) <= NEAR * max(1, abs(end)) for end in ends) and round(ends[1]) > round(ends[0])
+    return all(abs(end - round(end)) <= NEAR * max(1, abs(end)) for end in ends) and round(
+        ends[1]
+    ) > round(ends[0])

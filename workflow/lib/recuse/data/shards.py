@@ -1,6 +1,8 @@
-"""From checked rows in any order to the canonical ratings, sorted by prompt, in one shard or many: no step holds all rows.
+"""From checked rows in any order to the canonical ratings, sorted by prompt, in one shard or many:
+no step holds all rows.
 
-Summaries of groups of files are additive; the plan made of them is all that one shard of prompts needs to know of the study.
+Summaries of groups of files are additive; the plan made of them is all that one shard of prompts
+needs to know of the study.
 """
 
 import json
@@ -10,7 +12,15 @@ from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
 
-from recuse.base.database import connect, error_of_duckdb, files, footer, read_footer, text, write_rows
+from recuse.base.database import (
+    connect,
+    error_of_duckdb,
+    files,
+    footer,
+    read_footer,
+    text,
+    write_rows,
+)
 from recuse.base.outputs import write_text
 from recuse.data.cells import AXES, FACTORS, Levels, as_metadata
 from recuse.data.codes import CodedRows
@@ -25,21 +35,35 @@ COUNTED = {
     "rated": "rating is not null and gt is not null",
     "judged": "rating is not null",
 }
-COUNTS = ", ".join(f"count(*) filter ({condition}) as {name}" for name, condition in COUNTED.items())  # SQL
+# SQL
+COUNTS = ", ".join(
+    f"count(*) filter ({condition}) as {name}" for name, condition in COUNTED.items()
+)
 KEY = "summary"  # of the metadata in a summary's footer
-AXIS = {"judge_family": "judge", "model_family": "model", "task_type": "dataset"}  # whose levels have these
+# Whose levels have these
+AXIS = {"judge_family": "judge", "model_family": "model", "task_type": "dataset"}
 TWICE = "two rows are about the same rating"  # DuckDB's error
 
 
 def summarise(coded: CodedRows, path: str) -> None:
-    """Write the summary of checked rows (parquet): the counts of each prompt as rows, all else in the footer."""
+    """Write the summary of checked rows (parquet): the counts of each prompt as rows, all else in
+    the footer.
+    """
     sets = "grouping sets ((dimension, judge, model), (prompt_id, dataset, dimension, occasion))"
-    coded.connection.execute(f"""
+    coded.connection.execute(
+        f"""
         create or replace temp table counts as
-        select dimension, judge, model, prompt_id, dataset, occasion, {COUNTS} from ({coded.rows}) group by {sets}""")
-    groups = f"select dimension, judge, model, {', '.join(COUNTED)} from counts where prompt_id is null"
+        select dimension, judge, model, prompt_id, dataset, occasion, {COUNTS} from ({coded.rows}) group by {sets}"""
+    )
+    groups = (
+        f"select dimension, judge, model, {', '.join(COUNTED)} from counts where prompt_id is null"
+    )
     summary = {
-        "counts": coded.connection.execute(coded.named(groups, ("dimension", "judge", "model"))).fetchall(),
+        "counts": (
+            coded.connection.execute(
+                coded.named(groups, ("dimension", "judge", "model"))
+            ).fetchall()
+        ),
         "datasets": coded.values("dataset"),
         "references": coded.values("gt"),
     }
@@ -52,10 +76,12 @@ def summarise(coded: CodedRows, path: str) -> None:
 class Summary:
     """Counts of checked rows, and what they are about."""
 
-    counts: Mapping[tuple[str, str, str], Mapping[str, int]]  # (dimension, judge, model) -> rows, by COUNTED
+    # (dimension, judge, model) -> rows, by COUNTED
+    counts: Mapping[tuple[str, str, str], Mapping[str, int]]
     datasets: Sequence[str]  # rising
     references: Sequence[float]  # gt, rising
-    # SQL for the rows, by COUNTED, of each prompt (prompt_id and dataset), occasion and dimension in each group of files.
+    # SQL for the rows, by COUNTED, of each prompt (prompt_id and dataset), occasion and dimension
+    # in each group of files.
     prompts: str
 
     @classmethod
@@ -75,26 +101,38 @@ class Summary:
 
     @property
     def complete(self) -> str:
-        """Which of COUNTED is a complete row: if any row has a human score, each needs one; only fits with length need one."""
+        """Which of COUNTED is a complete row: if any row has a human score, each needs one; only
+        fits with length need one.
+        """
         return "rated" if self._any("gt") else "judged"
 
     def _any(self, column: str) -> bool:
         return any(count[f"missing_{column}"] < count["present"] for count in self.counts.values())
 
     def completeness(self) -> Iterator[dict]:
-        """Yield one row per dimension, judge and model: the dimension's prompts, by what is missing, and the rows used.
+        """Yield one row per dimension, judge and model: the dimension's prompts, by what is
+        missing, and the rows used.
 
         A prompt that was answered on several occasions counts on each.
         """
-        pairs, complete = f"select distinct prompt_id, dataset, dimension, occasion from {self.prompts}", self.complete
+        pairs, complete = (
+            f"select distinct prompt_id, dataset, dimension, occasion from {self.prompts}",
+            self.complete,
+        )
         query = f"select dimension, count(*) from ({pairs}) group by all order by all"
         given = {column: self._any(column) for column in ("gt", "length")}
         for dimension, prompts in connect().execute(query).fetchall():
-            judges, models = (sorted({names[axis] for names in self.counts if names[0] == dimension}) for axis in (1, 2))
+            judges, models = (
+                sorted({names[axis] for names in self.counts if names[0] == dimension})
+                for axis in (1, 2)
+            )
             for judge, model in product(judges, models):
                 count = self.counts.get((dimension, judge, model), dict.fromkeys(COUNTED, 0))
                 row = {"dimension": dimension, "judge": judge, "model": model, "prompts": prompts}
-                row |= {"absent": prompts - count["present"], "missing_rating": count["missing_rating"]}
+                row |= {
+                    "absent": prompts - count["present"],
+                    "missing_rating": count["missing_rating"],
+                }
                 row |= {f"missing_{c}": count[f"missing_{c}"] if given[c] else 0 for c in given}
                 yield row | {"used": count[complete]}
 
@@ -113,7 +151,11 @@ class Shard:
     @property
     def sql(self) -> str:
         """The condition on prompt_id that the rows of the shard meet."""
-        return "false" if self.first is None else f"prompt_id between {text(self.first)} and {text(self.last)}"
+        return (
+            "false"
+            if self.first is None
+            else f"prompt_id between {text(self.first)} and {text(self.last)}"
+        )
 
 
 @dataclass(frozen=True)
@@ -132,7 +174,9 @@ class Plan:
     def read(cls, path: str) -> "Plan":
         """Read what `write` wrote."""
         plan = json.loads(Path(path).read_text("utf-8"))
-        return cls(Levels(**plan["levels"]), plan["complete"], [Shard(**shard) for shard in plan["shards"]])
+        return cls(
+            Levels(**plan["levels"]), plan["complete"], [Shard(**shard) for shard in plan["shards"]]
+        )
 
 
 def plan_shards(
@@ -144,10 +188,11 @@ def plan_shards(
     task_types: Mapping[str, str],
     shards: int,
 ) -> Plan:
-    """Plan shards of about equal rows; with fewer prompts than shards, or prompts of very many rows, some are empty.
+    """Plan shards of about equal rows; with fewer prompts than shards, or prompts of very many
+    rows, some are empty.
 
-    scales: (lowest, highest) rating of each dimension. steps: in which its ratings are counted, in the user's units, if not 1.
-    families: of each model. task_types: of each dataset, or none.
+    scales: (lowest, highest) rating of each dimension. steps: in which its ratings are counted, in
+    the user's units, if not 1. families: of each model. task_types: of each dataset, or none.
     """
     dimensions, judges, models = (sorted(set(names)) for names in zip(*summary.counts, strict=True))
     levels = Levels(
@@ -183,23 +228,30 @@ def plan_shards(
 
 
 def first_twice(coded: CodedRows, groups: str, levels: Levels) -> tuple[str, ...] | None:
-    """The first judge, model, dimension, dataset, prompt_id and occasion that two rows share, of SQL for these, or None."""
+    """The first judge, model, dimension, dataset, prompt_id and occasion that two rows share, of
+    SQL for these, or None.
+    """
     each = "select prompt_id, group_code, occasion::bigint - 1 as occasion"
     repeated = f"{each} from ({groups}) group by all having count(*) > 1"
     names = ", ".join(
-        f"{_element([text(each) for each in getattr(levels, axis)], levels.sql_place(axis), 'varchar')} as {axis}"
+        f"{_element([text(each) for each in getattr(levels, axis)], levels.sql_place(axis), 'varchar')}"
+        f" as {axis}"
         for axis in ("judge", "model", "dimension", "dataset")
     )
-    query = coded.named(f"select {names}, prompt_id, occasion from ({repeated})", ["prompt_id", "occasion"])
+    query = coded.named(
+        f"select {names}, prompt_id, occasion from ({repeated})", ["prompt_id", "occasion"]
+    )
     return coded.connection.execute(f"from ({query}) order by all limit 1").fetchone()
 
 
-def write_sorted(coded: CodedRows, plan: Plan, *, first: int, ratings: str) -> tuple[str, ...] | None:
+def write_sorted(
+    coded: CodedRows, plan: Plan, *, first: int, ratings: str
+) -> tuple[str, ...] | None:
     """Write the complete rows as canonical ratings: names, units, prompts numbered from `first` on.
 
-    They are sorted by prompt_id, dataset, group_code and occasion. The group has the dataset, so two rows with the same
-    prompt_id, group_code and occasion are a fault, and the order is unique. Returns what `first_twice` says of such rows; then
-    nothing is written.
+    They are sorted by prompt_id, dataset, group_code and occasion. The group has the dataset, so
+    two rows with the same prompt_id, group_code and occasion are a fault, and the order is unique.
+    Returns what `first_twice` says of such rows; then nothing is written.
     """
     levels, connection = plan.levels, coded.connection
     groups = coded.groups(levels)
@@ -208,8 +260,13 @@ def write_sorted(coded: CodedRows, plan: Plan, *, first: int, ratings: str) -> t
     before = ", ".join(f"lag({column}) over () as {last}" for last, column in lags.items())
     twice = " and ".join(f"{column} = {last}" for last, column in lags.items())
     complete = f"if({twice}, error('{TWICE}'), {COUNTED[plan.complete]})"
-    by_dataset = f"({dataset} * {levels.groups // len(levels.dataset)} + group_code // {len(levels.dataset)})"
-    ordered = f"select *, {before} from (from ({groups}) order by prompt_id, {by_dataset}, occasion)"
+    by_dataset = (
+        f"({dataset} * {levels.groups // len(levels.dataset)} + group_code //"
+        f" {len(levels.dataset)})"
+    )
+    ordered = (
+        f"select *, {before} from (from ({groups}) order by prompt_id, {by_dataset}, occasion)"
+    )
     ordered = f"select * exclude ({', '.join(lags)}), {before} from ({ordered}) where {complete}"
     begins = f"prompt_id is distinct from last_prompt or {dataset} <> {last}"
     begun = f"count(*) filter ({begins}) over (rows between unbounded preceding and current row)"
@@ -217,15 +274,25 @@ def write_sorted(coded: CodedRows, plan: Plan, *, first: int, ratings: str) -> t
     rows = f"select *, ({first} - 1 + {begun})::uinteger as prompt, {places} from ({ordered})"
     joins = ""
     for axis in AXES:
-        columns = {factor: getattr(levels, factor) for factor in FACTORS if AXIS.get(factor, factor) == axis}
+        columns = {
+            factor: getattr(levels, factor)
+            for factor in FACTORS
+            if AXIS.get(factor, factor) == axis
+        }
         values = [f"unnest({_enums(names)}) as {factor}" for factor, names in columns.items()]
         if axis == "dimension":
             low, high = ([scale[end] for scale in levels.scale] for end in (0, 1))
-            values += [f"unnest({low}::integer[]) as scale_low", f"unnest({high}::integer[]) as scale_high"]
+            values += [
+                f"unnest({low}::integer[]) as scale_low",
+                f"unnest({high}::integer[]) as scale_high",
+            ]
         listed = ", ".join([*values, f"unnest(range({len(getattr(levels, axis))})) as place"])
         connection.execute(f"create or replace temp table {axis}_names as select {listed}")
         joins += f" left join {axis}_names on {axis}_place = {axis}_names.place"
-    rating, gt = (f"({score}_codes.value - scale_low) / (scale_high - scale_low)" for score in ("rating", "gt"))
+    rating, gt = (
+        f"({score}_codes.value - scale_low) / (scale_high - scale_low)"
+        for score in ("rating", "gt")
+    )
     for column in ("prompt_id", "rating", "gt", "length"):
         joins += f" left join {column}_codes on sorted.{column} = {column}_codes.code"
     occasion = "null::varchar"
@@ -244,11 +311,17 @@ def write_sorted(coded: CodedRows, plan: Plan, *, first: int, ratings: str) -> t
         if TWICE not in str(error):
             raise
         return first_twice(coded, groups, levels)
-    # A join keeps the order of its left side only if DuckDB takes the right one for the smaller and it fits into memory.
+    # A join keeps the order of its left side only if DuckDB takes the right one for the smaller and
+    # it fits into memory.
     place = "(prompt, group_code, occasion_code)"
     before = f"select {place} as place, lag({place}) over () as last from {files([ratings])}"
     if connection.execute(f"select 1 from ({before}) where place <= last limit 1").fetchone():
-        write_rows(connection, f"{query} order by prompt, group_code, occasion_code", ratings, as_metadata(levels))
+        write_rows(
+            connection,
+            f"{query} order by prompt, group_code, occasion_code",
+            ratings,
+            as_metadata(levels),
+        )
     return None
 
 

@@ -42,12 +42,20 @@ class Study:
     def __post_init__(self) -> None:
         """Raise TypeError about one path instead of a list of paths."""
         if isinstance(self.ratings, str):
-            raise TypeError(f"ratings: found the path '{self.ratings}'; write a list, of this file or of all shards")
+            raise TypeError(
+                f"ratings: found the path '{self.ratings}'; write a list, of this file or of all"
+                " shards"
+            )
 
     @property
     def prompts(self) -> int:
-        """Number of prompts of the whole study: the codes of prompts in `row_blocks` are below it."""
-        return self._once(("prompts",), lambda: 1 + max((span.last for span in prompt_ranges(self.ratings)), default=-1))
+        """Number of prompts of the whole study: the codes of prompts in `row_blocks` are below
+        it.
+        """
+        return self._once(
+            ("prompts",),
+            lambda: 1 + max((span.last for span in prompt_ranges(self.ratings)), default=-1),
+        )
 
     @property
     def has_human_scores(self) -> bool:
@@ -55,7 +63,8 @@ class Study:
         return self.cells().has_reference
 
     def cells(self, selection: Selection = EVERY_ROW) -> Cells:
-        """Return cells of all rows or, if a family's mean rating is the reference, of the rows of a selection, by family.
+        """Return cells of all rows or, if a family's mean rating is the reference, of the rows of a
+        selection, by family.
 
         Of a selection of one wording or replicate they are those of its rows.
         """
@@ -68,43 +77,76 @@ class Study:
         return self._once(("cells",), lambda: read_cells(self.cells_from))
 
     def moments(self, selection: Selection = EVERY_ROW, *, by_cell: bool = False) -> Moments:
-        """Return moments of a selection's rows: of (1, rating, reference), and of the length, if it has one.
+        """Return moments of a selection's rows: of (1, rating, reference), and of the length, if it
+        has one.
 
-        With `absorb`, groups are split by the judges that rated a completion. by_cell: a group for each cell, without length or
-        `absorb`, so that the rows of a group have one reference.
+        With `absorb`, groups are split by the judges that rated a completion. by_cell: a group for
+        each cell, without length or `absorb`, so that the rows of a group have one reference.
         """
         if selection.absorb is not None:
             key = ("judged by", selection.rows(self.ratings), selection.length, selection.reference)
             covariates = 1 if selection.length is None else 2
-            return self._once(key, lambda: moments_by_judges(*self._unsplit(selection), covariates=covariates))
+            return self._once(
+                key, lambda: moments_by_judges(*self._unsplit(selection), covariates=covariates)
+            )
         if selection.length is not None:
             rows = [self._rows(selection, span) for span in prompt_ranges(self.ratings)]
             return self._once(("moments", *rows), lambda: moments_of_rows(rows, self._levels))
         cells = self.cells(selection)
-        return self._once(("moments", id(cells), by_cell), lambda: moments_of_cells(cells, by_cell=by_cell))
+        return self._once(
+            ("moments", id(cells), by_cell), lambda: moments_of_cells(cells, by_cell=by_cell)
+        )
 
-    def row_blocks(self, selection: Selection, factors: Mapping[str, np.ndarray]) -> Iterator[RowBlock]:
-        """Yield the rows of `moments`, some prompts at a time; their groups are numbered as in `factors` of these."""
+    def row_blocks(
+        self, selection: Selection, factors: Mapping[str, np.ndarray]
+    ) -> Iterator[RowBlock]:
+        """Yield the rows of `moments`, some prompts at a time; their groups are numbered as in
+        `factors` of these.
+        """
         if selection.absorb is not None:
-            return self._blocks("split", selection, factors, lambda: blocks_by_judges(*self._unsplit(selection), factors))
+            return self._blocks(
+                "split",
+                selection,
+                factors,
+                lambda: blocks_by_judges(*self._unsplit(selection), factors),
+            )
         level, length, families = "0::utinyint", "", []
         if selection.reference is not None:
             families = [str(family) for family in np.unique(factors[REFERENCE_FAMILY])]
             level = f"list_position([{', '.join(map(text, families))}], {REFERENCE_FAMILY}) - 1"
         elif selection.length is not None:
             length = ", x"
-        joined = selection.reference is not None or selection.length is not None  # rows that are joined are in no order
+        # Rows that are joined are in no order
+        joined = selection.reference is not None or selection.length is not None
 
         def rows_of(span: PromptRange) -> str:
-            columns = f"prompt, group_code, {level}, occasion_code, rating_unit, coalesce(gt_unit, 0){length}"  # as in moments
-            return f"select {columns} from ({self._rows(selection, span)}){' order by prompt' if joined else ''}"
+            # As in moments
+            columns = (
+                f"prompt, group_code, {level}, occasion_code, rating_unit, coalesce(gt_unit,"
+                f" 0){length}"
+            )
+            return (
+                f"select {columns} from"
+                f" ({self._rows(selection, span)}){' order by prompt' if joined else ''}"
+            )
 
-        return self._blocks("rows", selection, factors, lambda: row_blocks(self.ratings, rows_of, factors, by=families))
+        return self._blocks(
+            "rows",
+            selection,
+            factors,
+            lambda: row_blocks(self.ratings, rows_of, factors, by=families),
+        )
 
     def _blocks(
-        self, kind: str, selection: Selection, factors: Mapping[str, np.ndarray], read: Callable[[], Iterable[RowBlock]]
+        self,
+        kind: str,
+        selection: Selection,
+        factors: Mapping[str, np.ndarray],
+        read: Callable[[], Iterable[RowBlock]],
     ) -> Iterator[RowBlock]:
-        """The blocks of the latest selection of this kind, kept if they are few; slices make no difference."""
+        """The blocks of the latest selection of this kind, kept if they are few; slices make no
+        difference.
+        """
         key = replace(selection, slice=None, whole=False)
         latest, numbered, blocks = self._read.get(("blocks", kind), (None, None, None))
         if latest != key or numbered is not factors:
@@ -113,7 +155,9 @@ class Study:
         return iter(blocks)
 
     def _rows(self, selection: Selection, span: PromptRange) -> str:
-        """SQL for the rows of a selection in some prompts, with the covariates that cells do not hold."""
+        """SQL for the rows of a selection in some prompts, with the covariates that cells do not
+        hold.
+        """
         rows = selection.rows([span.path], prompts=(span.first, span.last))
         if selection.reference is not None:
             return with_family_references(rows, self._levels)
@@ -132,14 +176,18 @@ class Study:
         return self.row_blocks(whole, factors), factors
 
     def _length_sets(self, selection: Selection) -> str | None:
-        """SQL for the mean and sd of all lengths of a selection, if they are taken over more than a prompt."""
+        """SQL for the mean and sd of all lengths of a selection, if they are taken over more than a
+        prompt.
+        """
         keys, _ = NORMALISATIONS[selection.length]
         if "prompt" in keys:
             return None
         query = length_sets(selection.rows(self.ratings), selection.length)
         lengths = self._once(("lengths", query), lambda: connect().execute(query).fetchone())
         # A literal number would be read as a decimal, which may be rounded.
-        mean, sd = ("null" if value is None else f"{text(repr(value))}::double" for value in lengths)
+        mean, sd = (
+            "null" if value is None else f"{text(repr(value))}::double" for value in lengths
+        )
         return f"select {mean} as mean, {sd} as sd"
 
     def _once(self, key, read):

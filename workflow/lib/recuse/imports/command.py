@@ -21,23 +21,32 @@ from recuse.inputs import imported, in_folder, inputs_in
 def add_commands(command: Callable) -> None:
     """Add `import`; command: adds one, and returns its parser."""
     words = (
-        "Import the ratings or verdicts of a study, with the human scores, into one table, and count what was imported. With "
-        "--guess, write the settings that import some files: `recuse import --guess judged.csv human.csv`."
+        "Import the ratings or verdicts of a study, with the human scores, into one table, and"
+        " count what was imported. With --guess, write the settings that import some files: `recuse"
+        " import --guess judged.csv human.csv`."
     )
     example = "recuse import mine.yaml --output all.csv"
     into = command("import", run_import, "write a study's files as one table", words, example)
     into.add_argument(
-        "files", nargs="+", metavar="file", help="YAML file with a study that has `import`; with --guess, the files of a study"
+        "files",
+        nargs="+",
+        metavar="file",
+        help="YAML file with a study that has `import`; with --guess, the files of a study",
     )
     into.add_argument("--study", help="the study; default: the only one in the file")
     into.add_argument(
-        "--guess", action="store_true", help="write the YAML file that imports these files, each guess marked, and check it"
+        "--guess",
+        action="store_true",
+        help="write the YAML file that imports these files, each guess marked, and check it",
     )
-    into.add_argument("--output", help="CSV or parquet file to write; with --guess, YAML file, default: mine.yaml")
+    into.add_argument(
+        "--output", help="CSV or parquet file to write; with --guess, YAML file, default: mine.yaml"
+    )
 
 
 def run_import(arguments: Namespace) -> None:
-    """Write the rows of a study that `import` describes as one table, and what was imported to the standard output.
+    """Write the rows of a study that `import` describes as one table, and what was imported to the
+    standard output.
 
     Ratings and human scores are in the units of the study's files.
     """
@@ -51,29 +60,46 @@ def run_import(arguments: Namespace) -> None:
         return
     settings, *others = arguments.files
     if others:
-        raise ConfigError(f"{others[0]}: name one YAML file, or write one for these files by --guess")
+        raise ConfigError(
+            f"{others[0]}: name one YAML file, or write one for these files by --guess"
+        )
     if arguments.output is None or Path(arguments.output).suffix not in (".csv", ".parquet"):
-        raise ConfigError(f"--output: {arguments.output or 'missing'}: name a file ending in .csv or .parquet")
+        raise ConfigError(
+            f"--output: {arguments.output or 'missing'}: name a file ending in .csv or .parquet"
+        )
     several = inputs_in(load(settings), read(Path(settings)), arguments.study, compared=True)
     inputs, *others = several
     if others:
         names = ", ".join(each.study for each in several)
         raise ConfigError(f"--study: {settings} has several studies; name one by --study: {names}")
     if "import" not in inputs.settings:
-        raise ConfigError(f"config: {inputs.study}: has no `import`; its files are in canonical columns already")
+        raise ConfigError(
+            f"config: {inputs.study}: has no `import`; its files are in canonical columns already"
+        )
     with in_folder(inputs) as folder:
         table = imported(inputs, folder).files[0].path
-        counts = [f"{row['file']}: {row['kind']}: {int(row['n']):,}" for row in read_table(f"{folder}/imported.csv")]
+        counts = [
+            f"{row['file']}: {row['kind']}: {int(row['n']):,}"
+            for row in read_table(f"{folder}/imported.csv")
+        ]
         steps = (read_footer(table, IMPORTED_SCALES) or {}).get("steps", {})
-        rows, table = in_units([table], steps, ("rating", "gt")), f"{folder}/rows{Path(arguments.output).suffix}"
+        rows, table = (
+            in_units([table], steps, ("rating", "gt")),
+            f"{folder}/rows{Path(arguments.output).suffix}",
+        )
         connect().execute(f"copy ({rows}) to {text(table)}")
-        with writing(f"--output: {arguments.output}", ELSEWHERE), replacing(arguments.output) as part:
+        with (
+            writing(f"--output: {arguments.output}", ELSEWHERE),
+            replacing(arguments.output) as part,
+        ):
             copyfile(table, part)
     write_page("".join(f"{line}\n" for line in [*counts, f"Written: {arguments.output}"]))
 
 
 def _guess(paths: Sequence[str], output: str) -> None:
-    """Write what imports these files to a YAML file, with each guess marked, and check it; ConfigError if the file exists."""
+    """Write what imports these files to a YAML file, with each guess marked, and check it;
+    ConfigError if the file exists.
+    """
     from recuse.config.load import load
     from recuse.imports.guess import guess
 
@@ -83,12 +109,22 @@ def _guess(paths: Sequence[str], output: str) -> None:
         raise ConfigError(f"--output: {output}: name a file ending in {' or '.join(CONFIGURATION)}")
     for path in paths:
         if path.endswith(CONFIGURATION):
-            raise ConfigError(f"{path}: found settings; name the files of judgments, or leave out --guess to import by them")
+            raise ConfigError(
+                f"{path}: found settings; name the files of judgments, or leave out --guess to"
+                " import by them"
+            )
         if not exists(path):
             raise ConfigError(f"{path}: no such file; name an existing one after --guess")
     config = load(None)
-    limits = {"files": [path for each in paths for path in files_in(each)], "longest_line": int(bytes_of(config["line_limit"]))}
-    with TemporaryDirectory() as place, bounded(config["memory_limit"], f"{place}/work", **limits), redirect_stdout(StringIO()):
+    limits = {
+        "files": [path for each in paths for path in files_in(each)],
+        "longest_line": int(bytes_of(config["line_limit"])),
+    }
+    with (
+        TemporaryDirectory() as place,
+        bounded(config["memory_limit"], f"{place}/work", **limits),
+        redirect_stdout(StringIO()),
+    ):
         text = guess(paths)  # the check prints the same lines again
     with writing(f"--output: {output}", ELSEWHERE), replacing(output) as part:
         Path(part).write_text(text, "utf-8")

@@ -1,4 +1,6 @@
-"""Judgments in the flat files that other tools write, read by DuckDB: MT-Bench, AlpacaEval and Arena-Hard."""
+"""Judgments in the flat files that other tools write, read by DuckDB: MT-Bench, AlpacaEval and
+Arena-Hard.
+"""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -21,20 +23,33 @@ from recuse.imports.rows import (
 )
 
 # A name and a prompt template, or a name alone.
-MT_BENCH_JUDGE = "coalesce(json_extract_string(json, '/judge/0'), json_extract_string(json, '/judge'))"
+MT_BENCH_JUDGE = (
+    "coalesce(json_extract_string(json, '/judge/0'), json_extract_string(json, '/judge'))"
+)
 MT_BENCH_PROMPT = {"judge_prompt": "json_extract_string(json, '/judge/1')"}
 WINNERS = {"model_1": "a", "model_2": "b", "tie": "tie", "error": "error"}
 
 
-def ratings_of_mt_bench(connection: Connection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
-    """Read MT-Bench single judgments (model_judgment/<judge>_single.jsonl), whose dimensions are `turn 1` and `turn 2`.
+def ratings_of_mt_bench(
+    connection: Connection, path: str, settings: Mapping, scales: Sequence[str]
+) -> Rows:
+    """Read MT-Bench single judgments (model_judgment/<judge>_single.jsonl), whose dimensions are
+    `turn 1` and `turn 2`.
 
-    Each line has question_id, model, judge ([name, prompt template]), score (-1: none in the judge's answer) and turn.
+    Each line has question_id, model, judge ([name, prompt template]), score (-1: none in the
+    judge's answer) and turn.
     """
     used = ("question_id", "model", "judge", "score", "turn")
     checks = [required(field, "MT-Bench single judgments") for field in used[:-1]]
     no_number = f"score is not null and {as_number('score')} is null"
-    checks.append(Check("score", no_number, "which is not a number", "'write a number, or -1 if the judge gave none'"))
+    checks.append(
+        Check(
+            "score",
+            no_number,
+            "which is not a number",
+            "'write a number, or -1 if the judge gave none'",
+        )
+    )
     texts = create_objects(connection, path, used, checks, table="objects")
     failure = f"""case when json_extract_string(json, '/judgment') = '$ERROR$' then 'the call failed ($ERROR$)'
                       when coalesce({as_number("score")}, -1) = -1 then 'no score in the judgment (-1)' end"""
@@ -48,21 +63,43 @@ def ratings_of_mt_bench(connection: Connection, path: str, settings: Mapping, sc
         "rating": f"case when {failure} is null then score end",
     }
     named = {"prompt_id": "question_id", "rating": "score", "dimension": "turn"}
-    return rows_of("objects", columns, RATING_COLUMNS, named=named, texts=texts, used=used, besides=MT_BENCH_PROMPT)
+    return rows_of(
+        "objects",
+        columns,
+        RATING_COLUMNS,
+        named=named,
+        texts=texts,
+        used=used,
+        besides=MT_BENCH_PROMPT,
+    )
 
 
-def verdicts_of_mt_bench(connection: Connection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
-    """Read MT-Bench pair judgments (model_judgment/<judge>_pair.jsonl): two games a line, the second with the answers swapped.
+def verdicts_of_mt_bench(
+    connection: Connection, path: str, settings: Mapping, scales: Sequence[str]
+) -> Rows:
+    """Read MT-Bench pair judgments (model_judgment/<judge>_pair.jsonl): two games a line, the
+    second with the answers swapped.
 
-    Each line has question_id, model_1, model_2, judge ([name, prompt template]), g1_winner and g2_winner (model_1, model_2,
-    tie or error), and turn; the second turn of question 81 is the item `81, turn 2`.
+    Each line has question_id, model_1, model_2, judge ([name, prompt template]), g1_winner and
+    g2_winner (model_1, model_2, tie or error), and turn; the second turn of question 81 is the item
+    `81, turn 2`.
     """
     games = ("g1_winner", "g2_winner")
     used = ("judge", "question_id", "model_1", "model_2", *games, "turn")
     checks = [required(field, "MT-Bench pair judgments") for field in used[:-1]]
     single = "a score of a single answer: no pair was shown"
-    checks.append(Check("m1_score", "m1_score is not null", single, "'import the single judgments, <judge>_single.jsonl'"))
-    unknown, remedy = "{0} is null or {0} not in " + str(tuple(WINNERS)), "'write model_1, model_2, tie or error'"
+    checks.append(
+        Check(
+            "m1_score",
+            "m1_score is not null",
+            single,
+            "'import the single judgments, <judge>_single.jsonl'",
+        )
+    )
+    unknown, remedy = (
+        "{0} is null or {0} not in " + str(tuple(WINNERS)),
+        "'write model_1, model_2, tie or error'",
+    )
     checks += [Check(game, unknown.format(game), "which is not a winner", remedy) for game in games]
     texts = create_objects(connection, path, (*used, "m1_score"), checks, table="objects")
     winner = "case game when 'g1_winner' then g1_winner else g2_winner end"
@@ -71,58 +108,103 @@ def verdicts_of_mt_bench(connection: Connection, path: str, settings: Mapping, s
         "model_a": "model_1",
         "model_b": "model_2",
         "order": "shown",
-        "item": "question_id || case when coalesce(turn, '1') = '1' then '' else ', turn ' || turn end",
+        "item": (
+            "question_id || case when coalesce(turn, '1') = '1' then '' else ', turn ' || turn end"
+        ),
         "failure": f"case when {winner} = 'error' then 'no winner in the judgment (error)' end",
         "outcome": case_of(winner, WINNERS),
     }
     besides, named = {"turn": "turn"} | MT_BENCH_PROMPT, {"outcome": "g1_winner"}
-    source = "(from objects cross join (values ('ab', 'g1_winner'), ('ba', 'g2_winner')) as games(shown, game))"
-    return rows_of(source, columns, VERDICT_COLUMNS, named=named, texts=texts, used=used, besides=besides)
+    source = (
+        "(from objects cross join (values ('ab', 'g1_winner'), ('ba', 'g2_winner')) as games(shown,"
+        " game))"
+    )
+    return rows_of(
+        source, columns, VERDICT_COLUMNS, named=named, texts=texts, used=used, besides=besides
+    )
 
 
-ALPACA_EVAL = ("instruction", "output_1", "output_2", "generator_1", "generator_2", "annotator", "preference")
+ALPACA_EVAL = (
+    "instruction",
+    "output_1",
+    "output_2",
+    "generator_1",
+    "generator_2",
+    "annotator",
+    "preference",
+)
 SEED = "0"  # the default of alpaca_eval's annotators
 LONGEST_ITEM = 80  # characters of an instruction that is its own name
-NO_PREFERENCE = "coalesce(lower(preference), 'nan') in ('nan', '-1', '-1.0')"  # -1 is from its own store of annotations
+# -1 is from its own store of annotations
+NO_PREFERENCE = "coalesce(lower(preference), 'nan') in ('nan', '-1', '-1.0')"
 PREFERENCE = as_number("preference")
 WORD_COUNT = "len(list_filter(string_split_regex({0}, '\\s+'), lambda word: word <> ''))"
 
 
-def verdicts_of_alpaca_eval(connection: Connection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
-    """Read annotations.json, or alpaca_eval's store of annotations; lengths are the words of the answers.
+def verdicts_of_alpaca_eval(
+    connection: Connection, path: str, settings: Mapping, scales: Sequence[str]
+) -> Rows:
+    """Read annotations.json, or alpaca_eval's store of annotations; lengths are the words of the
+    answers.
 
-    `preference` is 1 for output_1, 2 for output_2, 1.5 or 0 for a tie, NaN or -1 for none. A number between, from annotators
-    that read token probabilities, is 1 + the probability of output_2: it counts for the likelier answer, as in alpaca_eval's
-    discrete win rate. Each pair is judged in one order: that of `referenced_models`, else the one that alpaca_eval draws from
-    the instruction and the seed of its annotators.
+    `preference` is 1 for output_1, 2 for output_2, 1.5 or 0 for a tie, NaN or -1 for none. A number
+    between, from annotators that read token probabilities, is 1 + the probability of output_2: it
+    counts for the likelier answer, as in alpaca_eval's discrete win rate. Each pair is judged in
+    one order: that of `referenced_models`, else the one that alpaca_eval draws from the instruction
+    and the seed of its annotators.
     """
     checks = [required(field, "AlpacaEval annotations") for field in ALPACA_EVAL]
-    none = f"not {NO_PREFERENCE} and coalesce(not ({PREFERENCE} = 0 or {PREFERENCE} between 1 and 2), true)"
-    remedy = "write 1 for output_1, 2 for output_2, a number between if the judge is unsure, 1.5 or 0 for a tie, null for none"
+    none = (
+        f"not {NO_PREFERENCE} and coalesce(not ({PREFERENCE} = 0 or {PREFERENCE} between 1 and 2),"
+        " true)"
+    )
+    remedy = (
+        "write 1 for output_1, 2 for output_2, a number between if the judge is unsure, 1.5 or 0"
+        " for a tie, null for none"
+    )
     checks.append(Check("preference", none, "which is not a preference", text(remedy)))
     texts = create_objects(connection, path, ALPACA_EVAL, checks, table="objects")
-    raise_keys_twice(connection, "(select file, record, json_keys(json, '/referenced_models') as keys from objects)")
-    # The output that the judge was shown first. Source: alpaca_eval, processors.RandomSwitchTwoColumnsProcessor.
-    rows = connection.execute("select distinct instruction from objects order by instruction").fetchall()
+    raise_keys_twice(
+        connection,
+        "(select file, record, json_keys(json, '/referenced_models') as keys from objects)",
+    )
+    # The output that the judge was shown first. Source: alpaca_eval,
+    # processors.RandomSwitchTwoColumnsProcessor.
+    rows = connection.execute(
+        "select distinct instruction from objects order by instruction"
+    ).fetchall()
     seeds = {instruction: f"is_switched_outputs{instruction}{SEED}" for (instruction,) in rows}
-    orders = [random.Random(seed).choices(["output_1", "output_2"], k=1)[0] for seed in seeds.values()]
-    drawn = {"instruction": np.array([*seeds], dtype=object), "shown_first": np.array(orders, dtype=object)}
+    orders = [
+        random.Random(seed).choices(["output_1", "output_2"], k=1)[0] for seed in seeds.values()
+    ]
+    drawn = {
+        "instruction": np.array([*seeds], dtype=object),
+        "shown_first": np.array(orders, dtype=object),
+    }
     connection.register("drawn", drawn)
-    shown = "coalesce(json_extract_string(json, '/referenced_models/m'), shown_first)"  # m is the answer that is shown first
+    # M is the answer that is shown first
+    shown = "coalesce(json_extract_string(json, '/referenced_models/m'), shown_first)"
     short = f"length(instruction) <= {LONGEST_ITEM}"
     named = {"judge": "annotator", "model_a": "generator_1", "model_b": "generator_2"}
     columns = named | {
         "failure": f"case when {NO_PREFERENCE} then 'no preference' end",
-        "item": f"case when {short} then instruction else left(instruction, 60) || '... #' || left(md5(instruction), 8) end",
+        "item": (
+            f"case when {short} then instruction else left(instruction, 60) || '... #' ||"
+            " left(md5(instruction), 8) end"
+        ),
         "order": f"case {shown} when 'output_1' then 'ab' else 'ba' end",
-        "outcome": f"""case when {NO_PREFERENCE} then 'error' when {PREFERENCE} in (0, 1.5) then 'tie'
-                            when {PREFERENCE} < 1.5 then 'a' else 'b' end""",
+        "outcome": (
+            f"""case when {NO_PREFERENCE} then 'error' when {PREFERENCE} in (0, 1.5) then 'tie'
+                            when {PREFERENCE} < 1.5 then 'a' else 'b' end"""
+        ),
         "length_a": WORD_COUNT.format("output_1"),
         "length_b": WORD_COUNT.format("output_2"),
     }
     source, used = "(from objects join drawn using (instruction))", named.values()
     named, drawn = named | {"outcome": "preference"}, {ORDER_DRAWN: "'true'"}
-    return rows_of(source, columns, VERDICT_COLUMNS, named=named, texts=texts, used=used, besides=drawn)
+    return rows_of(
+        source, columns, VERDICT_COLUMNS, named=named, texts=texts, used=used, besides=drawn
+    )
 
 
 ARENA_HARD = ("question_id", "uid", "model", "judge", "baseline", "games")
@@ -132,7 +214,10 @@ LABELS = {
 }
 # Its pattern [[...]] also takes these from a judge's answer, such as [[A]] or [[A>>>B]].
 UNREADABLE = "regexp_full_match(score, '[AB<>=]*')"
-NO_VERDICT = f"game is null or json_type(game) = 'NULL' or score is null or (score not in {tuple(LABELS)} and {UNREADABLE})"
+NO_VERDICT = (
+    f"game is null or json_type(game) = 'NULL' or score is null or (score not in {tuple(LABELS)}"
+    f" and {UNREADABLE})"
+)
 GAMES = """
     create or replace temp table games as
     select objects.*, number, game, json_extract_string(game, '/score') as score, json_type(game, '/score') as kind
@@ -141,32 +226,51 @@ GAMES = """
     order by record, number"""
 ARENA_HARD_CHECKS = (
     *(required(field, "Arena-Hard judgments") for field in ("model", "judge", "games")),
-    Check("question_id", "coalesce(question_id, uid) is null", "and no uid either", "'write the id of the question'"),
+    Check(
+        "question_id",
+        "coalesce(question_id, uid) is null",
+        "and no uid either",
+        "'write the id of the question'",
+    ),
     Check(
         "games",
         "coalesce(json_array_length(json, '/games') <> 2, true)",
         "which is not two games",
-        "'write the game with the baseline first and the one with the model first; ratings of one answer are another format'",
+        "'write the game with the baseline first and the one with the model first; ratings of one"
+        " answer are another format'",
     ),
 )
 
 
-def verdicts_of_arena_hard(connection: Connection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
-    """Read model_judgment/<judge>/<model>.jsonl, of version 0.1 (question_id) and of version 2 (uid, category, baseline).
+def verdicts_of_arena_hard(
+    connection: Connection, path: str, settings: Mapping, scales: Sequence[str]
+) -> Rows:
+    """Read model_judgment/<judge>/<model>.jsonl, of version 0.1 (question_id) and of version 2
+    (uid, category, baseline).
 
-    In the first game the baseline's answer is A and the model's B; in the second the other way round. The strength of a
-    verdict (>> or >) is kept as `score`. DataError if neither the file nor `baseline` of `settings` names the baseline.
+    In the first game the baseline's answer is A and the model's B; in the second the other way
+    round. The strength of a verdict (>> or >) is kept as `score`. DataError if neither the file nor
+    `baseline` of `settings` names the baseline.
     """
     texts = create_objects(connection, path, ARENA_HARD, ARENA_HARD_CHECKS, table="objects")
-    connection.execute("update objects set baseline = coalesce(baseline, ?)", [settings.get("baseline")])
+    connection.execute(
+        "update objects set baseline = coalesce(baseline, ?)", [settings.get("baseline")]
+    )
     version = "as in version 0.1"
-    remedy = "write the model that all others were compared with under `import` in config, such as `baseline: gpt-4-0314`"
-    raise_first_fault(connection, "objects", [Check("baseline", "baseline is null", version, text(remedy))])
+    remedy = (
+        "write the model that all others were compared with under `import` in config, such as"
+        " `baseline: gpt-4-0314`"
+    )
+    raise_first_fault(
+        connection, "objects", [Check("baseline", "baseline is null", version, text(remedy))]
+    )
     connection.execute(GAMES)
     raise_keys_twice(connection, "(select file, record, json_keys(game) as keys from games)")
     remedy = text(f"write one of {', '.join(LABELS)}, or null if there is none")
     no_label = f"not ({NO_VERDICT}) and score not in {tuple(LABELS)}"
-    raise_first_fault(connection, "games", [Check("score", no_label, "which is not a verdict", remedy)])
+    raise_first_fault(
+        connection, "games", [Check("score", no_label, "which is not a verdict", remedy)]
+    )
     letter = case_of("score", LABELS)
     columns = {
         "judge": "judge",
@@ -174,12 +278,24 @@ def verdicts_of_arena_hard(connection: Connection, path: str, settings: Mapping,
         "model_a": "model",
         "model_b": "baseline",
         "order": "case number when 1 then 'ba' else 'ab' end",
-        "failure": f"""case when game is null or json_type(game) = 'NULL' then 'no judgment (null)'
+        "failure": (
+            f"""case when game is null or json_type(game) = 'NULL' then 'no judgment (null)'
                             when score is null then 'no verdict in the judgment (null)'
-                            when {NO_VERDICT} then 'no verdict in the judgment (' || score || ')' end""",
-        "outcome": f"""case when {NO_VERDICT} then 'error' when {letter} = 'tie' then 'tie'
-                            when ({letter} = 'B') = (number = 1) then 'a' else 'b' end""",
+                            when {NO_VERDICT} then 'no verdict in the judgment (' || score || ')' end"""
+        ),
+        "outcome": (
+            f"""case when {NO_VERDICT} then 'error' when {letter} = 'tie' then 'tie'
+                            when ({letter} = 'B') = (number = 1) then 'a' else 'b' end"""
+        ),
     }
     besides = {"score": "score", "judgment": "json_extract_string(game, '/judgment')"}
     named = {"item": "question_id", "outcome": "score", "model_a": "model", "model_b": "baseline"}
-    return rows_of("games", columns, VERDICT_COLUMNS, named=named, texts=texts, used=ARENA_HARD, besides=besides)
+    return rows_of(
+        "games",
+        columns,
+        VERDICT_COLUMNS,
+        named=named,
+        texts=texts,
+        used=ARENA_HARD,
+        besides=besides,
+    )

@@ -22,7 +22,9 @@ def imported(inputs: Inputs, folder: str, files: Sequence[str] | None = None) ->
         files = [path for file in inputs.files for path in _files_at(file.path)]
     settings, key = inputs.settings["import"], "verdicts" if inputs.compared else "ratings"
     outputs = {key: f"{folder}/{RAW}", "imported": f"{folder}/imported.csv"}
-    references = [path for named in paths_of(settings.get("references", {})) for path in _files_at(named)]
+    references = [
+        path for named in paths_of(settings.get("references", {})) for path in _files_at(named)
+    ]
     shared = {"settings": settings, "outputs": outputs, "declared": inputs.settings.get("verify")}
     shared["models"] = models_with(inputs.settings.get("families", {}), inputs.config["models"])
     if has_individual_raters(settings) and not inputs.compared:
@@ -31,7 +33,9 @@ def imported(inputs: Inputs, folder: str, files: Sequence[str] | None = None) ->
         if inputs.compared:
             import_verdicts(inputs.study, files, references, **shared)
         else:
-            import_ratings(inputs.study, files, references, **shared, scales=inputs.settings["scales"])
+            import_ratings(
+                inputs.study, files, references, **shared, scales=inputs.settings["scales"]
+            )
     return inputs._replace(files=[RatingsFile(outputs[key])])
 
 
@@ -40,9 +44,15 @@ def _files_at(path: str) -> list[str]:
 
 
 def ranges(files: Sequence[str], settings: Mapping) -> dict[str, tuple[float, float]]:
-    """The lowest and the highest number of each dimension in files of ratings, human scores included; settings: `import`."""
+    """The lowest and the highest number of each dimension in files of ratings, human scores
+    included; settings: `import`.
+    """
     connection = connect()
     create_imported(connection, files, settings, RATED)
-    numbers = " union all ".join(f"select dimension, {as_number(name)} as x from imported" for name in ("rating", "gt"))
-    rows = connection.execute(f"select dimension, min(x), max(x) from ({numbers}) group by 1 order by 1").fetchall()
+    numbers = " union all ".join(
+        f"select dimension, {as_number(name)} as x from imported" for name in ("rating", "gt")
+    )
+    rows = connection.execute(
+        f"select dimension, min(x), max(x) from ({numbers}) group by 1 order by 1"
+    ).fetchall()
     return {name: (low, high) for name, low, high in rows if name is not None and low is not None}

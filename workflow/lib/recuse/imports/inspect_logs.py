@@ -1,4 +1,6 @@
-"""Logs of Inspect (UK AISI, inspect_ai), as JSON or packed (.eval, a zip of JSON), without the package."""
+"""Logs of Inspect (UK AISI, inspect_ai), as JSON or packed (.eval, a zip of JSON), without the
+package.
+"""
 
 import os
 import re
@@ -16,12 +18,16 @@ from recuse.data.intact import AGAIN
 from recuse.data.registry import HUMAN
 from recuse.imports.logs import Fields, Log, Node, one, parsed, records_of
 
-EPOCH = ", epoch "  # between the id of a sample and the number of its epoch, in the prompt of all but the first
+# Between the id of a sample and the number of its epoch, in the prompt of all but the first
+EPOCH = ", epoch "
 OF_HUMANS = re.compile("(^|_)human(_|$)")  # in the name of a scorer
-OF_KEYS = {"answer", "choice", "exact", "f1", "includes", "match", "math", "pattern"}  # scorers of Inspect that ask no model
+# Scorers of Inspect that ask no model
+OF_KEYS = {"answer", "choice", "exact", "f1", "includes", "match", "math", "pattern"}
 PARTS = ("id", "epoch", "scores", "target", "metadata", "error")  # of a sample
-ZSTANDARD = 93  # method of compression, as in later logs; Python reads it from 3.14 on, DuckDB always
-LOCAL_HEADER = struct.Struct("<26xHH")  # before an entry: the lengths of its name and of its extra field
+# Method of compression, as in later logs; Python reads it from 3.14 on, DuckDB always
+ZSTANDARD = 93
+# Before an entry: the lengths of its name and of its extra field
+LOCAL_HEADER = struct.Struct("<26xHH")
 # What reading a damaged archive, or a member that is not JSON, may raise.
 DAMAGE = (
     zipfile.BadZipFile,
@@ -34,42 +40,65 @@ DAMAGE = (
     TypeError,
     struct.error,
 )
-CONVERT = "write the log again, or convert it (`inspect log convert {0} --to json --output-dir <folder>`)"
+CONVERT = (
+    "write the log again, or convert it (`inspect log convert {0} --to json --output-dir <folder>`)"
+)
 
 
 def inspect_records(path: str) -> list[Node]:
-    """The log as one record, with `samples`; DataError if a packed one is damaged or lacks a sample that its summaries have."""
+    """The log as one record, with `samples`; DataError if a packed one is damaged or lacks a sample
+    that its summaries have.
+    """
     import duckdb
 
     if not path.endswith(".eval"):
         return records_of(path)
     if not os.path.isfile(path):
-        raise DataError(f"{path}: no such file; name an existing one under `import: files` in config")
+        raise DataError(
+            f"{path}: no such file; name an existing one under `import: files` in config"
+        )
     if not zipfile.is_zipfile(path):
-        raise DataError(f"{path}: found no packed log (it is not a zip archive); write the log again")
+        raise DataError(
+            f"{path}: found no packed log (it is not a zip archive); write the log again"
+        )
     try:
-        # A database of its own, as that of a job opens no file but the job's; without threads it starts at once.
+        # A database of its own, as that of a job opens no file but the job's; without threads it
+        # starts at once.
         with zipfile.ZipFile(path) as archive, duckdb.connect(config={"threads": 1}) as unpacker:
             read = partial(_entry, archive, path, unpacker)
             names = archive.namelist()
-            twice = next((name for name in names if names.count(name) > 1), None) if len({*names}) < len(names) else None
+            twice = (
+                next((name for name in names if names.count(name) > 1), None)
+                if len({*names}) < len(names)
+                else None
+            )
             if twice is not None:
                 raise DataError(f"{path}: found its entry {twice} twice; {CONVERT.format(path)}")
-            head = next((name for name in ("header.json", "_journal/start.json") if name in names), None)
+            head = next(
+                (name for name in ("header.json", "_journal/start.json") if name in names), None
+            )
             if head is None:
-                raise DataError(f"{path}: found no header.json, so this is no log; {CONVERT.format(path)}")
+                raise DataError(
+                    f"{path}: found no header.json, so this is no log; {CONVERT.format(path)}"
+                )
             log = Node(parsed(read(head)), path, 1)
             samples = [
-                name for name in names if name.startswith("samples/") and name.count("/") == 1 and name.endswith(".json")
+                name
+                for name in names
+                if name.startswith("samples/") and name.count("/") == 1 and name.endswith(".json")
             ]
             if "summaries.json" in names:
                 counts = len(samples), len(parsed(read("summaries.json")))
                 if counts[0] != counts[1]:
-                    raise DataError(f"{path}: found {counts[0]} samples, but summaries of {counts[1]}; {AGAIN}")
+                    raise DataError(
+                        f"{path}: found {counts[0]} samples, but summaries of {counts[1]}; {AGAIN}"
+                    )
             whole = Fields(log.fields)
             whole["samples"] = [_read_parts(parsed(read(name))) for name in samples]
     except DAMAGE as error:
-        raise DataError(f"{path}: not a whole log ({' '.join(str(error).split())}); {AGAIN}") from error
+        raise DataError(
+            f"{path}: not a whole log ({' '.join(str(error).split())}); {AGAIN}"
+        ) from error
     return [Node(whole, path, 1)]
 
 
@@ -102,13 +131,28 @@ def _entry(archive: zipfile.ZipFile, path: str, unpacker: Connection, name: str)
 
 
 def _unpacked(unpacker: Connection, path: str, size: int) -> bytes:
-    """The text in a file that Zstandard compressed, of this many bytes: DuckDB reads its lines as the one field of a table."""
+    """The text in a file that Zstandard compressed, of this many bytes: DuckDB reads its lines as
+    the one field of a table.
+    """
     import duckdb
 
-    given = {"compression": "'zstd'", "columns": "{content: 'varchar'}", "delim": "'\x01'", "quote": "''", "escape": "''"}
-    given |= {"header": "false", "auto_detect": "false", "strict_mode": "false", "max_line_size": str(max(size + 1, 2_000_000))}
+    given = {
+        "compression": "'zstd'",
+        "columns": "{content: 'varchar'}",
+        "delim": "'\x01'",
+        "quote": "''",
+        "escape": "''",
+    }
+    given |= {
+        "header": "false",
+        "auto_detect": "false",
+        "strict_mode": "false",
+        "max_line_size": str(max(size + 1, 2_000_000)),
+    }
     try:
-        lines = unpacker.execute(f"select content from {reader('read_csv', [path], **given)}").fetchall()
+        lines = unpacker.execute(
+            f"select content from {reader('read_csv', [path], **given)}"
+        ).fetchall()
     except duckdb.Error as error:
         raise zipfile.BadZipFile(str(error).splitlines()[0]) from error
     return "\n".join(line or "" for (line,) in lines).encode()
@@ -117,30 +161,48 @@ def _unpacked(unpacker: Connection, path: str, size: int) -> bytes:
 def read_inspect(log: Log, records: Sequence[Node]) -> None:
     """Read the scores of a log as ratings of its model's answers.
 
-    A judge is the model that the log names for a scorer (`options.model`, or the role `grader`), unless config's `judge` does.
-    Scores by a scorer with `human` in its name, and those that a person edited, are human scores. The dimension is the key of a
-    score that has several, else the scorer, or the study's only one. C, P, I, N count 1, 0.5, 0, 0, as in Inspect. The prompt
-    is the id of the sample; in epochs after the first `<id>, epoch <n>`. Raises DataError for a log without its samples.
-    Source: UKGovernmentBEIS/inspect_ai, 03ed3dd (scorer/_metric.py), 44b41cd and 4a76113 (log/_recorders).
+    A judge is the model that the log names for a scorer (`options.model`, or the role `grader`),
+    unless config's `judge` does. Scores by a scorer with `human` in its name, and those that a
+    person edited, are human scores. The dimension is the key of a score that has several, else the
+    scorer, or the study's only one. C, P, I, N count 1, 0.5, 0, 0, as in Inspect. The prompt is the
+    id of the sample; in epochs after the first `<id>, epoch <n>`. Raises DataError for a log
+    without its samples. Source: UKGovernmentBEIS/inspect_ai, 03ed3dd (scorer/_metric.py), 44b41cd
+    and 4a76113 (log/_recorders).
     """
     root = one(records, "an Inspect log is")
     spec, samples = root["eval"], root.get("samples")
     if not isinstance(samples.value, list):
-        raise samples.fault("so the log has none", "import one that was written with them, by `log_samples`")
+        raise samples.fault(
+            "so the log has none", "import one that was written with them, by `log_samples`"
+        )
     total = root.get("results").get("total_samples")
     if root.get("status").text == "success" and total and total.value != len(samples.value):
         raise total.fault(f"but {counted(len(samples.value), 'sample')}", AGAIN)
-    given = {"model": spec["model"].name, "dataset": spec.get("dataset").get("name").text or spec.get("task").text}
+    given = {
+        "model": spec["model"].name,
+        "dataset": spec.get("dataset").get("name").text or spec.get("task").text,
+    }
     judges = dict(_judges(spec))
     scored = [
         (sample, {name: [*_values(score)] for name, score in sample.get("scores").items()})
         for sample in samples.entries(records=True)
     ]
-    wanted = sorted({(name, key or "") for _, scores in scored for name, values in scores.items() for key, *_ in values})
+    wanted = sorted(
+        {
+            (name, key or "")
+            for _, scores in scored
+            for name, values in scores.items()
+            for key, *_ in values
+        }
+    )
     for sample, scores in scored:
         epoch, error = sample.get("epoch").text or "1", sample.get("error").get("message").words
         given["prompt"] = f"{sample['id'].name}{'' if epoch == '1' else EPOCH + epoch}"
-        kept = {"epoch": epoch, "target": sample.get("target").words, "metadata": sample.get("metadata").words}
+        kept = {
+            "epoch": epoch,
+            "target": sample.get("target").words,
+            "metadata": sample.get("metadata").words,
+        }
         for name, key in wanted:
             judge, by = judges.get(name), HUMAN if OF_HUMANS.search(name) else None
             if judge is None and isinstance(log.judges, str) and name.rpartition("/")[2] in OF_KEYS:
@@ -149,7 +211,8 @@ def read_inspect(log: Log, records: Sequence[Node]) -> None:
                 continue
             of_score = {"scorer": name, "judge": judge, "by": by, "dimension": key or None}
             value, edited, score = next(
-                (rest for found, *rest in scores.get(name, ()) if (found or "") == key), (None, None, None)
+                (rest for found, *rest in scores.get(name, ()) if (found or "") == key),
+                (None, None, None),
             )
             if score is None:
                 rating = None, f"the sample failed: {error[:60]}" if error else "no score"
@@ -158,11 +221,17 @@ def read_inspect(log: Log, records: Sequence[Node]) -> None:
             else:
                 rating = value.score()
             if score is not None:
-                of_score |= {"answer": score.get("answer").words, "explanation": score.get("explanation").words}
+                of_score |= {
+                    "answer": score.get("answer").words,
+                    "explanation": score.get("explanation").words,
+                }
             log.add(sample, rating, **given, **of_score, **kept)
             if edited is not None:
                 author = [*score["history"].entries()][-1]["provenance"].get("author").text
-                place = {"scorer": f"{name}, edited", "dimension": key or (log.scales[0] if len(log.scales) == 1 else name)}
+                place = {
+                    "scorer": f"{name}, edited",
+                    "dimension": key or (log.scales[0] if len(log.scales) == 1 else name),
+                }
                 log.add(sample, edited.score(), **given, **place, by=HUMAN, rater=author)
 
 
@@ -181,7 +250,9 @@ def _judges(spec: Node) -> Iterator[tuple[str, str]]:
 
 
 def _values(score: Node) -> Iterator[tuple[str | None, Node, Node | None, Node]]:
-    """Each key of a score (None for one value) with the scorer's value, that of a person who edited it, and the score."""
+    """Each key of a score (None for one value) with the scorer's value, that of a person who edited
+    it, and the score.
+    """
     edits = [*score.get("history").entries()]
     edited = bool(edits) and bool(edits[-1].get("provenance"))
     value, first = score.get("value"), edits[0].get("value") if edited else score.get("value")

@@ -1,6 +1,8 @@
-"""Logs of other tools as Python objects: strict access to their keys, and the scores in them as rows for DuckDB.
+"""Logs of other tools as Python objects: strict access to their keys, and the scores in them as
+rows for DuckDB.
 
-A reader takes a Log and adds each score that it finds; who gave a score makes it a rating, a human score or a gold label.
+A reader takes a Log and adds each score that it finds; who gave a score makes it a rating, a human
+score or a gold label.
 """
 
 import json
@@ -22,9 +24,30 @@ from recuse.imports.rows import ALL, RATING_COLUMNS, WORD, Rows, rows_of, spelli
 
 LONGEST = 40  # characters of a value in a message
 # As inspect_ai.scorer.value_to_float takes them; N is "no answer or refusal to answer".
-GRADES = {"c": "1", "p": "0.5", "i": "0", "n": "0", "yes": "1", "true": "1", "no": "0", "false": "0"}
+GRADES = {
+    "c": "1",
+    "p": "0.5",
+    "i": "0",
+    "n": "0",
+    "yes": "1",
+    "true": "1",
+    "no": "0",
+    "false": "0",
+}
 GOLD = "gold label"  # a kind of score, beside human ones
-SCORED = ("file", "record", "model", "prompt_id", "dimension", "dataset", "rater", "rating", "failure", "kind", WORD)
+SCORED = (
+    "file",
+    "record",
+    "model",
+    "prompt_id",
+    "dimension",
+    "dataset",
+    "rater",
+    "rating",
+    "failure",
+    "kind",
+    WORD,
+)
 
 
 class Fields(dict):
@@ -42,15 +65,23 @@ def _fields(pairs: list[tuple[str, object]]) -> Fields:
 
 
 def parsed(content: bytes) -> object:
-    """The value in JSON; NaN is a number. ValueError (malformed) or RecursionError (nested too deeply)."""
+    """The value in JSON; NaN is a number. ValueError (malformed) or RecursionError (nested too
+    deeply).
+    """
     whole = content.decode("utf-8-sig")
     # A number of thousands of digits is not converted: Python refuses to.
-    return json.loads(whole, object_pairs_hook=_fields, parse_int=lambda digits: int(digits) if len(digits) < 400 else digits)
+    return json.loads(
+        whole,
+        object_pairs_hook=_fields,
+        parse_int=lambda digits: int(digits) if len(digits) < 400 else digits,
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value in a log; `key` leads to it from its record. An absent one is None, and so is what is in it."""
+    """A value in a log; `key` leads to it from its record. An absent one is None, and so is what is
+    in it.
+    """
 
     value: object
     path: str
@@ -62,16 +93,24 @@ class Node:
         return self.value is not None
 
     def fault(self, problem: str, remedy: str) -> DataError:
-        """The error about this value: its place, what it is, what is wrong with it, and what to do."""
+        """The error about this value: its place, what it is, what is wrong with it, and what to
+        do.
+        """
         kinds = {dict: "an object", Fields: "an object", list: "a list", type(None): "nothing"}
         value = str(self.value).lower() if isinstance(self.value, bool) else str(self.value)
-        shown = kinds.get(type(self.value), f"'{value if len(value) <= LONGEST else value[:LONGEST] + '...'}'")
+        shown = kinds.get(
+            type(self.value), f"'{value if len(value) <= LONGEST else value[:LONGEST] + '...'}'"
+        )
         column = f", column {self.key}" if self.key else ""
-        return DataError(f"{place_of(self.path, self.record)}{column}: found {shown}, {problem}; {remedy}")
+        return DataError(
+            f"{place_of(self.path, self.record)}{column}: found {shown}, {problem}; {remedy}"
+        )
 
     def at(self, key: str | int, value: object, record: int | None = None) -> "Node":
         """A value within this one."""
-        return Node(value, self.path, record or self.record, f"{self.key}.{key}" if self.key else str(key))
+        return Node(
+            value, self.path, record or self.record, f"{self.key}.{key}" if self.key else str(key)
+        )
 
     @property
     def fields(self) -> Mapping[str, object]:
@@ -89,12 +128,17 @@ class Node:
     def get(self, *keys: str) -> "Node":
         """The value of the first of `keys` that is there and not null."""
         fields = self.fields
-        return next((self.at(key, fields[key]) for key in keys if fields.get(key) is not None), self.at(keys[0], None))
+        return next(
+            (self.at(key, fields[key]) for key in keys if fields.get(key) is not None),
+            self.at(keys[0], None),
+        )
 
     def __getitem__(self, key: str) -> "Node":
         """The value of a key that has to be there; it may be null."""
         if key not in self.fields:
-            raise self.at(key, None).fault(f"though {', '.join(self.fields) or 'no key'} is there", "write this key")
+            raise self.at(key, None).fault(
+                f"though {', '.join(self.fields) or 'no key'} is there", "write this key"
+            )
         return self.at(key, self.fields[key])
 
     def find(self, way: str) -> "Node":
@@ -153,10 +197,14 @@ class Node:
             return str(self.value).lower(), None
         if isinstance(self.value, float):
             if math.isinf(self.value):
-                raise self.fault("which is not a number", "write a number, or null if there is none")
+                raise self.fault(
+                    "which is not a number", "write a number, or null if there is none"
+                )
             return (None, "unscored (NaN)") if math.isnan(self.value) else (repr(self.value), None)
         if isinstance(self.value, (dict, list)):
-            raise self.fault("where a score is one value", "import a score that is one value or has names")
+            raise self.fault(
+                "where a score is one value", "import a score that is one value or has names"
+            )
         shown = self.text
         if shown is None:
             return None, "no score"
@@ -164,9 +212,13 @@ class Node:
 
 
 def records_of(path: str) -> list[Node]:
-    """The lines of a JSON Lines file, the entries of a list, or the one object of a file; DataError if it is not JSON."""
+    """The lines of a JSON Lines file, the entries of a list, or the one object of a file; DataError
+    if it is not JSON.
+    """
     if not isfile(path):
-        raise DataError(f"{path}: no such file; name an existing one under `import: files` in config")
+        raise DataError(
+            f"{path}: no such file; name an existing one under `import: files` in config"
+        )
     with open(path, "rb") as file:
         content = file.read()
     try:
@@ -179,20 +231,27 @@ def records_of(path: str) -> list[Node]:
     except (ValueError, RecursionError) as error:
         raise DataError(wrong_in_json(path, str(error))) from error
     if path.endswith(".jsonl") and not content.endswith(b"\n"):
-        warn(f"{path}: ends without a line break, as in a file that was cut off; add one if this is whole")
+        warn(
+            f"{path}: ends without a line break, as in a file that was cut off; add one if this is"
+            " whole"
+        )
     if not values:
         raise DataError(f"{path}: the file holds nothing; it needs one object for each judgment")
     return [Node(value, path, record) for record, value in values]
 
 
 def present(records: Iterable[Node], *keys: str) -> str:
-    """The first of `keys` that any record has: a record without it is damaged, and no other key stands in for it there."""
+    """The first of `keys` that any record has: a record without it is damaged, and no other key
+    stands in for it there.
+    """
     found = {key for record in records for key in keys if record.get(key)}
     return next((key for key in keys if key in found), keys[0])
 
 
 def one(records: Sequence[Node], words: str) -> Node:
-    """The only record of a file that is one object, as `words` say; DataError if there are several."""
+    """The only record of a file that is one object, as `words` say; DataError if there are
+    several.
+    """
     if len(records) > 1:
         raise records[1].fault(f"where {words} one object", "import one file for each")
     return records[0]
@@ -204,21 +263,27 @@ class Log:
     def __init__(self, path: str, settings: Mapping, scales: Sequence[str]) -> None:
         """Take config's words for a file.
 
-        settings: config's `import`, whose `judge` is the name of the judge, or that of each scorer that is one, and whose
-        `columns` say where a record names its model, prompt, judge, dimension or dataset, whose `values` are numbers for words,
-        and whose `missing` are words for failures. scales: the dimensions of the study.
+        settings: config's `import`, whose `judge` is the name of the judge, or that of each scorer
+        that is one, and whose `columns` say where a record names its model, prompt, judge,
+        dimension or dataset, whose `values` are numbers for words, and whose `missing` are words
+        for failures. scales: the dimensions of the study.
         """
         self.path, self.scales = path, scales
         self.judges, self.columns = settings.get("judge"), settings.get("columns", {})
         values = settings.get("values", {}).items()
-        self.values = {spelling: str(value) for word, value in values for spelling in spellings(word)}
-        self.missing = {spelling for word in settings.get("missing", ()) for spelling in spellings(word)}
+        self.values = {
+            spelling: str(value) for word, value in values for spelling in spellings(word)
+        }
+        self.missing = {
+            spelling for word in settings.get("missing", ()) for spelling in spellings(word)
+        }
         self.ratings: list[dict] = []
         self.scores: list[dict] = []  # of humans, or gold labels
         self.scorers: dict[str, None] = {}  # in their order, also those that are no judges
         self.by_judge: dict[tuple, dict[str, None]] = {}  # judge and dimension -> scorers
         self.left_out: Counter[str] = Counter()  # by scorer, scores of none that is a judge
-        self.records: dict[int, bool] = {}  # number of a record -> whether it has a score that is taken
+        # Number of a record -> whether it has a score that is taken
+        self.records: dict[int, bool] = {}
 
     def each(self, records: Iterable[Node]) -> Iterator[Node]:
         """The records, of which those without a score that is taken are told."""
@@ -227,11 +292,22 @@ class Log:
             yield record
 
     def part(self, node: Node, key: str, otherwise: str | None = None) -> str | None:
-        """What `columns` of config name for `key` in a record, else `otherwise`; DataError if there is neither."""
+        """What `columns` of config name for `key` in a record, else `otherwise`; DataError if there
+        is neither.
+        """
         column = self.columns.get(key)
-        value = column["value"] if isinstance(column, Mapping) else node.find(column).words if column else otherwise
+        value = (
+            column["value"]
+            if isinstance(column, Mapping)
+            else node.find(column).words
+            if column
+            else otherwise
+        )
         if value is None:
-            name = f"name it under `columns:` of `import` in config, as in `{{{key}: metadata.{key}}}` or `{{{key}: "
+            name = (
+                f"name it under `columns:` of `import` in config, as in `{{{key}: metadata.{key}}}`"
+                f" or `{{{key}: "
+            )
             raise Node(None, self.path, node.record, column or key).fault(
                 f"so that no {key} is known", f"{name}{{value: a}}}}`"
             )
@@ -252,17 +328,21 @@ class Log:
         rater: str | None = None,
         **kept: str | None,
     ) -> None:
-        """Add a score of a record: a rating by `judge`, else by the one that config names, also for `scorer`, or a reference.
+        """Add a score of a record: a rating by `judge`, else by the one that config names, also for
+        `scorer`, or a reference.
 
-        score: as of `Node.score`; config's `values` say what a word counts, else GRADES, else it is its own number. by: HUMAN
-        or GOLD_LABELS, if the file says so. A scorer of which neither the file nor config knows a judge is no judge; if config
-        names judges, the others are none. dimension: else the scorer, or the only one.
+        score: as of `Node.score`; config's `values` say what a word counts, else GRADES, else it is
+        its own number. by: HUMAN or GOLD_LABELS, if the file says so. A scorer of which neither the
+        file nor config knows a judge is no judge; if config names judges, the others are none.
+        dimension: else the scorer, or the only one.
         """
         self.scorers[scorer] = None
         if isinstance(self.judges, Mapping):
             by = self.judges.get(scorer, by if by else self.judges.get(judge or ""))
         elif by is None:
-            by = self.part(node, "judge", judge) if judge or "judge" in self.columns else self.judges
+            by = (
+                self.part(node, "judge", judge) if judge or "judge" in self.columns else self.judges
+            )
         if by is None:
             self.left_out[scorer] += 1
             return
@@ -286,9 +366,12 @@ class Log:
         if "dimension" in self.columns:
             row["dimension"] = self.part(node, "dimension")
         if by in (HUMAN, GOLD_LABELS):
-            if self.judges and row["dimension"] not in self.scales and len(self.scales) == 1:  # its own name for the only one
+            # Its own name for the only one
+            if self.judges and row["dimension"] not in self.scales and len(self.scales) == 1:
                 row["dimension"] = self.scales[0]
-            self.scores.append(row | {"rater": rater or "", "kind": GOLD if by == GOLD_LABELS else "human score"})
+            self.scores.append(
+                row | {"rater": rater or "", "kind": GOLD if by == GOLD_LABELS else "human score"}
+            )
             return
         self.by_judge.setdefault((by, row["dimension"]), {})[scorer] = None
         self.ratings.append(row | {"judge": by, "scorer": scorer} | kept)
@@ -296,29 +379,52 @@ class Log:
     def rows(self, connection: Connection, named: Mapping[str, str]) -> Rows:
         """The ratings as rows, and the human scores or gold labels beside them.
 
-        named: column of the table -> its name in the file. Raises DataError if there is none, or if several scorers are one
-        judge of a dimension; ConfigError if neither the file nor config names a judge.
+        named: column of the table -> its name in the file. Raises DataError if there is none, or if
+        several scorers are one judge of a dimension; ConfigError if neither the file nor config
+        names a judge.
         """
         listed = ", ".join(self.scorers) or "none"
         empty = [record for record, scored in self.records.items() if not scored]
         if self.left_out:
-            names = enumerated([f"{counted(n, 'score')} by {scorer}" for scorer, n in sorted(self.left_out.items())])
+            names = enumerated(
+                [
+                    f"{counted(n, 'score')} by {scorer}"
+                    for scorer, n in sorted(self.left_out.items())
+                ]
+            )
             print(visible(f"{self.path}: left out, as no judge's: {names}"))
         if empty:
             n = f"{len(empty)} of {counted(len(self.records), 'record')}"
-            print(visible(f"{self.path}: without a score that is read: {n}, the first is {place_of(self.path, empty[0])}"))
+            print(
+                visible(
+                    f"{self.path}: without a score that is read: {n}, the first is"
+                    f" {place_of(self.path, empty[0])}"
+                )
+            )
         if not self.ratings and not self.scores and self.scorers and not self.judges:
-            problem = f"config: import: judge: missing, and {self.path} names scorers, not judges ({listed})"
+            problem = (
+                f"config: import: judge: missing, and {self.path} names scorers, not judges"
+                f" ({listed})"
+            )
             raise ConfigError(f"{problem}; write `judge: <its name>`")
         if not self.ratings and not self.scores:
-            asked = f", but `judge:` in config lists {', '.join(self.judges)}" if isinstance(self.judges, Mapping) else ""
-            remedy = "write there which of its scorers is which judge" if asked else "write `judge: {<scorer>: <its judge>}`"
+            asked = (
+                f", but `judge:` in config lists {', '.join(self.judges)}"
+                if isinstance(self.judges, Mapping)
+                else ""
+            )
+            remedy = (
+                "write there which of its scorers is which judge"
+                if asked
+                else "write `judge: {<scorer>: <its judge>}`"
+            )
             raise DataError(f"{self.path}: its scorers are {listed}{asked}; {remedy}")
         for (judge, dimension), scorers in self.by_judge.items():
             if len(scorers) > 1:
                 raise DataError(
-                    f"{self.path}: its scorers {', '.join(sorted(scorers))} would all be the judge '{judge}' of '{dimension}'; "
-                    f"name the one that is a judge under `import` in config, as in `judge: {{{min(scorers)}: {judge}}}`"
+                    f"{self.path}: its scorers {', '.join(sorted(scorers))} would all be the judge"
+                    f" '{judge}' of '{dimension}'; name the one that is a judge under `import` in"
+                    f" config, as in `judge: {{{min(scorers)}: {judge}}}`"
                 )
         columns = ("file", "record", *RATING_COLUMNS, "failure", WORD)
         kept = [*dict.fromkeys(key for row in self.ratings for key in row if key not in columns)]
@@ -335,12 +441,24 @@ def text_column(column: str) -> str:
     return '"' + column.replace('"', '""') + '"'
 
 
-def _table(connection: Connection, table: str, rows: Sequence[Mapping], columns: Sequence[str]) -> str:
+def _table(
+    connection: Connection, table: str, rows: Sequence[Mapping], columns: Sequence[str]
+) -> str:
     """SQL for the rows as a relation of texts, but for `record`."""
-    values = {column: np.array([row.get(column) for row in rows], dtype=object) for column in columns if column != "record"}
+    values = {
+        column: np.array([row.get(column) for row in rows], dtype=object)
+        for column in columns
+        if column != "record"
+    }
     values["record"] = np.array([row["record"] for row in rows], dtype=np.int64)
     connection.register(f"{table}_given", values)
-    picked = ", ".join(f"{text_column(column)}::varchar as {text_column(column)}" for column in values if column != "record")
-    connection.execute(f"create or replace temp table {table} as select {picked}, record from {table}_given")
+    picked = ", ".join(
+        f"{text_column(column)}::varchar as {text_column(column)}"
+        for column in values
+        if column != "record"
+    )
+    connection.execute(
+        f"create or replace temp table {table} as select {picked}, record from {table}_given"
+    )
     connection.unregister(f"{table}_given")
     return f"(from {table})"

@@ -1,4 +1,6 @@
-"""Imports: ratings and verdicts in the files of other tools, or in tables with columns of any names."""
+"""Imports: ratings and verdicts in the files of other tools, or in tables with columns of any
+names.
+"""
 
 from recuse.base.products import Product
 

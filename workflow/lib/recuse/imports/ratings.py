@@ -1,6 +1,8 @@
-"""From judges' logs in any supported format to the raw ratings of a study: one table with human scores, and what went wrong.
+"""From judges' logs in any supported format to the raw ratings of a study: one table with human
+scores, and what went wrong.
 
-Human scores are a column of the ratings, or in separate files, joined by model, prompt and dimension: one for each completion.
+Human scores are a column of the ratings, or in separate files, joined by model, prompt and
+dimension: one for each completion.
 """
 
 import math
@@ -11,7 +13,14 @@ from recuse.base.database import Connection, connect, create_table, footer, name
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.tables import write_table
 from recuse.base.words import enumerated, visible
-from recuse.data.faults import DECLARED_SCALE, IS_LENGTH, NAMED, Check, first_twice, raise_first_fault
+from recuse.data.faults import (
+    DECLARED_SCALE,
+    IS_LENGTH,
+    NAMED,
+    Check,
+    first_twice,
+    raise_first_fault,
+)
 from recuse.data.files import ASKED, IN_ONE, SOURCE, as_number, header_of, place_of, reading
 from recuse.data.lines import check_declared, check_lines
 from recuse.data.registry import (
@@ -53,7 +62,12 @@ from recuse.imports.tools import READERS_OF_LOGS
 
 CHECKS = (
     NAMED["judge"],
-    Check("judge", f"judge = {text(HUMAN)}", "the name of the human scores in tables and figures", "'write another name'"),
+    Check(
+        "judge",
+        f"judge = {text(HUMAN)}",
+        "the name of the human scores in tables and figures",
+        "'write another name'",
+    ),
     NAMED["model"],
     NAMED["prompt"],
     DECLARED_SCALE,
@@ -68,17 +82,23 @@ OTHER_DIMENSION = Check(
     "'write one that is listed under `scales:` of the study in config'",
 )
 NO_SCORES = (
-    "no rating has a human score: judges are compared only with other judges; if there are human scores, name their file under "
-    "`references:` of `import` in config, or their column, `columns: {human: ...}`"
+    "no rating has a human score: judges are compared only with other judges; if there are human"
+    " scores, name their file under `references:` of `import` in config, or their column, `columns:"
+    " {human: ...}`"
 )
-DECLARE_GOLD = "{}: its references are gold labels; write `gold: true` under `import` in config to have them called so"
+DECLARE_GOLD = (
+    "{}: its references are gold labels; write `gold: true` under `import` in config to have them"
+    " called so"
+)
 ROUNDED = "between two steps, rounded to the nearest"
 REPEATED = {  # config's `repeats` -> what the other ratings of one answer by one judge are
     "mean": "repeated rating, merged into the mean",
     "first": "repeated rating, of which the first counts",
     "last": "repeated rating, of which the last counts",
 }
-READ_AS = {f"'value ''' || {WORD} || ''' read as ' || rating": f"{WORD} is not null and {FAILURE} is null"}
+READ_AS = {
+    f"'value ''' || {WORD} || ''' read as ' || rating": f"{WORD} is not null and {FAILURE} is null"
+}
 IN_STEPS = "'between whole numbers, in steps of ' || printf('%g', step)"
 OF_SCALE = ("scale_low", "scale_high", "step", "finest", "rounded", "observed", "inferred")
 # The mean rating, on the scale of the dimension, in final steps: exact, unless ratings are rounded.
@@ -88,8 +108,12 @@ WIDTHS = """coalesce((total * round((dimension_high - dimension_low) / dimension
                  // (times * round((scale_high - scale_low) / step)::bigint), total * parts // times)"""
 IN_FINAL_STEPS = f"""case when rating_number is null then null when rounded then {whole(MAPPED, "dimension_step")}
                           else round(dimension_low / dimension_step) * parts + {WIDTHS} end"""
-KEY = ("model_name", "dimension", "prompt_id")  # of a completion, and its dataset if human scores have one
-WORDS = {name: name for name in ("model", "dimension", "dataset", "occasion")} | {"model_name": "model", "prompt_id": "prompt"}
+# Of a completion, and its dataset if human scores have one
+KEY = ("model_name", "dimension", "prompt_id")
+WORDS = {name: name for name in ("model", "dimension", "dataset", "occasion")} | {
+    "model_name": "model",
+    "prompt_id": "prompt",
+}
 NEAR = 1e-9  # scores no farther apart are equal
 
 
@@ -104,15 +128,17 @@ def import_ratings(
     outputs: Mapping[str, str],
     declared: Mapping[str, Mapping] | None = None,
 ) -> None:
-    """Write the raw ratings of a study (parquet), its raters if there are any (parquet), and the table of what was imported.
+    """Write the raw ratings of a study (parquet), its raters if there are any (parquet), and the
+    table of what was imported.
 
-    paths: the files of judgments, all in one format. references: the files of human scores. settings, scales, models: `import`,
-    `scales` (in the units of the files) and `models` of config. outputs: paths of `ratings`, `imported` and, with single
-    raters, `raters`. Ratings are written as whole numbers of steps, with the columns that `recuse.data.ratings.normalise`
-    reads, `failure`, source_file, source_record, and every other column of the files, as text. A judge or model that config
-    does not list is a family of its own, which is printed; prompts in several datasets, and what has no
-    human score, are printed, too. Raises DataError naming file, line and column for whatever is wrong in a file, and if no
-    completion with a human score is rated.
+    paths: the files of judgments, all in one format. references: the files of human scores.
+    settings, scales, models: `import`, `scales` (in the units of the files) and `models` of config.
+    outputs: paths of `ratings`, `imported` and, with single raters, `raters`. Ratings are written
+    as whole numbers of steps, with the columns that `recuse.data.ratings.normalise` reads,
+    `failure`, source_file, source_record, and every other column of the files, as text. A judge or
+    model that config does not list is a family of its own, which is printed; prompts in several
+    datasets, and what has no human score, are printed, too. Raises DataError naming file, line and
+    column for whatever is wrong in a file, and if no completion with a human score is rated.
     """
     check_declared([*paths, *references], declared, rows_in=count_rows)
     connection, raters = connect(), "raters" in outputs
@@ -128,9 +154,13 @@ def import_ratings(
         from imported
         left join registry as judges on imported.judge = judges.id
         left join registry as models on imported.model = models.id""")
-    rated = "select distinct dimension from imported where dimension is not null order by all limit 2"
+    rated = (
+        "select distinct dimension from imported where dimension is not null order by all limit 2"
+    )
     dimensions = dimensions or [dimension for (dimension,) in connection.execute(rated).fetchall()]
-    scored_in, named_scores = _create_marks(connection, references, settings.get("references", {}), dimensions=dimensions)
+    scored_in, named_scores = _create_marks(
+        connection, references, settings.get("references", {}), dimensions=dimensions
+    )
     _create_declared(connection, scales, settings, registry, raters=raters and bool(scored_in))
     connection.execute(f"""
         create temp view typed as
@@ -158,7 +188,9 @@ def import_ratings(
         _write_raters(connection, outputs["raters"], key=key)
     rows = [*counts_of(connection), *_counts_of_scores(connection, key, settings, raters=raters)]
     write_table(outputs["imported"], IMPORTED, ({"study": study, **row} for row in rows))
-    names = connection.execute("select judge_name from typed union select model_name from typed order by all").fetchall()
+    names = connection.execute(
+        "select judge_name from typed union select model_name from typed order by all"
+    ).fetchall()
     for (who,) in names:
         if who not in models:
             print(visible(f"{who}: {NOT_IN_CONFIG} {registry.family_of(who)}"))
@@ -171,7 +203,9 @@ def import_ratings(
         print(visible(line))
     counts = "select (select count(gt_number) from typed) + (select count(*) from scored)"
     unscored = connection.execute(counts).fetchone() == (0,)
-    labels = connection.execute(f"select 1 from scored where kind = {text(GOLD)} limit 1").fetchall()
+    labels = connection.execute(
+        f"select 1 from scored where kind = {text(GOLD)} limit 1"
+    ).fetchall()
     for line in (
         DECLARE_GOLD.format(paths[0]) if labels and not settings.get("gold") else None,
         _in_several_datasets(connection),
@@ -183,47 +217,70 @@ def import_ratings(
 
 
 def _readings(connection: Connection) -> Iterator[str]:
-    """Lines about scales: steps that the ratings show, and judges whose ratings are mapped to another scale."""
+    """Lines about scales: steps that the ratings show, and judges whose ratings are mapped to
+    another scale.
+    """
     query = """
         select judges.dimension, judges.judge, judges.scale_low, judges.scale_high, every.scale_low, every.scale_high,
                judges.step, judges.inferred
         from declared as judges join declared as every on judges.dimension = every.dimension and every.judge is null
         order by judges.rowid"""
-    for dimension, judge, low, high, whole_low, whole_high, step, inferred in connection.execute(query).fetchall():
+    for dimension, judge, low, high, whole_low, whole_high, step, inferred in connection.execute(
+        query
+    ).fetchall():
         who = f"ratings of {dimension}" if judge is None else f"ratings of {dimension} by {judge}"
         if inferred:
-            yield f"{who} are in steps of {step:g}; `step:` under `import` in config would refuse others"
+            yield (
+                f"{who} are in steps of {step:g}; `step:` under `import` in config would refuse"
+                " others"
+            )
         if judge is not None:
-            yield f"{who}, on a scale from {low:g} to {high:g}, are mapped linearly to {whole_low:g} to {whole_high:g}"
+            yield (
+                f"{who}, on a scale from {low:g} to {high:g}, are mapped linearly to {whole_low:g}"
+                f" to {whole_high:g}"
+            )
 
 
 def _in_several_datasets(connection: Connection) -> str | None:
-    """A line about ids of prompts that occur in several datasets, if any: in each the id is that of another prompt."""
+    """A line about ids of prompts that occur in several datasets, if any: in each the id is that of
+    another prompt.
+    """
     several = "having min(dataset) <> max(dataset)"
-    ids = f"select prompt_id, min(dataset), max(dataset), count(*) over () from typed group by prompt_id {several}"
+    ids = (
+        "select prompt_id, min(dataset), max(dataset), count(*) over () from typed group by"
+        f" prompt_id {several}"
+    )
     first = connection.execute(f"{ids} order by all limit 1").fetchone()
     if first is None:
         return None
-    words = "prompt ids in several datasets, in each taken as another prompt: {3}, the first is '{0}', in '{1}' and '{2}'"
+    words = (
+        "prompt ids in several datasets, in each taken as another prompt: {3}, the first is '{0}',"
+        " in '{1}' and '{2}'"
+    )
     return words.format(*first)
 
 
 def _check_one_occasion(connection: Connection, path: str) -> None:
-    """DataError if human scores, of the file `path`, would be joined to several answers of a model to one prompt."""
+    """DataError if human scores, of the file `path`, would be joined to several answers of a model
+    to one prompt.
+    """
     several = connection.execute("""
         select model_name, prompt_id from typed group by model_name, dimension, dataset, prompt_id
         having min(occasion) <> max(occasion) order by all limit 1""").fetchone()
     if several is not None:
         model, prompt = several
         raise DataError(
-            f"{path}: human scores are joined by model, prompt and dimension, and model '{model}' answers prompt '{prompt}' on "
-            "several occasions; write the scores in a column of the ratings, `columns: {human: ...}`, or give each answer a "
-            "prompt of its own in place of the occasion"
+            f"{path}: human scores are joined by model, prompt and dimension, and model '{model}'"
+            f" answers prompt '{prompt}' on several occasions; write the scores in a column of the"
+            " ratings, `columns: {human: ...}`, or give each answer a prompt of its own in place"
+            " of the occasion"
         )
 
 
 def _check_one_score(connection: Connection, column: str) -> None:
-    """DataError if the ratings have two human scores for one completion; column: the name of theirs in the file."""
+    """DataError if the ratings have two human scores for one completion; column: the name of theirs
+    in the file.
+    """
     key = ("model_name", "dimension", "dataset", "prompt_id", "occasion")
     completion = connection.execute(f"""
         select {", ".join(key)} from typed where gt_number is not null group by all
@@ -231,33 +288,44 @@ def _check_one_score(connection: Connection, column: str) -> None:
     if completion is None:
         return
     same = " and ".join(f"{column} is not distinct from ?" for column in key)
-    rows = f"select file, record, gt, gt_number from typed where {same} and gt_number is not null order by file, record"
+    rows = (
+        f"select file, record, gt, gt_number from typed where {same} and gt_number is not null"
+        " order by file, record"
+    )
     scores = connection.execute(rows, completion).fetchall()
     *first, shown, score = scores[0]
     *second, other, _ = next(row for row in scores if abs(row[-1] - score) > NEAR)
     raise DataError(
-        f"{place_of(*second)}, column {column}: found '{other}' for {_words_of(key, completion)}, and '{shown}' in "
-        f"{place_of(*first)}; write one score for each completion, the same in all its rows; scores of single raters belong in "
-        "a separate file, under `references:` of `import` in config"
+        f"{place_of(*second)}, column {column}: found '{other}' for {_words_of(key, completion)},"
+        f" and '{shown}' in {place_of(*first)}; write one score for each completion, the same in"
+        " all its rows; scores of single raters belong in a separate file, under `references:` of"
+        " `import` in config"
     )
 
 
-def _create_declared(connection: Connection, scales: Mapping, settings: Mapping, registry: Registry, *, raters: bool) -> None:
-    """Create the table `declared`: the columns in OF_SCALE for each dimension, and for each judge that has its own scale.
+def _create_declared(
+    connection: Connection, scales: Mapping, settings: Mapping, registry: Registry, *, raters: bool
+) -> None:
+    """Create the table `declared`: the columns in OF_SCALE for each dimension, and for each judge
+    that has its own scale.
 
-    Reads `named` and, with single raters, `marks`. An observed scale starts at 0 and has no end. Without `step` and `round` in
-    config's `import`, the step is the coarsest of SEEN_STEPS of which all ratings on the scale are multiples.
+    Reads `named` and, with single raters, `marks`. An observed scale starts at 0 and has no end.
+    Without `step` and `round` in config's `import`, the step is the coarsest of SEEN_STEPS of which
+    all ratings on the scale are multiples.
     ConfigError about a scale of a judge that rates nothing in that dimension.
     """
     multiples = ", ".join(
-        f"coalesce(bool_and(not isfinite(x) or abs(x / {s} - round(x / {s})) <= {NEAR}), true)" for s in SEEN_STEPS
+        f"coalesce(bool_and(not isfinite(x) or abs(x / {s} - round(x / {s})) <= {NEAR}), true)"
+        for s in SEEN_STEPS
     )
     marks = " union all select dimension, null, rating_number from marks" if raters else ""
     query = f"""
         select dimension, judge_name, [{multiples}]
         from (select dimension, judge_name, rating_number as x from named{marks})
         where dimension is not null group by all order by all"""
-    seen: dict[str, dict[str | None, list[bool]]] = {dimension: {} for dimension in scales if dimension != DEFAULT}
+    seen: dict[str, dict[str | None, list[bool]]] = {
+        dimension: {} for dimension in scales if dimension != DEFAULT
+    }
     for dimension, judge, flags in connection.execute(query).fetchall():
         seen.setdefault(dimension, {})[judge] = flags
     _check_judges(scales, registry, seen)
@@ -265,25 +333,50 @@ def _create_declared(connection: Connection, scales: Mapping, settings: Mapping,
     for dimension, of_dimension in seen.items():
         scale = scale_of(scales, dimension)
         of_judges = (
-            {registry.names.get(judge, judge): ends for judge, ends in scale.items()} if isinstance(scale, Mapping) else {}
+            {registry.names.get(judge, judge): ends for judge, ends in scale.items()}
+            if isinstance(scale, Mapping)
+            else {}
         )
-        of_judges = {judge: ends for judge, ends in of_judges.items() if judge in of_dimension and judge != DEFAULT}
-        for judge, ends in {None: of_all_judges(scale), **of_judges}.items() if scale is not None else ():
+        of_judges = {
+            judge: ends
+            for judge, ends in of_judges.items()
+            if judge in of_dimension and judge != DEFAULT
+        }
+        for judge, ends in (
+            {None: of_all_judges(scale), **of_judges}.items() if scale is not None else ()
+        ):
             declared, step = [] if ends == OBSERVED else [ends], settings.get("step")
             if step is None and not rounded:
                 rated_by = [judge] if judge is not None else of_dimension.keys() - of_judges.keys()
-                flags = zip(*(of_dimension[one] or [True] * len(SEEN_STEPS) for one in rated_by), strict=True)
+                flags = zip(
+                    *(of_dimension[one] or [True] * len(SEEN_STEPS) for one in rated_by),
+                    strict=True,
+                )
                 multiple = [all(of_step) for of_step in flags] or [True] * len(SEEN_STEPS)
-                step = next((s for s, fit in zip(SEEN_STEPS, multiple, strict=True) if fit and fits(s, declared)), 1)
-            inferred, ends = step not in (None, 1, settings.get("step")), (0, None) if ends == OBSERVED else ends
-            rows.append((dimension, judge, *ends, step or 1, finest, rounded, not declared, inferred))
+                step = next(
+                    (
+                        s
+                        for s, fit in zip(SEEN_STEPS, multiple, strict=True)
+                        if fit and fits(s, declared)
+                    ),
+                    1,
+                )
+            inferred, ends = (
+                step not in (None, 1, settings.get("step")),
+                (0, None) if ends == OBSERVED else ends,
+            )
+            rows.append(
+                (dimension, judge, *ends, step or 1, finest, rounded, not declared, inferred)
+            )
     kinds = zip(OF_SCALE, [*("double",) * 4, *("boolean",) * 3], strict=True)
     columns = ", ".join(f"{column} {kind}" for column, kind in kinds)
     create_table(connection, "declared", f"dimension varchar, judge varchar, {columns}", rows)
 
 
 def _check_judges(scales: Mapping, registry: Registry, seen: Mapping[str, Mapping]) -> None:
-    """ConfigError about a judge who has two scales, or rates nothing in that dimension, or in any; seen: its judges."""
+    """ConfigError about a judge who has two scales, or rates nothing in that dimension, or in any;
+    seen: its judges.
+    """
     for dimension, scale in scales.items():
         named = seen if dimension == DEFAULT else [dimension]
         judges = {judge for name in named for judge in seen[name] if judge is not None}
@@ -291,7 +384,9 @@ def _check_judges(scales: Mapping, registry: Registry, seen: Mapping[str, Mappin
         for judge in scale if isinstance(scale, Mapping) else ():
             if (other := spelt.setdefault(registry.names.get(judge, judge), judge)) != judge:
                 both = f"'{other}' and '{judge}' are the same judge"
-                raise ConfigError(f"config: scales: {dimension}: {both}; write its scale under one of them")
+                raise ConfigError(
+                    f"config: scales: {dimension}: {both}; write its scale under one of them"
+                )
             if judge != DEFAULT and registry.names.get(judge, judge) not in judges:
                 listed = enumerated(sorted(judges), most=12) if judges else "none"
                 where = f"config: scales: {dimension}: '{judge}' is no judge of these ratings"
@@ -299,39 +394,59 @@ def _check_judges(scales: Mapping, registry: Registry, seen: Mapping[str, Mappin
 
 
 def _create_rated(connection: Connection, paths: Sequence[str], settings: Mapping) -> None:
-    """Create the table `rated`: of several ratings of one answer by one judge, the one that config's `repeats` says.
+    """Create the table `rated`: of several ratings of one answer by one judge, the one that
+    config's `repeats` says.
 
-    It is that row of `typed`, with `times` and `total`: how many ratings it stands for, and their sum in steps above the lowest
-    rating; `mean`, their mean. A missing rating is none of them. With `repeats`, `ranked` has all rows; their `turn` is 1.
+    It is that row of `typed`, with `times` and `total`: how many ratings it stands for, and their
+    sum in steps above the lowest rating; `mean`, their mean. A missing rating is none of them. With
+    `repeats`, `ranked` has all rows; their `turn` is 1.
     """
     steps = f"({whole('rating_number', 'step')} - round(scale_low / step))::bigint"
     repeats = settings.get("repeats", "error")
     if repeats == "error":
-        columns = f"(rating_number is not null)::bigint as times, {steps} as total, rating_number as mean"
+        columns = (
+            f"(rating_number is not null)::bigint as times, {steps} as total, rating_number as mean"
+        )
         connection.execute(f"create temp view rated as select *, {columns} from typed")
         return
     answer = f"partition by judge_name, {', '.join((*KEY, *IN_ONE, 'dataset'))}"
     down = " desc" if repeats == "last" else ""
     listed = ", ".join(map(text, paths))
     order = f"order by rating_number is null, list_position([{listed}], file){down}, record{down}"
-    columns = {"times": "(rating_number is not null)::bigint", "total": steps, "mean": "rating_number"}
+    columns = {
+        "times": "(rating_number is not null)::bigint",
+        "total": steps,
+        "mean": "rating_number",
+    }
     if repeats == "mean":
-        sums = {"times": "count(rating_number)", "total": f"sum({steps})", "mean": "avg(rating_number)"}
+        sums = {
+            "times": "count(rating_number)",
+            "total": f"sum({steps})",
+            "mean": "avg(rating_number)",
+        }
         columns = {name: f"{value} over ({answer})" for name, value in sums.items()}
     columns["turn"] = f"row_number() over ({answer} {order})"
     listed = ", ".join(f"{value} as {name}" for name, value in columns.items())
     scored = f"max(gt_number) over ({answer}) as gt_number"
-    length = f"coalesce(pred_length, (max({as_number('pred_length')}) over ({answer}))::varchar) as pred_length"
-    connection.execute(f"create temp table ranked as select * replace ({scored}, {length}), {listed} from typed")
-    connection.execute("create temp view rated as select * exclude (turn) from ranked where turn = 1")
+    length = (
+        f"coalesce(pred_length, (max({as_number('pred_length')}) over ({answer}))::varchar) as"
+        " pred_length"
+    )
+    connection.execute(
+        f"create temp table ranked as select * replace ({scored}, {length}), {listed} from typed"
+    )
+    connection.execute(
+        "create temp view rated as select * exclude (turn) from ranked where turn = 1"
+    )
 
 
 def _create_steps(connection: Connection, paths: Sequence[str], settings: Mapping) -> dict:
-    """Create the table `final`: dimension, final_step, in which all its ratings are whole, and how many make a step (`parts`).
+    """Create the table `final`: dimension, final_step, in which all its ratings are whole, and how
+    many make a step (`parts`).
 
-    Ratings of judges with a scale of their own, mapped to that of the dimension, and means of repeated ratings may be between
-    two steps. With `round`, a part is the step. Returns scales in whole final steps, and these steps, by dimension. DataError
-    if a scale has too many levels.
+    Ratings of judges with a scale of their own, mapped to that of the dimension, and means of
+    repeated ratings may be between two steps. With `round`, a part is the step. Returns scales in
+    whole final steps, and these steps, by dimension. DataError if a scale has too many levels.
     """
     width, judges_width = (
         f"coalesce(round(({ends}_high - {ends}_low) / {step}), 1)::bigint"
@@ -344,17 +459,29 @@ def _create_steps(connection: Connection, paths: Sequence[str], settings: Mappin
     rounded, needed = settings.get("round", False), {}
     for dimension, part in connection.execute(query).fetchall():
         needed[dimension] = 1 if rounded else math.lcm(needed.get(dimension, 1), part)
-    declared = "select dimension, scale_low, scale_high, step, observed from declared where judge is null order by rowid"
+    declared = (
+        "select dimension, scale_low, scale_high, step, observed from declared where judge is null"
+        " order by rowid"
+    )
     scales, steps, rows = {}, {}, []
     for dimension, low, high, step, observed in connection.execute(declared).fetchall():
         part = needed.get(dimension, 1)
         ends = OBSERVED if observed else [round(low / step) * part, round(high / step) * part]
         if not observed and part > 1 and ends[1] - ends[0] >= MOST_LEVELS:
-            cause = "means of repeated ratings" if settings.get("repeats") == "mean" else "ratings on the judges' scales"
-            first = "`repeats: first` or `last`, or " if settings.get("repeats") == "mean" else "scales of fewer levels, or "
+            cause = (
+                "means of repeated ratings"
+                if settings.get("repeats") == "mean"
+                else "ratings on the judges' scales"
+            )
+            first = (
+                "`repeats: first` or `last`, or "
+                if settings.get("repeats") == "mean"
+                else "scales of fewer levels, or "
+            )
             raise DataError(
-                f"{paths[0]}: {dimension}: {cause} would take {ends[1] - ends[0] + 1} levels of its scale, more than "
-                f"{MOST_LEVELS}; write {first}`round: true`, which rounds them to the nearest step"
+                f"{paths[0]}: {dimension}: {cause} would take {ends[1] - ends[0] + 1} levels of its"
+                f" scale, more than {MOST_LEVELS}; write {first}`round: true`, which rounds them to"
+                " the nearest step"
             )
         scales[dimension], steps[dimension] = ends, step / part
         rows.append((dimension, step / part, part))
@@ -365,10 +492,12 @@ def _create_steps(connection: Connection, paths: Sequence[str], settings: Mappin
 def _create_marks(
     connection: Connection, paths: Sequence[str], references: Mapping, *, dimensions: Sequence[str]
 ) -> tuple[list[str], dict[str, str]]:
-    """Create the table `marks`, a row for each human score in the files and in logs; return these, and names for its columns.
+    """Create the table `marks`, a row for each human score in the files and in logs; return these,
+    and names for its columns.
 
-    references: config's entry for the files. dimensions: of the study; a file without a column for them has the only one.
-    There is no table if there are no scores. Raises DataError if some are human scores and some gold labels.
+    references: config's entry for the files. dimensions: of the study; a file without a column for
+    them has the only one. There is no table if there are no scores. Raises DataError if some are
+    human scores and some gold labels.
     """
     sources = [_scores_in(connection, path, references, dimensions) for path in paths]
     if connection.execute("select 1 from duckdb_views() where view_name = 'in_logs'").fetchone():
@@ -384,10 +513,18 @@ def _create_marks(
             (count,) = connection.execute(f"""
                 {verb} select texts.*, coalesce(registry.name, model) as model_name, {as_number("rating")} as rating_number
                 from ({rows}) as texts left join registry on model = id""").fetchone()
-        check_lines(connection, path, count // len(scores), {*columns.values(), *scores} - {columns.get("prompt_id")})
+        check_lines(
+            connection,
+            path,
+            count // len(scores),
+            {*columns.values(), *scores} - {columns.get("prompt_id")},
+        )
     if len(by_dataset) > 1:
         place = header_of(by_dataset[False])
-        raise DataError(f"{place}, column dataset: missing, but {by_dataset[True]} has it; write it in all files, or in none")
+        raise DataError(
+            f"{place}, column dataset: missing, but {by_dataset[True]} has it; write it in all"
+            " files, or in none"
+        )
     if sources:
         _check_one_kind(connection)
     return [path for path, *_ in sources], named
@@ -396,102 +533,164 @@ def _create_marks(
 def _create_human_scores(
     connection: Connection, paths: Sequence[str], *, named: Mapping[str, str], raters: bool
 ) -> tuple[str, ...]:
-    """Create the view `scored`, a row for each of `marks`, and `human_scores`, one for each completion.
+    """Create the view `scored`, a row for each of `marks`, and `human_scores`, one for each
+    completion.
 
-    Returns the key of a completion: KEY, and the dataset if both these files and the ratings have one. Its score is the mean of
-    its raters' scores. raters: whether they have single raters, by a column `rater` or several columns of ratings; then each
-    score is a whole number of steps.
+    Returns the key of a completion: KEY, and the dataset if both these files and the ratings have
+    one. Its score is the mean of its raters' scores. raters: whether they have single raters, by a
+    column `rater` or several columns of ratings; then each score is a whole number of steps.
     """
     if not paths:
         names = ", ".join(f"{column} varchar" for column in KEY)
-        others = "file varchar, record bigint, failure varchar, kind varchar, rating_word varchar, rating varchar"
+        others = (
+            "file varchar, record bigint, failure varchar, kind varchar, rating_word varchar,"
+            " rating varchar"
+        )
         scale = "step double, rounded boolean, inferred boolean"
         connection.execute(f"create temp table scored ({others}, {scale}, {names}, score double)")
         connection.execute(f"create temp table human_scores ({names}, score double)")
         return KEY
-    connection.execute(f"""
+    connection.execute(
+        f"""
         create temp view scored as
         select marks.*, {", ".join(f"declared.{end}" for end in OF_SCALE)}, rating_number as score
-        from marks left join declared on marks.dimension = declared.dimension and declared.judge is null""")
-    values = value_checks("rating", stepped=raters, under="`missing:` of `references:`", where=COLUMN)
+        from marks left join declared on marks.dimension = declared.dimension and declared.judge is null"""
+    )
+    values = value_checks(
+        "rating", stepped=raters, under="`missing:` of `references:`", where=COLUMN
+    )
     checks = (NAMED["model"], NAMED["prompt"], OTHER_DIMENSION, NAMED["rater"], *values)
     raise_first_fault(connection, "scored", checks, named=named)
-    rated = connection.execute(f"select 1 from typed where dataset <> {text(ALL)} limit 1").fetchone()
+    rated = connection.execute(
+        f"select 1 from typed where dataset <> {text(ALL)} limit 1"
+    ).fetchone()
     key = (*KEY, "dataset") if "dataset" in named and rated is not None else KEY
     twice = first_twice(connection, "scored", (*key, "rater"))
     if twice is not None:
         (*completion, rater), first, second = twice
-        who, remedy = "", "keep one, or, if their raters differ, name the column of the `rater` under `columns:`"
+        who, remedy = (
+            "",
+            "keep one, or, if their raters differ, name the column of the `rater` under `columns:`",
+        )
         if raters:
             who, remedy = f" by rater '{rater}'", "keep one of the two rows"
-        raise DataError(f"{second}: {_words_of(key, completion)} already have a row{who} in {first}; {remedy}")
-    connection.execute(f"""
+        raise DataError(
+            f"{second}: {_words_of(key, completion)} already have a row{who} in {first}; {remedy}"
+        )
+    connection.execute(
+        f"""
         create temp table human_scores as
-        select {", ".join(key)}, avg(score) as score from scored where score is not null group by all order by all""")
+        select {", ".join(key)}, avg(score) as score from scored where score is not null group by all order by all"""
+    )
     _check_joined(connection, paths, key)
     return key
 
 
 def _check_one_kind(connection: Connection) -> None:
-    """DataError if some scores are human and some are gold labels: which of the two is the reference is not known."""
+    """DataError if some scores are human and some are gold labels: which of the two is the
+    reference is not known.
+    """
     kind = f"if(kind = {text(GOLD)}, kind, 'human score')"
     kinds = f"select {kind} as kind, min(file) from marks group by all"
     files_of = dict(connection.execute(kinds).fetchall())
     if len(files_of) > 1:
         (gold, path), *others = sorted(files_of.items())
-        remedy = "leave one of them out, for example by `judge: {<scorer>: <its judge>}` of `import` in config"
+        remedy = (
+            "leave one of them out, for example by `judge: {<scorer>: <its judge>}` of `import` in"
+            " config"
+        )
         raise DataError(f"{path}: found {gold}s, and {others[0][0]}s in {others[0][1]}; {remedy}")
 
 
-def _scores_of_logs(connection: Connection, path: str, rows: str) -> tuple[str, str, dict[str, str], list[str]]:
+def _scores_of_logs(
+    connection: Connection, path: str, rows: str
+) -> tuple[str, str, dict[str, str], list[str]]:
     """The scores of a log, of the columns logs.SCORED, as of `_scores_in`."""
-    several = connection.execute(f"select 1 from {rows} where dataset <> {text(ALL)} limit 1").fetchone()
-    return path, f"select *, null::varchar as {COLUMN} from {rows}", {"dataset": "dataset"} if several else {}, ["rating"]
+    several = connection.execute(
+        f"select 1 from {rows} where dataset <> {text(ALL)} limit 1"
+    ).fetchone()
+    return (
+        path,
+        f"select *, null::varchar as {COLUMN} from {rows}",
+        {"dataset": "dataset"} if several else {},
+        ["rating"],
+    )
 
 
 def _scores_in(
     connection: Connection, path: str, references: Mapping, dimensions: Sequence[str]
 ) -> tuple[str, str, dict[str, str], list[str]]:
-    """A file, SQL for its scores as texts, a row for each, its names of its columns, and its columns of scores."""
+    """A file, SQL for its scores as texts, a row for each, its names of its columns, and its
+    columns of scores.
+    """
     shown = recognised(connection, path) if isfile(path) else "table"
     if shown in READERS_OF_LOGS:
         check_keys(path, shown, references)
         rows = READERS_OF_LOGS[shown](connection, path, references, dimensions)
         if rows.scores is None:
-            raise DataError(f"{path}: found no human score or gold label ({FORMATS[shown].words}); name another file")
+            raise DataError(
+                f"{path}: found no human score or gold label ({FORMATS[shown].words}); name another"
+                " file"
+            )
         connection.execute(f"create temp table {name(path)} as {rows.scores}")
         return _scores_of_logs(connection, path, f"(from {name(path)})")
     file = Table(connection, path, references, table="human_objects")
     scores = scores_of(file, ("model", "dimension"), of_list="rater")
-    texts = {"dimension": text(dimensions[0] if len(dimensions) == 1 else OVERALL), "dataset": "null", "rater": text("")}
+    texts = {
+        "dimension": text(dimensions[0] if len(dimensions) == 1 else OVERALL),
+        "dataset": "null",
+        "rater": text(""),
+    }
     needed = {"model", "prompt"} | ({"dimension"} if len(dimensions) > 1 else set())
     keys = {"model": "model", "prompt": "prompt_id", "dimension": "dimension", "dataset": "dataset"}
-    for key, column in (keys | ({"rater": "rater"} if "rater" in references.get("columns", {}) else {})).items():
-        value = scores.level if key == scores.role else file.take(key, column, named=column, needed=key in needed)
+    for key, column in (
+        keys | ({"rater": "rater"} if "rater" in references.get("columns", {}) else {})
+    ).items():
+        value = (
+            scores.level
+            if key == scores.role
+            else file.take(key, column, named=column, needed=key in needed)
+        )
         texts |= {} if value is None else {column: value}
     texts |= {scores.role: scores.level} if scores.role == "rater" else {}
     texts["dataset"] = f"coalesce({texts['dataset']}, '')"  # no rating has an empty one
     texts["kind"] = text("scores" if len(scores.columns) > 1 else "rows")
-    texts |= {"rating": scores.value, "failure": scores.failure, COLUMN: scores.column, WORD: scores.word}
+    texts |= {
+        "rating": scores.value,
+        "failure": scores.failure,
+        COLUMN: scores.column,
+        WORD: scores.word,
+    }
     picked = ", ".join(f"({expression})::varchar as {name}" for name, expression in texts.items())
     named = file.named | {"rating": ", ".join(scores.columns)}
     return path, f"select file, record, {picked} from {scores.source}", named, scores.columns
 
 
 def _check_joined(connection: Connection, paths: Sequence[str], key: Sequence[str]) -> None:
-    """DataError unless a completion with a human score is rated, and each such completion in one dataset."""
+    """DataError unless a completion with a human score is rated, and each such completion in one
+    dataset.
+    """
     columns = ", ".join(key)
     if connection.execute("select 1 from human_scores limit 1").fetchone() is None:
         problem = "found no score that is a number: each is empty or listed under `missing:`"
-        raise DataError(f"{header_of(paths[0])}: {problem}; write the scores, or leave out `references:`")
-    if connection.execute(f"select 1 from typed join human_scores using ({columns}) limit 1").fetchone() is None:
+        raise DataError(
+            f"{header_of(paths[0])}: {problem}; write the scores, or leave out `references:`"
+        )
+    if (
+        connection.execute(
+            f"select 1 from typed join human_scores using ({columns}) limit 1"
+        ).fetchone()
+        is None
+    ):
         theirs, ours = (
-            connection.execute(f"select {columns} from {table} order by all limit 1").fetchone() or ("none",) * len(key)
+            connection.execute(f"select {columns} from {table} order by all limit 1").fetchone()
+            or ("none",) * len(key)
             for table in ("human_scores", "typed")
         )
         raise DataError(
-            f"{header_of(paths[0])}: found no score of a rated completion: the first score is of {_words_of(key, theirs)}, the "
-            f"first rating of {_words_of(key, ours)}; write the same names in both"
+            f"{header_of(paths[0])}: found no score of a rated completion: the first score is of"
+            f" {_words_of(key, theirs)}, the first rating of {_words_of(key, ours)}; write the same"
+            " names in both"
         )
     if "dataset" in key:
         return
@@ -501,14 +700,17 @@ def _check_joined(connection: Connection, paths: Sequence[str], key: Sequence[st
     if several is not None:
         *completion, one, other = several
         raise DataError(
-            f"{header_of(paths[0])}, column dataset: missing, but {_words_of(key, completion)} are rated in the datasets "
-            f"'{one}' and '{other}', and the human score may be of either; add the dataset of each score, and name its "
-            "column under `references: columns: dataset` if it has another name"
+            f"{header_of(paths[0])}, column dataset: missing, but {_words_of(key, completion)} are"
+            f" rated in the datasets '{one}' and '{other}', and the human score may be of either;"
+            " add the dataset of each score, and name its column under `references: columns:"
+            " dataset` if it has another name"
         )
 
 
 def _write_raters(connection: Connection, path: str, *, key: Sequence[str]) -> None:
-    """Write single raters' scores of rated completions (parquet), in whole steps, for `recuse.data.raters`."""
+    """Write single raters' scores of rated completions (parquet), in whole steps, for
+    `recuse.data.raters`.
+    """
     dataset = "dataset" if "dataset" in key else "min(dataset) as dataset"
     rows = f"""
         select model_name as model, dimension, dataset, prompt_id, rater, ({whole("score", "step")} * parts)::integer as rating
@@ -520,33 +722,47 @@ def _write_raters(connection: Connection, path: str, *, key: Sequence[str]) -> N
 
 
 def counts_of(connection: Connection) -> Iterator[dict]:
-    """Yield the rows of the table of what was imported: file, kind, n, and the place of the first row of that kind.
+    """Yield the rows of the table of what was imported: file, kind, n, and the place of the first
+    row of that kind.
 
     Those of `imported`: every rating or verdict of the files, also a repeated one.
     """
-    yield from _counted(connection, "imported", {"'rows'": "true", FAILURE: f"{FAILURE} is not null"})
+    yield from _counted(
+        connection, "imported", {"'rows'": "true", FAILURE: f"{FAILURE} is not null"}
+    )
 
 
-def _counts_of_scores(connection: Connection, key: Sequence[str], settings: Mapping, *, raters: bool) -> Iterator[dict]:
-    """Yield the counts of ratings that were merged, rounded or read as others, or lack a human score, and of human scores.
+def _counts_of_scores(
+    connection: Connection, key: Sequence[str], settings: Mapping, *, raters: bool
+) -> Iterator[dict]:
+    """Yield the counts of ratings that were merged, rounded or read as others, or lack a human
+    score, and of human scores.
 
-    Those without a human score are not counted if all are. settings: config's `import`. raters: whether single raters' scores
-    are kept, in steps.
+    Those without a human score are not counted if all are. settings: config's `import`. raters:
+    whether single raters' scores are kept, in steps.
     """
     columns = ", ".join(key)
     joined = f"(select * from typed left join human_scores using ({columns}))"
     if repeats := REPEATED.get(settings.get("repeats", "error")):
-        yield from _counted(connection, "ranked", {text(repeats): "turn > 1 and rating_number is not null"})
+        yield from _counted(
+            connection, "ranked", {text(repeats): "turn > 1 and rating_number is not null"}
+        )
     yield from _counted(connection, "typed", READ_AS)
     final = between_steps(f"({MAPPED})").replace("step", "dimension_step")
     yield from _counted(connection, "rated", {f"'{ROUNDED}'": f"rounded and {final}"})
     kinds = {IN_STEPS: f"inferred and {between_steps('rating_number').replace('step', '1')}"}
     has_score = "(gt_number is not null or score is not null)"
-    if connection.execute(f"select 1 from {joined} where {has_score} limit 1").fetchone() is not None:
+    if (
+        connection.execute(f"select 1 from {joined} where {has_score} limit 1").fetchone()
+        is not None
+    ):
         kinds["'rating without a human score'"] = f"{FAILURE} is null and not {has_score}"
     yield from _counted(connection, joined, kinds)
     rated = f"(select distinct {columns}, true as rated from typed)"
-    scored = f"(select scored.*, coalesce(rated, false) as rated from scored as scored left join {rated} using ({columns}))"
+    scored = (
+        f"(select scored.*, coalesce(rated, false) as rated from scored as scored left join {rated}"
+        f" using ({columns}))"
+    )
     kinds = {"kind": "true", FAILURE: f"{FAILURE} is not null"}
     kinds["'human score without a rating'"] = f"{FAILURE} is null and not rated"
     if raters:
@@ -557,51 +773,78 @@ def _counts_of_scores(connection: Connection, key: Sequence[str], settings: Mapp
 def _counted(connection: Connection, rows: str, kinds: dict[str, str]) -> Iterator[dict]:
     """Counts of rows by file and kind; kinds: SQL for the kind -> SQL for its rows."""
     for kind, condition in kinds.items():
-        query = f"select file, {kind} as kind, count(*), min(record) from {rows} where {condition} group by all order by all"
+        query = (
+            f"select file, {kind} as kind, count(*), min(record) from {rows} where {condition}"
+            " group by all order by all"
+        )
         for path, label, n, first in connection.execute(query).fetchall():
             yield {"file": path, "kind": label, "n": n, "example": place_of(path, first)}
 
 
 def _what_did_not_join(connection: Connection, key: Sequence[str]) -> str | None:
-    """A line about completions without human scores and human scores without a completion, with the first of each, if any."""
+    """A line about completions without human scores and human scores without a completion, with the
+    first of each, if any.
+    """
     if connection.execute("select 1 from scored limit 1").fetchone() is None:
         return None
     columns = ", ".join(key)
     unscored, first_unscored = _first_unjoined(connection, "typed", "scored", key)
-    unrated, first_unrated = _first_unjoined(connection, "(select * from scored where failure is null)", "typed", key)
+    unrated, first_unrated = _first_unjoined(
+        connection, "(select * from scored where failure is null)", "typed", key
+    )
     parts = []
     if unscored:
-        (total,) = connection.execute(f"select count(*) from (select distinct {columns} from typed)").fetchone()
-        parts.append(f"without a human score: {unscored} of {total} rated completions, the first is {first_unscored}")
+        (total,) = connection.execute(
+            f"select count(*) from (select distinct {columns} from typed)"
+        ).fetchone()
+        parts.append(
+            f"without a human score: {unscored} of {total} rated completions, the first is"
+            f" {first_unscored}"
+        )
     if unrated:
-        parts.append(f"with a human score, but without a rating: {unrated}, the first is {first_unrated}")
+        parts.append(
+            f"with a human score, but without a rating: {unrated}, the first is {first_unrated}"
+        )
     if unscored and unrated:
         parts.append("if these are the same completions, write the same names in both")
     base = f"regexp_replace(prompt_id, '{EPOCH}[0-9]+$', '')"
-    epoch = connection.execute(f"""
+    epoch = connection.execute(
+        f"""
         select prompt_id, {base} from typed anti join scored using ({columns})
-        where {base} <> prompt_id and {base} in (select prompt_id from scored) order by file, record limit 1""").fetchone()
+        where {base} <> prompt_id and {base} in (select prompt_id from scored) order by file, record limit 1"""
+    ).fetchone()
     if epoch is not None:
         parts.append(
-            "each epoch is another answer: a score of '{1}' is not one of '{0}', so write '{0}' for that".format(*epoch)
+            "each epoch is another answer: a score of '{1}' is not one of '{0}', so write '{0}' for"
+            " that".format(*epoch)
         )
     return "; ".join(parts) or None
 
 
-def _first_unjoined(connection: Connection, rows: str, others: str, key: Sequence[str]) -> tuple[int, str]:
-    """The number of completions of `rows` (SQL) not in `others`, and the first one in words, by the names in its file."""
+def _first_unjoined(
+    connection: Connection, rows: str, others: str, key: Sequence[str]
+) -> tuple[int, str]:
+    """The number of completions of `rows` (SQL) not in `others`, and the first one in words, by the
+    names in its file.
+    """
     columns = ", ".join(key)
     unjoined = f"{rows} as rows anti join {others} as others using ({columns})"
-    (count,) = connection.execute(f"select count(*) from (select distinct {columns} from {unjoined})").fetchone()
+    (count,) = connection.execute(
+        f"select count(*) from (select distinct {columns} from {unjoined})"
+    ).fetchone()
     if not count:
         return 0, ""
     written = ["model" if column == "model_name" else column for column in key]
-    first = f"select file, record, {', '.join(written)} from {unjoined} order by file, record limit 1"
+    first = (
+        f"select file, record, {', '.join(written)} from {unjoined} order by file, record limit 1"
+    )
     file, record, *completion = connection.execute(first).fetchone()
     return count, f"{_words_of(written, completion)} in {place_of(file, record)}"
 
 
 def _words_of(key: Sequence[str], values: Sequence[str]) -> str:
     """A completion in words: model 'a', dimension 'b' and prompt 'c'."""
-    named = [(column, value) for column, value in zip(key, values, strict=True) if value is not None]
+    named = [
+        (column, value) for column, value in zip(key, values, strict=True) if value is not None
+    ]
     return enumerated([f"{WORDS[column]} '{value}'" for column, value in named])

@@ -1,4 +1,5 @@
-"""The files of an import, each read by the reader of its format, as one view; tables of any columns are read here.
+"""The files of an import, each read by the reader of its format, as one view; tables of any columns
+are read here.
 
 The format of a file is recognised by its name and by the keys of its first object.
 """
@@ -37,7 +38,13 @@ from recuse.imports.tools import READERS_OF_LOGS
 
 # Key of `columns:` in config -> column of the table, by which a file may also call it.
 RATING_KEYS = {
-    **{"judge": "judge", "model": "model", "prompt": "prompt_id", "dimension": "dimension", "dataset": "dataset"},
+    **{
+        "judge": "judge",
+        "model": "model",
+        "prompt": "prompt_id",
+        "dimension": "dimension",
+        "dataset": "dataset",
+    },
     **{column: column for column in IN_ONE},
 }
 NEEDED = ("judge", "model", "prompt")
@@ -45,30 +52,42 @@ ROLES = ("judge", "model", "dimension")  # that columns of ratings may stand for
 OVERALL = "overall"  # the dimension of ratings of a study that names none
 VERDICT_KEYS = ("judge", "item", "model_a", "model_b", "outcome")
 LENGTHS = ("length_a", "length_b")
-TIES = ("tie (bothbad)", "tie (both bad)", "both_bad", "bothbad")  # as LMArena writes votes for neither answer
+# As LMArena writes votes for neither answer
+TIES = ("tie (bothbad)", "tie (both bad)", "both_bad", "bothbad")
 SIDES = ("outcome", "human")  # columns that name an answer, by `values:` also in other words
 
 
 def create_imported(
-    connection: Connection, paths: Sequence[str], settings: Mapping, kind: str, *, scales: Sequence[str] = ()
+    connection: Connection,
+    paths: Sequence[str],
+    settings: Mapping,
+    kind: str,
+    *,
+    scales: Sequence[str] = (),
 ) -> tuple[Mapping[str, str], list[str]]:
-    """Create the view `imported` of the rows of all files; return their names for its columns, and their further columns.
+    """Create the view `imported` of the rows of all files; return their names for its columns, and
+    their further columns.
 
-    The human scores and gold labels in logs are the view `in_logs`, if there are any. settings: config's `import`. kind: RATED
-    or COMPARED. scales: the dimensions of the study. Raises DataError, as the readers do, for files of two formats, and for a
-    file without rows, except for parquet, which may come in parts.
+    The human scores and gold labels in logs are the view `in_logs`, if there are any. settings:
+    config's `import`. kind: RATED or COMPARED. scales: the dimensions of the study. Raises
+    DataError, as the readers do, for files of two formats, and for a file without rows, except for
+    parquet, which may come in parts.
     """
     formats = {path: _format_of(connection, path, settings, kind) for path in paths}
     (first, name), *others = formats.items()
     for path, other in others:
         if other != name:
             both = f"found {FORMATS[other].words}, and {FORMATS[name].words} in {first}"
-            raise DataError(f"{path}: {both}; import files of one format, and write a study for each")
+            raise DataError(
+                f"{path}: {both}; import files of one format, and write a study for each"
+            )
     parts = []
     for place, path in enumerate(paths):
         rows = READERS[kind][name](connection, path, settings, scales)
         with reading(path):
-            (count,) = connection.execute(f"create temp table rows_{place} as {rows.sql}").fetchone()
+            (count,) = connection.execute(
+                f"create temp table rows_{place} as {rows.sql}"
+            ).fetchone()
         if rows.scores is not None:
             connection.execute(f"create temp table scores_{place} as {rows.scores}")
         elif count == 0 and not path.endswith(".parquet"):
@@ -80,42 +99,62 @@ def create_imported(
     scores = [f"from scores_{place}" for place, rows in enumerate(parts) if rows.scores is not None]
     if scores:
         if connection.execute("select 1 from imported limit 1").fetchone() is None:
-            remedy = "if a scorer is a judge, write `judge: <its name>`, else name the file under `references:` of `import`"
-            raise DataError(f"{paths[0]}: found human scores or gold labels only ({FORMATS[name].words}); {remedy}")
+            remedy = (
+                "if a scorer is a judge, write `judge: <its name>`, else name the file under"
+                " `references:` of `import`"
+            )
+            raise DataError(
+                f"{paths[0]}: found human scores or gold labels only ({FORMATS[name].words});"
+                f" {remedy}"
+            )
         connection.execute(f"create temp view in_logs as {' union all by name '.join(scores)}")
     return parts[0].named, [*dict.fromkeys(column for rows in parts for column in rows.kept)]
 
 
 def _format_of(connection: Connection, path: str, settings: Mapping, kind: str) -> str:
-    """The format of a file, by config's `import` (`settings`) or its content; DataError unless these agree and fit `kind`."""
+    """The format of a file, by config's `import` (`settings`) or its content; DataError unless
+    these agree and fit `kind`.
+    """
     if frame_at(path):
         return "table"
     check_name(path)
     shown = recognised(connection, path)
-    declared = settings.get("format") or ("table" if {"columns"} & settings.keys() - {*FORMATS[shown].keys} else shown)
+    declared = settings.get("format") or (
+        "table" if {"columns"} & settings.keys() - {*FORMATS[shown].keys} else shown
+    )
     if declared != shown and (declared != "table" or shown == "inspect"):
         both = f"found {FORMATS[shown].words}, not {FORMATS[declared].words}"
         raise DataError(f"{path}: {both}; write `format: {shown}`, or name another file")
     if kind not in FORMATS[declared].holds:
         if not FORMATS[declared].holds:
-            raise DataError(f"{path}: found {FORMATS[declared].words}; name it under `references:` of `import` in config")
+            raise DataError(
+                f"{path}: found {FORMATS[declared].words}; name it under `references:` of `import`"
+                " in config"
+            )
         content = "ratings of single answers" if kind == COMPARED else "verdicts on two answers"
         section = FORMATS[declared].holds[0]
-        raise DataError(f"{path}: found {content} ({FORMATS[declared].words}); move the study from `{kind}:` to `{section}:`")
+        raise DataError(
+            f"{path}: found {content} ({FORMATS[declared].words}); move the study from `{kind}:` to"
+            f" `{section}:`"
+        )
     if declared != "table":  # else it may be a damaged log, whose fault the reader of tables names
         check_keys(path, declared, settings)
     return declared
 
 
 def check_keys(path: str, format: str, settings: Mapping) -> None:
-    """DataError about a key of config's `import`, or of its `references`, that files of this format do not take."""
+    """DataError about a key of config's `import`, or of its `references`, that files of this format
+    do not take.
+    """
     refused = refused_key(format, settings.keys())
     if refused is not None:
         raise DataError(f"{path}: found {FORMATS[format].words}, and {refused}")
 
 
 def recognised(connection: Connection, path: str) -> str:
-    """The format that the name of a file, or the keys of its first object, are signs of; else `table`."""
+    """The format that the name of a file, or the keys of its first object, are signs of; else
+    `table`.
+    """
     suffix = Path(path).suffix
     if suffix in TABLES or suffix == ".eval":
         return "inspect" if suffix == ".eval" else "table"
@@ -123,15 +162,24 @@ def recognised(connection: Connection, path: str) -> str:
     return next((name for name, entry in FORMATS.items() if entry.looks_like(keys)), "table")
 
 
-def ratings_of_table(connection: Connection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
-    """Read a table whose columns config names: judge, model, prompt, rating, and perhaps dimension, dataset, human, length.
+def ratings_of_table(
+    connection: Connection, path: str, settings: Mapping, scales: Sequence[str]
+) -> Rows:
+    """Read a table whose columns config names: judge, model, prompt, rating, and perhaps dimension,
+    dataset, human, length.
 
-    settings: config's `import`. scales: the dimensions that the study names; a file without a column for them has the only one.
+    settings: config's `import`. scales: the dimensions that the study names; a file without a
+    column for them has the only one.
     """
     file = Table(connection, path, settings, table="objects")
     taken = {key: file.take(key, column, named=column) for key, column in RATING_KEYS.items()}
     scores = scores_of(file, ROLES)
-    texts = {"rating": scores.value, "failure": scores.failure, COLUMN: scores.column, WORD: scores.word}
+    texts = {
+        "rating": scores.value,
+        "failure": scores.failure,
+        COLUMN: scores.column,
+        WORD: scores.word,
+    }
     texts |= {"dimension": text(scales[0] if scales else OVERALL), "dataset": text(ALL)}
     for key, column in RATING_KEYS.items():
         value = scores.level if key == scores.role else taken[key]
@@ -144,58 +192,116 @@ def ratings_of_table(connection: Connection, path: str, settings: Mapping, scale
     if length := file.column("length", "pred_length"):
         named["pred_length"], texts["pred_length"] = length, file.number(length)
     if scores.role is not None:
-        print(visible(f"{path}: each of the columns {enumerated(scores.columns, most=5)} is one {scores.role}"))
+        print(
+            visible(
+                f"{path}: each of the columns {enumerated(scores.columns, most=5)} is one"
+                f" {scores.role}"
+            )
+        )
     named = named | {"rating": ", ".join(scores.columns)}
     used = {*file.named.values(), *scores.columns}
-    return rows_of(scores.source, texts, RATING_COLUMNS, named=named, texts=file.of_columns(), used=used, scores=scores.columns)
+    return rows_of(
+        scores.source,
+        texts,
+        RATING_COLUMNS,
+        named=named,
+        texts=file.of_columns(),
+        used=used,
+        scores=scores.columns,
+    )
 
 
-def verdicts_of_table(connection: Connection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
-    """Read a table whose columns config names: judge, item, model_a, model_b, outcome, and perhaps the other ones.
+def verdicts_of_table(
+    connection: Connection, path: str, settings: Mapping, scales: Sequence[str]
+) -> Rows:
+    """Read a table whose columns config names: judge, item, model_a, model_b, outcome, and perhaps
+    the other ones.
 
-    outcome: a, b, tie or error, model_a or model_b, or the name of the model that won; order: ab or ba, or the name of the
-    model that was shown first; without that column, model_a was. settings: config's `import`.
+    outcome: a, b, tie or error, model_a or model_b, or the name of the model that won; order: ab or
+    ba, or the name of the model that was shown first; without that column, model_a was. settings:
+    config's `import`.
     """
     file = Table(connection, path, settings, table="objects")
     texts = {column: file.take(column, needed=column in VERDICT_KEYS) for column in VERDICT_COLUMNS}
     texts = {column: value for column, value in texts.items() if value is not None}
     columns = file.named
-    texts |= {column: f"trim({file.number(columns[column])})" for column in LENGTHS if column in columns}
+    texts |= {
+        column: f"trim({file.number(columns[column])})" for column in LENGTHS if column in columns
+    }
     texts |= {column: file.answer(columns[column]) for column in SIDES if column in columns}
     failure = file.failure(columns["outcome"])
-    texts["failure"] = f"coalesce({failure}, case when lower({texts['outcome']}) = 'error' then 'outcome error' end)"
-    texts["outcome"] = f"case when {texts['failure']} is not null then 'error' else {winner(texts['outcome'], texts)} end"
+    texts["failure"] = (
+        f"coalesce({failure}, case when lower({texts['outcome']}) = 'error' then 'outcome error'"
+        " end)"
+    )
+    texts["outcome"] = (
+        f"case when {texts['failure']} is not null then 'error' else"
+        f" {winner(texts['outcome'], texts)} end"
+    )
     shown = texts.get("order", "'ab'")
-    models = (f"when {named_as(texts[model])} then '{order}'" for model, order in (("model_a", "ab"), ("model_b", "ba")))
+    models = (
+        f"when {named_as(texts[model])} then '{order}'"
+        for model, order in (("model_a", "ab"), ("model_b", "ba"))
+    )
     with reading(path):
         check_letters(connection, file.source, texts)
     texts["order"] = f"case {named_as(shown)} {' '.join(models)} else lower({shown}) end"
     if "human" in texts:
         texts["human"] = winner(texts["human"], texts)
-    return rows_of(file.source, texts, VERDICT_COLUMNS, named=columns, texts=file.of_columns(), used=columns.values())
+    return rows_of(
+        file.source,
+        texts,
+        VERDICT_COLUMNS,
+        named=columns,
+        texts=file.of_columns(),
+        used=columns.values(),
+    )
 
 
 def named_as(value: str) -> str:
-    """SQL for the name that config gives a judge or model (SQL), from the table `registry`; else its own."""
+    """SQL for the name that config gives a judge or model (SQL), from the table `registry`; else
+    its own.
+    """
     return f"coalesce((select name from registry where id = {value}), {value})"
 
 
 def check_letters(connection: Connection, source: str, texts: Mapping[str, str]) -> None:
-    """DataError about a model whose name is the letter of the other answer: as an outcome, it would stand for either."""
+    """DataError about a model whose name is the letter of the other answer: as an outcome, it would
+    stand for either.
+    """
     checks = []
     for model, other in (("model_a", "b"), ("model_b", "a")):
-        letters = ", ".join(named_as(text(word)) for word in (other, other.upper(), f"model_{other}"))
+        letters = ", ".join(
+            named_as(text(word)) for word in (other, other.upper(), f"model_{other}")
+        )
         remedy = "'rename this model in the file'"
-        checks.append(Check(model, f"{named_as(model)} in ({letters})", "which is the letter of the other answer", remedy))
-    rows = f"(select file, record, {texts['model_a']} as model_a, {texts['model_b']} as model_b from {source})"
+        checks.append(
+            Check(
+                model,
+                f"{named_as(model)} in ({letters})",
+                "which is the letter of the other answer",
+                remedy,
+            )
+        )
+    rows = (
+        f"(select file, record, {texts['model_a']} as model_a, {texts['model_b']} as model_b from"
+        f" {source})"
+    )
     raise_first_fault(connection, rows, checks)
 
 
 def winner(value: str, texts: Mapping[str, str]) -> str:
-    """SQL for a or b, from a winner (SQL) named by that letter, as model_a or model_b, or by its model, in any spelling."""
+    """SQL for a or b, from a winner (SQL) named by that letter, as model_a or model_b, or by its
+    model, in any spelling.
+    """
     ties = " ".join(f"when {text(word)} then 'tie'" for word in TIES)
-    letter = f"case lower({value}) when 'model_a' then 'a' when 'model_b' then 'b' {ties} else lower({value}) end"
-    models = (f"when {named_as(texts[model])} then '{model[-1]}'" for model in ("model_a", "model_b"))
+    letter = (
+        f"case lower({value}) when 'model_a' then 'a' when 'model_b' then 'b' {ties} else"
+        f" lower({value}) end"
+    )
+    models = (
+        f"when {named_as(texts[model])} then '{model[-1]}'" for model in ("model_a", "model_b")
+    )
     return f"case {named_as(value)} {' '.join(models)} else {letter} end"
 
 

@@ -1,6 +1,8 @@
-"""Files of judgments as rows of text, under the names of the project: JSON objects, and tables with columns of any names.
+"""Files of judgments as rows of text, under the names of the project: JSON objects, and tables with
+columns of any names.
 
-Values are in the units of the files; this module also checks them and turns them into whole numbers of steps.
+Values are in the units of the files; this module also checks them and turns them into whole numbers
+of steps.
 """
 
 import json
@@ -33,43 +35,63 @@ from recuse.data.files import (
 from recuse.data.registry import check_name
 from recuse.data.verdicts import COMPARISONS
 
-RATING_COLUMNS = ("judge", "model", "prompt_id", *IN_ONE, "dimension", "dataset", "rating", "gt", "pred_length")
+RATING_COLUMNS = (
+    "judge",
+    "model",
+    "prompt_id",
+    *IN_ONE,
+    "dimension",
+    "dataset",
+    "rating",
+    "gt",
+    "pred_length",
+)
 VERDICT_COLUMNS = COMPARISONS
 KEPT = "kept: "  # before the name of a further column, until the table is written
 ALL = "all"  # the dataset of judgments that name none
 FAILURE = "failure"  # column of an imported table: why a judgment is missing, else empty
-# Of a rating in a table: the file's name of its column, and the file's word for it if `values:` gives that a meaning.
+# Of a rating in a table: the file's name of its column, and the file's word for it if `values:`
+# gives that a meaning.
 OF_SCORE = COLUMN, WORD = "rating_column", "rating_word"
-CONSTANT = ("judge", "model", "dimension", "dataset", "rater", "condition", "experiment")  # may be one for all rows
-BOOLEANS = {True: ("true", "yes", "on"), False: ("false", "no", "off")}  # the words that YAML 1.1 reads as these
+# May be one for all rows
+CONSTANT = ("judge", "model", "dimension", "dataset", "rater", "condition", "experiment")
+# The words that YAML 1.1 reads as these
+BOOLEANS = {True: ("true", "yes", "on"), False: ("false", "no", "off")}
 BOOLEAN_WORDS = {*BOOLEANS[True], *BOOLEANS[False]}
 MISSING_IN_SHEETS = (*MISSING, "#n/a")
-LARGEST_LINE = 64_000_000  # bytes of one object among many; a file that is one object may be of any size
+# Bytes of one object among many; a file that is one object may be of any size
+LARGEST_LINE = 64_000_000
 NEAR = 1e-9  # of a step: values are decimals, steps may be 0.1
 NEAREST = (
-    " of `import` in config' || case when finest is null then '' else '; for scores with any number of digits, `step: ' || "
-    "printf('%g', finest) || '` with `round: true`, which rounds each to the nearest step' end"
+    " of `import` in config' || case when finest is null then '' else '; for scores with any number"
+    " of digits, `step: ' || printf('%g', finest) || '` with `round: true`, which rounds each to"
+    " the nearest step' end"
 )
 
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a file: SQL with the columns file, record, failure, those of the table, and `kept`.
+    """The rows of a file: SQL with the columns file, record, failure, those of the table, and
+    `kept`.
 
-    All but record are texts, NULL if empty; `failure` is why a judgment is missing. named: column of the table -> its name in
-    the file, for messages. kept: further columns of the file, which the SQL names with KEPT before their name.
+    All but record are texts, NULL if empty; `failure` is why a judgment is missing. named: column
+    of the table -> its name in the file, for messages. kept: further columns of the file, which the
+    SQL names with KEPT before their name.
     """
 
     sql: str
     named: Mapping[str, str]
     kept: Sequence[str]
-    scores: str | None = None  # SQL for human scores or gold labels in the same file, as logs.SCORED
+    # SQL for human scores or gold labels in the same file, as logs.SCORED
+    scores: str | None = None
     columns: Sequence[str] = ()  # of scores, if each row of a file has several
 
     @property
     def on_one_line(self) -> set[str]:
         """The file's columns of names and numbers; a prompt or question may be its own id."""
-        return {in_file for column, in_file in self.named.items() if column not in ("prompt_id", "item")} | {*self.columns}
+        return {
+            in_file for column, in_file in self.named.items() if column not in ("prompt_id", "item")
+        } | {*self.columns}
 
 
 def rows_of(
@@ -85,9 +107,10 @@ def rows_of(
 ) -> Rows:
     """Rows of a `source`, a relation (SQL) with file and record.
 
-    columns: SQL for the columns of the `table`, for `failure` and for those in OF_SCORE; NULL if absent. texts: SQL for each
-    column of the file; those not `used` are kept, with a number after a name that is taken, in any case; so is what is in
-    `besides`. scores: the file's columns of scores, if each of its rows has several.
+    columns: SQL for the columns of the `table`, for `failure` and for those in OF_SCORE; NULL if
+    absent. texts: SQL for each column of the file; those not `used` are kept, with a number after a
+    name that is taken, in any case; so is what is in `besides`. scores: the file's columns of
+    scores, if each of its rows has several.
     """
     taken, kept = {column.lower() for column in (*table, *SOURCE, FAILURE)}, {}
     for column in (column for column in texts if column not in used):
@@ -101,16 +124,22 @@ def rows_of(
     values = {column: columns.get(column, "null") for column in (*table, FAILURE, *OF_SCORE)}
     values |= {f"{KEPT}{column}": value for column, value in kept.items()}
     picked = ", ".join(f"({value})::varchar as {name(column)}" for column, value in values.items())
-    return Rows(f"select file, record, {picked} from {source}", named, tuple(kept), columns=tuple(scores))
+    return Rows(
+        f"select file, record, {picked} from {source}", named, tuple(kept), columns=tuple(scores)
+    )
 
 
 def further(table: str, kept: Sequence[str]) -> str:
-    """The end of an SQL list of columns: the `kept` ones of a `table` of rows, under their own names."""
+    """The end of an SQL list of columns: the `kept` ones of a `table` of rows, under their own
+    names.
+    """
     return "".join(f", {table}.{name(KEPT + column)} as {name(column)}" for column in kept)
 
 
 def spellings(word: object) -> tuple[float | str, ...]:
-    """How a word of `values:` or `missing:` is compared with those of a file: numbers by value, texts in lower case."""
+    """How a word of `values:` or `missing:` is compared with those of a file: numbers by value,
+    texts in lower case.
+    """
     if isinstance(word, bool):
         return BOOLEANS[word]
     return (float(word) if is_number(word) else str(word).strip().lower(),)
@@ -124,18 +153,26 @@ def case_of(value: str, words: Mapping[str, str], otherwise: str = "null") -> st
 
 def required(field: str, words: str) -> Check:
     """A check that every object has the key `field`, as in the files that `words` name."""
-    return Check(field, f"not json_exists(json, '/{field}')", "", f"'write this key, as in {words}'")
+    return Check(
+        field, f"not json_exists(json, '/{field}')", "", f"'write this key, as in {words}'"
+    )
 
 
 def first_keys(connection: Connection, path: str) -> set[str]:
-    """The keys of the first object of a file, none if it is empty; DataError if it is absent or not JSON."""
+    """The keys of the first object of a file, none if it is empty; DataError if it is absent or not
+    JSON.
+    """
     with _reading_json(path):
-        rows = connection.execute(f"select json_keys(json) from {_objects(path)} limit 1").fetchall()
+        rows = connection.execute(
+            f"select json_keys(json) from {_objects(path)} limit 1"
+        ).fetchall()
     return set(rows[0][0]) if rows else set()
 
 
 def count_objects(connection: Connection, path: str) -> int:
-    """The number of values in a JSON file: its lines, the entries of its list, or one; DataError as of `create_objects`."""
+    """The number of values in a JSON file: its lines, the entries of its list, or one; DataError as
+    of `create_objects`.
+    """
     with _reading_json(path):
         return connection.execute(f"select count(*) from {_objects(path)}").fetchone()[0]
 
@@ -143,30 +180,46 @@ def count_objects(connection: Connection, path: str) -> int:
 def create_objects(
     connection: Connection, path: str, fields: Sequence[str], checks: Sequence[Check], *, table: str
 ) -> dict[str, str]:
-    """Create the temporary `table` of a file's objects: file, record (its line or entry), json, and `fields` as texts.
+    """Create the temporary `table` of a file's objects: file, record (its line or entry), json, and
+    `fields` as texts.
 
-    Returns SQL for the value, as text, of each key that any object has, by alphabet. Raises DataError naming file and line or
-    entry for malformed JSON, a value that is not an object, and the first object that breaks one of `checks`.
+    Returns SQL for the value, as text, of each key that any object has, by alphabet. Raises
+    DataError naming file and line or entry for malformed JSON, a value that is not an object, and
+    the first object that breaks one of `checks`.
     """
     picked = "".join(f", {_text_at(field)} as {name(field)}" for field in fields)
     with _reading_json(path):
         lines = _lines_of_objects(path)  # which SQL reads by this name
         record = "row_number() over () as record" if lines is None else "record"
-        numbered = f"select {record}, json from {_objects(path)}" + (" positional join lines" if lines else "")
-        connection.execute(f"create or replace temp table {table} as select {text(path)} as file, *{picked} from ({numbered})")
+        numbered = f"select {record}, json from {_objects(path)}" + (
+            " positional join lines" if lines else ""
+        )
+        connection.execute(
+            f"create or replace temp table {table} as select {text(path)} as file, *{picked} from"
+            f" ({numbered})"
+        )
     if connection.execute(f"select count(*) from {table}").fetchone() == (0,):
         raise DataError(f"{path}: the file holds nothing; it needs one object for each judgment")
-    no_object, remedy = "json_type(json) <> 'OBJECT'", "'write one object, in braces, for each judgment'"
-    raise_first_fault(connection, table, [Check("json", no_object, "which is not a JSON object", remedy)])
+    no_object, remedy = (
+        "json_type(json) <> 'OBJECT'",
+        "'write one object, in braces, for each judgment'",
+    )
+    raise_first_fault(
+        connection, table, [Check("json", no_object, "which is not a JSON object", remedy)]
+    )
     raise_keys_twice(connection, f"(select file, record, json_keys(json) as keys from {table})")
     if checks:
         raise_first_fault(connection, table, checks)
-    keys = connection.execute(f"select distinct unnest(json_keys(json)) as key from {table} order by key").fetchall()
+    keys = connection.execute(
+        f"select distinct unnest(json_keys(json)) as key from {table} order by key"
+    ).fetchall()
     return {key: _text_at(key) for (key,) in keys}
 
 
 def raise_keys_twice(connection: Connection, rows: str) -> None:
-    """Raise DataError about the first of `rows` (SQL: file, record, keys of an object) that has one of its keys twice."""
+    """Raise DataError about the first of `rows` (SQL: file, record, keys of an object) that has one
+    of its keys twice.
+    """
     twice = "list_filter(keys, lambda key, place: list_position(keys, key) < place)[1]"
     check = Check("key", "key is not null", "which an object has twice", "'keep one of the two'")
     raise_first_fault(connection, f"(select file, record, {twice} as key from {rows})", [check])
@@ -183,13 +236,17 @@ def _pointer(key: str) -> str:
 @contextmanager
 def _reading_json(path: str) -> Iterator[None]:
     if not isfile(path):
-        raise DataError(f"{path}: no such file; name an existing one under `import: files` in config")
+        raise DataError(
+            f"{path}: no such file; name an existing one under `import: files` in config"
+        )
     with reading(path, wrong_in_json):
         yield
 
 
 def wrong_in_json(path: str, complaint: str) -> str:
-    """The place of the first fault in JSON; read again for the line: DuckDB counts neither blank lines nor those of a list."""
+    """The place of the first fault in JSON; read again for the line: DuckDB counts neither blank
+    lines nor those of a list.
+    """
     remedy = "correct it, or write the file again"
     if is_utf16(path):
         return f"{path}, line 1: not UTF-8 (it is UTF-16); save it as UTF-8"
@@ -200,7 +257,10 @@ def wrong_in_json(path: str, complaint: str) -> str:
                 if piece.strip():
                     json.loads(piece.decode("utf-8-sig").rstrip(), parse_int=str)
             except json.JSONDecodeError as error:
-                return f"{path}, line {first + error.lineno - 1}: malformed JSON ({error.msg}); {remedy}"
+                return (
+                    f"{path}, line {first + error.lineno - 1}: malformed JSON ({error.msg});"
+                    f" {remedy}"
+                )
             except UnicodeDecodeError as error:
                 line = first + piece[: error.start].count(b"\n")
                 return f"{path}, line {line}: not UTF-8 ({error.reason}); save it as UTF-8"
@@ -214,10 +274,17 @@ def _objects(path: str) -> str:
     largest, kind = max(Path(path).stat().st_size, 1000), "newline_delimited"
     if not path.endswith(".jsonl"):
         with open(path, encoding="utf-8-sig", errors="replace") as file:
-            first = next((piece.strip()[0] for piece in iter(lambda: file.read(1000), "") if piece.strip()), "")
+            first = next(
+                (piece.strip()[0] for piece in iter(lambda: file.read(1000), "") if piece.strip()),
+                "",
+            )
         kind = "array" if first == "[" else "unstructured"
     largest = largest if kind == "unstructured" else min(largest, LARGEST_LINE)
-    settings = {"format": f"'{kind}'", "maximum_object_size": f"{largest + 1}", "compression": "'none'"}
+    settings = {
+        "format": f"'{kind}'",
+        "maximum_object_size": f"{largest + 1}",
+        "compression": "'none'",
+    }
     return reader("read_json_objects", [path], **settings)
 
 
@@ -226,20 +293,24 @@ def _lines_of_objects(path: str) -> dict[str, np.ndarray] | None:
     if not path.endswith(".jsonl"):
         return None
     with open(path, "rb") as file:
-        lines = np.fromiter((number for number, line in enumerate(file, start=1) if line.strip()), np.int64)
+        lines = np.fromiter(
+            (number for number, line in enumerate(file, start=1) if line.strip()), np.int64
+        )
     return {"record": lines} if len(lines) and lines[-1] != len(lines) else None
 
 
 class Table:
-    """A file of rows, CSV, parquet or JSON, as config's `columns`, `values`, `missing` and `decimal` say that it is read.
+    """A file of rows, CSV, parquet or JSON, as config's `columns`, `values`, `missing` and
+    `decimal` say that it is read.
 
-    columns: their names. texts: SQL for each column as text, and for each value within one that was asked for. source: SQL for
-    file, record and the columns that `texts` read. named: column of the project's table -> its name in the file. keys: path
-    to a value within a column -> its last key.
+    columns: their names. texts: SQL for each column as text, and for each value within one that was
+    asked for. source: SQL for file, record and the columns that `texts` read. named: column of the
+    project's table -> its name in the file. keys: path to a value within a column -> its last key.
     """
 
     def __init__(self, connection: Connection, path: str, settings: Mapping, *, table: str) -> None:
-        """Open the file, and create the temporary `table` of its objects if it is JSON; DataError if it cannot be read.
+        """Open the file, and create the temporary `table` of its objects if it is JSON; DataError
+        if it cannot be read.
 
         settings: config's `import`, or its `references`.
         """
@@ -254,38 +325,62 @@ class Table:
         self.columns = columns_of(connection, path, ("the names of its columns",))
         relation, texts = read_as_texts(path, self.columns)
         # By place: a column may have the name of one of the two that are added.
-        listed = ", ".join(f"{texts[column]} as c{place}" for place, column in enumerate(self.columns))
-        self.source = f"(select {text(path)} as file, row_number() over () as record, {listed} from {relation})"
+        listed = ", ".join(
+            f"{texts[column]} as c{place}" for place, column in enumerate(self.columns)
+        )
+        self.source = (
+            f"(select {text(path)} as file, row_number() over () as record, {listed} from"
+            f" {relation})"
+        )
         kinds = iter(())
         if path.endswith(".parquet") or frame_at(path):
-            kinds = (kind for _, kind, *_ in connection.execute(f"describe from {relation}").fetchall())
-        self.texts = {column: _as_text(f"c{place}", next(kinds, "")) for place, column in enumerate(self.columns)}
+            kinds = (
+                kind for _, kind, *_ in connection.execute(f"describe from {relation}").fetchall()
+            )
+        self.texts = {
+            column: _as_text(f"c{place}", next(kinds, ""))
+            for place, column in enumerate(self.columns)
+        }
 
     def has(self, key: str, *others: str) -> bool:
-        """Whether there is a column or a constant for what config calls `key`, or a column named so or as one of `others`."""
+        """Whether there is a column or a constant for what config calls `key`, or a column named so
+        or as one of `others`.
+        """
         return key in self._asked or any(name in self.columns for name in (key, *others))
 
     def column(self, key: str, *others: str) -> str | None:
-        """The file's name for what config calls `key`: the one that it gives, else the key itself or one of `others`.
+        """The file's name for what config calls `key`: the one that it gives, else the key itself
+        or one of `others`.
 
-        None if the file has none of these. DataError about a given name that the file does not have, or has twice.
+        None if the file has none of these. DataError about a given name that the file does not
+        have, or has twice.
         """
         if key in self._asked:
             return self.existing(key, self._asked[key])
-        return next((self.existing(key, name) for name in (key, *others) if name in self.columns), None)
+        return next(
+            (self.existing(key, name) for name in (key, *others) if name in self.columns), None
+        )
 
     def needed(self, key: str, *others: str) -> str:
         """The same; DataError if there is no such column."""
         column = self.column(key, *others)
         if column is None:
-            remedy = f"name one of them under `columns:` in config, as in `{{{key}: <its name here>}}`"
+            remedy = (
+                f"name one of them under `columns:` in config, as in `{{{key}: <its name here>}}`"
+            )
             if key in CONSTANT:
                 remedy += f", or write one {key} for all rows, `{{{key}: {{value: <its name>}}}}`"
-            raise ColumnError(f"{header_of(self.path)}, column {key}: missing; found {', '.join(self.columns)}; {remedy}")
+            raise ColumnError(
+                f"{header_of(self.path)}, column {key}: missing; found {', '.join(self.columns)};"
+                f" {remedy}"
+            )
         return column
 
-    def take(self, key: str, *others: str, named: str | None = None, needed: bool = False) -> str | None:
-        """SQL for what config calls `key`, as a name: a constant, or a column; None if there is neither, unless `needed`.
+    def take(
+        self, key: str, *others: str, named: str | None = None, needed: bool = False
+    ) -> str | None:
+        """SQL for what config calls `key`, as a name: a constant, or a column; None if there is
+        neither, unless `needed`.
 
         The column's name is kept in the table's `named`, by the key or what is `named` here.
         """
@@ -298,10 +393,19 @@ class Table:
         return self.name(column)
 
     def existing(self, key: str, column: str) -> str:
-        """The name of a column of the file; that of a value within one, `metadata.judge`, is added to `texts`."""
+        """The name of a column of the file; that of a value within one, `metadata.judge`, is added
+        to `texts`.
+        """
         if column not in self.columns and column not in self.texts:
             parts = column.split(".")
-            outer = next((o for n in range(len(parts) - 1, 0, -1) if (o := ".".join(parts[:n])) in self.columns), None)
+            outer = next(
+                (
+                    o
+                    for n in range(len(parts) - 1, 0, -1)
+                    if (o := ".".join(parts[:n])) in self.columns
+                ),
+                None,
+            )
             if outer is not None:
                 with reading(self.path):
                     self.texts[column] = self._within(column, self.existing(key, outer))
@@ -309,37 +413,70 @@ class Table:
         if self.columns.count(column) > 1 or column not in self.texts:
             problem = "found twice; the file has" if column in self.columns else "missing; found"
             remedy = f"write the name of one of them under `columns: {key}` in config"
-            raise DataError(f"{header_of(self.path)}, column {column}: {problem} {', '.join(self.columns)}; {remedy}")
+            raise DataError(
+                f"{header_of(self.path)}, column {column}: {problem} {', '.join(self.columns)};"
+                f" {remedy}"
+            )
         return column
 
     def _within(self, column: str, outer: str) -> str:
-        """SQL for the value at a path of keys, `outer.key.key`, within the objects of a column, which may be JSON as text."""
-        given = f"(select file, record, {missing_as_null(f'({self.texts[outer]})', MISSING)} as value from {self.source})"
-        kind = "case when json_valid(value) then json_type(value) else '' end"  # a type of what is no JSON is an error
+        """SQL for the value at a path of keys, `outer.key.key`, within the objects of a column,
+        which may be JSON as text.
+        """
+        given = (
+            f"(select file, record, {missing_as_null(f'({self.texts[outer]})', MISSING)} as value"
+            f" from {self.source})"
+        )
+        # A type of what is no JSON is an error
+        kind = "case when json_valid(value) then json_type(value) else '' end"
         faulty = f"value is not null and {kind} not in ('OBJECT', 'ARRAY', 'NULL')"
-        no_object = Check("value", faulty, "which is not a JSON object", "'write an object, in braces, or leave it empty'")
+        no_object = Check(
+            "value",
+            faulty,
+            "which is not a JSON object",
+            "'write an object, in braces, or leave it empty'",
+        )
         raise_first_fault(self._connection, given, [no_object], named={"value": outer})
         rest, pointer = column.removeprefix(f"{outer}.").split("."), ""
         while rest:
-            raise_keys_twice(self._connection, f"(select file, record, json_keys(value, {text(pointer)}) as keys from {given})")
-            keys = f"select distinct unnest(json_keys(value, {text(pointer)})) as key from {given} order by key"
+            raise_keys_twice(
+                self._connection,
+                f"(select file, record, json_keys(value, {text(pointer)}) as keys from {given})",
+            )
+            keys = (
+                f"select distinct unnest(json_keys(value, {text(pointer)})) as key from {given}"
+                " order by key"
+            )
             keys = [key for (key,) in self._connection.execute(keys).fetchall()]
             if not keys:
                 lengths = f"select max(json_array_length(value, {text(pointer)})) from {given}"
-                keys = [str(place) for place in range(self._connection.execute(lengths).fetchone()[0] or 0)]
+                keys = [
+                    str(place)
+                    for place in range(self._connection.execute(lengths).fetchone()[0] or 0)
+                ]
             size = next((n for n in range(len(rest), 0, -1) if ".".join(rest[:n]) in keys), None)
             if size is None:
                 found = f"{outer} holds {', '.join(keys)}" if keys else f"{outer} holds no objects"
-                raise DataError(f"{header_of(self.path)}, column {column}: missing; {found}; write the path to one of these")
+                raise DataError(
+                    f"{header_of(self.path)}, column {column}: missing; {found}; write the path to"
+                    " one of these"
+                )
             self.keys[column] = ".".join(rest[:size])
             pointer += _pointer(self.keys[column])
             rest = rest[size:]
-        value = f"json_extract_string({missing_as_null(f'({self.texts[outer]})', MISSING)}, {text(pointer)})"
+        value = (
+            f"json_extract_string({missing_as_null(f'({self.texts[outer]})', MISSING)},"
+            f" {text(pointer)})"
+        )
         return whole_in_json(value) if self.path.endswith(".parquet") else value
 
     def of_columns(self) -> dict[str, str]:
-        """SQL for each column as text, without values within one; of none of a table in memory, which its user has."""
-        return {} if frame_at(self.path) else {column: self.texts[column] for column in self.columns}
+        """SQL for each column as text, without values within one; of none of a table in memory,
+        which its user has.
+        """
+        return (
+            {} if frame_at(self.path) else {column: self.texts[column] for column in self.columns}
+        )
 
     def name(self, column: str) -> str:
         """SQL for a column of names, trimmed: NULL where empty."""
@@ -350,56 +487,77 @@ class Table:
         return missing_as_null(f"({self._with_points(self.texts[column])})", MISSING_IN_SHEETS)
 
     def failure(self, column: str) -> str:
-        """SQL for the failure that a column reports, by being empty or a value listed under `missing:`; else NULL."""
+        """SQL for the failure that a column reports, by being empty or a value listed under
+        `missing:`; else NULL.
+        """
         return failure_of(self._with_points(self.texts[column]), self.settings.get("missing", ()))
 
     def score(self, column: str) -> str:
         """SQL for a column of scores, trimmed, by `values:`; NULL where `failure` is not."""
         value, read_as = f"trim({self.texts[column]})", self.read_as(column)
-        return f"case when {self.failure(column)} is null then coalesce({read_as}, trim({self._with_points(value)})) end"
+        return (
+            f"case when {self.failure(column)} is null then coalesce({read_as},"
+            f" trim({self._with_points(value)})) end"
+        )
 
     def answer(self, column: str) -> str:
         """SQL for a column that names an answer, trimmed, by `values:`; NULL where empty."""
         return f"coalesce({self.read_as(column)}, {self.name(column)})"
 
     def read_as(self, column: str) -> str:
-        """SQL for what `values:` read a column's value as, in any case, numbers by their value; else NULL."""
+        """SQL for what `values:` read a column's value as, in any case, numbers by their value;
+        else NULL.
+        """
         value, whens = f"trim({self.texts[column]})", []
         number = as_number(self._with_points(value))
         for word, meaning in self.settings.get("values", {}).items():
             for spelling in spellings(word):
                 equal = (
-                    f"{number} = {spelling!r}::double" if isinstance(spelling, float) else f"lower({value}) = {text(spelling)}"
+                    f"{number} = {spelling!r}::double"
+                    if isinstance(spelling, float)
+                    else f"lower({value}) = {text(spelling)}"
                 )
                 whens.append(f"{equal} then {text(str(meaning))}")
         return f"case when {' when '.join(whens)} end" if whens else "null::varchar"
 
     def _with_points(self, value: str) -> str:
-        """SQL for a text in which, with `decimal: ","`, a decimal comma is a point, and a point makes it no number."""
+        """SQL for a text in which, with `decimal: ","`, a decimal comma is a point, and a point
+        makes it no number.
+        """
         if self.settings.get("decimal", ".") == ".":
             return value
         comma = f"replace({value}, ',', '.')"
         point = f"contains({value}, '.') and {as_number(value)} is not null"
         is_number = f"{as_number(comma)} is not null"
-        return f"case when {point} then {value} || ' (with a point)' when {is_number} then {comma} else {value} end"
+        return (
+            f"case when {point} then {value} || ' (with a point)' when {is_number} then {comma}"
+            f" else {value} end"
+        )
 
 
 def _as_text(column: str, kind: str) -> str:
-    """SQL for a column of a `kind`, DuckDB's type, as text; nested ones as JSON; without kind it is text."""
+    """SQL for a column of a `kind`, DuckDB's type, as text; nested ones as JSON; without kind it is
+    text.
+    """
     nested = kind.startswith(("STRUCT", "MAP")) or kind.endswith("]")
     return f"to_json({column})::varchar" if nested else whole_as_text(column) if kind else column
 
 
 def whole_in_json(value: str) -> str:
     """SQL for a text from JSON, where 3.0 is 3, as `whole_as_text` writes it."""
-    return f"case when regexp_full_match({value}, '-?[0-9]+[.]0+') then regexp_replace({value}, '[.]0+$', '') else {value} end"
+    return (
+        f"case when regexp_full_match({value}, '-?[0-9]+[.]0+') then regexp_replace({value},"
+        f" '[.]0+$', '') else {value} end"
+    )
 
 
 @dataclass(frozen=True)
 class Scores:
-    """The scores of a table as rows, one for each column of scores: SQL for each value, where `source` has the rows.
+    """The scores of a table as rows, one for each column of scores: SQL for each value, where
+    `source` has the rows.
 
-    level: what a column stands for, of the `role` that has no column of its own; both None if there is one column.
+    level: what a column stands for, of the `role` that has no column of its own; both None if there
+    is one column.
     """
 
     source: str
@@ -413,10 +571,11 @@ class Scores:
 
 
 def scores_of(file: Table, roles: Sequence[str], *, of_list: str | None = None) -> Scores:
-    """Find the scores of a table: a column, a list of columns or a mapping from names to columns, by `columns: rating`.
+    """Find the scores of a table: a column, a list of columns or a mapping from names to columns,
+    by `columns: rating`.
 
-    roles: keys of `columns:`; columns of scores stand for the first one that the file has no column for. of_list: the role of a
-    list of columns, if always the same.
+    roles: keys of `columns:`; columns of scores stand for the first one that the file has no column
+    for. of_list: the role of a list of columns, if always the same.
     """
     asked = file.settings.get("columns", {}).get("rating")
     if asked is None or isinstance(asked, str):
@@ -427,8 +586,14 @@ def scores_of(file: Table, roles: Sequence[str], *, of_list: str | None = None) 
     role = role or next(iter(absent), None)
     if role is None:
         every = ", ".join(roles)
-        remedy = f"leave out the column of what these stand for, {every}, or name one column under `rating:`"
-        raise DataError(f"{header_of(file.path)}, columns of ratings: found a column for each of {every}, too; {remedy}")
+        remedy = (
+            f"leave out the column of what these stand for, {every}, or name one column under"
+            " `rating:`"
+        )
+        raise DataError(
+            f"{header_of(file.path)}, columns of ratings: found a column for each of {every}, too;"
+            f" {remedy}"
+        )
     if {"judge", "model"} <= {*absent}:
         file.needed("judge")
     levels = asked.items() if isinstance(asked, Mapping) else [(None, column) for column in asked]
@@ -436,12 +601,17 @@ def scores_of(file: Table, roles: Sequence[str], *, of_list: str | None = None) 
     columns = {column: name or file.keys.get(column, column) for name, column in levels}
 
     def of_place(values: Sequence[str]) -> str:
-        return f"case wide {' '.join(f'when {place} then {value}' for place, value in enumerate(values))} end"
+        return (
+            "case wide"
+            f" {' '.join(f'when {place} then {value}' for place, value in enumerate(values))} end"
+        )
 
     places = ", ".join(f"({place})" for place in range(len(columns)))
     source = f"(from {file.source} cross join (values {places}) as listed(wide))"
     values = map(of_place, zip(*(_of_score(file, column) for column in columns), strict=True))
-    return Scores(source, role, of_place([text(level) for level in columns.values()]), *values, [*columns])
+    return Scores(
+        source, role, of_place([text(level) for level in columns.values()]), *values, [*columns]
+    )
 
 
 def _of_score(file: Table, column: str) -> tuple[str, str, str, str]:
@@ -451,14 +621,18 @@ def _of_score(file: Table, column: str) -> tuple[str, str, str, str]:
 
 
 def failure_of(value: str, given_up: Sequence[str]) -> str:
-    """SQL for the failure that a value (SQL, text) reports, by being empty or one of `given_up`; else NULL."""
+    """SQL for the failure that a value (SQL, text) reports, by being empty or one of `given_up`;
+    else NULL.
+    """
     shown = f"'value ''' || trim({value}) || ''''"
     words = ", ".join(text(str(word).strip().lower()) for word in given_up)
     numbers = ", ".join(f"{float(word)!r}::double" for word in given_up if is_number(word))
     conditions = [f"lower(trim({value})) in ({words})"] if words else []
     conditions += [f"{as_number(value)} in ({numbers})"] if numbers else []
     listed = f" when {' or '.join(conditions)} then {shown}" if conditions else ""
-    return f"case when {missing_as_null(value, MISSING_IN_SHEETS)} is null then 'no value'{listed} end"
+    return (
+        f"case when {missing_as_null(value, MISSING_IN_SHEETS)} is null then 'no value'{listed} end"
+    )
 
 
 def between_steps(column: str) -> str:
@@ -477,31 +651,62 @@ def whole(column: str, step: str) -> str:
 
 
 def value_checks(
-    column: str, *, stepped: bool = True, under: str = "`missing:`", scale: str = "scale", where: str = ""
+    column: str,
+    *,
+    stepped: bool = True,
+    under: str = "`missing:`",
+    scale: str = "scale",
+    where: str = "",
 ) -> tuple[Check, ...]:
-    """Check that a value is a number on the scale of its dimension and, if `stepped` and not to be rounded, whole in steps.
+    """Check that a value is a number on the scale of its dimension and, if `stepped` and not to be
+    rounded, whole in steps.
 
-    Reads the column as text and as <column>_number, step, finest, rounded and observed. under: the key of config that may list
-    failures. scale: the ends are <scale>_low and <scale>_high. where: SQL for the file's name of the column, if rows differ.
+    Reads the column as text and as <column>_number, step, finest, rounded and observed. under: the
+    key of config that may list failures. scale: the ends are <scale>_low and <scale>_high. where:
+    SQL for the file's name of the column, if rows differ.
     """
     value, low, high = f"{column}_number", f"{scale}_low", f"{scale}_high"
-    steps = " || case when step = 1 or rounded then '' else ' in steps of ' || printf('%g', step) end" if stepped else ""
+    steps = (
+        " || case when step = 1 or rounded then '' else ' in steps of ' || printf('%g', step) end"
+        if stepped
+        else ""
+    )
     on_scale = f"""'write a number' || case when observed then ', 0 or more' else
                    ' from ' || printf('%g', {low}) || ' to ' || printf('%g', {high}) end{steps}"""
-    failed = f"{on_scale} || ', leave it empty if missing, or, if it marks a failure, list it under {under} in config'"
+    failed = (
+        f"{on_scale} || ', leave it empty if missing, or, if it marks a failure, list it under"
+        f" {under} in config'"
+    )
     comma = f"regexp_full_match(trim({column}), '[+-]?[0-9]*,[0-9]+')"
     no_number = f"""{failed} || case when {comma} then ', or, for decimal commas, write `decimal: ","`' else '' end"""
-    off = f"{value} is not null and not {value} between {low} and coalesce({high}, 1e9 * least(step, 1))"
+    off = (
+        f"{value} is not null and not {value} between {low} and coalesce({high}, 1e9 *"
+        " least(step, 1))"
+    )
     ends = f"[{low}, {high}]"
     checks = (
         Check(
-            column, f"{column} is not null and {value} is null", "which is not a number", no_number, values_hint, ends, where
+            column,
+            f"{column} is not null and {value} is null",
+            "which is not a number",
+            no_number,
+            values_hint,
+            ends,
+            where,
         ),
         Check(column, off, "which is off the scale of the dimension", failed, where=where),
     )
-    between, remedy = f"not rounded and {between_steps(value)}", f"{on_scale} || ', or write the step under `step:`{NEAREST}"
+    between, remedy = (
+        f"not rounded and {between_steps(value)}",
+        f"{on_scale} || ', or write the step under `step:`{NEAREST}",
+    )
     return (
-        (*checks, Check(column, between, "which is between two steps of the scale", remedy, where=where)) if stepped else checks
+        (
+            *checks,
+            Check(column, between, "which is between two steps of the scale", remedy, where=where),
+        )
+        if stepped
+        else checks
     )
 
 
@@ -513,25 +718,37 @@ POLES = {  # of a yes-no question, in lower case
 
 
 def values_hint(values: Sequence[str], every: bool, ends: Sequence[float | None]) -> str:
-    """The lines of config that accept words in place of numbers: as ratings if they are yes and no, or `every` value is a word.
+    """The lines of config that accept words in place of numbers: as ratings if they are yes and no,
+    or `every` value is a word.
 
-    Else as failures. values: most frequent first. ends: of the scale. Empty if there are too many or too long ones, or digits.
+    Else as failures. values: most frequent first. ends: of the scale. Empty if there are too many
+    or too long ones, or digits.
     """
     words = list(dict.fromkeys(value.strip().lower() for value in values))
-    if len(values) > MOST_LISTED or any(len(value) > LONGEST or any(map(str.isdigit, value)) for value in values):
+    if len(values) > MOST_LISTED or any(
+        len(value) > LONGEST or any(map(str.isdigit, value)) for value in values
+    ):
         return ""
     as_written = {value.strip().lower(): value.strip() for value in reversed(values)}
     low, high = ("<number>" if end is None else f"{end:g}" for end in ends)
     are_ratings = every or any(POLES.get(word) for word in words)
-    ratings = {word: (low, high)[POLES[word]] if word in POLES else "<number>" for word in words if every or word in POLES}
-    ratings = {word: ratings[word] for word in sorted(ratings, key=lambda word: -POLES.get(word, 0))}
+    ratings = {
+        word: (low, high)[POLES[word]] if word in POLES else "<number>"
+        for word in words
+        if every or word in POLES
+    }
+    ratings = {
+        word: ratings[word] for word in sorted(ratings, key=lambda word: -POLES.get(word, 0))
+    }
     failures = [as_written[word] for word in words if not are_ratings or word not in ratings]
-    listed = ", ".join(f"{word if word in BOOLEAN_WORDS else in_yaml(word)}: {number}" for word, number in ratings.items())
+    listed = ", ".join(
+        f"{word if word in BOOLEAN_WORDS else in_yaml(word)}: {number}"
+        for word, number in ratings.items()
+    )
     lines = [f"if these are ratings, `values: {{{listed}}}`"] if are_ratings else []
     lines += [f"as in `missing: {in_yaml(failures)}`"] if failures else []
-    return (
-        f", {' and, for failures, '.join(line.removeprefix('as in ') if place else line for place, line in enumerate(lines))}"
-    )
+    shown = [line.removeprefix("as in ") if place else line for place, line in enumerate(lines)]
+    return f", {' and, for failures, '.join(shown)}"
 
 
 def in_yaml(value: object) -> str:

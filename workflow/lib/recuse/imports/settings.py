@@ -4,7 +4,16 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
-from recuse.config.declared.sections import Files, Name, Section, Some, SomeKeys, by_kind, optional, required
+from recuse.config.declared.sections import (
+    Files,
+    Name,
+    Section,
+    Some,
+    SomeKeys,
+    by_kind,
+    optional,
+    required,
+)
 from recuse.data.registry import COMPARED, FORMATS, RATED, refused_key
 from recuse.data.verdicts import OUTCOMES
 from recuse.imports.rows import spellings
@@ -29,35 +38,56 @@ class Constant(Section):
 
 
 Failures = Some[by_kind({"text": str, "a number": float})]
-FAILURES = "Values that mark a failed judgment, such as -1 or ERROR; they and empty values count as missing."
+FAILURES = (
+    "Values that mark a failed judgment, such as -1 or ERROR; they and empty values count as"
+    " missing."
+)
 Columns = Annotated[dict[Name, Name], Field(min_length=2), AfterValidator(_different)]
-ColumnOrColumns = by_kind({"text": Name, "a list": Annotated[Some[Name], AfterValidator(_several)], "a mapping": Columns})
+ColumnOrColumns = by_kind(
+    {"text": Name, "a list": Annotated[Some[Name], AfterValidator(_several)], "a mapping": Columns}
+)
 ColumnOrConstant = by_kind({"text": Name, "a mapping": Constant})
-Values = Annotated[dict[bool | float | str, by_kind({"text": Literal[OUTCOMES], "a number": float})], Field(min_length=1)]
+Values = Annotated[
+    dict[bool | float | str, by_kind({"text": Literal[OUTCOMES], "a number": float})],
+    Field(min_length=1),
+]
 VALUES = (
-    "What words stand for, in any case: `{yes: 1, no: 0}`, `{poor: 1, good: 2}`; of verdicts, `{left: a, right: b}`. `true` "
-    "and `false` without quotes are also yes and no, on and off."
+    "What words stand for, in any case: `{yes: 1, no: 0}`, `{poor: 1, good: 2}`; of verdicts,"
+    " `{left: a, right: b}`. `true` and `false` without quotes are also yes and no, on and off."
 )
 DECIMAL = "What marks decimals, `,` for 7,5; default: a point."
-JudgeOrJudges = by_kind({"text": Name, "a mapping": Annotated[dict[str, Name], Field(min_length=1)]})
+JudgeOrJudges = by_kind(
+    {"text": Name, "a mapping": Annotated[dict[str, Name], Field(min_length=1)]}
+)
 
 
 class ColumnsOfJudgments(SomeKeys):
-    """Names of the columns of judgments, or a name for all rows; `metadata.judge` is the key `judge` in a column of objects."""
+    """Names of the columns of judgments, or a name for all rows; `metadata.judge` is the key
+    `judge` in a column of objects.
+    """
 
     judge: ColumnOrConstant = optional("The judge.")
     model: ColumnOrConstant = optional("Ratings: the model that wrote the answer.")
     prompt: Name = optional("Ratings: id of the prompt.")
     rating: ColumnOrColumns = optional(
-        "Ratings: the judge's rating; or several columns, one for each judge, model or dimension, whichever has no column of "
-        "its own: a list of columns named like these, or a mapping from their names to the columns."
+        "Ratings: the judge's rating; or several columns, one for each judge, model or dimension,"
+        " whichever has no column of its own: a list of columns named like these, or a mapping from"
+        " their names to the columns."
     )
-    dimension: ColumnOrConstant = optional("Ratings: what was rated; required if `scales` names several dimensions.")
+    dimension: ColumnOrConstant = optional(
+        "Ratings: what was rated; required if `scales` names several dimensions."
+    )
     dataset: ColumnOrConstant = optional("Ratings: the dataset of the prompt.")
-    occasion: Name = optional("Ratings: which of a model's answers to the prompt, if it gave several.")
-    wording: Name = optional("The wording of the rubric by which the judge was asked, if there are several.")
+    occasion: Name = optional(
+        "Ratings: which of a model's answers to the prompt, if it gave several."
+    )
+    wording: Name = optional(
+        "The wording of the rubric by which the judge was asked, if there are several."
+    )
     replicate: Name = optional("Ratings: which of several identical requests to the judge.")
-    human: Name = optional("Human score, on the same scale; verdicts: human label (a, b, tie or the model).")
+    human: Name = optional(
+        "Human score, on the same scale; verdicts: human label (a, b, tie or the model)."
+    )
     length: Name = optional("Ratings: tokens of the answer.")
     item: Name = optional("Verdicts: id of the question.")
     model_a: Name = optional("Verdicts: model of one answer.")
@@ -66,14 +96,20 @@ class ColumnsOfJudgments(SomeKeys):
     order: Name = optional("Verdicts: ab, ba or the model shown first; default: model_a was.")
     length_a: Name = optional("Verdicts: words of model_a's answer.")
     length_b: Name = optional("Verdicts: words of model_b's answer.")
-    condition: ColumnOrConstant = optional("Verdicts: a condition; each has its own rows in the tables.")
-    experiment: ColumnOrConstant = optional("Verdicts: an experiment; each has its own rows in the tables.")
+    condition: ColumnOrConstant = optional(
+        "Verdicts: a condition; each has its own rows in the tables."
+    )
+    experiment: ColumnOrConstant = optional(
+        "Verdicts: an experiment; each has its own rows in the tables."
+    )
     favoured: Name = optional("Verdicts: the answer that an added statement supports.")
     vote: Name = optional("Verdicts: a number, if a judge was asked more than once.")
     humans_a: Name = optional("Verdicts: how many humans chose the answer of model_a.")
     humans_b: Name = optional("Verdicts: how many humans chose the answer of model_b.")
     humans_tie: Name = optional("Verdicts: how many humans called a tie.")
-    right_a: Name = optional("Verdicts: whether the answer of model_a is right by a key (true or false, 1 or 0).")
+    right_a: Name = optional(
+        "Verdicts: whether the answer of model_a is right by a key (true or false, 1 or 0)."
+    )
     right_b: Name = optional("Verdicts: whether the answer of model_b is right.")
 
 
@@ -82,25 +118,33 @@ class ColumnsOfReferences(SomeKeys):
 
     model: ColumnOrConstant = optional("Scores: the model that wrote the answer.")
     prompt: Name = optional("Scores: id of the prompt.")
-    dataset: ColumnOrConstant = optional("Scores: the dataset, as in the ratings; required if two datasets share a prompt id.")
-    dimension: ColumnOrConstant = optional("Scores: what was scored; required if the ratings have several dimensions.")
+    dataset: ColumnOrConstant = optional(
+        "Scores: the dataset, as in the ratings; required if two datasets share a prompt id."
+    )
+    dimension: ColumnOrConstant = optional(
+        "Scores: what was scored; required if the ratings have several dimensions."
+    )
     rating: ColumnOrColumns = optional(
-        "Scores: the score; or a list of columns, one for each rater; or a mapping from names to columns, one for each model "
-        "or dimension, whichever has no column of its own."
+        "Scores: the score; or a list of columns, one for each rater; or a mapping from names to"
+        " columns, one for each model or dimension, whichever has no column of its own."
     )
     rater: Name = optional("Scores: the rater, if each row is one rater's.")
     item: Name = optional("Verdicts: id of the question.")
     model_a: Name = optional("Verdicts: model of one answer.")
     model_b: Name = optional("Verdicts: model of the other answer.")
     human: Name = optional("Verdicts: a, b, tie or the model; one row for each human verdict.")
-    experiment: Name = optional("Verdicts: the experiment, as in the verdicts; required if two experiments share an item.")
+    experiment: Name = optional(
+        "Verdicts: the experiment, as in the verdicts; required if two experiments share an item."
+    )
 
 
 class References(Section):
     """Human scores or verdicts in files of their own."""
 
     files: Files = required("Files of human scores or verdicts: tables, or a folder of tables.")
-    columns: ColumnsOfReferences = optional("Names of their columns, where they differ from these keys.")
+    columns: ColumnsOfReferences = optional(
+        "Names of their columns, where they differ from these keys."
+    )
     missing: Failures = optional(FAILURES)
     values: Values = optional(VALUES)
     decimal: Literal[",", "."] = optional(DECIMAL)
@@ -110,58 +154,78 @@ class Import(Section):
     """Files of judgments, all in one format."""
 
     files: Files = required(
-        "Files of judgments, all in one format: CSV (plain or gzip), parquet, JSON Lines, JSON or .eval; a folder stands for "
-        "all such files in it and its subfolders."
+        "Files of judgments, all in one format: CSV (plain or gzip), parquet, JSON Lines, JSON or"
+        " .eval; a folder stands for all such files in it and its subfolders."
     )
     format: Literal[*FORMATS] = optional(
-        "Format of the files; default: recognised from their names and keys. `table`, columns of any names; `mt_bench_single` "
-        "and `mt_bench_pair`, model_judgment of FastChat; `alpaca_eval`, annotations.json; `arena_hard`, model_judgment of "
-        "Arena-Hard 0.1 and 2; `inspect`, a log of inspect_ai; the others are in docs/own-data.md."
+        "Format of the files; default: recognised from their names and keys. `table`, columns of"
+        " any names; `mt_bench_single` and `mt_bench_pair`, model_judgment of FastChat;"
+        " `alpaca_eval`, annotations.json; `arena_hard`, model_judgment of Arena-Hard 0.1 and 2;"
+        " `inspect`, a log of inspect_ai; the others are in docs/own-data.md."
     )
-    columns: ColumnsOfJudgments = optional("Names of a table's columns, where they differ from these keys.")
-    references: References = optional("Human scores or verdicts in files of their own: tables with any columns.")
+    columns: ColumnsOfJudgments = optional(
+        "Names of a table's columns, where they differ from these keys."
+    )
+    references: References = optional(
+        "Human scores or verdicts in files of their own: tables with any columns."
+    )
     missing: Failures = optional(FAILURES)
     values: Values = optional(VALUES)
     decimal: Literal[",", "."] = optional(DECIMAL)
     step: float = optional(
-        "Step of the rating scales, such as 0.5; default: the coarsest of 1, 0.5, 0.25, 0.2, 0.1, 0.05, 0.02 and 0.01 of which "
-        "all ratings are multiples, which is reported unless it is 1. A scale has at most 101 levels.",
+        "Step of the rating scales, such as 0.5; default: the coarsest of 1, 0.5, 0.25, 0.2, 0.1,"
+        " 0.05, 0.02 and 0.01 of which all ratings are multiples, which is reported unless it is 1."
+        " A scale has at most 101 levels.",
         gt=0,
     )
     round: bool = optional(
-        "Round ratings between two steps (of 1, if `step` is not given), halves away from 0, and count them; default: an error."
+        "Round ratings between two steps (of 1, if `step` is not given), halves away from 0, and"
+        " count them; default: an error."
     )
     repeats: Literal["mean", "first", "last", "error"] = optional(
-        "Ratings of one answer by one judge, in the order of the files: their mean, the first or the last that is not missing, "
-        "or an error (the default). The others are counted."
+        "Ratings of one answer by one judge, in the order of the files: their mean, the first or"
+        " the last that is not missing, or an error (the default). The others are counted."
     )
     judge: JudgeOrJudges = optional(
-        "Logs of tools: the judge, or the judge of each scorer that is one, where the log does not name it. `Human` is a "
-        "scorer of human scores, `Gold` one that compares with a key. If a judge is also one of the models, write its name as "
-        "the log does."
+        "Logs of tools: the judge, or the judge of each scorer that is one, where the log does not"
+        " name it. `Human` is a scorer of human scores, `Gold` one that compares with a key. If a"
+        " judge is also one of the models, write its name as the log does."
     )
-    baseline: Name = optional("Arena-Hard 0.1, whose judgments omit it: the model with which all others are compared.")
+    baseline: Name = optional(
+        "Arena-Hard 0.1, whose judgments omit it: the model with which all others are compared."
+    )
 
     holds: ClassVar[str]  # the kind of study
 
     def _check(self) -> None:
         if self.format is not None and self.holds not in FORMATS[self.format].holds:
             place = (
-                f"`{FORMATS[self.format].holds[0]}:`; move the study there" if FORMATS[self.format].holds else "`references:`"
+                f"`{FORMATS[self.format].holds[0]}:`; move the study there"
+                if FORMATS[self.format].holds
+                else "`references:`"
             )
             raise ValueError(f"format: {self.format} is read under {place}")
-        refused = refused_key(self.format, self.model_fields_set) if self.format is not None else None
+        refused = (
+            refused_key(self.format, self.model_fields_set) if self.format is not None else None
+        )
         if refused is not None:
             raise ValueError(refused)
         for part, place in ((self, ""), (self.references, "references: ")):
-            given_up = {spelling for value in (part and part.missing) or () for spelling in spellings(value)}
+            given_up = {
+                spelling for value in (part and part.missing) or () for spelling in spellings(value)
+            }
             first: dict[float | str, object] = {}
             for word, meaning in ((part and part.values) or {}).items():
                 if given_up & {*spellings(word)}:
-                    raise ValueError(f"{place}values: {word} is listed under `missing:`, too; keep one")
+                    raise ValueError(
+                        f"{place}values: {word} is listed under `missing:`, too; keep one"
+                    )
                 for spelling in spellings(word):
                     if spelling in first:
-                        raise ValueError(f"{place}values: {first[spelling]} and {word} are the same in a file; keep one")
+                        raise ValueError(
+                            f"{place}values: {first[spelling]} and {word} are the same in a file;"
+                            " keep one"
+                        )
                     first[spelling] = word
                 if isinstance(meaning, str) is (self.holds == RATED):
                     kind = "a number" if self.holds == RATED else f"one of {', '.join(OUTCOMES)}"
@@ -174,8 +238,9 @@ class ImportOfRatings(Import):
     holds = RATED
 
     gold: bool = optional(
-        "Whether the human scores are gold labels: right or wrong by a key, or by spans that humans marked. The check, the "
-        "report and the figures then say so, and a further table compares own right and wrong answers."
+        "Whether the human scores are gold labels: right or wrong by a key, or by spans that humans"
+        " marked. The check, the report and the figures then say so, and a further table compares"
+        " own right and wrong answers."
     )
 
     def _check(self) -> None:
@@ -186,7 +251,10 @@ class ImportOfRatings(Import):
             raise ValueError("found references with columns: human; keep one")
         columns = self.references.columns
         if columns is not None and isinstance(columns.rating, list) and columns.rater is not None:
-            raise ValueError("references: found rater with one column of ratings for each rater; keep one of the two")
+            raise ValueError(
+                "references: found rater with one column of ratings for each rater; keep one of"
+                " the two"
+            )
 
 
 class ImportOfVerdicts(Import):
@@ -199,5 +267,9 @@ class ImportOfVerdicts(Import):
         for key in ("step", "round", "repeats"):
             if key in self.model_fields_set:
                 raise ValueError(f"{key}: verdicts have no scale; leave `{key}` out")
-        if self.columns is not None and self.columns.rating is not None and not isinstance(self.columns.rating, str):
+        if (
+            self.columns is not None
+            and self.columns.rating is not None
+            and not isinstance(self.columns.rating, str)
+        ):
             raise ValueError("columns: rating: verdicts have none; leave it out")

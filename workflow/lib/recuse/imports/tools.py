@@ -1,4 +1,6 @@
-"""Scores in the files of other tools, each read from its published format; the docstrings name repository and commit."""
+"""Scores in the files of other tools, each read from its published format; the docstrings name
+repository and commit.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -14,23 +16,42 @@ from recuse.imports.logs import Log, Node, one, present, records_of
 from recuse.imports.rows import Rows
 
 MODEL_GRADED = {
-    *("llm-rubric", "g-eval", "factuality", "model-graded-factuality", "model-graded-closedqa", "search-rubric", "pi"),
-    *("answer-relevance", "context-faithfulness", "context-recall", "context-relevance", "conversation-relevance"),
+    *(
+        "llm-rubric",
+        "g-eval",
+        "factuality",
+        "model-graded-factuality",
+        "model-graded-closedqa",
+        "search-rubric",
+        "pi",
+    ),
+    *(
+        "answer-relevance",
+        "context-faithfulness",
+        "context-recall",
+        "context-relevance",
+        "conversation-relevance",
+    ),
     "agent-rubric",
 }
 SAMPLES_OF_TASK = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d:.-]+\.jsonl")
 INVALID = "__invalid__"
-# Reasons of promptfoo's graders that give a failed judgment the score 0; earlier versions have no `graderError`.
-UNGRADED = re.compile("No output$|Could not extract JSON from|[a-z-]+ produced malformed response|API (call )?error")
+# Reasons of promptfoo's graders that give a failed judgment the score 0; earlier versions have no
+# `graderError`.
+UNGRADED = re.compile(
+    "No output$|Could not extract JSON from|[a-z-]+ produced malformed response|API (call )?error"
+)
 ERROR = 2  # failureReason of promptfoo: the answer or the judgment failed
 
 
 def read_promptfoo(log: Log, records: Sequence[Node]) -> None:
-    """Read the components of each result (`promptfoo eval -o results.json` or .jsonl); manual grades are human scores.
+    """Read the components of each result (`promptfoo eval -o results.json` or .jsonl); manual
+    grades are human scores.
 
-    The judge is the provider of the assertion, else of its test, else of all tests; the model is the result's provider. A test
-    of several model-graded assertions without a metric is as many prompts. Grader errors and results without a grade are
-    missing. Source: promptfoo/promptfoo, 0011eb0 (src/types/index.ts).
+    The judge is the provider of the assertion, else of its test, else of all tests; the model is
+    the result's provider. A test of several model-graded assertions without a metric is as many
+    prompts. Grader errors and results without a grade are missing. Source: promptfoo/promptfoo,
+    0011eb0 (src/types/index.ts).
     """
     root = records[0]
     lines = "results" not in root.fields
@@ -44,9 +65,17 @@ def read_promptfoo(log: Log, records: Sequence[Node]) -> None:
             prompt = f"{prompt}, prompt {result['promptIdx'].words}"
         given = {"model": _label(provider), "dataset": test.get("metadata").get("dataset").text}
         failed, error = result.get("failureReason").value == ERROR, result.get("error").words or ""
-        graders = [found.get("options").get("provider") for found in (test, config.get("defaultTest"))]
-        parts = [(part.get("assertion"), part) for part in grading.get("componentResults").entries()]
-        asked = [(assertion, None) for assertion in test.get("assert").entries()] if failed and not parts else []
+        graders = [
+            found.get("options").get("provider") for found in (test, config.get("defaultTest"))
+        ]
+        parts = [
+            (part.get("assertion"), part) for part in grading.get("componentResults").entries()
+        ]
+        asked = (
+            [(assertion, None) for assertion in test.get("assert").entries()]
+            if failed and not parts
+            else []
+        )
         unnamed = 0
         for assertion, part in parts or asked:
             kind = (assertion["type"].text if assertion else None) or "no assertion"
@@ -58,15 +87,28 @@ def read_promptfoo(log: Log, records: Sequence[Node]) -> None:
             if not human and metric is None:
                 unnamed += 1
                 item = prompt if unnamed == 1 else f"{prompt}, assertion {unnamed}"
-            judge = next((name for name in map(_label, (assertion.get("provider"), *graders)) if name), None)
+            judge = next(
+                (name for name in map(_label, (assertion.get("provider"), *graders)) if name), None
+            )
             reason = None if part is None else part.get("reason").words
-            score = _grade(part, reason if not human else None) if part else (None, f"the result failed: {error[:60]}")
-            of_score = {"scorer": kind, "judge": judge, "by": HUMAN if human else None, "dimension": metric}
+            score = (
+                _grade(part, reason if not human else None)
+                if part
+                else (None, f"the result failed: {error[:60]}")
+            )
+            of_score = {
+                "scorer": kind,
+                "judge": judge,
+                "by": HUMAN if human else None,
+                "dimension": metric,
+            }
             log.add(result, score, prompt=item, **given, **of_score, reason=reason)
 
 
 def _grade(part: Node, reason: str | None) -> tuple[str | None, str | None]:
-    """The score of a component as a rating, or why there is none: a grader that fails gives 0, with its reason."""
+    """The score of a component as a rating, or why there is none: a grader that fails gives 0, with
+    its reason.
+    """
     if part.get("metadata").get("graderError"):
         return None, "the grader failed (graderError)"
     if UNGRADED.match(reason or ""):
@@ -84,35 +126,60 @@ def _label(provider: Node) -> str | None:
     """What a provider is called: its label or id, or itself."""
     if not isinstance(provider.value, dict):
         return provider.text
-    return provider.get("label").text or provider.get("id").text or (_label(provider["text"]) if provider.get("text") else None)
+    return (
+        provider.get("label").text
+        or provider.get("id").text
+        or (_label(provider["text"]) if provider.get("text") else None)
+    )
 
 
 def read_helm(log: Log, records: Sequence[Node]) -> None:
-    """Read the annotations in scenario_state.json, of which per_instance_stats.json has only means, without the model.
+    """Read the annotations in scenario_state.json, of which per_instance_stats.json has only means,
+    without the model.
 
-    A judge is what an annotation calls it, such as `gpt`: `gpt_score`, or `gpt` with a score or several criteria; one without a
-    name is the annotator. The dimension is the criterion, else the annotator. A judge without an annotation failed.
-    Source: stanford-crfm/helm, 0b63075 (annotation/model_as_judge.py), 054f998 (wildbench_annotator.py).
+    A judge is what an annotation calls it, such as `gpt`: `gpt_score`, or `gpt` with a score or
+    several criteria; one without a name is the annotator. The dimension is the criterion, else the
+    annotator. A judge without an annotation failed. Source: stanford-crfm/helm, 0b63075
+    (annotation/model_as_judge.py), 054f998 (wildbench_annotator.py).
     """
     root = one(records, "states of a scenario are")
     model = root["adapter_spec"]["model"].name
     states = [*log.each(root["request_states"].entries(records=True))]
-    scored = [{name: dict(_annotated(name, found)) for name, found in state.get("annotations").items()} for state in states]
-    keys = dict.fromkeys((name, *key) for scores in scored for name, found in scores.items() for key in found)
+    scored = [
+        {name: dict(_annotated(name, found)) for name, found in state.get("annotations").items()}
+        for state in states
+    ]
+    keys = dict.fromkeys(
+        (name, *key) for scores in scored for name, found in scores.items() for key in found
+    )
     # Each judge of an annotator is asked all its criteria.
-    wanted = dict.fromkeys((name, judge, part) for name, judge, _ in keys for annotator, _, part in keys if annotator == name)
+    wanted = dict.fromkeys(
+        (name, judge, part)
+        for name, judge, _ in keys
+        for annotator, _, part in keys
+        if annotator == name
+    )
     for state, scores in zip(states, scored, strict=True):
         instance = state["instance"]
         perturbation = instance.get("perturbation").get("name").text
         trial = state.get("train_trial_index").text or "0"
-        prompt = (
-            f"{instance['id'].name}{f', trial {trial}' if trial != '0' else ''}{f', {perturbation}' if perturbation else ''}"
-        )
+        prompt = instance["id"].name
+        prompt += f", trial {trial}" if trial != "0" else ""
+        prompt += f", {perturbation}" if perturbation else ""
         for name, judge, criterion in wanted:
             node = scores.get(name, {}).get((judge, criterion))
             score = (None, "no annotation") if node is None else node.score()
             dimension = criterion or (None if len(log.scales) == 1 else name)
-            log.add(state, score, model=model, prompt=prompt, scorer=judge, judge=judge, dimension=dimension, annotator=name)
+            log.add(
+                state,
+                score,
+                model=model,
+                prompt=prompt,
+                scorer=judge,
+                judge=judge,
+                dimension=dimension,
+                annotator=name,
+            )
 
 
 def _annotated(name: str, annotation: Node) -> Iterator[tuple[tuple[str, str | None], Node]]:
@@ -125,25 +192,40 @@ def _annotated(name: str, annotation: Node) -> Iterator[tuple[tuple[str, str | N
         elif isinstance(value.value, dict) and "score" in value.fields:
             yield (key, None), value["score"]
         elif isinstance(value.value, dict):
-            yield from (((key, part), inner["score"]) for part, inner in value.items() if isinstance(inner.value, dict))
+            yield from (
+                ((key, part), inner["score"])
+                for part, inner in value.items()
+                if isinstance(inner.value, dict)
+            )
 
 
 def read_mlflow(log: Log, records: Sequence[Node]) -> None:
     """Read the feedback on traces, of which each says whether a judge or a human gave it.
 
-    A judge's feedback that a human has overridden still is the judge's; what the judge has corrected is left out. The judge is
-    the id of the source, the dimension the name, the prompt `client_request_id`, else the request; the model is the tag or
-    metadata `model`, else `mlflow.modelId`. Feedback by code is none, unless config's `judge` names it.
+    A judge's feedback that a human has overridden still is the judge's; what the judge has
+    corrected is left out. The judge is the id of the source, the dimension the name, the prompt
+    `client_request_id`, else the request; the model is the tag or metadata `model`, else
+    `mlflow.modelId`. Feedback by code is none, unless config's `judge` names it.
     Source: mlflow/mlflow, 02ff24a (entities/assessment.py), 0206e55 (entities/trace_info.py).
     """
-    prompts = present([_info(trace) for trace in records], "client_request_id", "request_preview", "request")
+    prompts = present(
+        [_info(trace) for trace in records], "client_request_id", "request_preview", "request"
+    )
     for trace in log.each(records):
         info = _info(trace)
         kept = info.get("trace_metadata", "request_metadata")
-        named = [found for found in (info.get("tags").get("model"), kept.get("model", "mlflow.modelId")) if found]
+        named = [
+            found
+            for found in (info.get("tags").get("model"), kept.get("model", "mlflow.modelId"))
+            if found
+        ]
         prompt = info.get(prompts).words
         assessments = [*info.get("assessments").entries()]
-        corrected = {other.get("overrides").text for other in assessments if other["source"]["source_type"].value != "HUMAN"}
+        corrected = {
+            other.get("overrides").text
+            for other in assessments
+            if other["source"]["source_type"].value != "HUMAN"
+        }
         for assessment in assessments:
             feedback, source = assessment.get("feedback"), assessment["source"]
             mine = assessment.get("assessment_id").text
@@ -155,18 +237,41 @@ def read_mlflow(log: Log, records: Sequence[Node]) -> None:
                 assessment.get("assessment_name", "name").name,
             )
             if kind not in ("LLM_JUDGE", "AI_JUDGE", "HUMAN", "CODE"):
-                raise source["source_type"].fault("which is no type of a source", "write LLM_JUDGE, HUMAN or CODE")
+                raise source["source_type"].fault(
+                    "which is no type of a source", "write LLM_JUDGE, HUMAN or CODE"
+                )
             if kind == "CODE" and _left_out(log, name):
                 continue
             error = feedback.get("error") or assessment.get("error")
             score = (
                 feedback.get("value").score()
                 if not error
-                else (None, f"the judge failed: {(error.get('error_message', 'error_code').words or '')[:60]}")
+                else (
+                    None,
+                    (
+                        "the judge failed:"
+                        f" {(error.get('error_message', 'error_code').words or '')[:60]}"
+                    ),
+                )
             )
-            of_score = {"judge": None if kind == "CODE" or who == "default" else who, "by": HUMAN if kind == "HUMAN" else None}
-            item = {"model": named[0].text if named else None, "prompt": prompt, "scorer": name, "dimension": name}
-            log.add(trace, score, **item, **of_score, rater=who, rationale=assessment.get("rationale").words)
+            of_score = {
+                "judge": None if kind == "CODE" or who == "default" else who,
+                "by": HUMAN if kind == "HUMAN" else None,
+            }
+            item = {
+                "model": named[0].text if named else None,
+                "prompt": prompt,
+                "scorer": name,
+                "dimension": name,
+            }
+            log.add(
+                trace,
+                score,
+                **item,
+                **of_score,
+                rater=who,
+                rationale=assessment.get("rationale").words,
+            )
 
 
 def _info(trace: Node) -> Node:
@@ -174,10 +279,12 @@ def _info(trace: Node) -> Node:
 
 
 def read_phoenix(log: Log, records: Sequence[Node]) -> None:
-    """Read annotations of spans or traces, or those of an experiment's runs; each says whether an LLM, a human or code gave it.
+    """Read annotations of spans or traces, or those of an experiment's runs; each says whether an
+    LLM, a human or code gave it.
 
-    An annotation names neither model nor judge: config does, by `columns` and `judge`; the prompt is the example of a run. A
-    score counts, else a label. Source: Arize-ai/phoenix, 06408b9 (server/api/routers/v1/annotations.py).
+    An annotation names neither model nor judge: config does, by `columns` and `judge`; the prompt
+    is the example of a run. A score counts, else a label. Source: Arize-ai/phoenix, 06408b9
+    (server/api/routers/v1/annotations.py).
     """
     if len(records) == 1 and "data" in records[0].fields:
         if records[0].get("next_cursor"):
@@ -186,34 +293,62 @@ def read_phoenix(log: Log, records: Sequence[Node]) -> None:
     for record in log.each(records):
         run = "annotations" in record.fields
         for annotation in record["annotations"].entries() if run else [record]:
-            kind, result = annotation["annotator_kind"], annotation if run else annotation.get("result")
+            kind, result = (
+                annotation["annotator_kind"],
+                annotation if run else annotation.get("result"),
+            )
             if kind.value not in ("LLM", "HUMAN", "CODE"):
                 raise kind.fault("which is no kind of an annotator", "write LLM, HUMAN or CODE")
             name, error = annotation["name"].name, annotation.get("error").words
-            score = (None, f"the judge failed: {error[:60]}") if error else result.get("score", "label").score()
+            score = (
+                (None, f"the judge failed: {error[:60]}")
+                if error
+                else result.get("score", "label").score()
+            )
             repetition = record.get("repetition_number").text or "1"
-            prompt = f"{record['example_id'].name}{'' if repetition == '1' else f', repetition {repetition}'}" if run else None
-            scorer = {"scorer": name, "dimension": name, "by": HUMAN if kind.value == "HUMAN" else None}
+            prompt = (
+                f"{record['example_id'].name}{'' if repetition == '1' else f', repetition {repetition}'}"
+                if run
+                else None
+            )
+            scorer = {
+                "scorer": name,
+                "dimension": name,
+                "by": HUMAN if kind.value == "HUMAN" else None,
+            }
             if kind.value == "CODE" and _left_out(log, name):
                 continue
             rater = annotation.get("user_id", "identifier").text
             log.add(
-                record, score, model=None, prompt=prompt, **scorer, rater=rater, explanation=result.get("explanation").words
+                record,
+                score,
+                model=None,
+                prompt=prompt,
+                **scorer,
+                rater=rater,
+                explanation=result.get("explanation").words,
             )
 
 
 def read_every_eval(log: Log, records: Sequence[Node]) -> None:
-    """Read `is_correct` of each sample as a gold label, or as a judge's rating where a judge extracted the answer.
+    """Read `is_correct` of each sample as a gold label, or as a judge's rating where a judge
+    extracted the answer.
 
-    Prompt, model and dataset are sample_id, model_id and evaluation_name. Source: evaleval/every_eval_ever, 0ce59f1.
+    Prompt, model and dataset are sample_id, model_id and evaluation_name. Source:
+    evaleval/every_eval_ever, 0ce59f1.
     """
     for record in log.each(records):
         methods = [
-            attribution.get("extraction_method").text or "" for attribution in record.get("answer_attribution").entries()
+            attribution.get("extraction_method").text or ""
+            for attribution in record.get("answer_attribution").entries()
         ]
         judged, error = any("judge" in method for method in methods), record.get("error").words
         evaluation = record["evaluation"]
-        score = (None, f"the sample failed: {error[:60]}") if error else (str(evaluation["is_correct"].flag).lower(), None)
+        score = (
+            (None, f"the sample failed: {error[:60]}")
+            if error
+            else (str(evaluation["is_correct"].flag).lower(), None)
+        )
         given = {
             "model": record["model_id"].name,
             "prompt": record["sample_id"].name,
@@ -223,10 +358,12 @@ def read_every_eval(log: Log, records: Sequence[Node]) -> None:
 
 
 def read_langfuse(log: Log, records: Sequence[Node]) -> None:
-    """Read scores, alone or in their traces, by source: EVAL (a judge), ANNOTATION (a human) or, if `judge` lists them, API.
+    """Read scores, alone or in their traces, by source: EVAL (a judge), ANNOTATION (a human) or, if
+    `judge` lists them, API.
 
-    The dimension is the name. In a trace, the prompt is its input and the model that of its generations; alone, config names
-    both, by `columns`. Source: langfuse/langfuse, 6137e82 and d93d107 (fern/apis/server/definition: legacy/scores-v2, commons).
+    The dimension is the name. In a trace, the prompt is its input and the model that of its
+    generations; alone, config names both, by `columns`. Source: langfuse/langfuse, 6137e82 and
+    d93d107 (fern/apis/server/definition: legacy/scores-v2, commons).
     """
     if len(records) == 1 and "data" in records[0].fields:
         if (records[0].get("meta").get("totalPages").value or 1) != 1:
@@ -234,9 +371,16 @@ def read_langfuse(log: Log, records: Sequence[Node]) -> None:
         records = [*records[0]["data"].entries(records=True)]
     for record in log.each(records):
         whole = "scores" in record.fields
-        generations = [found.get("model").text for found in record.get("observations").entries()] if whole else []
+        generations = (
+            [found.get("model").text for found in record.get("observations").entries()]
+            if whole
+            else []
+        )
         models = sorted({name for name in generations if name})
-        given = {"model": models[0] if len(models) == 1 else None, "prompt": record.get("input").words if whole else None}
+        given = {
+            "model": models[0] if len(models) == 1 else None,
+            "prompt": record.get("input").words if whole else None,
+        }
         for score in record["scores"].entries() if whole else [record]:
             kind, name, source = score.get("dataType").text, score["name"].name, score["source"]
             if source.value not in ("EVAL", "ANNOTATION", "API"):
@@ -262,15 +406,21 @@ def read_langfuse(log: Log, records: Sequence[Node]) -> None:
 
 
 def read_deepeval(log: Log, records: Sequence[Node]) -> None:
-    """Read the metrics of each test case; the judge is the evaluation model, the dimension the metric, the prompt the input.
+    """Read the metrics of each test case; the judge is the evaluation model, the dimension the
+    metric, the prompt the input.
 
-    The model is that of the hyperparameters, if it is there. Metrics without an evaluation model are none, unless config's
-    `judge` names them. Source: confident-ai/deepeval, 08080fc (test_run/api.py), 6f417f9 (inspect/fixtures).
+    The model is that of the hyperparameters, if it is there. Metrics without an evaluation model
+    are none, unless config's `judge` names them. Source: confident-ai/deepeval, 08080fc
+    (test_run/api.py), 6f417f9 (inspect/fixtures).
     """
     root = one(records, "results of a test run are")
     model = root.get("hyperparameters").get("model").text
     lists = {"testCases": "input", "test_results": "input", "conversationalTestCases": "name"}
-    cases = ((case, prompt) for key, prompt in lists.items() for case in log.each(root.get(key).entries(records=True)))
+    cases = (
+        (case, prompt)
+        for key, prompt in lists.items()
+        for case in log.each(root.get(key).entries(records=True))
+    )
     for case, prompts in cases:
         for metric in case.get("metricsData", "metrics_data").entries():
             name, error = metric["name"].name, metric.get("error").words
@@ -298,7 +448,9 @@ def _listed(log: Log, name: str) -> bool:
 
 
 def _left_out(log: Log, name: str) -> bool:
-    """Leave out a score that no model or human gave, unless config's `judge` lists its scorer, by this name."""
+    """Leave out a score that no model or human gave, unless config's `judge` lists its scorer, by
+    this name.
+    """
     if not _listed(log, name):
         log.scorers[name] = None
         log.left_out[name] += 1
@@ -306,10 +458,12 @@ def _left_out(log: Log, name: str) -> bool:
 
 
 def read_lm_eval(log: Log, records: Sequence[Node]) -> None:
-    """Read a metric of samples_<task>_<date>.jsonl as gold labels: its only one, or the one that `columns: rating` names.
+    """Read a metric of samples_<task>_<date>.jsonl as gold labels: its only one, or the one that
+    `columns: rating` names.
 
-    With a filter it is `metric,filter`, as in the tool's results. The model is the folder, in which `__` stands for /, the
-    dataset the task. Source: EleutherAI/lm-evaluation-harness, 5b321a1 (lm_eval/evaluator.py).
+    With a filter it is `metric,filter`, as in the tool's results. The model is the folder, in which
+    `__` stands for /, the dataset the task. Source: EleutherAI/lm-evaluation-harness, 5b321a1
+    (lm_eval/evaluator.py).
     """
     metrics = [*dict.fromkeys(name for record in records for name in _metrics(record))]
     wanted = log.columns.get("rating", metrics[0] if len(metrics) == 1 else None)
@@ -344,9 +498,10 @@ def _metrics(record: Node) -> list[str]:
 def read_openai_evals(log: Log, records: Sequence[Node]) -> None:
     """Read the events of a run: a match is a gold label, metrics are a judge's.
 
-    The model is the first completion function, the judge the last one of several, the dataset the eval. An invalid choice is
-    missing. A run that did not end, or whose file is cut off, has no report, which is a warning. Source: openai/evals, 0041458
-    (evals/record.py), 02bc2cb (elsuite/modelgraded/classify.py).
+    The model is the first completion function, the judge the last one of several, the dataset the
+    eval. An invalid choice is missing. A run that did not end, or whose file is cut off, has no
+    report, which is a warning. Source: openai/evals, 0041458 (evals/record.py), 02bc2cb
+    (elsuite/modelgraded/classify.py).
     """
     spec = records[0]["spec"]
     functions = [function.name for function in spec["completion_fns"].entries()]
@@ -357,15 +512,30 @@ def read_openai_evals(log: Log, records: Sequence[Node]) -> None:
         kind, data = event.get("type").text, event.get("data")
         if kind == "match":
             score = str(data["correct"].flag).lower(), None
-            log.add(event, score, **given, prompt=event["sample_id"].name, scorer="match", by=GOLD_LABELS)
+            log.add(
+                event,
+                score,
+                **given,
+                prompt=event["sample_id"].name,
+                scorer="match",
+                by=GOLD_LABELS,
+            )
         elif kind == "metrics":
             shown = data.get("score", "choice")
-            score = (None, f"no choice in the judgment ({INVALID})") if shown.value == INVALID else shown.score()
+            score = (
+                (None, f"no choice in the judgment ({INVALID})")
+                if shown.value == INVALID
+                else shown.score()
+            )
             judge = functions[-1] if len(functions) > 1 else None
-            log.add(event, score, **given, prompt=event["sample_id"].name, scorer="choice", judge=judge)
+            log.add(
+                event, score, **given, prompt=event["sample_id"].name, scorer="choice", judge=judge
+            )
 
 
-TOOLS: dict[str, tuple[Callable[[str], list[Node]], Callable[[Log, Sequence[Node]], None], dict[str, str]]] = {
+TOOLS: dict[
+    str, tuple[Callable[[str], list[Node]], Callable[[Log, Sequence[Node]], None], dict[str, str]]
+] = {
     "inspect": (
         inspect_records,
         read_inspect,
@@ -374,12 +544,29 @@ TOOLS: dict[str, tuple[Callable[[str], list[Node]], Callable[[Log, Sequence[Node
     "promptfoo": (
         records_of,
         read_promptfoo,
-        {"rating": "score", "prompt_id": "testIdx", "model": "provider", "judge": "assertion.provider"},
+        {
+            "rating": "score",
+            "prompt_id": "testIdx",
+            "model": "provider",
+            "judge": "assertion.provider",
+        },
     ),
-    "helm": (records_of, read_helm, {"rating": "score", "prompt_id": "instance.id", "model": "adapter_spec.model"}),
-    "mlflow": (records_of, read_mlflow, {"rating": "feedback.value", "judge": "source.source_id", "dimension": "name"}),
+    "helm": (
+        records_of,
+        read_helm,
+        {"rating": "score", "prompt_id": "instance.id", "model": "adapter_spec.model"},
+    ),
+    "mlflow": (
+        records_of,
+        read_mlflow,
+        {"rating": "feedback.value", "judge": "source.source_id", "dimension": "name"},
+    ),
     "phoenix": (records_of, read_phoenix, {"rating": "score", "dimension": "name"}),
-    "every_eval_ever": (records_of, read_every_eval, {"rating": "is_correct", "prompt_id": "sample_id", "model": "model_id"}),
+    "every_eval_ever": (
+        records_of,
+        read_every_eval,
+        {"rating": "is_correct", "prompt_id": "sample_id", "model": "model_id"},
+    ),
     "langfuse": (records_of, read_langfuse, {"rating": "value", "dimension": "name"}),
     "deepeval": (
         records_of,
@@ -387,12 +574,20 @@ TOOLS: dict[str, tuple[Callable[[str], list[Node]], Callable[[Log, Sequence[Node
         {"rating": "score", "judge": "evaluationModel", "prompt_id": "input", "dimension": "name"},
     ),
     "lm_eval": (records_of, read_lm_eval, {"rating": "metric", "prompt_id": "doc_id"}),
-    "openai_evals": (records_of, read_openai_evals, {"rating": "data", "prompt_id": "sample_id", "model": "completion_fns"}),
+    "openai_evals": (
+        records_of,
+        read_openai_evals,
+        {"rating": "data", "prompt_id": "sample_id", "model": "completion_fns"},
+    ),
 }
 
 
-def rows_of_tool(tool: str, connection: Connection, path: str, settings: dict, scales: Sequence[str]) -> Rows:
-    """The ratings, human scores and gold labels in a file of a tool; DataError naming file, entry and key."""
+def rows_of_tool(
+    tool: str, connection: Connection, path: str, settings: dict, scales: Sequence[str]
+) -> Rows:
+    """The ratings, human scores and gold labels in a file of a tool; DataError naming file, entry
+    and key.
+    """
     opened, read, named = TOOLS[tool]
     log = Log(path, settings, scales)
     read(log, opened(path))

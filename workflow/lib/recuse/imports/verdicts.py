@@ -1,4 +1,6 @@
-"""From judges' logs in any supported format to the raw verdicts of a study of comparisons, with human labels."""
+"""From judges' logs in any supported format to the raw verdicts of a study of comparisons, with
+human labels.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -45,11 +47,11 @@ def import_verdicts(
 ) -> None:
     """Write the raw verdicts of a study (parquet), and the table of what was imported (CSV).
 
-    paths: the files of verdicts, all in one format. references: the files of human verdicts. settings: config's `import`.
-    outputs: paths of `verdicts` and `imported`. models: config's, by whose `ids` judges and models get one name. Verdicts
-    have the columns that `recuse.pairwise.table` reads and checks,
-    `failure`, source_file, source_record, and every other column of the files, as text. Raises DataError naming file, line and
-    column.
+    paths: the files of verdicts, all in one format. references: the files of human verdicts.
+    settings: config's `import`. outputs: paths of `verdicts` and `imported`. models: config's, by
+    whose `ids` judges and models get one name. Verdicts have the columns that
+    `recuse.pairwise.table` reads and checks, `failure`, source_file, source_record, and every other
+    column of the files, as text. Raises DataError naming file, line and column.
     """
     check_declared([*paths, *references], declared, rows_in=count_rows)
     connection = connect()
@@ -61,49 +63,75 @@ def import_verdicts(
     connection.execute(f"create temp view named as select * replace ({names}) from imported")
     same = _create_labels(connection, references, settings.get("references", {}))
     columns = ", ".join(
-        f"coalesce(named.{column}, labels.{column}) as {column}" if column in LABELLED else f"named.{name(column)}"
+        (
+            f"coalesce(named.{column}, labels.{column}) as {column}"
+            if column in LABELLED
+            else f"named.{name(column)}"
+        )
         for column in (*VERDICT_COLUMNS, FAILURE)
     )
     rows = f"""
         select {columns}, file as {SOURCE[0]}, record as {SOURCE[1]}{further("named", kept)} from named
         left join labels on {same}"""
     write_rows(connection, rows, outputs["verdicts"])
-    write_table(outputs["imported"], IMPORTED, ({"study": study, **row} for row in counts_of(connection)))
+    write_table(
+        outputs["imported"], IMPORTED, ({"study": study, **row} for row in counts_of(connection))
+    )
 
 
 def _create_labels(connection: Connection, paths: Sequence[str], references: Mapping) -> str:
-    """Create the table `labels`: a pair's key, human (a, b or tie) and votes, in both orders; empty without files.
+    """Create the table `labels`: a pair's key, human (a, b or tie) and votes, in both orders; empty
+    without files.
 
-    Returns SQL for the match with a row of `named`: by item, models and, if the files and the verdicts have it, experiment.
-    paths: files of human verdicts, one per row. references: config's entry for them. The label of a pair is the sign of the
-    sum of its votes. Raises DataError for a row that is not a verdict, and if no pair is one of `named`.
+    Returns SQL for the match with a row of `named`: by item, models and, if the files and the
+    verdicts have it, experiment. paths: files of human verdicts, one per row. references: config's
+    entry for them. The label of a pair is the sign of the sum of its votes. Raises DataError for a
+    row that is not a verdict, and if no pair is one of `named`.
     """
     names = ", ".join(f"{column} varchar" for column in (*COLUMNS, "experiment"))
     connection.execute(f"create temp table votes ({names})")
     by_experiment: dict[bool, str] = {}  # whether a file has experiments -> the first such file
     for path in paths:
         file = Table(connection, path, references, table="human_objects")
-        texts = {column: file.take(column, *BY_LMARENA.get(column, ()), needed=True) for column in COLUMNS}
+        texts = {
+            column: file.take(column, *BY_LMARENA.get(column, ()), needed=True)
+            for column in COLUMNS
+        }
         experiment = file.take("experiment")
         by_experiment.setdefault(experiment is not None, path)
         columns, texts["experiment"] = file.named, experiment or "null"
         texts |= {column: named_as(texts[column]) for column in NAMED if column in texts}
         texts["human"] = winner(file.answer(columns["human"]), texts)
         turn = file.column("turn") if connection.execute(TURNS).fetchall() else None
-        if turn and columns["item"] == "question_id":  # MT-Bench's human judgments; elsewhere `turn` is their number
-            texts["item"] += f" || case {file.name(turn)} when '1' then '' else ', turn ' || {file.name(turn)} end"
+        # MT-Bench's human judgments; elsewhere `turn` is their number
+        if turn and columns["item"] == "question_id":
+            texts["item"] += (
+                f" || case {file.name(turn)} when '1' then '' else ', turn ' ||"
+                f" {file.name(turn)} end"
+            )
         picked = ", ".join(f"{value} as {column}" for column, value in texts.items())
         with reading(path):
-            query = f"create or replace temp table labelled as select file, record, {picked} from {file.source}"
+            query = (
+                f"create or replace temp table labelled as select file, record, {picked} from"
+                f" {file.source}"
+            )
             (count,) = connection.execute(query).fetchone()
         check_lines(connection, path, count, {*columns.values()} - {columns["item"]})
         raise_first_fault(connection, "labelled", CHECKS, named=columns)
-        connection.execute("insert into votes by name select * exclude (file, record) from labelled")
+        connection.execute(
+            "insert into votes by name select * exclude (file, record) from labelled"
+        )
     if len(by_experiment) > 1:
         place = f"{header_of(by_experiment[False])}, column experiment"
-        raise DataError(f"{place}: missing, but {by_experiment[True]} has it; write it in all files, or in none")
-    several = True in by_experiment and connection.execute("select count(experiment) from named").fetchone() != (0,)
-    key, of_experiment = (COLUMNS[:3], "") if not several else ((*COLUMNS[:3], "experiment"), ", experiment")
+        raise DataError(
+            f"{place}: missing, but {by_experiment[True]} has it; write it in all files, or in none"
+        )
+    several = True in by_experiment and connection.execute(
+        "select count(experiment) from named"
+    ).fetchone() != (0,)
+    key, of_experiment = (
+        (COLUMNS[:3], "") if not several else ((*COLUMNS[:3], "experiment"), ", experiment")
+    )
     connection.execute(f"""
         create temp table labels as
         with both_orders as (select item, model_a, model_b{of_experiment}, {VOTES} as vote from votes where human is not null
@@ -114,11 +142,21 @@ def _create_labels(connection: Connection, paths: Sequence[str], references: Map
                count(*) filter (vote = 0)::varchar as humans_tie
         from both_orders group by all order by all""")
     same = " and ".join(f"labels.{column} is not distinct from named.{column}" for column in key)
-    if paths and connection.execute(f"select 1 from named join labels on {same} limit 1").fetchone() is None:
-        pairs = (f"select {', '.join(key)} from {table} order by all limit 1" for table in ("votes", "named"))
-        theirs, ours = (", ".join(map(repr, connection.execute(query).fetchone() or ("none",) * len(key))) for query in pairs)
+    if (
+        paths
+        and connection.execute(f"select 1 from named join labels on {same} limit 1").fetchone()
+        is None
+    ):
+        pairs = (
+            f"select {', '.join(key)} from {table} order by all limit 1"
+            for table in ("votes", "named")
+        )
+        theirs, ours = (
+            ", ".join(map(repr, connection.execute(query).fetchone() or ("none",) * len(key)))
+            for query in pairs
+        )
         raise DataError(
-            f"{header_of(paths[0])}: found no pair of models that was judged: its first item and models are {theirs}, those of "
-            f"the verdicts {ours}; write the same names in both"
+            f"{header_of(paths[0])}: found no pair of models that was judged: its first item and"
+            f" models are {theirs}, those of the verdicts {ours}; write the same names in both"
         )
     return same

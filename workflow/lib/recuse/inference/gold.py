@@ -1,17 +1,19 @@
-"""Self-preference by a key: what a judge makes of its own wrong, and right, answers, against four baselines.
+"""Self-preference by a key: what a judge makes of its own wrong, and right, answers, against four
+baselines.
 
-A mark is what a judge says of one answer whose correctness is known: 1 if it wins its comparison (or passes), 0 if not. The
-marks of own answers are compared, case by case, with those of
+A mark is what a judge says of one answer whose correctness is known: 1 if it wins its comparison
+(or passes), 0 if not. The marks of own answers are compared, case by case, with those of
 
-* `other judges`: of the same answers, by judges whose families wrote neither answer and are not the judge's;
+* `other judges`: of the same answers, by judges whose families wrote neither answer and are not the
+  judge's;
 * `other answers`: by the judge itself, of all answers that its family did not write;
-* `same questions`: the same, of the same questions, as a judge that could not answer a question may not see who could
-  (the evaluator quality baseline of Roytburg et al., arXiv 2601.22548);
+* `same questions`: the same, of the same questions, as a judge that could not answer a question may
+  not see who could (the evaluator quality baseline of Roytburg et al., arXiv 2601.22548);
 * `both`: less what the other judges make of this difference.
 
-The first takes an inaccurate judge for a biased one, the next two take convincing answers for favoured ones. `both` does
-neither, if what makes judges err adds up. Whether it does depends on the scale, so a bias must be there in differences (or
-ratios) of shares as well as in log odds.
+The first takes an inaccurate judge for a biased one, the next two take convincing answers for
+favoured ones. `both` does neither, if what makes judges err adds up. Whether it does depends on the
+scale, so a bias must be there in differences (or ratios) of shares as well as in log odds.
 """
 
 import math
@@ -31,25 +33,40 @@ from recuse.model.spec import BIASES
 
 GOLD = column_names(
     "study quantity term case baseline share baseline_share measure",
-    "estimate std_error df ci_low ci_high p_value log_odds log_odds_ci_low log_odds_ci_high log_odds_p_value",
+    "estimate std_error df ci_low ci_high p_value log_odds log_odds_ci_low log_odds_ci_high",
+    "log_odds_p_value",
     "n questions verdict favours detectable reason",
 )
 
 SELF, FAMILY = BIASES
-OTHER_JUDGES, OTHER_ANSWERS, SAME_QUESTIONS, BOTH = BASELINES = ("other judges", "other answers", "same questions", "both")
-LEGITIMATE, HARMFUL, BOTH_RIGHT, BOTH_WRONG = CASES_OF_PAIRS = ("legitimate", "harmful", "both right", "both wrong")
+OTHER_JUDGES, OTHER_ANSWERS, SAME_QUESTIONS, BOTH = BASELINES = (
+    "other judges",
+    "other answers",
+    "same questions",
+    "both",
+)
+LEGITIMATE, HARMFUL, BOTH_RIGHT, BOTH_WRONG = CASES_OF_PAIRS = (
+    "legitimate",
+    "harmful",
+    "both right",
+    "both wrong",
+)
 LEGITIMATE_SHARE = "legitimate share"
 OVER_MARKING, UNDER_MARKING = CASES_OF_RATINGS = ("over-marking", "under-marking")
 DIFFERENCE, LOG_RATIO = "difference", "log ratio"
 FEW = 10  # questions
-GRID = 2**40  # marks and their means are multiples of 1 / GRID, so that sums are exact, whatever the order of the rows
+# Marks and their means are multiples of 1 / GRID, so that sums are exact, whatever the order of the
+# rows
+GRID = 2**40
 ROUNDING = 1e-12  # of a variance
 KIND = KINDS["gold"]
 DECIDED = ("verdict", "favours", "detectable", "reason")  # columns by the engine
 
 
 class Part(NamedTuple):
-    """One share: its sums by question, (questions,) each, and the sign with which its value counts."""
+    """One share: its sums by question, (questions,) each, and the sign with which its value
+    counts.
+    """
 
     numerator: np.ndarray
     denominator: np.ndarray
@@ -76,21 +93,27 @@ LOG_ODDS = "log odds"
 SCALES: dict[str, tuple[Callable, Callable]] = {
     DIFFERENCE: (lambda share: share, lambda share: 1.0),
     LOG_RATIO: (math.log, lambda share: 1 / share),
-    LOG_ODDS: (lambda share: math.log(share / (1 - share)), lambda share: 1 / (share * (1 - share))),
+    LOG_ODDS: (
+        lambda share: math.log(share / (1 - share)),
+        lambda share: 1 / (share * (1 - share)),
+    ),
 }
 
 
 def contrast(parts: Sequence[Part], measure: str, *, confidence: float) -> dict[str, float]:
-    """Return the contrast of shares on a scale, with its interval and p-value, clustered by question.
+    """Return the contrast of shares on a scale, with its interval and p-value, clustered by
+    question.
 
-    estimate = sum_c sign_c g(A_c / N_c), with sums A_c and N_c over questions q and g the identity, log or log odds. Its
-    standard error is that of the sum of influences over the G questions with own answers, CR1:
+    estimate = sum_c sign_c g(A_c / N_c), with sums A_c and N_c over questions q and g the identity,
+    log or log odds. Its standard error is that of the sum of influences over the G questions with
+    own answers, CR1:
 
         sqrt(G / (G - 1) sum_q (sum_c sign_c g'(A_c / N_c) (A_cq - N_cq A_c / N_c) / N_c)^2)
 
-    The interval is that of a t distribution with G - 1 degrees of freedom; with no variation between questions that of 0 of G
-    questions (`1 - ((1 - confidence) / 2)^(1 / G)` each way, Clopper and Pearson 1934), without p-value. NaN for all where g is
-    not finite, and for errors with one question.
+    The interval is that of a t distribution with G - 1 degrees of freedom; with no variation
+    between questions that of 0 of G questions (`1 - ((1 - confidence) / 2)^(1 / G)` each way,
+    Clopper and Pearson 1934), without p-value. NaN for all where g is not finite, and for errors
+    with one question.
     """
     value_of, slope_of = SCALES[measure]
     row = dict.fromkeys(("estimate", "std_error", "df", "ci_low", "ci_high", "p_value"), math.nan)
@@ -103,12 +126,17 @@ def contrast(parts: Sequence[Part], measure: str, *, confidence: float) -> dict[
         return row
     row["df"] = questions - 1
     influences = sum(
-        part.sign * slope_of(part.share) * (part.numerator - part.share * part.denominator) / part.denominator.sum()
+        part.sign
+        * slope_of(part.share)
+        * (part.numerator - part.share * part.denominator)
+        / part.denominator.sum()
         for part in parts
     )
     variance = questions / (questions - 1) * float(np.square(influences).sum())
     if variance >= ROUNDING:
-        return row | wald_columns(estimate, math.sqrt(variance), df=questions - 1, confidence=confidence)
+        return row | wald_columns(
+            estimate, math.sqrt(variance), df=questions - 1, confidence=confidence
+        )
     if measure != DIFFERENCE:
         return row
     differ = 1 - ((1 - confidence) / 2) ** (1 / questions)
@@ -119,11 +147,13 @@ def contrast(parts: Sequence[Part], measure: str, *, confidence: float) -> dict[
 def create_marks_of_ratings(
     connection: Connection, ratings: Sequence[str], *, pass_mark: float
 ) -> tuple[list[str], dict[str, str]]:
-    """Create the table `marks` of ratings with gold labels; return the judges, sorted, and the family of each model.
+    """Create the table `marks` of ratings with gold labels; return the judges, sorted, and the
+    family of each model.
 
-    An answer is right if its gold label is the highest of its scale, and passes if its rating, on the unit scale, is
-    `pass_mark` or more. y: of a wrong answer whether it passes (over-marking), of a right one whether it fails (under-marking).
-    Pombal et al., arXiv 2604.06996, compare own wrong answers with others'. ratings: the canonical ratings, parquet files.
+    An answer is right if its gold label is the highest of its scale, and passes if its rating, on
+    the unit scale, is `pass_mark` or more. y: of a wrong answer whether it passes (over-marking),
+    of a right one whether it fails (under-marking). Pombal et al., arXiv 2604.06996, compare own
+    wrong answers with others'. ratings: the canonical ratings, parquet files.
     """
     connection.execute(f"""
         create temp table marks as
@@ -132,7 +162,10 @@ def create_marks_of_ratings(
                judge, model, null::varchar as other,
                ((rating_unit >= {pass_mark}) = (gt_unit < 1))::double as y, judge_family, model_family
         from {files(ratings)} where rating_unit is not null and gt_unit is not null""")
-    names = "select judge as name, judge_family as family from marks union select model, model_family from marks order by 1"
+    names = (
+        "select judge as name, judge_family as family from marks union select model, model_family"
+        " from marks order by 1"
+    )
     judges = connection.execute("select distinct judge from marks order by 1").fetchall()
     return [judge for (judge,) in judges], dict(connection.execute(names).fetchall())
 
@@ -140,12 +173,15 @@ def create_marks_of_ratings(
 def create_sides(connection: Connection, families: Mapping[str, str]) -> None:
     """Create the tables `own`, `third` and `matched` from the table `marks`.
 
-    marks: one row for each judge and answer: case, question, block (of marks that are compared with one another: of a question,
-    and of a dimension or condition), unit (which answer of a block, beside which), judge, model that wrote the answer, `other`,
-    the model of the answer beside it or NULL, and y, from 0 to 1. families: family of each model; others are their own.
+    marks: one row for each judge and answer: case, question, block (of marks that are compared with
+    one another: of a question, and of a dimension or condition), unit (which answer of a block,
+    beside which), judge, model that wrote the answer, `other`, the model of the answer beside it or
+    NULL, and y, from 0 to 1. families: family of each model; others are their own.
     """
     connection.execute(f"create temp macro on_grid(value) as round(value * {GRID}) / {GRID}")
-    create_table(connection, "families_of_marks", "name varchar, family varchar", list(families.items()))
+    create_table(
+        connection, "families_of_marks", "name varchar, family varchar", list(families.items())
+    )
     connection.execute("""
         create temp table sides as
         with names as (select distinct judge as name from marks union select distinct model from marks
@@ -173,7 +209,8 @@ def create_sides(connection: Connection, families: Mapping[str, str]) -> None:
     )
     connection.execute("""
         create temp table asked as select distinct "case", block, judge from own""")
-    # Of answers to one question that are neither's: the mean marks of a judge and of another, on those that both judged.
+    # Of answers to one question that are neither's: the mean marks of a judge and of another, on
+    # those that both judged.
     connection.execute("""
         create temp table matched as
         select mine."case", mine.block, mine.judge, theirs.judge as other_judge,
@@ -190,11 +227,14 @@ OWN = """
         from own join third using ("case", block, unit) where own.family <> third.family)"""
 TERMS = 'quantity, term, "case"'
 SUMS = {
-    OTHER_JUDGES: f"""{OWN}, each as (
+    OTHER_JUDGES: (
+        f"""{OWN}, each as (
             select {TERMS}, question, block, unit, judge, any_value(y) as y, on_grid(avg(other_y)) as other_y
             from paired group by all)
-        select {TERMS}, question, sum(y) as own_sum, count(*) as n, sum(other_y) as judges from each group by all""",
-    OTHER_ANSWERS: f"""
+        select {TERMS}, question, sum(y) as own_sum, count(*) as n, sum(other_y) as judges from each group by all"""
+    ),
+    OTHER_ANSWERS: (
+        f"""
         with answers as (select "case", question, judge, sum(y) as y, count(*) as n from third group by all),
              of_terms as (select distinct {TERMS}, judge from own),
              others as (select {TERMS}, question, sum(y) as answers, sum(n) as n_answers
@@ -202,35 +242,49 @@ SUMS = {
              mine as (select {TERMS}, question, sum(y) as own_sum, count(*) as n from own group by all)
         select {TERMS}, question, coalesce(own_sum, 0) as own_sum, coalesce(n, 0) as n, coalesce(answers, 0) as answers,
                coalesce(n_answers, 0) as n_answers
-        from mine full join others using ({TERMS}, question)""",
-    SAME_QUESTIONS: f"""
+        from mine full join others using ({TERMS}, question)"""
+    ),
+    SAME_QUESTIONS: (
+        f"""
         with answers as (select "case", block, judge, on_grid(avg(y)) as y from third group by all)
         select {TERMS}, question, sum(own.y) as own_sum, count(*) as n, sum(answers.y) as answers
-        from own join answers using ("case", block, judge) group by all""",
-    BOTH: f"""{OWN}, each as (
+        from own join answers using ("case", block, judge) group by all"""
+    ),
+    BOTH: (
+        f"""{OWN}, each as (
             select {TERMS}, question, block, unit, judge, any_value(paired.y) as y, on_grid(avg(paired.other_y)) as other_y,
                    on_grid(avg(matched.y)) as answer_y, on_grid(avg(matched.other_y)) as other_answer_y
             from paired join matched using ("case", block, judge, other_judge) group by all)
         select {TERMS}, question, sum(y) as own_sum, count(*) as n, sum(other_y) as judges, sum(answer_y) as answers,
                sum(other_answer_y) as judges_answers
-        from each group by all""",
+        from each group by all"""
+    ),
 }
 
 
 def contrasts(connection: Connection) -> Iterator[Contrast]:
     """Yield the contrasts of every term, case and baseline that there is; see `create_sides`.
 
-    For `both`, each own mark i of judge j is matched with the judges k that marked the same answer and, as j did, other answers
-    t to its question. A question's sums are over its i of the means over these k, and of the means over the t of j and k:
+    For `both`, each own mark i of judge j is matched with the judges k that marked the same answer
+    and, as j did, other answers t to its question. A question's sums are over its i of the means
+    over these k, and of the means over the t of j and k:
 
         y_ij, mean_k y_ik, mean_k mean_t y_tj, mean_k mean_t y_tk, with the signs + - - +
     """
     for baseline, query in SUMS.items():
-        table = connection.execute(f"select * from ({query}) order by {TERMS}, question").fetchnumpy()
-        keys = list(zip(*(table[name].tolist() for name in ("quantity", "term", "case")), strict=True))
+        table = connection.execute(
+            f"select * from ({query}) order by {TERMS}, question"
+        ).fetchnumpy()
+        keys = list(
+            zip(*(table[name].tolist() for name in ("quantity", "term", "case")), strict=True)
+        )
         starts = [row for row, key in enumerate(keys) if row == 0 or key != keys[row - 1]]
         for start, end in pairwise([*starts, len(keys)]):
-            sums = {name: np.asarray(values[start:end], float) for name, values in table.items() if name not in NAMES}
+            sums = {
+                name: np.asarray(values[start:end], float)
+                for name, values in table.items()
+                if name not in NAMES
+            }
             n, others = sums["n"], sums.get("n_answers", sums["n"])
             if not n.sum() or not others.sum():
                 continue
@@ -239,14 +293,17 @@ def contrasts(connection: Connection) -> Iterator[Contrast]:
                 if name in sums:
                     parts.append(Part(sums[name], others, sign))
             names = dict(zip(("quantity", "term", "case"), keys[start], strict=True))
-            yield Contrast(names | {"baseline": baseline}, table["question"][start:end], parts, int(n.sum()))
+            yield Contrast(
+                names | {"baseline": baseline}, table["question"][start:end], parts, int(n.sum())
+            )
 
 
 def legitimate_share(right: Contrast, wrong: Contrast) -> Contrast:
-    """The share of right ones among own answers that win where one answer is right, less that of the other judges.
+    """The share of right ones among own answers that win where one answer is right, less that of
+    the other judges.
 
-    right, wrong: `legitimate` and `harmful` contrasts with the other judges. Both shares are the sum of wins of right
-    answers over that of all.
+    right, wrong: `legitimate` and `harmful` contrasts with the other judges. Both shares are the
+    sum of wins of right answers over that of all.
     """
     questions = np.union1d(right.questions, wrong.questions)
     parts = []
@@ -269,15 +326,16 @@ def gold(
 ) -> Iterator[dict]:
     """Yield the rows of the table of gold references, from the table `marks` (see `create_sides`).
 
-    judges: in the order of the rows. cases: of pairs or of ratings. estimate: the contrast in differences of shares for pairs,
-    as the log of a ratio for ratings. share: of own answers; baseline_share: what the baseline expects of it. The row of a term
-    and case for `both` has the verdict by `recuse.inference.verdict`, for the larger of the p-values in shares (or ratios) and
-    log odds; it is inconclusive if the intervals of these disagree, or with fewer than FEW questions. If there is no such row,
-    one without baseline says why.
+    judges: in the order of the rows. cases: of pairs or of ratings. estimate: the contrast in
+    differences of shares for pairs, as the log of a ratio for ratings. share: of own answers;
+    baseline_share: what the baseline expects of it. The row of a term and case for `both` has the
+    verdict by `recuse.inference.verdict`, for the larger of the p-values in shares (or ratios) and
+    log odds; it is inconclusive if the intervals of these disagree, or with fewer than FEW
+    questions. If there is no such row, one without baseline says why.
 
-    detectable: the smallest contrast that is found with probability `power`, (t_((1 + confidence) / 2) + t_power) std_error.
-    favours: yes if wrong, or right, own answers fare better than expected; no if worse. Pairs also have the `legitimate share`,
-    see `legitimate_share`, without verdict.
+    detectable: the smallest contrast that is found with probability `power`, (t_((1 + confidence) /
+    2) + t_power) std_error. favours: yes if wrong, or right, own answers fare better than expected;
+    no if worse. Pairs also have the `legitimate share`, see `legitimate_share`, without verdict.
     """
     create_sides(connection, families)
     measure = DIFFERENCE if cases == CASES_OF_PAIRS else LOG_RATIO
@@ -285,7 +343,9 @@ def gold(
     for key in [key for key in measured if key[2:] == (LEGITIMATE, OTHER_JUDGES)]:
         wrong = measured.get((*key[:2], HARMFUL, OTHER_JUDGES))
         if wrong and all(part.numerator.any() for part in (*wrong.parts, *measured[key].parts)):
-            measured[*key[:2], LEGITIMATE_SHARE, OTHER_JUDGES] = legitimate_share(measured[key], wrong)
+            measured[*key[:2], LEGITIMATE_SHARE, OTHER_JUDGES] = legitimate_share(
+                measured[key], wrong
+            )
     by_key = {}
     for key, each in measured.items():
         odds = contrast(each.parts, LOG_ODDS, confidence=confidence)
@@ -301,25 +361,42 @@ def gold(
             "questions": int((each.parts[0].denominator > 0).sum()),
         }
     order = [*dict.fromkeys(families.values()), *judges]
-    of_families = sorted({term for quantity, term, *_ in by_key if quantity == FAMILY}, key=order.index)
+    of_families = sorted(
+        {term for quantity, term, *_ in by_key if quantity == FAMILY}, key=order.index
+    )
     for quantity, names in ((SELF, judges), (FAMILY, of_families)):
         for case in cases:
-            rows = {name: [by_key.get((quantity, name, case, baseline)) for baseline in BASELINES] for name in names}
-            replies = {name: {KIND.decisive: _reply(each, confidence, power)} for name, each in rows.items()}
+            rows = {
+                name: [by_key.get((quantity, name, case, baseline)) for baseline in BASELINES]
+                for name in names
+            }
+            replies = {
+                name: {KIND.decisive: _reply(each, confidence, power)}
+                for name, each in rows.items()
+            }
             for verdict in verdict_rows(KIND, quantity, replies, confidence=confidence):
                 *simple, both = rows[verdict["term"]]
                 yield from filter(None, simple)
                 decided = {name: verdict[name] for name in DECIDED if name in verdict}
-                yield (both or {}) | {"quantity": quantity, "term": verdict["term"], "case": case} | decided
+                yield (
+                    (both or {})
+                    | {"quantity": quantity, "term": verdict["term"], "case": case}
+                    | decided
+                )
         shares = (by_key.get((quantity, name, LEGITIMATE_SHARE, OTHER_JUDGES)) for name in names)
-        yield from filter(None, shares)  # without verdict: they depend on how often a judge is right
+        # Without verdict: they depend on how often a judge is right
+        yield from filter(None, shares)
 
 
 def _expected(others: Sequence[Part], measure: str) -> float:
     """The share of own answers that the baseline expects: where the contrast would be 0."""
     if measure == DIFFERENCE:
         return -sum(part.sign * part.share for part in others)
-    return math.prod(part.share**-part.sign for part in others) if all(part.share for part in others) else math.nan
+    return (
+        math.prod(part.share**-part.sign for part in others)
+        if all(part.share for part in others)
+        else math.nan
+    )
 
 
 def _reply(present: Sequence[Mapping | None], confidence: float, power: float) -> Reply:
@@ -330,14 +407,18 @@ def _reply(present: Sequence[Mapping | None], confidence: float, power: float) -
     if judges is None:
         return Reply(reason=because(Reason.NO_OTHER_JUDGE))
     if both is None:
-        return Reply(reason=because(Reason.NO_COMMON_JUDGE if questions else Reason.NO_OTHER_ANSWERS))
+        return Reply(
+            reason=because(Reason.NO_COMMON_JUDGE if questions else Reason.NO_OTHER_ANSWERS)
+        )
     if both["questions"] < FEW:
         return Reply(reason=because(Reason.FEW_QUESTIONS, questions=both["questions"], least=FEW))
     if math.isnan(both["estimate"]):
         return Reply(reason=because(Reason.ALL_ALIKE))
-    sign = -1 if both["case"] == UNDER_MARKING else 1  # to fail own answers less often is to favour them
+    # To fail own answers less often is to favour them
+    sign = -1 if both["case"] == UNDER_MARKING else 1
     low, high = sorted((sign * both["ci_low"], sign * both["ci_high"]))
-    p_value = float(np.maximum(both["p_value"], both["log_odds_p_value"]))  # NaN without log odds: nothing is established
+    # NaN without log odds: nothing is established
+    p_value = float(np.maximum(both["p_value"], both["log_odds_p_value"]))
     least = detectable(both["std_error"], both["df"], confidence=confidence, power=power)
     reply = Reply(sign * both["estimate"], low, high, p_value, least)
     by_odds = Reply(both["log_odds"], both["log_odds_ci_low"], both["log_odds_ci_high"])

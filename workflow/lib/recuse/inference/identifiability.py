@@ -19,7 +19,8 @@ from recuse.model.spec import BIASES, Spec, estimand_of
 
 IDENTIFIABILITY = column_names(
     "study spec slice estimand quantity term reason words n n_term cells carried_by against",
-    "n_against share_carried share_same_judge share_same_model share_others rank_deficiency tied_to",
+    "n_against share_carried share_same_judge share_same_model share_others rank_deficiency",
+    "tied_to",
 )
 
 FEW = 2  # judges and models up to this number are named
@@ -42,28 +43,46 @@ class CellWords:
     def _of_judges(self) -> dict[str, slice]:
         """The cells of each judge, which follow one another."""
         names, first = np.unique(self.judge, return_index=True)
-        return dict(zip(names.tolist(), map(slice, first, [*first[1:], len(self.judge)]), strict=True))
+        return dict(
+            zip(names.tolist(), map(slice, first, [*first[1:], len(self.judge)]), strict=True)
+        )
 
     def listed(self, chosen: np.ndarray, *, named: bool) -> str:
-        """The cells `chosen`, (cells,) of bool, as in `A: all 9 models but B; the other 8 judges: all 9 models`.
+        """The cells `chosen`, (cells,) of bool, as in `A: all 9 models but B; the other 8 judges:
+        all 9 models`.
 
-        All models are those that the judge rates. If not `named`, judges and models are counted: `8 judges: 3 of 9 models`.
+        All models are those that the judge rates. If not `named`, judges and models are counted: `8
+        judges: 3 of 9 models`.
         """
         of_judges = self._of_judges.items()
-        phrases = {judge: self._models(inside, chosen, named) for judge, inside in of_judges if chosen[inside].any()}
+        phrases = {
+            judge: self._models(inside, chosen, named)
+            for judge, inside in of_judges
+            if chosen[inside].any()
+        }
         sizes = Counter(phrases.values())
         # The largest group comes last, as `the other judges`.
-        order = sorted(sizes, key=lambda phrase: named and sizes[phrase] > FEW and sizes[phrase] == max(sizes.values()))
+        order = sorted(
+            sizes,
+            key=lambda phrase: (
+                named and sizes[phrase] > FEW and sizes[phrase] == max(sizes.values())
+            ),
+        )
         parts = []
         for phrase in order:
             judges = [judge for judge, words in phrases.items() if words == phrase]
-            rest = len(judges) > FEW and len(phrases) == len(of_judges)  # all of them, or all others
+            # All of them, or all others
+            rest = len(judges) > FEW and len(phrases) == len(of_judges)
             if rest and len(order) == 1:
                 who = f"all {len(judges)} judges"
             elif not named:
                 who = counted(len(judges), "judge")
             else:
-                who = f"the other {len(judges)} judges" if rest and phrase == order[-1] else ", ".join(judges)
+                who = (
+                    f"the other {len(judges)} judges"
+                    if rest and phrase == order[-1]
+                    else ", ".join(judges)
+                )
             parts.append(f"{who}: {phrase}")
         return "; ".join(parts)
 
@@ -85,13 +104,16 @@ NEGLIGIBLE = 1e-6  # share of a coefficient's squared weights: below it, a cell 
 
 
 def identifiability(spec: Spec, study: Study) -> Iterator[dict]:
-    """Yield the rows of the identifiability table of a least-squares spec: of each coefficient of each slice.
+    """Yield the rows of the identifiability table of a least-squares spec: of each coefficient of
+    each slice.
 
-    A coefficient is a weighted sum of the ratings, with the weights l = x A e_k of the rows, A = (X'X)^-1. The cells that carry
-    it hold the rows of the term; those that identify it `against` are the others with a weight. The sum of l^2 is divided
-    between the cells that carry it, others of their judges (same judge), others of their models (same model), and all others.
-    rank_deficiency: directions of the slice's design without information; tied_to: terms that share one with a coefficient.
-    Cells are named for self- and family-biases, and counted for other coefficients: see CellWords.
+    A coefficient is a weighted sum of the ratings, with the weights l = x A e_k of the rows, A =
+    (X'X)^-1. The cells that carry it hold the rows of the term; those that identify it `against`
+    are the others with a weight. The sum of l^2 is divided between the cells that carry it, others
+    of their judges (same judge), others of their models (same model), and all others.
+    rank_deficiency: directions of the slice's design without information; tied_to: terms that share
+    one with a coefficient. Cells are named for self- and family-biases, and counted for other
+    coefficients: see CellWords.
     """
     for label, moments in slices_of(spec, study):
         where = {"spec": spec.name, "slice": label, "estimand": estimand_of(spec)}
@@ -113,14 +135,19 @@ def _of_design(spec: Spec, moments: Moments, terms: list[Term]) -> Iterator[dict
     pairs = np.stack([factors["judge"], factors["model"]], axis=1)
     names, first, cell = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
     cells = CellWords(*names.T, kin=(factors["judge_family"] == factors["model_family"])[first])
-    weights, others = layout @ solution.inverse, others_than_rating(moments)  # (groups, v - 1, terms)
+    # (groups, v - 1, terms)
+    weights, others = layout @ solution.inverse, others_than_rating(moments)
     squares = np.zeros((len(names), len(terms)))  # sums over the rows of each cell
     gram = moments.tensor[:, 0, 0][:, others][:, :, others]
     np.add.at(squares, cell, np.einsum("gwt,gwt->gt", weights, gram @ weights))
     rows = np.bincount(cell, moments.n)
     for place, term in enumerate(terms):
         carried = np.bincount(cell, term.carried) > 0
-        row = {"quantity": term.quantity, "term": term.term, "n_term": round(moments.n[term.carried].sum())}
+        row = {
+            "quantity": term.quantity,
+            "term": term.term,
+            "n_term": round(moments.n[term.carried].sum()),
+        }
         row |= {"n": solution.n, "rank_deficiency": solution.null.shape[1]}
         named = term.quantity in BIASES
         if solution.identified[place]:
@@ -133,32 +160,57 @@ def _of_design(spec: Spec, moments: Moments, terms: list[Term]) -> Iterator[dict
 def _tied(terms: list[Term], solution: Solution, place: int) -> dict:
     """The reason of a term in directions without information, and the other terms in them.
 
-    Its fact `to`: quantity -> the terms that are tied, none where all of the quantity are. tied_to: the same in words.
+    Its fact `to`: quantity -> the terms that are tied, none where all of the quantity are. tied_to:
+    the same in words.
     """
     shared = np.abs(solution.null @ solution.null[place]) > IDENTIFIED
     shared[place] = False
     to, names = {}, []
     for quantity in dict.fromkeys(term.quantity for term in terms):
-        others = [number for number, term in enumerate(terms) if term.quantity == quantity and number != place]
+        others = [
+            number
+            for number, term in enumerate(terms)
+            if term.quantity == quantity and number != place
+        ]
         tied = [terms[number].term for number in others if shared[number]]
         if not tied:
             continue
         every = len(tied) == len(others) > FEW
         to[quantity] = [] if every else tied
         other = "other " if terms[place].quantity == quantity else ""
-        names += [f"every {other}{quantity}"] if every else [f"{quantity} of {name}" for name in tied]
+        names += (
+            [f"every {other}{quantity}"] if every else [f"{quantity} of {name}" for name in tied]
+        )
     return {"tied_to": "; ".join(names), "reason": because(Reason.TIED, to=to)}
 
 
-def _described(cells: CellWords, carried: np.ndarray, squares: np.ndarray, rows: np.ndarray, *, named: bool) -> dict:
-    """Columns of a coefficient that some cells carry; squares: of the weights, rows: of ratings, (cells,) each."""
+def _described(
+    cells: CellWords, carried: np.ndarray, squares: np.ndarray, rows: np.ndarray, *, named: bool
+) -> dict:
+    """Columns of a coefficient that some cells carry; squares: of the weights, rows: of ratings,
+    (cells,) each.
+    """
     against = ~carried & (squares > NEGLIGIBLE * squares.sum())
     of_judges, of_models = (np.isin(codes, codes[carried]) for codes in cells.codes)
     same_judge, same_model = against & of_judges, against & ~of_judges & of_models
-    kinds = {"same judge": same_judge, "same model": same_model, "others": against & ~same_judge & ~same_model}
-    shares = {name: float(squares[kind].sum() / squares.sum()) for name, kind in {"carried": carried, **kinds}.items()}
-    counts = ", ".join(f"{kind.sum()} {'' if name == 'others' else 'of the '}{name}" for name, kind in kinds.items())
+    kinds = {
+        "same judge": same_judge,
+        "same model": same_model,
+        "others": against & ~same_judge & ~same_model,
+    }
+    shares = {
+        name: float(squares[kind].sum() / squares.sum())
+        for name, kind in {"carried": carried, **kinds}.items()
+    }
+    counts = ", ".join(
+        f"{kind.sum()} {'' if name == 'others' else 'of the '}{name}"
+        for name, kind in kinds.items()
+    )
     words = f"{counted(carried.sum(), 'cell')} {f'against {counts}' if against.any() else 'alone'}"
     row = {"cells": int(carried.sum()), "carried_by": cells.listed(carried, named=named)}
-    row |= {"against": cells.listed(against, named=named), "n_against": round(rows[against].sum()), "words": words}
+    row |= {
+        "against": cells.listed(against, named=named),
+        "n_against": round(rows[against].sum()),
+        "words": words,
+    }
     return row | {f"share_{name.replace(' ', '_')}": share for name, share in shares.items()}

@@ -1,9 +1,10 @@
 """Estimand C: self- and family-bias beyond the ordinary preferences of judges for models.
 
-A bias is the mean of some cells of the judge x model table (a judge's own one, or those of the other models of its family) less
-what the mixed model (recuse.inference.mixed) predicts for them. It is estimated where additive effects of judge and model,
-fitted to the unrelated cells (neither self nor same family), predict these cells and leave enough degrees of freedom to show
-how much preferences vary.
+A bias is the mean of some cells of the judge x model table (a judge's own one, or those of the
+other models of its family) less what the mixed model (recuse.inference.mixed) predicts for them. It
+is estimated where additive effects of judge and model, fitted to the unrelated cells (neither self
+nor same family), predict these cells and leave enough degrees of freedom to show how much
+preferences vary.
 """
 
 import math
@@ -26,26 +27,33 @@ from recuse.model.spec import BIASES, C, Spec, biases_of
 
 IDIOSYNCRASY = column_names(
     "study spec slice estimand quantity term",
-    "estimate std_error df ci_low ci_high p_value shrunk shrunk_std_error probability_positive missing cells reason doubt",
+    "estimate std_error df ci_low ci_high p_value shrunk shrunk_std_error probability_positive",
+    "missing cells reason doubt",
 )
 POOLED = column_names(
     "study spec slice estimand quantity left_out weight biases",
     "estimate std_error df ci_low ci_high p_value missing tau favouring_at_least",
     "unweighted unweighted_ci_low unweighted_ci_high reason",
 )
-RESIDUALS = column_names("study spec slice estimand judge model relation residual std_error df band n reason")
+RESIDUALS = column_names(
+    "study spec slice estimand judge model relation residual std_error df band n reason",
+)
 
-# With fewer degrees of freedom of the additive fit, preferences often seem not to vary, and then any gap seems a bias: in 48 %
-# of simulated studies without a bias, 2 judges of 4 models, some judge was established.
+# With fewer degrees of freedom of the additive fit, preferences often seem not to vary, and then
+# any gap seems a bias: in 48 % of simulated studies without a bias, 2 judges of 4 models, some
+# judge was established.
 LEAST_DF = 4
 LEAST_PROMPTS, LEAST_MODELS = 10, 3  # of a judge's own cell, and of other families
-# If one family has more of the models and judges prefer whole families, too few cells show how much: tests at 10 % then
-# rejected in 15 to 25 % of simulated studies for the family's judges, and in 8 to 16 % for the others.
+# If one family has more of the models and judges prefer whole families, too few cells show how
+# much: tests at 10 % then rejected in 15 to 25 % of simulated studies for the family's judges, and
+# in 8 to 16 % for the others.
 LARGEST_SHARE = 0.5
-# Three families leave one degree of freedom between families. If judges prefer whole families, some unbiased judge then passes
-# the corrected test in 26 to 47 % of simulated studies; with four families, in 14 %.
+# Three families leave one degree of freedom between families. If judges prefer whole families, some
+# unbiased judge then passes the corrected test in 26 to 47 % of simulated studies; with four
+# families, in 14 %.
 LEAST_FAMILIES = 4
-MISSING_LEVEL = 0.05  # of the tests that ratings are missing more often from an own cell than elsewhere
+# Of the tests that ratings are missing more often from an own cell than elsewhere
+MISSING_LEVEL = 0.05
 NO_VARIATION = 1e-10  # A smaller residual of the additive fit is rounding.
 
 
@@ -62,8 +70,10 @@ class Bias:
     std_error: float = math.nan
     df: float = 0
     p_value: float = math.nan
-    missing: float = 0.0  # share of the ratings of these cells, own ones, that is missing; 0 if no larger than elsewhere
-    shifts: tuple[float, float] = (0.0, 0.0)  # of the estimate, if these were the lowest and the highest ratings
+    # Share of the ratings of these cells, own ones, that is missing; 0 if no larger than elsewhere
+    missing: float = 0.0
+    # Of the estimate, if these were the lowest and the highest ratings
+    shifts: tuple[float, float] = (0.0, 0.0)
 
     @property
     def cells(self) -> int:
@@ -72,50 +82,79 @@ class Bias:
 
     def with_numbers(self, estimate: float, std_error: float, df: float) -> "Bias":
         """The same with its numbers; the p-value is by t."""
-        return replace(self, estimate=estimate, std_error=std_error, df=df, p_value=wald_p_value(estimate, std_error, df))
+        return replace(
+            self,
+            estimate=estimate,
+            std_error=std_error,
+            df=df,
+            p_value=wald_p_value(estimate, std_error, df),
+        )
 
     def columns(self, confidence: float) -> dict:
-        """The columns of a test, with the adverse end of what missing ratings may hide; the p-value is of that end."""
-        columns, (lowest, highest) = wald_columns(self.estimate, self.std_error, df=self.df, confidence=confidence), self.shifts
+        """The columns of a test, with the adverse end of what missing ratings may hide; the p-value
+        is of that end.
+        """
+        columns, (lowest, highest) = (
+            wald_columns(self.estimate, self.std_error, df=self.df, confidence=confidence),
+            self.shifts,
+        )
         if not self.missing:
             return columns
         adverse = max(self.estimate + lowest, 0.0) + min(self.estimate + highest, 0.0)
-        columns |= {"ci_low": columns["ci_low"] + lowest, "ci_high": columns["ci_high"] + highest, "missing": self.missing}
+        columns |= {
+            "ci_low": columns["ci_low"] + lowest,
+            "ci_high": columns["ci_high"] + highest,
+            "missing": self.missing,
+        }
         return columns | {"p_value": wald_p_value(adverse, self.std_error, self.df)}
 
 
 def listed_biases(cells: CellMeans, quantities: Collection[str] = BIASES) -> list[Bias]:
-    """The biases of the judges, then of the families, with the reasons of those that the unrelated cells do not predict."""
+    """The biases of the judges, then of the families, with the reasons of those that the unrelated
+    cells do not predict.
+    """
     biases = []
     for judge in map(str, np.unique(cells.judge)):
         biases.append(Bias("self_bias", judge, cells.is_self & (cells.judge == judge)))
     for judge in cells.without_slope:
-        biases.append(Bias("self_bias", judge, np.zeros(len(cells.n), dtype=bool), because(Reason.NO_SLOPE)))
+        biases.append(
+            Bias("self_bias", judge, np.zeros(len(cells.n), dtype=bool), because(Reason.NO_SLOPE))
+        )
     for family in map(str, np.unique(cells.judge_family)):
         biases.append(Bias("family_bias", family, _cells_of_family(cells, family)))
     listed = []
     for bias in biases:
         if bias.quantity in quantities:
             none = "" if bias.among.any() else because(NO_ROWS[bias.quantity])
-            listed.append(replace(bias, reason=bias.reason or none or _unpredicted(cells, bias.among)))
+            listed.append(
+                replace(bias, reason=bias.reason or none or _unpredicted(cells, bias.among))
+            )
     return listed
 
 
 def _cells_of_family(cells: CellMeans, family: str) -> np.ndarray:
-    """The cells that carry a family-bias, (cells,) of bool: those that can be compared, or all if none can.
+    """The cells that carry a family-bias, (cells,) of bool: those that can be compared, or all if
+    none can.
 
-    Their judge and model have unrelated cells, and ratings are on LEAST_PROMPTS or more, where prompts are counted.
+    Their judge and model have unrelated cells, and ratings are on LEAST_PROMPTS or more, where
+    prompts are counted.
     """
     unrelated = cells.is_unrelated
     among = cells.is_family & (cells.judge_family == family)
-    comparable = among & np.isin(cells.judge, cells.judge[unrelated]) & np.isin(cells.model, cells.model[unrelated])
+    comparable = (
+        among
+        & np.isin(cells.judge, cells.judge[unrelated])
+        & np.isin(cells.model, cells.model[unrelated])
+    )
     if cells.prompts is not None:
         comparable &= cells.prompts >= LEAST_PROMPTS
     return comparable if comparable.any() else among
 
 
 def _unpredicted(cells: CellMeans, among: np.ndarray) -> str:
-    """Why the unrelated cells do not predict the mean of the cells `among`, (cells,) of bool; or ""."""
+    """Why the unrelated cells do not predict the mean of the cells `among`, (cells,) of bool; or
+    "".
+    """
     for names in (cells.judge, cells.model):
         lacking = sorted(set(names[among]) - set(names[cells.is_unrelated]))
         if lacking:
@@ -132,7 +171,9 @@ def refusal(cells: CellMeans, bias: Bias) -> str:
 
     The numbers of prompts count where `cells` has them.
     """
-    if cells.prompts is not None and (reason := few_prompts(cells.model[bias.among], cells.prompts[bias.among])):
+    if cells.prompts is not None and (
+        reason := few_prompts(cells.model[bias.among], cells.prompts[bias.among])
+    ):
         return reason
     judges = np.unique(cells.judge[bias.among])
     models = min(int((cells.is_unrelated & (cells.judge == judge)).sum()) for judge in judges)
@@ -143,7 +184,9 @@ def refusal(cells: CellMeans, bias: Bias) -> str:
 
 
 def dominant_family(cells: CellMeans) -> tuple[str, str]:
-    """The family with more than LARGEST_SHARE of the models, and the reason why nothing is concluded about it; or "", ""."""
+    """The family with more than LARGEST_SHARE of the models, and the reason why nothing is
+    concluded about it; or "", "".
+    """
     _, first = np.unique(cells.model, return_index=True)
     families, models = np.unique(cells.model_family[first], return_counts=True)
     family, share = str(families[models.argmax()]), float(models.max() / models.sum())
@@ -160,19 +203,25 @@ def doubt_about_all(cells: CellMeans) -> str:
 
 
 def few_prompts(models: np.ndarray, prompts: np.ndarray) -> str:
-    """The reason that some cells have ratings on fewer than LEAST_PROMPTS prompts, or ""; both are (cells,)."""
+    """The reason that some cells have ratings on fewer than LEAST_PROMPTS prompts, or ""; both are
+    (cells,).
+    """
     few = prompts < LEAST_PROMPTS
     if not few.any():
         return ""
     names = " and ".join(np.unique(models[few]).tolist())
-    return because(Reason.FEW_PROMPTS, names=names, prompts=int(prompts[few].min()), least=LEAST_PROMPTS)
+    return because(
+        Reason.FEW_PROMPTS, names=names, prompts=int(prompts[few].min()), least=LEAST_PROMPTS
+    )
 
 
 def missing_own(cells: CellMeans) -> np.ndarray:
-    """Share of a judge's ratings of its own answers that is missing, if significantly larger than elsewhere, else 0; (cells,).
+    """Share of a judge's ratings of its own answers that is missing, if significantly larger than
+    elsewhere, else 0; (cells,).
 
-    Ratings are missing from a cell if another judge has more of the model. Elsewhere: in the judge's other cells, and in other
-    judges' cells of the model; the share has to be larger than both, by a binomial test at MISSING_LEVEL over prompts.
+    Ratings are missing from a cell if another judge has more of the model. Elsewhere: in the
+    judge's other cells, and in other judges' cells of the model; the share has to be larger than
+    both, by a binomial test at MISSING_LEVEL over prompts.
     """
     from scipy.special import bdtrc
 
@@ -196,8 +245,12 @@ def missing_own(cells: CellMeans) -> np.ndarray:
 class Idiosyncrasy:
     """The mixed model on one slice, and what is concluded from it about each bias."""
 
-    def __init__(self, where: dict, cells: CellMeans | None, *, quantities: Collection[str] = BIASES) -> None:
-        """where: columns that name the slice; cells: with sampling variances, None without rows; quantities: to estimate."""
+    def __init__(
+        self, where: dict, cells: CellMeans | None, *, quantities: Collection[str] = BIASES
+    ) -> None:
+        """where: columns that name the slice; cells: with sampling variances, None without rows;
+        quantities: to estimate.
+        """
         self.where, self.cells, self.quantities, self.fit = where, cells, quantities, None
         self._biases = [] if cells is None else listed_biases(cells, quantities)
         self._reason = because(Reason.NO_ROWS) if cells is None else self._fitted()
@@ -218,7 +271,9 @@ class Idiosyncrasy:
         return ""
 
     def _contrast(self, among: np.ndarray) -> np.ndarray:
-        """Weights of the means in the mean of an own cell, or of cells of one family, less its prediction, (cells,)."""
+        """Weights of the means in the mean of an own cell, or of cells of one family, less its
+        prediction, (cells,).
+        """
         if self.cells.is_family[among].any():
             return self.fit.without_family(among)
         return self.fit.against_others(int(np.flatnonzero(among)[0]))
@@ -231,12 +286,16 @@ class Idiosyncrasy:
     @cached_property
     def _errors(self) -> Errors:
         """The errors of the contrasts."""
-        fixed = [bias.among / bias.cells * (bias.quantity == "family_bias") for bias in self._targets]
+        fixed = [
+            bias.among / bias.cells * (bias.quantity == "family_bias") for bias in self._targets
+        ]
         return self.fit.errors(self._contrasts, np.array(fixed))
 
     @cached_property
     def biases(self) -> list[Bias]:
-        """The biases with their numbers, and the reasons of those about which nothing is concluded."""
+        """The biases with their numbers, and the reasons of those about which nothing is
+        concluded.
+        """
         places = {(bias.quantity, bias.term): place for place, bias in enumerate(self._targets)}
         biases, doubt = [], "" if self.fit is None else doubt_about_all(self.cells)
         for bias in self._biases:
@@ -251,32 +310,52 @@ class Idiosyncrasy:
             missing = float(self._missing[bias.among].max())
             if missing:
                 rating = float(self.cells.rating[bias.among].mean())
-                numbers = replace(numbers, missing=missing, shifts=(-missing * rating, missing * (1 - rating)))
+                numbers = replace(
+                    numbers, missing=missing, shifts=(-missing * rating, missing * (1 - rating))
+                )
             biases.append(numbers)
         return biases
 
     @cached_property
     def _missing(self) -> np.ndarray:
-        """Share of the ratings of each cell, as by `missing_own`; none where the cells are not means of ratings."""
+        """Share of the ratings of each cell, as by `missing_own`; none where the cells are not
+        means of ratings.
+        """
         return np.zeros(len(self.cells.n)) if self.cells.rating is None else missing_own(self.cells)
 
     @cached_property
     def posteriors(self) -> dict[tuple[str, str], Posterior]:
-        """What the hierarchical model says about each bias, by quantity and term; empty without a fit."""
+        """What the hierarchical model says about each bias, by quantity and term; empty without a
+        fit.
+        """
         if self.fit is None:
             return {}
-        hidden = (self._missing / 2) ** 2  # of a cell mean, by missing ratings anywhere on the scale
-        numbers = {(bias.quantity, bias.term): (bias.estimate, bias.std_error) for bias in self.biases if bias.std_error > 0}
-        return posteriors(replace(self.cells, variance=self.cells.variance + hidden), self.fit, numbers)
+        # Of a cell mean, by missing ratings anywhere on the scale
+        hidden = (self._missing / 2) ** 2
+        numbers = {
+            (bias.quantity, bias.term): (bias.estimate, bias.std_error)
+            for bias in self.biases
+            if bias.std_error > 0
+        }
+        return posteriors(
+            replace(self.cells, variance=self.cells.variance + hidden), self.fit, numbers
+        )
 
     def tests(self) -> list[Bias]:
-        """The biases and, if any self-bias can be estimated, the pooled mean of those that are not refused."""
+        """The biases and, if any self-bias can be estimated, the pooled mean of those that are not
+        refused.
+        """
         if not any(bias.quantity == "self_bias" and not bias.reason for bias in self._biases):
             return self.biases
         kept = self.concluded("self_bias")
         if len(kept) < 2:
-            among = np.any([np.zeros(len(self.cells.n), dtype=bool), *(bias.among for bias in kept)], axis=0)
-            return [*self.biases, Bias("self_bias", ALL_JUDGES, among, self._reason or because(Reason.ONE_BIAS))]
+            among = np.any(
+                [np.zeros(len(self.cells.n), dtype=bool), *(bias.among for bias in kept)], axis=0
+            )
+            return [
+                *self.biases,
+                Bias("self_bias", ALL_JUDGES, among, self._reason or because(Reason.ONE_BIAS)),
+            ]
         return [*self.biases, mean_bias(kept, self.pooled(kept))]
 
     def concluded(self, quantity: str) -> list[Bias]:
@@ -290,20 +369,31 @@ class Idiosyncrasy:
     def _errors_of(self, biases: Sequence[Bias]) -> Errors:
         """The errors of some of the biases."""
         terms = [(bias.quantity, bias.term) for bias in self._targets]
-        return self._errors.among(np.array([terms.index((bias.quantity, bias.term)) for bias in biases]))
+        return self._errors.among(
+            np.array([terms.index((bias.quantity, bias.term)) for bias in biases])
+        )
 
     def least_favouring(self, biases: Sequence[Bias], confidence: float) -> int:
-        """How many of some biases of one quantity at least are above 0, whatever the values of missing own ratings."""
+        """How many of some biases of one quantity at least are above 0, whatever the values of
+        missing own ratings.
+        """
         from scipy.special import stdtr
 
-        p_values = [stdtr(bias.df, -(bias.estimate + bias.shifts[0]) / bias.std_error) for bias in biases]
+        p_values = [
+            stdtr(bias.df, -(bias.estimate + bias.shifts[0]) / bias.std_error) for bias in biases
+        ]
         covariance = self._errors_of(biases).covariance
         errors = np.sqrt(covariance.diagonal())
-        return least_favouring(np.array(p_values), covariance / np.outer(errors, errors), confidence)
+        return least_favouring(
+            np.array(p_values), covariance / np.outer(errors, errors), confidence
+        )
 
     def residual_contrasts(self, places: np.ndarray) -> np.ndarray:
         """Weights of the means in each cell at some places less its prediction, (places, cells)."""
-        contrasts, is_unrelated = np.empty((len(places), len(self.cells.n))), self.cells.is_unrelated[places]
+        contrasts, is_unrelated = (
+            np.empty((len(places), len(self.cells.n))),
+            self.cells.is_unrelated[places],
+        )
         contrasts[is_unrelated] = self.fit.left_out(places[is_unrelated])
         for number in np.flatnonzero(~is_unrelated):
             contrasts[number] = self._contrast(np.arange(len(self.cells.n)) == places[number])
@@ -318,25 +408,30 @@ class Idiosyncrasy:
         for place, is_unrelated in enumerate(cells.is_unrelated):
             reason = self._reason
             if is_unrelated and free[place] <= ALONE:
-                reason = because(Reason.NOT_LINKED, names=f"{cells.judge[place]} and {cells.model[place]}")
+                reason = because(
+                    Reason.NOT_LINKED, names=f"{cells.judge[place]} and {cells.model[place]}"
+                )
             reasons.append(reason or _unpredicted(cells, np.arange(len(cells.n)) == place))
         return reasons
 
 
 def least_favouring(p_values: np.ndarray, correlation: np.ndarray, confidence: float) -> int:
-    """Of biases with these one-sided p-values, (biases,), how many at least are above 0, with this confidence.
+    """Of biases with these one-sided p-values, (biases,), how many at least are above 0, with this
+    confidence.
 
-    By closed testing (Marcus, Peritz and Gabriel 1976): that no bias in a set is above 0 is tested by the sum of the normal
-    scores of its p-values (Stouffer). Of the sets of r biases the one with the r lowest scores is the hardest to reject; the
-    variance of its sum is at most the largest that any r of them have, without negative correlations, (biases, biases). The
-    largest set that is not rejected leaves the others, of whichever biases it consists.
+    By closed testing (Marcus, Peritz and Gabriel 1976): that no bias in a set is above 0 is tested
+    by the sum of the normal scores of its p-values (Stouffer). Of the sets of r biases the one with
+    the r lowest scores is the hardest to reject; the variance of its sum is at most the largest
+    that any r of them have, without negative correlations, (biases, biases). The largest set that
+    is not rejected leaves the others, of whichever biases it consists.
     """
     from scipy.special import ndtri
 
     count = len(p_values)
     sums = np.sort(-ndtri(p_values)).cumsum()
     positive = np.sort(np.maximum(correlation, 0.0) * (1 - np.eye(count)), axis=1)[:, ::-1]
-    with_others = 1 + np.insert(positive.cumsum(axis=1), 0, 0.0, axis=1)  # (biases, r - 1): a bias with the r - 1 most alike
+    # (biases, r - 1): a bias with the r - 1 most alike
+    with_others = 1 + np.insert(positive.cumsum(axis=1), 0, 0.0, axis=1)
     for size in range(count, 0, -1):
         variance = np.sort(with_others[:, size - 1])[-size:].sum()
         if sums[size - 1] <= ndtri(confidence) * math.sqrt(variance):
@@ -348,12 +443,18 @@ def mean_bias(biases: Sequence[Bias], whole: Pooled) -> Bias:
     """The pooled mean of some biases as a bias, which may hide what each of them may."""
     among = np.any([bias.among for bias in biases], axis=0)
     shifts = whole.weights @ np.array([bias.shifts for bias in biases])
-    mean = Bias(biases[0].quantity, ALL_JUDGES, among).with_numbers(whole.mean, whole.std_error, whole.df)
-    return replace(mean, missing=max(bias.missing for bias in biases), shifts=tuple(shifts.tolist()))
+    mean = Bias(biases[0].quantity, ALL_JUDGES, among).with_numbers(
+        whole.mean, whole.std_error, whole.df
+    )
+    return replace(
+        mean, missing=max(bias.missing for bias in biases), shifts=tuple(shifts.tolist())
+    )
 
 
 def idiosyncrasies(spec: Spec, study: Study) -> list[Idiosyncrasy]:
-    """Fit each slice of a least-squares spec's rows; of its terms, those of biases say which to estimate."""
+    """Fit each slice of a least-squares spec's rows; of its terms, those of biases say which to
+    estimate.
+    """
     fitted = []
     for label, cells in tables_of_slices(spec, study):
         where = {"spec": spec.name, "slice": label, "estimand": C}
@@ -362,18 +463,25 @@ def idiosyncrasies(spec: Spec, study: Study) -> list[Idiosyncrasy]:
 
 
 def idiosyncrasy_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Iterator[dict]:
-    """Yield the biases beyond ordinary preference of each slice; those that are refused have a reason and no numbers.
+    """Yield the biases beyond ordinary preference of each slice; those that are refused have a
+    reason and no numbers.
 
-    shrunk and shrunk_std_error: mean and standard deviation of a bias by the hierarchical model (recuse.inference.hierarchy);
-    probability_positive: that it is above 0. missing: share of own ratings, as by `missing_own`; the interval and the p-value
-    allow for any values of them.
+    shrunk and shrunk_std_error: mean and standard deviation of a bias by the hierarchical model
+    (recuse.inference.hierarchy); probability_positive: that it is above 0. missing: share of own
+    ratings, as by `missing_own`; the interval and the p-value allow for any values of them.
     """
     for each in slices:
         if each.cells is None:
             yield {**each.where, "reason": because(Reason.NO_ROWS)}
             continue
         for bias in each.tests():
-            row = {**each.where, "quantity": bias.quantity, "term": bias.term, "cells": bias.cells, "reason": bias.reason}
+            row = {
+                **each.where,
+                "quantity": bias.quantity,
+                "term": bias.term,
+                "cells": bias.cells,
+                "reason": bias.reason,
+            }
             if not bias.reason:
                 row |= {"doubt": bias.doubt} | bias.columns(confidence)
                 if posterior := each.posteriors.get((bias.quantity, bias.term)):
@@ -383,11 +491,13 @@ def idiosyncrasy_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> I
 
 
 def pooled_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Iterator[dict]:
-    """Yield the pooled mean self-bias and family-bias of each slice, with all and without each in turn.
+    """Yield the pooled mean self-bias and family-bias of each slice, with all and without each in
+    turn.
 
-    tau: standard deviation of the biases about their mean. weight: of the bias left out, in the mean of all. missing: the
-    largest share of own ratings that is missing, as by `missing_own`, whatever values of which the intervals allow for.
-    favouring_at_least: how many of all biases at least are above 0, with this confidence.
+    tau: standard deviation of the biases about their mean. weight: of the bias left out, in the
+    mean of all. missing: the largest share of own ratings that is missing, as by `missing_own`,
+    whatever values of which the intervals allow for. favouring_at_least: how many of all biases at
+    least are above 0, with this confidence.
     """
     for each in slices:
         if each.cells is None:
@@ -402,7 +512,9 @@ def pooled_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Iterato
             whole = each.pooled(biases)
             favouring = {"favouring_at_least": each.least_favouring(biases, confidence)}
             yield row | favouring | _pooled_columns(biases, whole, confidence)
-            for left_out, weight in zip(biases, whole.weights.tolist(), strict=True) if len(biases) > 2 else ():
+            for left_out, weight in (
+                zip(biases, whole.weights.tolist(), strict=True) if len(biases) > 2 else ()
+            ):
                 others = [bias for bias in biases if bias is not left_out]
                 row |= {"left_out": left_out.term, "biases": len(others), "weight": weight}
                 yield row | _pooled_columns(others, each.pooled(others), confidence)
@@ -420,9 +532,10 @@ def _pooled_columns(biases: Sequence[Bias], whole: Pooled, confidence: float) ->
 def residual_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Iterator[dict]:
     """Yield the judge-model residuals, one for each cell.
 
-    residual: the cell's mean less what the model predicts without it (for a cell of the judge's family, without the family's
-    bias), in points of the unit scale; std_error: of this difference. The residual of an unbiased cell is between -band and
-    band with probability `confidence`, by t with df, if the judge's preferences are normal.
+    residual: the cell's mean less what the model predicts without it (for a cell of the judge's
+    family, without the family's bias), in points of the unit scale; std_error: of this difference.
+    The residual of an unbiased cell is between -band and band with probability `confidence`, by t
+    with df, if the judge's preferences are normal.
     """
     for each in slices:
         if each.cells is None:
@@ -432,9 +545,19 @@ def residual_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Itera
         places, numbers = np.flatnonzero([not reason for reason in reasons]), iter(())
         if len(places):
             contrasts = each.residual_contrasts(places)
-            numbers = zip((contrasts @ cells.mean).tolist(), each.fit.single_errors(contrasts), strict=True)
-        for place, (judge, model, n) in enumerate(zip(cells.judge, cells.model, cells.n, strict=True)):
-            row = {**each.where, "judge": judge, "model": model, "relation": cells.relation[place], "n": round(n)}
+            numbers = zip(
+                (contrasts @ cells.mean).tolist(), each.fit.single_errors(contrasts), strict=True
+            )
+        for place, (judge, model, n) in enumerate(
+            zip(cells.judge, cells.model, cells.n, strict=True)
+        ):
+            row = {
+                **each.where,
+                "judge": judge,
+                "model": model,
+                "relation": cells.relation[place],
+                "n": round(n),
+            }
             if reasons[place]:
                 yield row | {"reason": reasons[place]}
                 continue

@@ -1,7 +1,9 @@
-"""The levels of judges: which judges shared answers link, and how much higher each rates the same answers.
+"""The levels of judges: which judges shared answers link, and how much higher each rates the same
+answers.
 
-All comes from sums over prompts, kept in FOLDS parts of the prompts: leaving a part out gives standard errors. Ratings are on
-the unit scale. An answer is a model's to a prompt, on one occasion, rated in one dimension.
+All comes from sums over prompts, kept in FOLDS parts of the prompts: leaving a part out gives
+standard errors. Ratings are on the unit scale. An answer is a model's to a prompt, on one occasion,
+rated in one dimension.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +26,9 @@ Arrays = tuple[np.ndarray, ...]
 
 @dataclass(frozen=True)
 class Crossing:
-    """Which judges rate which models in which dimensions; only judges whose levels can be compared."""
+    """Which judges rate which models in which dimensions; only judges whose levels can be
+    compared.
+    """
 
     dimensions: np.ndarray  # (D,) of str
     models: np.ndarray  # (M,) of str
@@ -37,19 +41,34 @@ class Crossing:
 
     @classmethod
     def of(
-        cls, factors: Mapping[str, np.ndarray], judges: Sequence[str], folds: int, *, kept: np.ndarray | bool = True
+        cls,
+        factors: Mapping[str, np.ndarray],
+        judges: Sequence[str],
+        folds: int,
+        *,
+        kept: np.ndarray | bool = True,
     ) -> "Crossing":
-        """The crossing of some judges in groups of rows with these factors; kept: which groups count."""
+        """The crossing of some judges in groups of rows with these factors; kept: which groups
+        count.
+        """
         groups = np.flatnonzero(np.isin(factors["judge"], judges) & kept)
         names = {name: np.asarray(values)[groups] for name, values in factors.items()}
-        levels = {name: np.unique(names[name], return_inverse=True) for name in ("dimension", "model", "judge")}
+        levels = {
+            name: np.unique(names[name], return_inverse=True)
+            for name in ("dimension", "model", "judge")
+        }
         (dimensions, dimension), (models, model), (judge_names, judge) = levels.values()
         shape = (len(dimensions), len(models), len(judge_names))
-        family, of_judge = np.empty(len(models), dtype=object), np.empty(len(judge_names), dtype=object)
+        family, of_judge = (
+            np.empty(len(models), dtype=object),
+            np.empty(len(judge_names), dtype=object),
+        )
         family[model], of_judge[judge] = names["model_family"], names["judge_family"]
         related = (family[:, None] == of_judge) | (models[:, None] == judge_names)
         cells = np.ravel_multi_index((dimension, model, judge), shape)
-        return cls(dimensions, models, judge_names, family.astype(str), related, groups, cells, folds)
+        return cls(
+            dimensions, models, judge_names, family.astype(str), related, groups, cells, folds
+        )
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -57,8 +76,11 @@ class Crossing:
         return len(self.dimensions), len(self.models), len(self.judges)
 
     def arrays(self, sums: np.ndarray) -> Arrays:
-        """Whether there is a rating, the rating and the human score, (prompts, D, M, J) each, of sums by `sum_by_prompt`."""
-        places = [products(2).index(product) for product in ((0, 0), (0, 2), (0, 1))]  # of rows, rating and human score
+        """Whether there is a rating, the rating and the human score, (prompts, D, M, J) each, of
+        sums by `sum_by_prompt`.
+        """
+        # Of rows, rating and human score
+        places = [products(2).index(product) for product in ((0, 0), (0, 2), (0, 1))]
         present, rating, human = (sums[:, place].reshape(-1, *self.shape) for place in places)
         return present > 0, rating, human
 
@@ -66,15 +88,23 @@ class Crossing:
         """Pass once over the rows of the study; each taker adds the sums of prompts."""
         factors = study.moments().factors
         design = SliceCells(self.groups, self.cells, int(np.prod(self.shape)))
-        add_prompts([(design, takers)], map(by_occasion, study.row_blocks(EVERY_ROW, factors)), len(factors["judge"]))
+        add_prompts(
+            [(design, takers)],
+            map(by_occasion, study.row_blocks(EVERY_ROW, factors)),
+            len(factors["judge"]),
+        )
 
     def fold_of(self, codes: np.ndarray) -> np.ndarray:
-        """The fold of each code of a prompt and occasion, as `add` of a taker is given: occasions of a prompt are in one."""
+        """The fold of each code of a prompt and occasion, as `add` of a taker is given: occasions
+        of a prompt are in one.
+        """
         return codes // OCCASIONS % self.folds
 
 
 def by_occasion(block: RowBlock) -> RowBlock:
-    """The rows of a block with OCCASIONS x prompt + occasion in place of the prompt, in its order: an answer has one code."""
+    """The rows of a block with OCCASIONS x prompt + occasion in place of the prompt, in its order:
+    an answer has one code.
+    """
     code = block.prompt.astype(np.int64) * OCCASIONS
     if block.occasion is None or not block.occasion.any():
         return replace(block, prompt=code)
@@ -85,7 +115,8 @@ def by_occasion(block: RowBlock) -> RowBlock:
 
 
 class LevelSums:
-    """What the levels of judges follow from, by fold: answers that two judges rated, and their deviations on these.
+    """What the levels of judges follow from, by fold: answers that two judges rated, and their
+    deviations on these.
 
     Only ratings of models that are not of the judge's family count.
     """
@@ -96,7 +127,8 @@ class LevelSums:
         self.crossing = crossing
         self.gram = np.zeros((crossing.folds, dimensions, judges, judges))
         self.right = np.zeros((crossing.folds, dimensions, judges))
-        self.number = np.zeros((crossing.folds, models, judges))  # ratings, those of the judge's own family among them
+        # Ratings, those of the judge's own family among them
+        self.number = np.zeros((crossing.folds, models, judges))
         # Rows, and sums of ratings y, human scores h, y h and h^2.
         self.line = np.zeros((5, dimensions, judges))
 
@@ -115,7 +147,9 @@ class LevelSums:
         self.line += np.stack([(counted * power).sum(axis=(0, 2)) for power in powers])
 
     def levels(self, folds: np.ndarray | None = None) -> np.ndarray:
-        """Levels a_jd, (D, J), of least squares of rating = answer + a_jd over these folds; their mean is 0 in a dimension."""
+        """Levels a_jd, (D, J), of least squares of rating = answer + a_jd over these folds; their
+        mean is 0 in a dimension.
+        """
         chosen = slice(None) if folds is None else folds
         gram, right = self.gram[chosen].sum(axis=0), self.right[chosen].sum(axis=0)
         return (np.linalg.pinv(gram, rcond=NOTHING, hermitian=True) @ right[..., None])[..., 0]
@@ -126,10 +160,11 @@ class LevelSums:
         return (total - rows * levels).sum(axis=1) / np.maximum(rows.sum(axis=1), 1)
 
     def linked(self) -> np.ndarray:
-        """Judges whose levels can be compared in every dimension, (J,) of bool: the most that shared answers link.
+        """Judges whose levels can be compared in every dimension, (J,) of bool: the most that
+        shared answers link.
 
-        `gram` is the Laplacian of who shares answers with whom, so that the projector on its null space is 1 / n between the n
-        judges of a linked set, and 0 between sets.
+        `gram` is the Laplacian of who shares answers with whom, so that the projector on its null
+        space is 1 / n between the n judges of a linked set, and 0 between sets.
         """
         judges = self.gram.shape[-1]
         kept = np.ones(judges, dtype=bool)
@@ -155,12 +190,19 @@ class LinkedJudges:
 
 
 def linked_judges(study: Study, *, dimensions: Sequence[str] = ()) -> LinkedJudges | None:
-    """The judges of a study that shared answers link, in a pass over its rows; None if fewer than two judges share answers.
+    """The judges of a study that shared answers link, in a pass over its rows; None if fewer than
+    two judges share answers.
 
-    dimensions: that count; none: all. Raises ConfigError about a dimension that the study does not have.
+    dimensions: that count; none: all. Raises ConfigError about a dimension that the study does not
+    have.
     """
     factors = study.moments().factors
-    check_known("inference: panel: dimensions", dimensions, np.unique(factors["dimension"]).tolist(), "dimensions")
+    check_known(
+        "inference: panel: dimensions",
+        dimensions,
+        np.unique(factors["dimension"]).tolist(),
+        "dimensions",
+    )
     kept = np.isin(factors["dimension"], dimensions or factors["dimension"])
     folds, judges = max(1, min(FOLDS, study.prompts)), np.unique(factors["judge"][kept])
     everyone = judges

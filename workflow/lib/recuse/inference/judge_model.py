@@ -1,4 +1,6 @@
-"""The judge x model table: the mean rating of each cell, its sampling variance, and additive effects of judge and model."""
+"""The judge x model table: the mean rating of each cell, its sampling variance, and additive
+effects of judge and model.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,8 +15,11 @@ from recuse.model.least_squares import determined, inverted
 from recuse.model.prompt_sums import SliceCells, add_prompts
 from recuse.model.spec import Spec
 
-SELF, FAMILY, UNRELATED = "self", "family", "unrelated"  # the relation of a cell's model to its judge
-BORROWED = 10  # prompts that the judge's other cells count for: a cell with few prompts says little about its variance
+# The relation of a cell's model to its judge
+SELF, FAMILY, UNRELATED = "self", "family", "unrelated"
+# Prompts that the judge's other cells count for: a cell with few prompts says little about its
+# variance
+BORROWED = 10
 
 
 @dataclass(frozen=True)
@@ -49,13 +54,16 @@ class Pairs:
 
 @dataclass(frozen=True)
 class CellMeans(Pairs):
-    """The judge x model cells of a slice, in the order of judge and model, without those of a judge without slope."""
+    """The judge x model cells of a slice, in the order of judge and model, without those of a judge
+    without slope.
+    """
 
     mean: np.ndarray  # (cells,) in points of the unit scale
     n: np.ndarray  # (cells,) rows
     without_slope: Sequence[str] = ()  # judges
     rating: np.ndarray | None = None  # (cells,) mean rating
-    # Of kinds of rows, judge x model x dimension, in the order of the cells: the fit behind the means.
+    # Of kinds of rows, judge x model x dimension, in the order of the cells: the fit behind the
+    # means.
     cell_of_kind: np.ndarray | None = None  # (kinds,)
     level: np.ndarray | None = None  # (kinds,) mean of rating - slope x covariates
     slopes: np.ndarray | None = None  # (kinds, covariates)
@@ -70,13 +78,16 @@ class CellMeans(Pairs):
 
 
 def cell_means(moments: Moments, *, reference: bool = True) -> CellMeans:
-    """Compute r_jm = mean over rows of rating - b_j covariates - effect of the dimension, of the rows behind `moments`.
+    """Compute r_jm = mean over rows of rating - b_j covariates - effect of the dimension, of the
+    rows behind `moments`.
 
-    The covariates are the human score, unless `reference` is False, and the length, if there is one. b_j is the least-squares
-    slope of judge j within its dimension x model cells, and so free of the judge's preferences. The effects of dimensions,
-    common to all judges, are least squares of the adjusted means of judge x model x dimension cells on judge x model and
-    dimension, weighted by rows; their mean over rows is 0. With groups split by the judges of a completion, r_jm is within
-    completions, as by `_levels_within_completions`, and without covariates, which the completions have in common.
+    The covariates are the human score, unless `reference` is False, and the length, if there is
+    one. b_j is the least-squares slope of judge j within its dimension x model cells, and so free
+    of the judge's preferences. The effects of dimensions, common to all judges, are least squares
+    of the adjusted means of judge x model x dimension cells on judge x model and dimension,
+    weighted by rows; their mean over rows is 0. With groups split by the judges of a completion,
+    r_jm is within completions, as by `_levels_within_completions`, and without covariates, which
+    the completions have in common.
     """
     factors = moments.factors
     within_completions = JUDGED_BY in factors
@@ -85,14 +96,22 @@ def cell_means(moments: Moments, *, reference: bool = True) -> CellMeans:
     sums = np.zeros((len(kinds), *moments.tensor.shape[3:]))  # (kinds, v, v): sums of u u'
     np.add.at(sums, place, moments.tensor[:, 0, 0])
     judges, judge = np.unique(kinds[:, 0], return_inverse=True)
-    used = np.arange(RATING + 1) if within_completions else np.delete(np.arange(sums.shape[1]), [] if reference else REFERENCE)
+    used = (
+        np.arange(RATING + 1)
+        if within_completions
+        else np.delete(np.arange(sums.shape[1]), [] if reference else REFERENCE)
+    )
     within, is_determined = _slopes_within(sums[:, used][:, :, used], judge, len(judges))
     slopes = np.zeros((len(kinds), sums.shape[1] - RATING - 1))
     slopes[:, used[RATING + 1 :] - RATING - 1] = within[judge]
     n, kept = sums[:, 0, 0], is_determined[judge]
-    adjusted = sums[:, 0, RATING] / n - np.einsum("kc,kc->k", sums[:, 0, RATING + 1 :] / n[:, None], slopes)
+    adjusted = sums[:, 0, RATING] / n - np.einsum(
+        "kc,kc->k", sums[:, 0, RATING + 1 :] / n[:, None], slopes
+    )
     if within_completions:
-        adjusted = _levels_within_completions(moments, place, judge, np.unique(kinds[:, 1:], axis=0, return_inverse=True)[1])
+        adjusted = _levels_within_completions(
+            moments, place, judge, np.unique(kinds[:, 1:], axis=0, return_inverse=True)[1]
+        )
         kept = kept & np.isfinite(adjusted)
     cells, cell = np.unique(kinds[kept, :2], axis=0, return_inverse=True)
     mean = _without_dimensions(adjusted[kept], n[kept], cell, kinds[kept, 2])
@@ -102,17 +121,28 @@ def cell_means(moments: Moments, *, reference: bool = True) -> CellMeans:
     kind = np.where(kept, np.cumsum(kept) - 1, -1)[place]
     rows = np.bincount(cell, n[kept])
     rating = np.bincount(cell, sums[kept, 0, RATING]) / rows
-    of_rows = {"rating": rating, "cell_of_kind": cell, "level": adjusted[kept], "slopes": slopes[kept], "kind_of_group": kind}
+    of_rows = {
+        "rating": rating,
+        "cell_of_kind": cell,
+        "level": adjusted[kept],
+        "slopes": slopes[kept],
+        "kind_of_group": kind,
+    }
     return CellMeans(cells[:, 0], cells[:, 1], *families, mean, rows, without_slope, **of_rows)
 
 
-def _levels_within_completions(moments: Moments, kind: np.ndarray, judge: np.ndarray, block: np.ndarray) -> np.ndarray:
-    """Levels of kinds of rows, judge x model x dimension, by least squares with an effect of each completion, (kinds,).
+def _levels_within_completions(
+    moments: Moments, kind: np.ndarray, judge: np.ndarray, block: np.ndarray
+) -> np.ndarray:
+    """Levels of kinds of rows, judge x model x dimension, by least squares with an effect of each
+    completion, (kinds,).
 
-    rating = level_jmd + effect of the completion: within the completions of a model, levels are determined up to a constant,
-    which makes the mean of the model's fitted ratings that of its ratings. If its judges fall into parts without a completion
-    in common, the levels of the part with most rows count, and the others are NaN, as are those of judges that rated no
-    completion that another judge rated. kind: (groups,) of the moments; judge, block (model and dimension): (kinds,).
+    rating = level_jmd + effect of the completion: within the completions of a model, levels are
+    determined up to a constant, which makes the mean of the model's fitted ratings that of its
+    ratings. If its judges fall into parts without a completion in common, the levels of the part
+    with most rows count, and the others are NaN, as are those of judges that rated no completion
+    that another judge rated. kind: (groups,) of the moments; judge, block (model and dimension):
+    (kinds,).
     """
     n, total, level = moments.n, moments.tensor[:, 0, 0, 0, RATING], np.full(len(judge), np.nan)
     completion = completions_of(moments.factors)
@@ -127,7 +157,9 @@ def _levels_within_completions(moments: Moments, kind: np.ndarray, judge: np.nda
         shared[place, at] = 1.0
         weight = np.zeros(len(completions))
         weight[place] = n[groups]  # completions of each set
-        gram = np.diag(weight @ shared) - shared.T @ (shared * (weight / raters[completions])[:, None])
+        gram = np.diag(weight @ shared) - shared.T @ (
+            shared * (weight / raters[completions])[:, None]
+        )
         parts = connected_parts(gram != 0)
         rows = np.bincount(at, n[groups], len(kinds))
         largest = np.bincount(parts, rows).argmax()
@@ -142,7 +174,9 @@ def _levels_within_completions(moments: Moments, kind: np.ndarray, judge: np.nda
 
 
 def connected_parts(linked: np.ndarray) -> np.ndarray:
-    """Number the connected parts of a symmetric relation, (members, members) of bool: (members,)."""
+    """Number the connected parts of a symmetric relation, (members, members) of bool:
+    (members,).
+    """
     part = np.arange(len(linked))
     linked = linked | np.eye(len(linked), dtype=bool)
     while True:
@@ -152,18 +186,24 @@ def connected_parts(linked: np.ndarray) -> np.ndarray:
         part = lowest
 
 
-def _slopes_within(sums: np.ndarray, judge: np.ndarray, judges: int) -> tuple[np.ndarray, np.ndarray]:
-    """Slopes of the covariates within kinds, (judges, covariates), and whether all of a judge's are determined, (judges,).
+def _slopes_within(
+    sums: np.ndarray, judge: np.ndarray, judges: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Slopes of the covariates within kinds, (judges, covariates), and whether all of a judge's are
+    determined, (judges,).
 
     sums: (kinds, v, v) over u = (1, rating, covariates...).
     """
-    centred = sums[:, 1:, 1:] - sums[:, 0, 1:, None] * sums[:, 0, None, 1:] / sums[:, 0, 0, None, None]
+    centred = (
+        sums[:, 1:, 1:] - sums[:, 0, 1:, None] * sums[:, 0, None, 1:] / sums[:, 0, 0, None, None]
+    )
     # What does not vary within a kind leaves rounding of 0.
     centred[np.abs(centred) < 1e-12 * np.abs(sums[:, 1:, 1:])] = 0.0
     total = np.zeros((judges, *centred.shape[1:]))
     np.add.at(total, judge, centred)
     slopes = np.zeros((judges, total.shape[1] - 1))
-    is_determined = np.full(judges, not slopes.shape[1])  # without covariates nothing is left to determine
+    # Without covariates nothing is left to determine
+    is_determined = np.full(judges, not slopes.shape[1])
     for place, product in enumerate(total):
         if product[1:, 1:].any():
             inverse, null = inverted(product[1:, 1:])
@@ -171,8 +211,12 @@ def _slopes_within(sums: np.ndarray, judge: np.ndarray, judges: int) -> tuple[np
     return slopes, is_determined
 
 
-def _without_dimensions(values: np.ndarray, n: np.ndarray, cell: np.ndarray, dimension: np.ndarray) -> np.ndarray:
-    """Means over rows of `values` less the effects of dimensions, (cells,); the arguments are (kinds,)."""
+def _without_dimensions(
+    values: np.ndarray, n: np.ndarray, cell: np.ndarray, dimension: np.ndarray
+) -> np.ndarray:
+    """Means over rows of `values` less the effects of dimensions, (cells,); the arguments are
+    (kinds,).
+    """
     _, level = np.unique(dimension, return_inverse=True)
     rows = np.bincount(cell, n)
     dummies = (level[:, None] == np.arange(level.max(initial=-1) + 1)).astype(float)
@@ -190,16 +234,27 @@ class AdditiveFit:
 
     def __init__(self, judge: np.ndarray, model: np.ndarray, fitted: np.ndarray) -> None:
         """judge, model: (cells,) of str; fitted: (cells,) of bool."""
-        (judges, judge), (models, model) = (np.unique(names, return_inverse=True) for names in (judge, model))
+        (judges, judge), (models, model) = (
+            np.unique(names, return_inverse=True) for names in (judge, model)
+        )
         rows = (
-            np.concatenate([codes[:, None] == range(len(of)) for codes, of in ((judge, judges), (model, models))], axis=1) * 1.0
+            np.concatenate(
+                [
+                    codes[:, None] == range(len(of))
+                    for codes, of in ((judge, judges), (model, models))
+                ],
+                axis=1,
+            )
+            * 1.0
         )
         gram = rows[fitted].T @ rows[fitted]
         inverse, null = inverted(gram)
         self.fitted, self.rows = fitted, rows  # rows: (cells, judges + models) of all cells
-        # (terms, fitted cells): times the means of the fitted cells, the shortest effects that fit them.
+        # (terms, fitted cells): times the means of the fitted cells, the shortest effects that fit
+        # them.
         self.inverse = inverse @ rows[fitted].T
-        # (terms, directions) in which effects can move without changing the fit, for columns of length 1.
+        # (terms, directions) in which effects can move without changing the fit, for columns of
+        # length 1.
         self.free = null / np.sqrt(np.maximum(gram.diagonal(), 1.0))[:, None]
 
     @property
@@ -217,14 +272,18 @@ class AdditiveFit:
         return means - self.rows[self.fitted] @ (self.inverse @ means)
 
     def determined(self, sums: np.ndarray) -> np.ndarray:
-        """Which sums of effects with these weights, (sums, terms), the fitted cells determine: (sums,) of bool."""
+        """Which sums of effects with these weights, (sums, terms), the fitted cells determine:
+        (sums,) of bool.
+        """
         return determined(sums @ self.free)
 
 
 def tables_of_slices(spec: Spec, study: Study) -> Iterator[tuple[str, CellMeans | None]]:
-    """Yield (label, cell means with their sampling variances) of each slice of a spec, None without rows.
+    """Yield (label, cell means with their sampling variances) of each slice of a spec, None without
+    rows.
 
-    The spec's terms do not matter. Without human scores, cell means are of the ratings less the effects of dimensions alone.
+    The spec's terms do not matter. Without human scores, cell means are of the ratings less the
+    effects of dimensions alone.
     """
     slices = {}
     for label, moments in slices_of(spec, study):
@@ -243,32 +302,43 @@ def tables_of_slices(spec: Spec, study: Study) -> Iterator[tuple[str, CellMeans 
 
 
 class CellVariances:
-    """Sampling variances of the cells of a slice, clustered by prompt; prompts come a few at a time, each with all its rows.
+    """Sampling variances of the cells of a slice, clustered by prompt; prompts come a few at a
+    time, each with all its rows.
 
-    With d_pc the mean residual of prompt p in cell c (of the fit behind the cell means), less what the judge's cells, and then
-    the model's, have in common on this prompt, k_pc rows of n_c:
+    With d_pc the mean residual of prompt p in cell c (of the fit behind the cell means), less what
+    the judge's cells, and then the model's, have in common on this prompt, k_pc rows of n_c:
 
         w_c = P_c / (P_c - 1) / n_c sum over its P_c prompts of (k_pc d_pc)^2 / (1 - 1 / M_pj)
 
-    is (1 - 2 / J) of the variance of a row of the cell and 1 / J^2 of the sum over the J judges of the model, which gives the
-    variances of its cells; with two judges their mean. M_pj counts the judge's cells on the prompt. What cells have in common
-    moves no gap between them: effects of judges and models absorb it. v_c is a mean with the judge's average, over n_c, with
-    weights P_c - 1 and BORROWED.
+    is (1 - 2 / J) of the variance of a row of the cell and 1 / J^2 of the sum over the J judges of
+    the model, which gives the variances of its cells; with two judges their mean. M_pj counts the
+    judge's cells on the prompt. What cells have in common moves no gap between them: effects of
+    judges and models absorb it. v_c is a mean with the judge's average, over n_c, with weights P_c
+    - 1 and BORROWED.
     """
 
     def __init__(self, cells: CellMeans) -> None:
         """Start without prompts."""
         self._cells = cells
-        self._first = np.flatnonzero(np.diff(cells.cell_of_kind, prepend=-1))  # kinds of a cell follow one another
+        # Kinds of a cell follow one another
+        self._first = np.flatnonzero(np.diff(cells.cell_of_kind, prepend=-1))
         self._judges, self._judge = np.unique(cells.judge, return_inverse=True)
         self._models, self._model = np.unique(cells.model, return_inverse=True)
-        self._sums, self._prompts, self._raters = np.zeros((3, len(cells.n)))  # raters: judges of the model, over prompts
+        # Raters: judges of the model, over prompts
+        self._sums, self._prompts, self._raters = np.zeros((3, len(cells.n)))
 
     def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
-        """Add the next prompts: their codes, and sums over the rows of each kind as by `sum_by_prompt`."""
+        """Add the next prompts: their codes, and sums over the rows of each kind as by
+        `sum_by_prompt`.
+        """
         cells = self._cells
-        width = cells.slopes.shape[1] + 1  # the place of the rating among (1, covariates..., rating)
-        left = sums[:, width] - cells.level * sums[:, 0] - np.einsum("pck,kc->pk", sums[:, 1:width], cells.slopes)
+        # The place of the rating among (1, covariates..., rating)
+        width = cells.slopes.shape[1] + 1
+        left = (
+            sums[:, width]
+            - cells.level * sums[:, 0]
+            - np.einsum("pck,kc->pk", sums[:, 1:width], cells.slopes)
+        )
         rows = np.add.reduceat(sums[:, 0], self._first, axis=1)  # (prompts, cells)
         grid = np.zeros((2, len(prompts), len(self._judges), len(self._models)))
         grid[:, :, self._judge, self._model] = rows, np.add.reduceat(left, self._first, axis=1)
@@ -279,7 +349,9 @@ class CellVariances:
         for axis, number in ((2, models), (1, judges)):
             common = (mean * present).sum(axis=axis, keepdims=True) / np.maximum(number, 1)
             mean = mean - np.where(number > 1, common, 0.0)
-        squares = np.where(present, (count * mean) ** 2, 0.0) / np.where(models > 1, 1 - 1 / np.maximum(models, 2), 1.0)
+        squares = np.where(present, (count * mean) ** 2, 0.0) / np.where(
+            models > 1, 1 - 1 / np.maximum(models, 2), 1.0
+        )
         self._sums += squares.sum(axis=0)[self._judge, self._model]
         self._prompts += (rows > 0).sum(axis=0)
         self._raters += (present * judges).sum(axis=0)[self._judge, self._model]
@@ -289,17 +361,30 @@ class CellVariances:
         if not len(self._cells.n):
             return replace(self._cells, variance=np.zeros(0), prompts=self._prompts)
         n, freedom = self._cells.n, np.maximum(self._prompts - 1, 0)
-        single = np.divide(self._prompts, freedom, out=np.zeros_like(n), where=freedom > 0) * self._sums / n
+        single = (
+            np.divide(self._prompts, freedom, out=np.zeros_like(n), where=freedom > 0)
+            * self._sums
+            / n
+        )
         single = self._of_rows(single, self._raters / self._prompts, freedom)
         weights = np.bincount(self._judge, freedom)
-        of_judge = np.divide(np.bincount(self._judge, freedom * single), weights, out=np.zeros_like(weights), where=weights > 0)
+        of_judge = np.divide(
+            np.bincount(self._judge, freedom * single),
+            weights,
+            out=np.zeros_like(weights),
+            where=weights > 0,
+        )
         variance = (freedom * single + BORROWED * of_judge[self._judge]) / (freedom + BORROWED) / n
         return replace(self._cells, variance=variance, prompts=self._prompts)
 
     def _of_rows(self, mixed: np.ndarray, judges: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Variances of a row of each cell from w_c, which mix those of the model's judges; judges: J of each cell; (cells,)."""
+        """Variances of a row of each cell from w_c, which mix those of the model's judges; judges:
+        J of each cell; (cells,).
+        """
         many, total = np.maximum(judges, 2), np.maximum(np.bincount(self._model, weights), 1)
         mean = mixed / np.where(judges > 1, 1 - 1 / many, 1.0)
         mean = (np.bincount(self._model, weights * mean) / total)[self._model]
         apart = (mixed - mean / many) / np.where(many > 2, 1 - 2 / many, 1.0)
-        return np.where(judges < 1.5, mixed, np.where(many > 2.5, np.maximum(apart, mixed / many), mean))
+        return np.where(
+            judges < 1.5, mixed, np.where(many > 2.5, np.maximum(apart, mixed / many), mean)
+        )

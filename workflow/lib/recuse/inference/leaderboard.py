@@ -1,8 +1,10 @@
-"""Leaderboards: scores and ranks of models, before and after the estimated self- and family-bias is subtracted.
+"""Leaderboards: scores and ranks of models, before and after the estimated self- and family-bias is
+subtracted.
 
-Scores compare models over the same judges, so that no model gains by having mild ones. Intervals, and sets that contain all
-true ranks at once, come from resamples of prompts, and are wider where prompts are few. What is subtracted is what the
-verdicts rest on, the bias beyond ordinary preference (C), or the bias in a spec's own regression.
+Scores compare models over the same judges, so that no model gains by having mild ones. Intervals,
+and sets that contain all true ranks at once, come from resamples of prompts, and are wider where
+prompts are few. What is subtracted is what the verdicts rest on, the bias beyond ordinary
+preference (C), or the bias in a spec's own regression.
 """
 
 import math
@@ -29,17 +31,26 @@ LEADERBOARD = column_names(
     "study spec slice scores estimand model judges score std_error ci_low ci_high",
     "rank rank_low rank_high change change_ci_low change_ci_high replicates note",
 )
-JUDGMENTS = column_names("study estimand judge place dimension dataset prompt_id rating human expected gap")
+JUDGMENTS = column_names(
+    "study estimand judge place dimension dataset prompt_id rating human expected gap",
+)
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-RAW, DEBIASED, WITHOUT_SELF, WITHOUT_FAMILY = "raw", "debiased", "leave_self_out", "leave_family_out"  # scores of models
+# Scores of models
+RAW, DEBIASED, WITHOUT_SELF, WITHOUT_FAMILY = (
+    "raw",
+    "debiased",
+    "leave_self_out",
+    "leave_family_out",
+)
 HUMAN = "human"
 REGRESSION = "regression"  # the setting that subtracts a spec's own coefficients
 SHRUNK = f"{C}, shrunk"
 SELF, FAMILY = BIASES
-# A bias, as (self_bias, judge) or (family_bias, family) -> its size and standard error, NaN where it is not estimable.
+# A bias, as (self_bias, judge) or (family_bias, family) -> its size and standard error, NaN where
+# it is not estimable.
 Biases: TypeAlias = Mapping[tuple[str, str], tuple[float, float]]
 
 
@@ -51,22 +62,35 @@ class Removed:
     of_slices: Mapping[str, Biases]
 
 
-def removed_biases(spec: Spec, rows: Iterable[Mapping[str, str]], *, debias: str, instead: Mapping[str, str]) -> Removed:
+def removed_biases(
+    spec: Spec, rows: Iterable[Mapping[str, str]], *, debias: str, instead: Mapping[str, str]
+) -> Removed:
     """The biases that the setting `debias` subtracts from ratings.
 
-    By default they are those beyond ordinary preference, shrunk where there are several, otherwise the estimate itself; with
-    REGRESSION they are the coefficients of the spec. Where it is refused or has no number, a bias is NaN.
+    By default they are those beyond ordinary preference, shrunk where there are several, otherwise
+    the estimate itself; with REGRESSION they are the coefficients of the spec. Where it is refused
+    or has no number, a bias is NaN.
 
-    rows: of the table of idiosyncrasy, or with REGRESSION of tables of estimates. instead: spec -> its substitute without human
-    scores, which has the rows of that spec under C.
+    rows: of the table of idiosyncrasy, or with REGRESSION of tables of estimates. instead: spec ->
+    its substitute without human scores, which has the rows of that spec under C.
     """
     is_regression, found = debias == REGRESSION, {}
-    names = [spec.name, *(name for name, other in instead.items() if other == spec.name and not is_regression)]
+    names = [
+        spec.name,
+        *(name for name, other in instead.items() if other == spec.name and not is_regression),
+    ]
     for row in rows:
         if row["spec"] in names and row["quantity"] in BIASES:
-            columns = ("shrunk", "shrunk_std_error") if row.get("shrunk") else ("estimate", "std_error")
-            numbers = [math.nan if row.get("reason") or not row[name] else float(row[name]) for name in columns]
-            found.setdefault(row["slice"], {}).setdefault((row["quantity"], row["term"]), tuple(numbers))
+            columns = (
+                ("shrunk", "shrunk_std_error") if row.get("shrunk") else ("estimate", "std_error")
+            )
+            numbers = [
+                math.nan if row.get("reason") or not row[name] else float(row[name])
+                for name in columns
+            ]
+            found.setdefault(row["slice"], {}).setdefault(
+                (row["quantity"], row["term"]), tuple(numbers)
+            )
     return Removed(estimand_of(spec) if is_regression else SHRUNK, found)
 
 
@@ -101,54 +125,74 @@ class Pairs:
 
 
 class PairTotals(ResampledTotals):
-    """Rows, ratings and human scores of the pairs of one slice, in all and in resamples of its prompts."""
+    """Rows, ratings and human scores of the pairs of one slice, in all and in resamples of its
+    prompts.
+    """
 
     def __init__(self, pairs: int, width: int, **resamples: int) -> None:
-        """pairs: how many; width: the rating's place, as in `products`; resamples: prompts, replicates and seed."""
+        """pairs: how many; width: the rating's place, as in `products`; resamples: prompts,
+        replicates and seed.
+        """
         super().__init__(3 * pairs, **resamples)
         self._summed = [products(width).index(product) for product in ((0, 0), (0, width), (0, 1))]
         self._whole, self.prompts = np.zeros((1, 3 * pairs)), 0  # prompts with rows in the slice
 
     def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
-        """Add the next prompts, with their codes and sums as by `sum_by_prompt`, a cell for each pair."""
+        """Add the next prompts, with their codes and sums as by `sum_by_prompt`, a cell for each
+        pair.
+        """
         values = sums[:, self._summed].reshape(len(sums), -1)
         self._whole += values.sum(axis=0)
         self.prompts += len(prompts)
         super().add(prompts, values)
 
     def means(self) -> np.ndarray:
-        """Means of all rows and of each resample, (1 + replicates, 2, pairs): ratings, then human scores.
+        """Means of all rows and of each resample, (1 + replicates, 2, pairs): ratings, then human
+        scores.
 
         They are NaN without rows of the pair. A single prompt has no replicates.
         """
         drawn = self.totals()[: None if self.prompts > 1 else 0]
         rows, *sums = np.split(np.concatenate([self._whole, drawn]), 3, axis=1)
-        return np.stack([np.divide(of, rows, out=np.full_like(of, np.nan), where=rows > 0) for of in sums], axis=1)
+        return np.stack(
+            [np.divide(of, rows, out=np.full_like(of, np.nan), where=rows > 0) for of in sums],
+            axis=1,
+        )
 
 
 def totals_of_slices(
     spec: Spec, study: Study, *, replicates: int, seed: int
 ) -> Iterator[tuple[str, Moments, Pairs, PairTotals]]:
-    """Yield label, rows, pairs and totals of each slice of the spec that has rows, after one pass over them."""
+    """Yield label, rows, pairs and totals of each slice of the spec that has rows, after one pass
+    over them.
+    """
     groups, slices = moments_of(spec, study), []
     for label, mask in spec.selection.slices(groups.factors):
         rows = groups.select(mask)
         pairs = Pairs.of(rows)
         number, width = int(np.prod(pairs.shape)), groups.tensor.shape[1] - 1
         if number:
-            totals = PairTotals(number, width, prompts=study.prompts, replicates=replicates, seed=seed)
-            slices.append((label, rows, pairs, totals, SliceCells(np.flatnonzero(mask), pairs.pair, number)))
+            totals = PairTotals(
+                number, width, prompts=study.prompts, replicates=replicates, seed=seed
+            )
+            slices.append(
+                (label, rows, pairs, totals, SliceCells(np.flatnonzero(mask), pairs.pair, number))
+            )
     takers = [(cells, [totals]) for *_, totals, cells in slices]
-    add_prompts(takers, study.row_blocks(spec.selection, groups.factors) if takers else (), len(groups.n))
+    add_prompts(
+        takers, study.row_blocks(spec.selection, groups.factors) if takers else (), len(groups.n)
+    )
     yield from (each[:-1] for each in slices)
 
 
 def expanded(z: float, prompts: int) -> float:
-    """Return sqrt(P / (P - 1)) t, with t the quantile of t with P - 1 degrees of freedom at the level of the normal's z.
+    """Return sqrt(P / (P - 1)) t, with t the quantile of t with P - 1 degrees of freedom at the
+    level of the normal's z.
 
-    The variance of resamples of P prompts is (P - 1) / P of that of samples, and is itself uncertain: a quantile z standard
-    deviations out should be this far out. Source: Hesterberg (2015), "What teachers should know about the bootstrap", The
-    American Statistician 69, section 5.3, expanded percentile intervals.
+    The variance of resamples of P prompts is (P - 1) / P of that of samples, and is itself
+    uncertain: a quantile z standard deviations out should be this far out. Source: Hesterberg
+    (2015), "What teachers should know about the bootstrap", The American Statistician 69, section
+    5.3, expanded percentile intervals.
     """
     from scipy.special import ndtr, stdtrit
 
@@ -156,47 +200,62 @@ def expanded(z: float, prompts: int) -> float:
 
 
 def tail(confidence: float, prompts: int) -> float:
-    """Share of the replicates beyond each end of an interval of level `confidence`, (1 - confidence) / 2 with many prompts."""
+    """Share of the replicates beyond each end of an interval of level `confidence`, (1 -
+    confidence) / 2 with many prompts.
+    """
     from scipy.special import ndtr, ndtri
 
     return float(ndtr(-expanded(-ndtri((1 - confidence) / 2), prompts)))
 
 
-SAME = 1e-9  # points of the unit scale: scores that differ by less are equal but for rounding, as ratings are on a grid
+# Points of the unit scale: scores that differ by less are equal but for rounding, as ratings are on
+# a grid
+SAME = 1e-9
 
 
 def ranks(scores: np.ndarray) -> np.ndarray:
-    """Rank scores, (models,), 1 the highest: 1 + number of higher ones, so that equal scores share the lower number."""
+    """Rank scores, (models,), 1 the highest: 1 + number of higher ones, so that equal scores share
+    the lower number.
+    """
     return 1 + (scores - scores[:, None] > SAME).sum(axis=1)
 
 
-def rank_sets(scores: np.ndarray, replicates: np.ndarray, *, prompts: int, confidence: float) -> tuple[np.ndarray, np.ndarray]:
+def rank_sets(
+    scores: np.ndarray, replicates: np.ndarray, *, prompts: int, confidence: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Lowest and highest rank in the set of each model, (models,) each.
 
-    With D_mk the difference of two scores, D*_mk that of a replicate, s_mk the standard deviation (n - 1) of D*_mk, and c the
-    `confidence` quantile over replicates of max over pairs |D*_mk - D_mk| / s_mk, `expanded` for the number of prompts, k is
-    above m where D_km > c s_mk. The set of m runs from 1 + (models above it) to models - (models below it); with probability
-    `confidence` all sets contain the true ranks. Source: Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for
-    ranks with applications to mobility across neighbourhoods and academic achievement across countries", section 3.
+    With D_mk the difference of two scores, D*_mk that of a replicate, s_mk the standard deviation
+    (n - 1) of D*_mk, and c the `confidence` quantile over replicates of max over pairs |D*_mk -
+    D_mk| / s_mk, `expanded` for the number of prompts, k is above m where D_km > c s_mk. The set of
+    m runs from 1 + (models above it) to models - (models below it); with probability `confidence`
+    all sets contain the true ranks. Source: Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference
+    for ranks with applications to mobility across neighbourhoods and academic achievement across
+    countries", section 3.
 
-    scores: (models,) without NaN; replicates: (replicates, models), two or more; prompts: two or more.
+    scores: (models,) without NaN; replicates: (replicates, models), two or more; prompts: two or
+    more.
     """
     differences = scores[:, None] - scores
     drawn = replicates[:, :, None] - replicates[:, None, :]
     spread = drawn.std(axis=0, ddof=1)
     varies = spread > SAME  # else the difference is the same in all resamples
     studentised = np.abs(drawn - differences)[:, varies] / spread[varies]
-    critical = expanded(np.quantile(studentised.max(axis=1), confidence), prompts) if varies.any() else 0.0
+    critical = (
+        expanded(np.quantile(studentised.max(axis=1), confidence), prompts) if varies.any() else 0.0
+    )
     above = -differences > np.maximum(critical * spread, SAME)  # (m, k): k is above m
     return 1 + above.sum(axis=1), len(scores) - above.sum(axis=0)
 
 
 def score_weights_of_pairs(kept: np.ndarray) -> np.ndarray:
-    """Weights w, (M, J, M), of the means of pairs in the scores, sum of w[m] mean for model m; NaN if it has none.
+    """Weights w, (M, J, M), of the means of pairs in the scores, sum of w[m] mean for model m; NaN
+    if it has none.
 
-    The score is c_m + mean of a_j over the remaining judges, of the least-squares fit mean_jm = a_j + c_m to the kept pairs,
-    each as one observation: otherwise a model whose severe judges are left out would rise. Where all judges are kept for a
-    model, it is their mean. It is not estimable where no chain of kept pairs links the models. kept: (J, M) of bool.
+    The score is c_m + mean of a_j over the remaining judges, of the least-squares fit mean_jm = a_j
+    + c_m to the kept pairs, each as one observation: otherwise a model whose severe judges are left
+    out would rise. Where all judges are kept for a model, it is their mean. It is not estimable
+    where no chain of kept pairs links the models. kept: (J, M) of bool.
     """
     judges, models = kept.shape
     judge, model = np.indices(kept.shape)
@@ -213,34 +272,45 @@ def score_weights_of_pairs(kept: np.ndarray) -> np.ndarray:
 def leaderboards(
     spec: Spec, study: Study, removed: Removed, *, replicates: int, confidence: float, seed: int
 ) -> Iterator[dict]:
-    """Yield the rows of the leaderboard table: for each slice of the spec with rows, kind of score and model.
+    """Yield the rows of the leaderboard table: for each slice of the spec with rows, kind of score
+    and model.
 
-    The score of a model is the mean over judges of the mean over rows, on the unit scale, in the pairs of judge and model that
-    the kind keeps (see score_weights_of_pairs; a pair whose bias is not estimable is left out):
+    The score of a model is the mean over judges of the mean over rows, on the unit scale, in the
+    pairs of judge and model that the kind keeps (see score_weights_of_pairs; a pair whose bias is
+    not estimable is left out):
       raw               rating
-      debiased          rating - self_bias_j 1[m == j] - family_bias_F 1[m of the judge's family F, not the judge]
-      leave_self_out    rating, without judges' ratings of their own answers
-      leave_family_out  rating, without judges' ratings of their families
-      human             human score, if the study has any
-    Under C, ordinary preferences are not biases and stay in the debiased scores. Under A, all of the gap to the human scores is
-    subtracted, with the effect of measurement error in them (see measurement_error).
+      debiased          rating - self_bias_j 1[m == j] - family_bias_F 1[m of the judge's family F,
+      not the judge] leave_self_out    rating, without judges' ratings of their own answers
+      leave_family_out  rating, without judges' ratings of their families human             human
+      score, if the study has any
+    Under C, ordinary preferences are not biases and stay in the debiased scores. Under A, all of
+    the gap to the human scores is subtracted, with the effect of measurement error in them (see
+    measurement_error).
 
-    Intervals are quantiles over a bootstrap by prompt; `tail` of the replicates is beyond each end. std_error is their standard
-    deviation (n - 1) times sqrt(P / (P - 1)), of P prompts. Replicates that do not determine every score are left out;
-    `replicates` counts the others. In each replicate, another draw from N(bias, std_error^2) is subtracted for each bias, so
-    that intervals include its uncertainty. A refit would not: under C this is mostly that of ordinary preferences, which other
-    prompts leave as they are, so that all refits would share its error. Draws are independent of one another and of the
-    prompts. The sampling error of a judge's own cell is in its mean and, with the same sign, in the bias, so that intervals are
-    slightly too wide rather than too narrow. `change` is score - raw score: in 200 simulated studies of 9 judges with ordinary
-    preferences of sd .018, its 90 % intervals held the planted biases in 87 % (4 judges: 67 %), those under A in 37 %. Ranks
-    and their sets: see rank_sets.
+    Intervals are quantiles over a bootstrap by prompt; `tail` of the replicates is beyond each end.
+    std_error is their standard deviation (n - 1) times sqrt(P / (P - 1)), of P prompts. Replicates
+    that do not determine every score are left out; `replicates` counts the others. In each
+    replicate, another draw from N(bias, std_error^2) is subtracted for each bias, so that intervals
+    include its uncertainty. A refit would not: under C this is mostly that of ordinary preferences,
+    which other prompts leave as they are, so that all refits would share its error. Draws are
+    independent of one another and of the prompts. The sampling error of a judge's own cell is in
+    its mean and, with the same sign, in the bias, so that intervals are slightly too wide rather
+    than too narrow. `change` is score - raw score: in 200 simulated studies of 9 judges with
+    ordinary preferences of sd .018, its 90 % intervals held the planted biases in 87 % (4 judges:
+    67 %), those under A in 37 %. Ranks and their sets: see rank_sets.
     """
-    for label, rows, pairs, totals in totals_of_slices(spec, study, replicates=replicates, seed=seed):
+    for label, rows, pairs, totals in totals_of_slices(
+        spec, study, replicates=replicates, seed=seed
+    ):
         means, human = totals.means().reshape(-1, 2, *pairs.shape).swapaxes(0, 1)
         biases = removed.of_slices.get(label, {})
-        bias = bias_of_pairs(spec, pairs, rows.factors, biases, replicates=len(means) - 1, seed=seed)
+        bias = bias_of_pairs(
+            spec, pairs, rows.factors, biases, replicates=len(means) - 1, seed=seed
+        )
         family = np.zeros(pairs.shape, dtype=bool)
-        family.ravel()[pairs.pair[rows.factors["judge_family"] == rows.factors["model_family"]]] = True
+        family.ravel()[pairs.pair[rows.factors["judge_family"] == rows.factors["model_family"]]] = (
+            True
+        )
         sample = {"human": human if study.has_human_scores else None, "prompts": totals.prompts}
         for row in leaderboard(pairs, means, bias, family, **sample, confidence=confidence):
             estimand = removed.estimand if row["scores"] == DEBIASED else ""
@@ -248,11 +318,19 @@ def leaderboards(
 
 
 def bias_of_pairs(
-    spec: Spec, pairs: Pairs, factors: Mapping[str, np.ndarray], removed: Biases, *, replicates: int, seed: int
+    spec: Spec,
+    pairs: Pairs,
+    factors: Mapping[str, np.ndarray],
+    removed: Biases,
+    *,
+    replicates: int,
+    seed: int,
 ) -> np.ndarray:
-    """What is subtracted from the mean of each pair, and then draws from its normal distribution: (1 + replicates, J, M).
+    """What is subtracted from the mean of each pair, and then draws from its normal distribution:
+    (1 + replicates, J, M).
 
-    It is NaN where it is not estimable, and 0 for a bias of which the spec has no term. factors: of the groups of `pairs`.
+    It is NaN where it is not estimable, and 0 for a bias of which the spec has no term. factors: of
+    the groups of `pairs`.
     """
     normal = np.random.default_rng(seed).standard_normal((len(removed), replicates))
     drawn = {
@@ -261,7 +339,10 @@ def bias_of_pairs(
     }
     unknown = {quantity: math.nan if quantity in biases_of(spec) else 0.0 for quantity in BIASES}
     bias = np.zeros((1 + replicates, np.prod(pairs.shape)))
-    names = zip(*(factors[name].tolist() for name in ("judge", "model", "judge_family", "model_family")), strict=True)
+    names = zip(
+        *(factors[name].tolist() for name in ("judge", "model", "judge_family", "model_family")),
+        strict=True,
+    )
     for place, (judge, model, family, of_model) in zip(pairs.pair, names, strict=True):
         if judge == model:
             bias[:, place] = drawn.get((SELF, judge), unknown[SELF])
@@ -282,8 +363,9 @@ def leaderboard(
 ) -> Iterator[dict]:
     """Yield the rows of one slice.
 
-    means: (1 + replicates, J, M) of the ratings, first of all rows; bias: to be subtracted, the same shape; human: of the human
-    scores, None without any; family: (J, M) of bool, the model is of the judge's family (or the judge).
+    means: (1 + replicates, J, M) of the ratings, first of all rows; bias: to be subtracted, the
+    same shape; human: of the human scores, None without any; family: (J, M) of bool, the model is
+    of the judge's family (or the judge).
     """
     rated = ~np.isnan(means[0])
     is_self = pairs.judges[:, None] == pairs.models
@@ -303,13 +385,16 @@ def leaderboard(
             yield {"scores": kind, "model": str(model), "judges": int(judges), **row}
 
 
-def _rows(kind: str, scores: np.ndarray, raw: np.ndarray, prompts: int, confidence: float) -> Iterator[dict]:
+def _rows(
+    kind: str, scores: np.ndarray, raw: np.ndarray, prompts: int, confidence: float
+) -> Iterator[dict]:
     """Yield the columns of each model; scores: (1 + replicates, models)."""
     compared = ~np.isnan(scores[0])
     scores = scores[:, compared]
     changes = scores - raw[:, compared]
     changes[np.abs(changes) < SAME] = 0.0
-    drawn = np.flatnonzero(~np.isnan(changes[1:]).any(axis=1)) + 1  # raw scores, too, lack a pair without rows
+    # Raw scores, too, lack a pair without rows
+    drawn = np.flatnonzero(~np.isnan(changes[1:]).any(axis=1)) + 1
     columns, note = {"score": scores[0], "rank": ranks(scores[0])}, ""
     if prompts < FEW:
         note = because(Reason.SHORT_INTERVALS, prompts=prompts, few=FEW)
@@ -338,52 +423,85 @@ KEYS = ("dimension", "dataset", "prompt_id", "occasion", *ASKED, "judge", "model
 
 
 def write_debiased(spec: Spec, study: Study, removed: Removed, path: str) -> None:
-    """Write a parquet file of the rows of the spec: KEYS, rating_unit, bias, debiased_unit = rating_unit - bias, and estimand.
+    """Write a parquet file of the rows of the spec: KEYS, rating_unit, bias, debiased_unit =
+    rating_unit - bias, and estimand.
 
-    bias, on the unit scale, is that of all rows together (slice "") in `removed`: the self_bias of the judge for its own
-    answers, the family_bias for those of its family's other models, and 0 for the rest and for a bias of which the spec has no
-    term. It is NULL, and so is the debiased rating, where it is not estimable: leave these ratings out. A debiased rating may
-    leave the scale. Rows are in the order of the canonical ratings.
+    bias, on the unit scale, is that of all rows together (slice "") in `removed`: the self_bias of
+    the judge for its own answers, the family_bias for those of its family's other models, and 0 for
+    the rest and for a bias of which the spec has no term. It is NULL, and so is the debiased
+    rating, where it is not estimable: leave these ratings out. A debiased rating may leave the
+    scale. Rows are in the order of the canonical ratings.
     """
     connection, biases = connect(), removed.of_slices.get("", {})
     for quantity in BIASES:
-        _create_values(connection, quantity, {term: size for (name, term), (size, _) in biases.items() if name == quantity})
-    of_self, of_family = (f"{quantity}.value" if quantity in biases_of(spec) else "0" for quantity in BIASES)
+        _create_values(
+            connection,
+            quantity,
+            {term: size for (name, term), (size, _) in biases.items() if name == quantity},
+        )
+    of_self, of_family = (
+        f"{quantity}.value" if quantity in biases_of(spec) else "0" for quantity in BIASES
+    )
     bias = f"""case when model::varchar = judge::varchar then {of_self}
                     when model_family::varchar = judge_family::varchar then {of_family} else 0 end"""
     rows = f"""select {", ".join(KEYS)}, rating_unit, {bias} as bias
                from ({spec.selection.rows(study.ratings)}) left join self_bias on self_bias.term = judge::varchar
                left join family_bias on family_bias.term = judge_family::varchar"""
     estimand = text(removed.estimand)
-    write_rows(connection, f"select *, rating_unit - bias as debiased_unit, {estimand} as estimand from ({rows})", path)
+    write_rows(
+        connection,
+        f"select *, rating_unit - bias as debiased_unit, {estimand} as estimand from ({rows})",
+        path,
+    )
 
 
-def _create_values(connection: "DuckDBPyConnection", name: str, values: Mapping[str, float]) -> None:
+def _create_values(
+    connection: "DuckDBPyConnection", name: str, values: Mapping[str, float]
+) -> None:
     """Create a table of these terms and their values, without those that are NaN."""
-    create_table(connection, name, "term varchar, value double", [item for item in values.items() if not math.isnan(item[1])])
+    create_table(
+        connection,
+        name,
+        "term varchar, value double",
+        [item for item in values.items() if not math.isnan(item[1])],
+    )
 
 
 MOST_JUDGMENTS = 20
-FITTED = ("intercept", "slope", "dimension", "model", SELF)  # quantities in the fit of a judge's own answers
+# Quantities in the fit of a judge's own answers
+FITTED = ("intercept", "slope", "dimension", "model", SELF)
 
 
 def judgment_rows(
-    spec: Spec, study: Study, estimates: Iterable[Mapping[str, str]], removed: Removed, *, most: int = MOST_JUDGMENTS
+    spec: Spec,
+    study: Study,
+    estimates: Iterable[Mapping[str, str]],
+    removed: Removed,
+    *,
+    most: int = MOST_JUDGMENTS,
 ) -> Iterator[dict]:
-    """Yield the ratings of its own answers that carry each judge's self-bias most, at most `most` a judge.
+    """Yield the ratings of its own answers that carry each judge's self-bias most, at most `most` a
+    judge.
 
-    gap = rating - expected, both as the other columns on the unit scale; expected is the fit of the spec, intercept + slope x
-    human score + effects of dimension and model + self-bias, less the self-bias in `removed`, which is the mean gap of all own
-    ratings: under C the rest of the spec's self-bias is ordinary preference, and expected. The largest gaps of its sign come
-    first (`place`), equal ones by dimension, dataset, prompt. estimates: rows of tables of estimates; those of the spec and of
-    all rows together (slice "") count.
+    gap = rating - expected, both as the other columns on the unit scale; expected is the fit of the
+    spec, intercept + slope x human score + effects of dimension and model + self-bias, less the
+    self-bias in `removed`, which is the mean gap of all own ratings: under C the rest of the spec's
+    self-bias is ordinary preference, and expected. The largest gaps of its sign come first
+    (`place`), equal ones by dimension, dataset, prompt. estimates: rows of tables of estimates;
+    those of the spec and of all rows together (slice "") count.
     """
     connection, values = connect(), {quantity: {} for quantity in FITTED}
     for row in estimates:
-        if (row["spec"], row["slice"]) == (spec.name, "") and row["quantity"] in values and row["estimate"]:
+        if (
+            (row["spec"], row["slice"]) == (spec.name, "")
+            and row["quantity"] in values
+            and row["estimate"]
+        ):
             values[row["quantity"]][row["term"]] = float(row["estimate"])
     biases = removed.of_slices.get("", {})
-    values["removed"] = {term: size for (quantity, term), (size, _) in biases.items() if quantity == SELF}
+    values["removed"] = {
+        term: size for (quantity, term), (size, _) in biases.items() if quantity == SELF
+    }
     for quantity, of_terms in values.items():
         _create_values(connection, f"of_{quantity}", of_terms)
     slope = "of_slope.value * gt_unit" if values["slope"] else "0"
@@ -400,5 +518,16 @@ def judgment_rows(
         join of_intercept on of_intercept.term = judge::varchar left join of_slope on of_slope.term = judge::varchar
         left join of_dimension on of_dimension.term = dimension::varchar left join of_model on of_model.term = model::varchar
         where model::varchar = judge::varchar qualify place <= {most} order by judge::varchar, place"""
-    names = ("estimand", "judge", "dimension", "dataset", "prompt_id", "rating", "human", "expected", "gap", "place")
+    names = (
+        "estimand",
+        "judge",
+        "dimension",
+        "dataset",
+        "prompt_id",
+        "rating",
+        "human",
+        "expected",
+        "gap",
+        "place",
+    )
     yield from (dict(zip(names, row, strict=True)) for row in connection.execute(query).fetchall())

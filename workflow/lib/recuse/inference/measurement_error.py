@@ -1,10 +1,12 @@
-"""Self- and family-bias of a spec, corrected for measurement error in the human scores, and as a curve over their reliability.
+"""Self- and family-bias of a spec, corrected for measurement error in the human scores, and as a
+curve over their reliability.
 
-The reference of a least-squares fit is t + u, a completion's score t with an error u that is independent of t, judge and model.
-Slopes on it are then too flat, and part of the judge's own quality appears as self-bias. The expectation of a row's x x' is
-that without errors plus v b b', with v the error variance and b the vector that the reference multiplies in the row's
-regressors, row 1 of B[group]: corrected moments subtract this. v comes from the reliability of the scores or, where single
-raters are known, from how far these differ.
+The reference of a least-squares fit is t + u, a completion's score t with an error u that is
+independent of t, judge and model. Slopes on it are then too flat, and part of the judge's own
+quality appears as self-bias. The expectation of a row's x x' is that without errors plus v b b',
+with v the error variance and b the vector that the reference multiplies in the row's regressors,
+row 1 of B[group]: corrected moments subtract this. v comes from the reliability of the scores or,
+where single raters are known, from how far these differ.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,7 +29,15 @@ from recuse.inference.reliability import Reliability, unusable
 from recuse.model.covariance import FEW, FEW_CLUSTERS
 from recuse.model.design import LENGTH, REFERENCE, SliceDesign, absent_terms, designs_of
 from recuse.model.estimable import moments_of
-from recuse.model.least_squares import LeastSquares, Solution, determined, inverted, small_sample_factor, solve, wald_columns
+from recuse.model.least_squares import (
+    LeastSquares,
+    Solution,
+    determined,
+    inverted,
+    small_sample_factor,
+    solve,
+    wald_columns,
+)
 from recuse.model.prompt_sums import SliceCells, add_prompts, mapped, products, score_weights
 from recuse.model.spec import BIASES, Spec, estimand_of
 
@@ -35,7 +45,9 @@ MEASUREMENT_ERROR = column_names(
     "study spec slice estimand method reliability quantity term",
     "estimate std_error df ci_low ci_high p_value n prompts reason note",
 )
-BREAKDOWNS = column_names("study spec slice estimand quantity term sign_at_1 sign_at_lowest lowest breakdown reversal")
+BREAKDOWNS = column_names(
+    "study spec slice estimand quantity term sign_at_1 sign_at_lowest lowest breakdown reversal",
+)
 
 UNCORRECTED, MOMENTS = 0.0, 1.0  # the share of the error variance that is subtracted
 METHODS = {"uncorrected": UNCORRECTED, "moments": MOMENTS}
@@ -45,12 +57,19 @@ KEYS = ("spec", "slice", "estimand", "quantity", "term")  # of a curve over reli
 
 
 def measurement_error_tables(
-    specs: Sequence[Spec], study: Study, reliability: Mapping[str, Reliability], raters: Sequence[str], *, confidence: float
+    specs: Sequence[Spec],
+    study: Study,
+    reliability: Mapping[str, Reliability],
+    raters: Sequence[str],
+    *,
+    confidence: float,
 ) -> dict[str, list[dict]]:
-    """List the rows of the tables measurement_error, reliability_curve and breakdowns, of all specs.
+    """List the rows of the tables measurement_error, reliability_curve and breakdowns, of all
+    specs.
 
-    Where the reliability of a dimension is unknown, or not in (0, 1], the first says so, and has estimates by split raters
-    alone; the others need none. raters: the canonical raters (parquet), if there are any. No rows without human scores.
+    Where the reliability of a dimension is unknown, or not in (0, 1], the first says so, and has
+    estimates by split raters alone; the others need none. raters: the canonical raters (parquet),
+    if there are any. No rows without human scores.
     """
     means = {dimension: each.mean for dimension, each in reliability.items()}
     corrected, curve = [], []
@@ -60,14 +79,22 @@ def measurement_error_tables(
             corrected += split_rater_rows(spec, study, path, confidence=confidence)
         curve += curve_rows(spec, study, confidence=confidence)
     biases = [row for row in curve if row.get("quantity") in BIASES]
-    return {"measurement_error": corrected, "reliability_curve": curve, "breakdowns": list(breakdowns(biases))}
+    return {
+        "measurement_error": corrected,
+        "reliability_curve": curve,
+        "breakdowns": list(breakdowns(biases)),
+    }
 
 
-def corrected_rows(spec: Spec, study: Study, reliability: Mapping[str, float], *, confidence: float) -> Iterator[dict]:
-    """Yield rows of the table of corrected estimates of a least-squares spec with the human score as reference.
+def corrected_rows(
+    spec: Spec, study: Study, reliability: Mapping[str, float], *, confidence: float
+) -> Iterator[dict]:
+    """Yield rows of the table of corrected estimates of a least-squares spec with the human score
+    as reference.
 
-    reliability: of the human score, by dimension; if one is missing, or not in (0, 1], the only row says so. Errors are by
-    prompt, and t has P - 1 degrees of freedom. What none of METHODS can estimate has a row without method, with the reason.
+    reliability: of the human score, by dimension; if one is missing, or not in (0, 1], the only row
+    says so. Errors are by prompt, and t has P - 1 degrees of freedom. What none of METHODS can
+    estimate has a row without method, with the reason.
     """
     moments = _moments(spec, study)
     if reason := unusable(reliability, moments.factors["dimension"]):
@@ -75,7 +102,13 @@ def corrected_rows(spec: Spec, study: Study, reliability: Mapping[str, float], *
         return
     noise = KnownReliability(moments, reliability)
     corrections = [({"method": method}, noise, share) for method, share in METHODS.items()]
-    yield from correct(spec, moments, study.row_blocks(spec.selection, moments.factors), corrections, confidence=confidence)
+    yield from correct(
+        spec,
+        moments,
+        study.row_blocks(spec.selection, moments.factors),
+        corrections,
+        confidence=confidence,
+    )
 
 
 def curve_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]:
@@ -83,15 +116,27 @@ def curve_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]
     moments = _moments(spec, study)
     corrections = []
     for value in CURVE:
-        noise = KnownReliability(moments, dict.fromkeys(moments.factors["dimension"].tolist(), value))
+        noise = KnownReliability(
+            moments, dict.fromkeys(moments.factors["dimension"].tolist(), value)
+        )
         corrections.append(({"method": "moments", "reliability": value}, noise, MOMENTS))
-    yield from correct(spec, moments, study.row_blocks(spec.selection, moments.factors), corrections, confidence=confidence)
+    yield from correct(
+        spec,
+        moments,
+        study.row_blocks(spec.selection, moments.factors),
+        corrections,
+        confidence=confidence,
+    )
 
 
 def split_rater_rows(spec: Spec, study: Study, raters: str, *, confidence: float) -> Iterator[dict]:
-    """Yield the same by split raters, on completions with two raters or more; raters: canonical (parquet)."""
+    """Yield the same by split raters, on completions with two raters or more; raters: canonical
+    (parquet).
+    """
     if spec.selection.length is not None:
-        raise ConfigError(f"spec {spec.name}: found length; with scores of single raters, name a spec without it")
+        raise ConfigError(
+            f"spec {spec.name}: found length; with scores of single raters, name a spec without it"
+        )
 
     completion = ", ".join(("dimension", "dataset", "prompt_id", "model", *occasion_in(raters)))
 
@@ -108,18 +153,31 @@ def split_rater_rows(spec: Spec, study: Study, raters: str, *, confidence: float
     every = study.cells().factors
     moments = moments_of_blocks(row_blocks(study.ratings, rows_of, every), every, covariates=2)
     if not len(moments.n):
-        yield {"spec": spec.name, "estimand": estimand_of(spec), "method": BY_RATERS, "reason": because(Reason.NO_RATERS)}
+        yield {
+            "spec": spec.name,
+            "estimand": estimand_of(spec),
+            "method": BY_RATERS,
+            "reason": because(Reason.NO_RATERS),
+        }
         return
     corrections = [({"method": BY_RATERS}, SplitRaters(), MOMENTS)]
-    yield from correct(spec, moments, row_blocks(study.ratings, rows_of, moments.factors), corrections, confidence=confidence)
+    yield from correct(
+        spec,
+        moments,
+        row_blocks(study.ratings, rows_of, moments.factors),
+        corrections,
+        confidence=confidence,
+    )
 
 
 def breakdowns(rows: Iterable[Mapping]) -> Iterator[dict]:
-    """Yield a row for each bias of a curve, down from reliability 1: where its interval begins or ceases to contain 0.
+    """Yield a row for each bias of a curve, down from reliability 1: where its interval begins or
+    ceases to contain 0.
 
-    sign_at_1, sign_at_lowest: 1 or -1 where the interval is above or below 0, 0 where it contains 0. lowest: the lowest
-    reliability at which the bias is estimable. breakdown: the highest reliability at which this sign changes; reversal: the
-    highest at which it is the opposite of that at 1. Both are interpolated linearly between two points of the curve.
+    sign_at_1, sign_at_lowest: 1 or -1 where the interval is above or below 0, 0 where it contains
+    0. lowest: the lowest reliability at which the bias is estimable. breakdown: the highest
+    reliability at which this sign changes; reversal: the highest at which it is the opposite of
+    that at 1. Both are interpolated linearly between two points of the curve.
     """
     curves: dict[tuple, list[Mapping]] = {}
     for row in rows:
@@ -129,11 +187,18 @@ def breakdowns(rows: Iterable[Mapping]) -> Iterator[dict]:
         curve = sorted(unsorted, key=lambda row: -row["reliability"])
         signs = [(row["ci_low"] > 0) - (row["ci_high"] < 0) for row in curve]
         row = dict(zip(KEYS, key, strict=True))
-        row |= {"sign_at_1": signs[0], "sign_at_lowest": signs[-1], "lowest": curve[-1]["reliability"]}
+        row |= {
+            "sign_at_1": signs[0],
+            "sign_at_lowest": signs[-1],
+            "lowest": curve[-1]["reliability"],
+        }
         for (one, sign), (other, then) in pairwise(zip(curve, signs, strict=True)):
             if sign != then and "breakdown" not in row:
-                # Where an interval begins or ceases to be above 0, its lower end crosses 0; below, its upper end.
-                row["breakdown"] = _crossing(one, other, "ci_low" if (sign or then) > 0 else "ci_high")
+                # Where an interval begins or ceases to be above 0, its lower end crosses 0; below,
+                # its upper end.
+                row["breakdown"] = _crossing(
+                    one, other, "ci_low" if (sign or then) > 0 else "ci_high"
+                )
             if sign != then == -signs[0] != 0 and "reversal" not in row:
                 row["reversal"] = _crossing(one, other, "ci_low" if then > 0 else "ci_high")
         yield row
@@ -147,7 +212,8 @@ def _crossing(one: Mapping, other: Mapping, end: str) -> float:
 
 @dataclass(frozen=True)
 class DesignCells:
-    """The design cells of one slice; in each, all groups are of one dimension and have one layout of terms.
+    """The design cells of one slice; in each, all groups are of one dimension and have one layout
+    of terms.
 
     Cells of rows outside the slice are added, as these count for the variance of the reference.
     """
@@ -158,17 +224,26 @@ class DesignCells:
 
 
 class KnownReliability:
-    """The error variance of a dimension is (1 - reliability) var(reference): the same in all slices and for all judges."""
+    """The error variance of a dimension is (1 - reliability) var(reference): the same in all slices
+    and for all judges.
+    """
 
     def __init__(self, moments: Moments, reliability: Mapping[str, float]) -> None:
-        """moments: of the rows of all slices of a spec, for the variances; reliability: by dimension, in (0, 1]."""
-        self.dimension, place = np.unique(moments.factors["dimension"], return_inverse=True)  # (dimensions,), as all below
+        """moments: of the rows of all slices of a spec, for the variances; reliability: by
+        dimension, in (0, 1].
+        """
+        # (dimensions,), as all below
+        self.dimension, place = np.unique(moments.factors["dimension"], return_inverse=True)
         sums = moments.tensor[:, 0, 0]
-        columns = (sums[:, a, b] for a, b in ((0, 0), (0, REFERENCE_OF_ROW), (REFERENCE_OF_ROW, REFERENCE_OF_ROW)))
+        columns = (
+            sums[:, a, b]
+            for a, b in ((0, 0), (0, REFERENCE_OF_ROW), (REFERENCE_OF_ROW, REFERENCE_OF_ROW))
+        )
         self.rows, total, squares = (np.bincount(place, column) for column in columns)
         self.mean = total / self.rows  # of the reference
         self.variance = np.maximum(squares / self.rows - self.mean**2, 0.0)
-        self.share = 1 - np.array([reliability[str(level)] for level in self.dimension])  # of the variance that is error
+        # Of the variance that is error
+        self.share = 1 - np.array([reliability[str(level)] for level in self.dimension])
 
     def sums(self, moments: Moments) -> np.ndarray:
         """Sum the error variances of the rows of each group, (groups,)."""
@@ -178,9 +253,10 @@ class KnownReliability:
     def weights(self, cells: DesignCells, estimate: np.ndarray) -> np.ndarray:
         """Weights, (products, cells, terms), of a prompt's sums in its part of C @ estimate.
 
-        The variances are estimates too. With N_d the sum of b b' over the slice's rows of dimension d, a prompt adds to
-        C = sum of share_d var_d N_d its rows' b b' share_d var_d and, through var_d, its rows'
-        ((reference - mean_d)^2 - var_d) / n_d share_d N_d, even where the slice has none of them.
+        The variances are estimates too. With N_d the sum of b b' over the slice's rows of dimension
+        d, a prompt adds to C = sum of share_d var_d N_d its rows' b b' share_d var_d and, through
+        var_d, its rows' ((reference - mean_d)^2 - var_d) / n_d share_d N_d, even where the slice
+        has none of them.
         """
         place = np.searchsorted(self.dimension, cells.dimension)
         row = cells.layouts[:, REFERENCE]  # (cells, terms)
@@ -188,22 +264,28 @@ class KnownReliability:
         dimension_sums = np.zeros((len(self.dimension), row.shape[1]))  # N_d estimate
         np.add.at(dimension_sums, place, row_sums * cells.rows[:, None])
         by_variance = (dimension_sums * (self.share / self.rows)[:, None])[place]
-        mean, variance, share = (values[place, None] for values in (self.mean, self.variance, self.share))
+        mean, variance, share = (
+            values[place, None] for values in (self.mean, self.variance, self.share)
+        )
         pairs = products(cells.layouts.shape[1])
         weights = np.zeros((len(pairs), *row.shape))
-        weights[pairs.index((0, 0))] = share * variance * row_sums + (mean**2 - variance) * by_variance
+        weights[pairs.index((0, 0))] = (
+            share * variance * row_sums + (mean**2 - variance) * by_variance
+        )
         weights[pairs.index((0, REFERENCE))] = -2 * mean * by_variance
         weights[pairs.index((REFERENCE, REFERENCE))] = by_variance
         return weights
 
 
 class SplitRaters:
-    """The error variance of each completion is s^2 / k, with s^2 the variance (k - 1) of its k raters.
+    """The error variance of each completion is s^2 / k, with s^2 the variance (k - 1) of its k
+    raters.
 
-    This equals instrumental variables in which each rater in turn is the reference and the mean of the others its instrument,
-    judge by judge, over all raters: the mean over pairs a != b of r_a r_b is mean(r)^2 - s^2 / k. Errors of raters must be
-    independent of each other, but not of equal variance, and the order of raters does not matter. The rows have s^2 / k in the
-    place of the length, and no term is of it.
+    This equals instrumental variables in which each rater in turn is the reference and the mean of
+    the others its instrument, judge by judge, over all raters: the mean over pairs a != b of r_a
+    r_b is mean(r)^2 - s^2 / k. Errors of raters must be independent of each other, but not of equal
+    variance, and the order of raters does not matter. The rows have s^2 / k in the place of the
+    length, and no term is of it.
     """
 
     def sums(self, moments: Moments) -> np.ndarray:
@@ -220,17 +302,21 @@ class SplitRaters:
 
 
 Noise = KnownReliability | SplitRaters  # the source of the error variance of the reference
-Correction = tuple[dict, Noise, float]  # columns of the table, source of the error variance, share of it that is subtracted
+# Columns of the table, source of the error variance, share of it that is subtracted
+Correction = tuple[dict, Noise, float]
 
 
 class CorrectedFit:
-    """A fit corrected for errors in the reference, with errors by prompt; prompts come a few at a time, each with all its rows.
+    """A fit corrected for errors in the reference, with errors by prompt; prompts come a few at a
+    time, each with all its rows.
 
-    b = (X'X - C)^-1 X'y, with C the sum of v b b' over rows, is consistent where the error variances v are right; uncorrected,
-    C is 0. Where X'X - C is not positive in a direction, errors would exceed the variation, and coefficients with a part in it
-    are not identified. The influence of a prompt is (X'X - C)^-1 (X'(y - X b) + C_p b) over its rows, with C_p its part of C;
-    the covariance is the sum of their squares with the small-sample factor of CR1, P / (P - 1) (n - 1) / (n - rank).
-    Uncorrected, it is that of `covariance.Clusters`. Source: Fuller (1987), section 2.2, with known error variance.
+    b = (X'X - C)^-1 X'y, with C the sum of v b b' over rows, is consistent where the error
+    variances v are right; uncorrected, C is 0. Where X'X - C is not positive in a direction, errors
+    would exceed the variation, and coefficients with a part in it are not identified. The influence
+    of a prompt is (X'X - C)^-1 (X'(y - X b) + C_p b) over its rows, with C_p its part of C; the
+    covariance is the sum of their squares with the small-sample factor of CR1, P / (P - 1) (n - 1)
+    / (n - rank). Uncorrected, it is that of `covariance.Clusters`. Source: Fuller (1987), section
+    2.2, with known error variance.
     """
 
     def __init__(
@@ -242,14 +328,19 @@ class CorrectedFit:
         noise: Noise,
         share: float,
     ) -> None:
-        """plain: the uncorrected fit of a design to `rows`; cells: of the sums of prompts; share: of C that is subtracted."""
+        """plain: the uncorrected fit of a design to `rows`; cells: of the sums of prompts; share:
+        of C that is subtracted.
+        """
         self.plain, self._of_slice = plain, np.flatnonzero(cells.rows)
-        cross, row = plain.gram @ plain.estimate, design.regressors[:, REFERENCE]  # X'y, and what multiplies the reference
+        # X'y, and what multiplies the reference
+        cross, row = plain.gram @ plain.estimate, design.regressors[:, REFERENCE]
         normal = plain.gram - share * (row * noise.sums(rows)[:, None]).T @ row
         inverse, null = inverted(normal)
         estimate = inverse @ cross
         estimate = estimate + inverse @ (cross - normal @ estimate)
-        self._weights = (score_weights(cells.layouts, estimate) + share * noise.weights(cells, estimate)) @ inverse
+        self._weights = (
+            score_weights(cells.layouts, estimate) + share * noise.weights(cells, estimate)
+        ) @ inverse
         self.identified = plain.identified & determined(null)
         self.estimate = np.where(self.identified, estimate, np.nan)  # (terms,)
         self._squares = np.zeros((len(self.estimate),) * 2)
@@ -262,24 +353,43 @@ class CorrectedFit:
         self.prompts += int(sums[:, 0, self._of_slice].any(axis=1).sum())
 
     def result(self) -> LeastSquares:
-        """The coefficients with their errors, NaN with fewer than two prompts or when n <= rank; t has P - 1 degrees."""
+        """The coefficients with their errors, NaN with fewer than two prompts or when n <= rank; t
+        has P - 1 degrees.
+        """
         factor = small_sample_factor(self.prompts, self.plain.n, self.plain.rank)
-        spread = np.where(np.outer(self.identified, self.identified), self._squares * factor, np.nan)
-        return LeastSquares(self.estimate, spread, self.identified, self.plain.n, self.plain.rank, self.prompts - 1)
+        spread = np.where(
+            np.outer(self.identified, self.identified), self._squares * factor, np.nan
+        )
+        return LeastSquares(
+            self.estimate, spread, self.identified, self.plain.n, self.plain.rank, self.prompts - 1
+        )
 
 
 def _moments(spec: Spec, study: Study) -> Moments:
     """The moments of the rows of all slices."""
     moments = moments_of(spec, study)
     return moments.select(
-        np.any([np.zeros_like(moments.n), *(mask for _, mask in spec.selection.slices(moments.factors))], axis=0)
+        np.any(
+            [
+                np.zeros_like(moments.n),
+                *(mask for _, mask in spec.selection.slices(moments.factors)),
+            ],
+            axis=0,
+        )
     )
 
 
 def correct(
-    spec: Spec, moments: Moments, blocks: Iterable[RowBlock], corrections: Sequence[Correction], *, confidence: float
+    spec: Spec,
+    moments: Moments,
+    blocks: Iterable[RowBlock],
+    corrections: Sequence[Correction],
+    *,
+    confidence: float,
 ) -> Iterator[dict]:
-    """Yield the terms and slices that no method can estimate, then the estimates by each correction, in one pass."""
+    """Yield the terms and slices that no method can estimate, then the estimates by each
+    correction, in one pass.
+    """
     takers, fits = [], []
     for label, rows, design in designs_of(spec, moments, apart="dimension"):
         where = {"spec": spec.name, "slice": label, "estimand": estimand_of(spec)}
@@ -290,35 +400,59 @@ def correct(
             continue
         cells, design_cells = _with_others(design, moments)
         plain = solve(rows, design.regressors)
-        corrected = [CorrectedFit(plain, design, rows, design_cells, *correction) for _, *correction in corrections]
+        corrected = [
+            CorrectedFit(plain, design, rows, design_cells, *correction)
+            for _, *correction in corrections
+        ]
         takers.append((cells, corrected))
-        fits += [(where | columns, design.terms, fit) for (columns, *_), fit in zip(corrections, corrected, strict=True)]
+        fits += [
+            (where | columns, design.terms, fit)
+            for (columns, *_), fit in zip(corrections, corrected, strict=True)
+        ]
     add_prompts(takers, blocks if takers else (), len(moments.n))
     for columns, terms, fit in fits:
         result = fit.result()
         for place, term in enumerate(terms):
-            row = columns | {"quantity": term.quantity, "term": term.term, "n": result.n, "prompts": fit.prompts}
+            row = columns | {
+                "quantity": term.quantity,
+                "term": term.term,
+                "n": result.n,
+                "prompts": fit.prompts,
+            }
             if result.identified[place]:
                 error = result.std_error[place]
-                yield row | columns_by_prompt(result.estimate[place], error, df=result.df, confidence=confidence)
+                yield row | columns_by_prompt(
+                    result.estimate[place], error, df=result.df, confidence=confidence
+                )
             else:
                 is_identified = fit.plain.identified[place]
-                yield row | {"reason": because(Reason.REFERENCE_TOO_NOISY if is_identified else Reason.COLLINEAR)}
+                yield row | {
+                    "reason": because(
+                        Reason.REFERENCE_TOO_NOISY if is_identified else Reason.COLLINEAR
+                    )
+                }
 
 
 def columns_by_prompt(estimate: float, std_error: float, *, df: float, confidence: float) -> dict:
-    """Columns by `wald_columns` of an estimate with an error CR1; `reason` if it has none, `note` of few prompts.
+    """Columns by `wald_columns` of an estimate with an error CR1; `reason` if it has none, `note`
+    of few prompts.
 
     df: P - 1, of P prompts.
     """
     columns = wald_columns(estimate, std_error, df=df, confidence=confidence)
     if not std_error > 0:
         return columns | {"reason": because(Reason.NO_STANDARD_ERROR)}
-    return columns | ({"note": FEW_CLUSTERS.format(covariance="CR1", clusters=df + 1, few=FEW)} if df + 1 < FEW else {})
+    return columns | (
+        {"note": FEW_CLUSTERS.format(covariance="CR1", clusters=df + 1, few=FEW)}
+        if df + 1 < FEW
+        else {}
+    )
 
 
 def _with_others(design: SliceDesign, moments: Moments) -> tuple[SliceCells, DesignCells]:
-    """The cells of a slice, and a last one for the other rows of each dimension, which count for its variance."""
+    """The cells of a slice, and a last one for the other rows of each dimension, which count for
+    its variance.
+    """
     dimension = moments.factors["dimension"]
     levels, level = np.unique(dimension, return_inverse=True)
     cell = design.cells + level

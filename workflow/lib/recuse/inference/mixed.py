@@ -1,21 +1,27 @@
-"""Estimand C as a mixed model of the judge x model table: self- and family-bias beyond ordinary preference.
+"""Estimand C as a mixed model of the judge x model table: self- and family-bias beyond ordinary
+preference.
 
 Cell means r_jm (mean rating less slope x human score) of judge j and model m are taken as
 
-    r_jm = a_j + b_j c_m + self_j 1[m = j] + family_F 1[j, m in F, m != j] + preference_jm + sampling error
+    r_jm = a_j + b_j c_m + self_j 1[m = j] + family_F 1[j, m in F, m != j] + preference_jm +
+    sampling error
 
-Judges may use more or less of the scale, b_j ~ N(1, tau^2), where b_j - 1 acts on estimates of c_m, shrunk by their error, that
-are renewed until they settle; their error is not in the standard errors. The fit has not converged if they do not settle, or
-differ by more than the cell means do. Preferences have a standard deviation s_j of their own for each judge, and shares of
-their variance are common to models of one family, to judges of one family, or to both:
+Judges may use more or less of the scale, b_j ~ N(1, tau^2), where b_j - 1 acts on estimates of c_m,
+shrunk by their error, that are renewed until they settle; their error is not in the standard
+errors. The fit has not converged if they do not settle, or differ by more than the cell means do.
+Preferences have a standard deviation s_j of their own for each judge, and shares of their variance
+are common to models of one family, to judges of one family, or to both:
 
-    Cov(preference_jm, preference_kn) = s_j s_k (w_0 [j=k][m=n] + w_1 [j=k][F(m)=F(n)] + w_2 [F(j)=F(k)][m=n]
-                                                + w_3 [F(j)=F(k)][F(m)=F(n)])            w_0 + w_1 + w_2 + w_3 = 1
+    Cov(preference_jm, preference_kn) = s_j s_k (w_0 [j=k][m=n] + w_1 [j=k][F(m)=F(n)] + w_2
+    [F(j)=F(k)][m=n]
+                                                + w_3 [F(j)=F(k)][F(m)=F(n)])            w_0 + w_1 +
+                                                w_2 + w_3 = 1
 
-Sampling errors are independent, of the variance that the prompts of the cell show, which is taken as known. Variances maximise
-the restricted likelihood (Patterson and Thompson 1971), with weak priors and one on tau that leaves b_j nearly free, by the
-average-information algorithm (Gilmour, Thompson and Cullis 1995). A self-bias is the own cell less its best linear unbiased
-prediction from all others. Standard errors include that variances are estimated (Kackar and Harville 1984); t has
+Sampling errors are independent, of the variance that the prompts of the cell show, which is taken
+as known. Variances maximise the restricted likelihood (Patterson and Thompson 1971), with weak
+priors and one on tau that leaves b_j nearly free, by the average-information algorithm (Gilmour,
+Thompson and Cullis 1995). A self-bias is the own cell less its best linear unbiased prediction from
+all others. Standard errors include that variances are estimated (Kackar and Harville 1984); t has
 Satterthwaite's degrees of freedom, but not more than additive effects leave in the unrelated cells.
 """
 
@@ -31,14 +37,17 @@ import numpy as np
 from recuse.inference.judge_model import CellMeans, Pairs, connected_parts
 from recuse.model.least_squares import ROUNDING, inverted
 
-# Priors of the parameters, which matter where the cells say little: mean and standard deviation of a normal.
-SPREAD = 3.0  # log s_j^2, about the mean over judges: hardly shrunk, as a judge with a larger spread would be called biased
+# Priors of the parameters, which matter where the cells say little: mean and standard deviation of
+# a normal.
+# Log s_j^2, about the mean over judges: hardly shrunk, as a judge with a larger spread would be
+# called biased
+SPREAD = 3.0
 SHARES = ((-1.5, 2.0), (-1.5, 2.0), (-0.5, 2.0))  # log(w_i / w_0)
 SLOPES = (1.6, 0.5)  # log tau^2: nearly free slopes wherever models differ
 LEAST_VARIANCE = 1e-10  # of a judge's preferences
 STEPS, LONGEST = 40, 2.0  # of the fit: how many at most, and how long
-# How far each renewal of c_m, by which b_j acts, goes to its new value: half way, as it may overshoot and then go in circles,
-# and less where it still does.
+# How far each renewal of c_m, by which b_j acts, goes to its new value: half way, as it may
+# overshoot and then go in circles, and less where it still does.
 RENEWALS = (1.0, *[1 / 2] * 19, *[1 / 8] * 20)
 SETTLED = 0.1  # share of the error of c_m by which the last renewal may move it
 PLANS = 20  # tables drawn for the information of a planned study
@@ -48,20 +57,28 @@ ENOUGH = 1e-5  # gain in log likelihood below which a fit has converged
 
 @dataclass(frozen=True)
 class Table(Pairs):
-    """A judge x model table without its numbers: codes of names, and the sampling variance of each cell."""
+    """A judge x model table without its numbers: codes of names, and the sampling variance of each
+    cell.
+    """
 
     sampling: np.ndarray  # (cells,) variance of the cell mean by sampling of prompts
 
     @classmethod
     def of(cls, cells: CellMeans) -> Table:
         """The table of some cell means with sampling variances."""
-        return cls.named(cells.judge, cells.model, cells.judge_family, cells.model_family, cells.variance)
+        return cls.named(
+            cells.judge, cells.model, cells.judge_family, cells.model_family, cells.variance
+        )
 
     @classmethod
     def named(cls, judge, model, judge_family, model_family, sampling: np.ndarray) -> Table:
-        """The table of cells of these names, (cells,) of str each, and sampling variances, (cells,)."""
+        """The table of cells of these names, (cells,) of str each, and sampling variances,
+        (cells,).
+        """
         pairs = (judge, model), (judge_family, model_family)  # a judge that is a model has its code
-        codes = [np.unique(np.concatenate(pair), return_inverse=True)[1].reshape(2, -1) for pair in pairs]
+        codes = [
+            np.unique(np.concatenate(pair), return_inverse=True)[1].reshape(2, -1) for pair in pairs
+        ]
         return cls(*codes[0], *codes[1], sampling)
 
     @cached_property
@@ -73,7 +90,9 @@ class Table(Pairs):
     def linked_models(self) -> np.ndarray:
         """Which models the cells other than own ones link, through judges, (M, M) of bool."""
         fitted = ~self.is_self
-        rated = (self.judge[fitted, None] == self.judges).T.astype(float) @ (self.model[fitted, None] == np.unique(self.model))
+        rated = (self.judge[fitted, None] == self.judges).T.astype(float) @ (
+            self.model[fitted, None] == np.unique(self.model)
+        )
         part = connected_parts(rated.T @ rated > 0)
         return part[:, None] == part
 
@@ -84,7 +103,9 @@ class Table(Pairs):
 
     @cached_property
     def effects(self) -> np.ndarray:
-        """Indicators of judge, model and family effect, (cells, J + M + F); own cells have none of their own."""
+        """Indicators of judge, model and family effect, (cells, J + M + F); own cells have none of
+        their own.
+        """
         columns = [self.judge[:, None] == self.judges, self.model[:, None] == np.unique(self.model)]
         columns.append((self.judge_family[:, None] == self.families) & self.is_family[:, None])
         return np.concatenate(columns, axis=1).astype(float)
@@ -92,19 +113,25 @@ class Table(Pairs):
     @cached_property
     def blocks(self) -> list[Block]:
         """The cells of the judges of one family: cells of different blocks are independent."""
-        return [Block.of(self, np.flatnonzero(self.judge_family == family)) for family in np.unique(self.judge_family)]
+        return [
+            Block.of(self, np.flatnonzero(self.judge_family == family))
+            for family in np.unique(self.judge_family)
+        ]
 
 
 @dataclass(frozen=True)
 class Block:
-    """Places of the cells of one block, and sets of its cells, (n, sets) of float, 1 where a cell is in a set."""
+    """Places of the cells of one block, and sets of its cells, (n, sets) of float, 1 where a cell
+    is in a set.
+    """
 
     places: np.ndarray  # (n,) among all cells
     judge: np.ndarray  # (n,) places among the judges
     is_self: np.ndarray  # (n,) of bool
     of_judge: np.ndarray  # the cells of each judge of the block
     judges: np.ndarray  # (judges of the block,) their places among the judges
-    alike: tuple[np.ndarray, ...]  # cells alike in judge and family of the model; in model; in family of the model
+    # Cells alike in judge and family of the model; in model; in family of the model
+    alike: tuple[np.ndarray, ...]
 
     @classmethod
     def of(cls, table: Table, places: np.ndarray) -> Block:
@@ -114,22 +141,28 @@ class Block:
         judges, of_judge = np.unique(judge, return_inverse=True)
         sets = (of_judge * (family.max() + 1) + family, model, family)
         alike = tuple((codes[:, None] == np.unique(codes)).astype(float) for codes in sets)
-        return cls(places, judge, table.is_self[places], (judge[:, None] == judges) * 1.0, judges, alike)
+        return cls(
+            places, judge, table.is_self[places], (judge[:, None] == judges) * 1.0, judges, alike
+        )
 
 
 class Covariance:
-    """The covariance of the cells at some parameters, block by block, and its derivatives by the parameters.
+    """The covariance of the cells at some parameters, block by block, and its derivatives by the
+    parameters.
 
     parameters: log s_j^2, (J,); log(w_i / w_0) of each component used; log tau^2.
     """
 
-    def __init__(self, table: Table, parameters: np.ndarray, slope: np.ndarray, used: np.ndarray) -> None:
+    def __init__(
+        self, table: Table, parameters: np.ndarray, slope: np.ndarray, used: np.ndarray
+    ) -> None:
         """slope: (cells,) c_m about its mean, by which b_j acts; used: places among w_1 to w_3."""
         self.parameters, self._slope = parameters, slope
         judges = len(table.judges)
         ratio = np.exp(np.concatenate([[0.0], parameters[judges:-1]]))
         weights = ratio / ratio.sum()
-        self._shares = list(zip(used, weights[1:], strict=True))  # place among w_1 to w_3, and weight
+        # Place among w_1 to w_3, and weight
+        self._shares = list(zip(used, weights[1:], strict=True))
         self._tau2, self._spread = np.exp(parameters[-1]), np.exp(parameters[:judges] / 2)
         self.blocks, self.preference, self.matrices = table.blocks, [], []
         for block in table.blocks:
@@ -139,25 +172,37 @@ class Covariance:
                 common += weight * (block.alike[place] @ block.alike[place].T)
             self.preference.append(np.outer(spread, spread) * common)
             slopes = slope[block.places][:, None] * block.of_judge
-            self.matrices.append(self.preference[-1] + self._tau2 * slopes @ slopes.T + np.diag(table.sampling[block.places]))
+            self.matrices.append(
+                self.preference[-1]
+                + self._tau2 * slopes @ slopes.T
+                + np.diag(table.sampling[block.places])
+            )
 
     def _sets(self, number: int) -> Iterator[tuple[float, np.ndarray]]:
-        """Weight w of each set of columns Z, (n, sets), of block `number`, whose w Z Z' moves with the other parameters."""
+        """Weight w of each set of columns Z, (n, sets), of block `number`, whose w Z Z' moves with
+        the other parameters.
+        """
         block = self.blocks[number]
         for place, weight in self._shares:
             yield weight, self._spread[block.judge][:, None] * block.alike[place]
         yield self._tau2, self._slope[block.places][:, None] * block.of_judge
 
     def derivatives_times(self, number: int, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Numbers of the parameters that move block `number`, and rows dV of each, (parameters, rows, n); rows: (rows, n)."""
+        """Numbers of the parameters that move block `number`, and rows dV of each, (parameters,
+        rows, n); rows: (rows, n).
+        """
         block, preference = self.blocks[number], self.preference[number]
         whole = rows @ preference
-        parts = [(cells := np.flatnonzero(of), rows[:, cells] @ preference[cells]) for of in block.of_judge.T]
+        parts = [
+            (cells := np.flatnonzero(of), rows[:, cells] @ preference[cells])
+            for of in block.of_judge.T
+        ]
         of_judges = np.stack([part for _, part in parts])
         for place, (cells, _) in enumerate(parts):
             of_judges[place][:, cells] += whole[:, cells]
         others = [weight * (rows @ sets) @ sets.T for weight, sets in self._sets(number)]
-        for (_, weight), product in zip(self._shares, others, strict=False):  # as weights sum to 1, each lowers the others
+        # As weights sum to 1, each lowers the others
+        for (_, weight), product in zip(self._shares, others, strict=False):
             product -= weight * whole
         judges = len(self.parameters) - len(others)
         places = np.concatenate([block.judges, np.arange(judges, len(self.parameters))])
@@ -166,7 +211,12 @@ class Covariance:
     def traces(self, number: int, matrix: np.ndarray, kept: np.ndarray) -> np.ndarray:
         """Traces of `matrix` dV for the same parameters; matrix: of the cells `kept`."""
         by_cell = (matrix * self.preference[number][np.ix_(kept, kept)]).sum(axis=1)
-        others = np.array([weight * ((matrix @ sets[kept]) * sets[kept]).sum() for weight, sets in self._sets(number)])
+        others = np.array(
+            [
+                weight * ((matrix @ sets[kept]) * sets[kept]).sum()
+                for weight, sets in self._sets(number)
+            ]
+        )
         others[:-1] -= [weight * by_cell.sum() for _, weight in self._shares]
         return np.concatenate([by_cell @ self.blocks[number].of_judge[kept], others])
 
@@ -188,20 +238,29 @@ class Restricted:
         """The fit of other values, (cells,), at the same covariance, without its objective."""
         effects = self.spread @ (self.solved.T @ values)
         left, scaled = values - design @ effects, np.zeros(len(values))
-        for block, inverse, kept in zip(self.covariance.blocks, self.inverses, self.kept, strict=True):
+        for block, inverse, kept in zip(
+            self.covariance.blocks, self.inverses, self.kept, strict=True
+        ):
             scaled[block.places[kept]] = inverse @ left[block.places[kept]]
         return replace(self, effects=effects, scaled=scaled, objective=math.nan)
 
     @cached_property
     def solved_of_blocks(self) -> list[np.ndarray]:
         """V^-1 X of the fitted cells of each block, (n, terms)."""
-        return [self.solved[block.places[kept]] for block, kept in zip(self.covariance.blocks, self.kept, strict=True)]
+        return [
+            self.solved[block.places[kept]]
+            for block, kept in zip(self.covariance.blocks, self.kept, strict=True)
+        ]
 
     def projected(self, rows: np.ndarray) -> np.ndarray:
-        """Rows P of some rows over cells, (..., cells), P = V^-1 - V^-1 X (X'V^-1 X)^-1 X'V^-1; 0 at own cells."""
+        """Rows P of some rows over cells, (..., cells), P = V^-1 - V^-1 X (X'V^-1 X)^-1 X'V^-1; 0
+        at own cells.
+        """
         flat = rows.reshape(-1, rows.shape[-1])
         result = np.zeros_like(flat)
-        for block, inverse, kept in zip(self.covariance.blocks, self.inverses, self.kept, strict=True):
+        for block, inverse, kept in zip(
+            self.covariance.blocks, self.inverses, self.kept, strict=True
+        ):
             places = block.places[kept]
             result[:, places] = flat[:, places] @ inverse
         result -= ((flat @ self.solved) @ self.spread) @ self.solved.T
@@ -218,7 +277,8 @@ class Preferences:
     effects: np.ndarray  # (M,) c_m about their mean, shrunk
 
 
-# Of each block: numbers of the parameters that move it, and dV V^-1 (y - X effects) of each, (parameters, fitted cells).
+# Of each block: numbers of the parameters that move it, and dV V^-1 (y - X effects) of each,
+# (parameters, fitted cells).
 Moved = list[tuple[np.ndarray, np.ndarray]]
 
 
@@ -233,8 +293,12 @@ def _moved(state: Restricted) -> Moved:
 class MixedFit:
     """The mixed model of a table, fitted to cell means or planned at given parameters."""
 
-    def __init__(self, table: Table, mean: np.ndarray | None = None, *, plan: Preferences | None = None) -> None:
-        """mean: (cells,) of which those of own cells are not used to fit; plan: parameters of a study without means."""
+    def __init__(
+        self, table: Table, mean: np.ndarray | None = None, *, plan: Preferences | None = None
+    ) -> None:
+        """mean: (cells,) of which those of own cells are not used to fit; plan: parameters of a
+        study without means.
+        """
         from scipy.linalg import qr
 
         self.table, self._gaps = table, {}
@@ -242,10 +306,16 @@ class MixedFit:
         fitted = ~table.is_self
         gram = table.effects[fitted].T @ table.effects[fitted]
         null = inverted(gram)[1]
-        order, rank = qr(table.effects[fitted], mode="r", pivoting=True)[1], len(gram) - null.shape[1]
+        order, rank = (
+            qr(table.effects[fitted], mode="r", pivoting=True)[1],
+            len(gram) - null.shape[1],
+        )
         self._columns = np.sort(order[:rank])  # that determine all others
         self._design = table.effects[:, self._columns]
-        shared = [np.any([len(block.places) > block.alike[place].shape[1] for block in table.blocks]) for place in (0, 1)]
+        shared = [
+            np.any([len(block.places) > block.alike[place].shape[1] for block in table.blocks])
+            for place in (0, 1)
+        ]
         self._used = np.flatnonzero([*shared, all(shared)])
         self._prior = [SHARES[place] for place in self._used] + [SLOPES]
         self.converged = True  # A plan has nothing to converge.
@@ -263,7 +333,9 @@ class MixedFit:
         generator = np.random.default_rng(np.random.SeedSequence(0))
         drawn = np.zeros((PLANS, len(self.slope)))
         for block, matrix in zip(covariance.blocks, covariance.matrices, strict=True):
-            drawn[:, block.places] = generator.standard_normal((PLANS, len(matrix))) @ np.linalg.cholesky(matrix).T
+            drawn[:, block.places] = (
+                generator.standard_normal((PLANS, len(matrix))) @ np.linalg.cholesky(matrix).T
+            )
         self.state = self._restricted(covariance, drawn[0])
         states = (self.state.of_values(self._design, values) for values in drawn)
         information = [self._information(state, _moved(state)) for state in states]
@@ -271,7 +343,9 @@ class MixedFit:
 
     @property
     def preferences(self) -> Preferences:
-        """The parameters; shares of components that this table does not have are those of the prior."""
+        """The parameters; shares of components that this table does not have are those of the
+        prior.
+        """
         judges, ratios = len(self.table.judges), np.array([mean for mean, _ in SHARES])
         ratios[self._used] = self.parameters[judges:-1]
         effects = self.slope[np.unique(self.table.model, return_index=True)[1]]
@@ -285,7 +359,9 @@ class MixedFit:
         self._least = np.log(LEAST_VARIANCE)
         variance = left @ left / max(1, len(left) - design.shape[1])
         start = np.log(max(variance - table.sampling[fitted].mean(), variance / 10, LEAST_VARIANCE))
-        parameters = np.concatenate([np.full(len(table.judges), start), [mean_ for mean_, _ in self._prior]])
+        parameters = np.concatenate(
+            [np.full(len(table.judges), start), [mean_ for mean_, _ in self._prior]]
+        )
         centred = mean - self._design @ effects  # rounding: means of the scale leave small numbers
         self.slope = self._slope(effects, np.linalg.inv(design.T @ design) * variance)
         self.parameters, self.state = self._maximised(parameters, centred)
@@ -297,14 +373,17 @@ class MixedFit:
                 break
         else:
             self.converged = False
-        # Differences between models cannot be larger than those between the cell means that show them.
+        # Differences between models cannot be larger than those between the cell means that show
+        # them.
         self.converged &= bool(np.ptp(self.slope) <= np.ptp(values))
         self.information = self._information(self.state, _moved(self.state))
 
     def _slope(self, effects: np.ndarray, spread: np.ndarray) -> np.ndarray:
-        """c_m of some effects less their mean, (cells,), times the share of their variance that is not error of estimation.
+        """c_m of some effects less their mean, (cells,), times the share of their variance that is
+        not error of estimation.
 
-        The mean is that of the models that cells link, as no cell compares them with others. spread: covariance of the effects.
+        The mean is that of the models that cells link, as no cell compares them with others.
+        spread: covariance of the effects.
         """
         judges, models = len(self.table.judges), len(np.unique(self.table.model))
         is_model = (self._columns >= judges) & (self._columns < judges + models)
@@ -320,7 +399,9 @@ class MixedFit:
         value *= max(0.0, 1 - noise / max(value @ value, 1e-300))
         return value[np.searchsorted(np.unique(self.table.model), self.table.model)]
 
-    def _maximised(self, parameters: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, Restricted]:
+    def _maximised(
+        self, parameters: np.ndarray, values: np.ndarray
+    ) -> tuple[np.ndarray, Restricted]:
         """Climb from some parameters to the maximum; values: (cells,)."""
         state = self._state(parameters, values)
         for _ in range(STEPS):
@@ -359,13 +440,20 @@ class MixedFit:
         gram = design.T @ solved
         spread = np.linalg.inv(gram)
         nothing = np.zeros(0)
-        state = Restricted(covariance, inverses, kept, solved, spread, nothing, math.nan, nothing).of_values(design, values)
+        state = Restricted(
+            covariance, inverses, kept, solved, spread, nothing, math.nan, nothing
+        ).of_values(design, values)
         judges = len(self.table.judges)
         logs, others = covariance.parameters[:judges], covariance.parameters[judges:]
         prior = ((logs - logs.mean()) ** 2).sum() / SPREAD**2
-        prior += sum(((value - mean) / sd) ** 2 for value, (mean, sd) in zip(others, self._prior, strict=True))
+        prior += sum(
+            ((value - mean) / sd) ** 2
+            for value, (mean, sd) in zip(others, self._prior, strict=True)
+        )
         squares = (values - design @ state.effects) @ state.scaled
-        return replace(state, objective=0.5 * (total + np.linalg.slogdet(gram)[1] + squares + prior))
+        return replace(
+            state, objective=0.5 * (total + np.linalg.slogdet(gram)[1] + squares + prior)
+        )
 
     def _gradient(self, state: Restricted, moved: Moved) -> np.ndarray:
         """Gradient of the objective, (parameters,)."""
@@ -374,8 +462,11 @@ class MixedFit:
         blocks = zip(covariance.blocks, state.inverses, state.kept, moved, strict=True)
         for number, (block, inverse, kept, (at, rows)) in enumerate(blocks):
             places = block.places[kept]
-            projection = inverse - state.solved[places] @ state.spread @ state.solved[places].T  # block of P
-            gradient[at] += 0.5 * (covariance.traces(number, projection, kept) - rows @ state.scaled[places])
+            # Block of P
+            projection = inverse - state.solved[places] @ state.spread @ state.solved[places].T
+            gradient[at] += 0.5 * (
+                covariance.traces(number, projection, kept) - rows @ state.scaled[places]
+            )
         logs = covariance.parameters[:judges]
         gradient[:judges] += (logs - logs.mean()) / SPREAD**2
         means, spreads = np.array(self._prior).T
@@ -386,8 +477,11 @@ class MixedFit:
         """The average information with that of the priors, (parameters,) both ways."""
         covariance, judges = state.covariance, len(self.table.judges)
         count = len(covariance.parameters)
-        information, fixed = np.zeros((count, count)), np.zeros((count, len(state.spread)))  # fixed: dV P y times V^-1 X
-        for block, inverse, kept, (at, rows) in zip(covariance.blocks, state.inverses, state.kept, moved, strict=True):
+        # Fixed: dV P y times V^-1 X
+        information, fixed = np.zeros((count, count)), np.zeros((count, len(state.spread)))
+        for block, inverse, kept, (at, rows) in zip(
+            covariance.blocks, state.inverses, state.kept, moved, strict=True
+        ):
             information[np.ix_(at, at)] += rows @ inverse @ rows.T
             fixed[at] += rows @ state.solved[block.places[kept]]
         information = 0.5 * (information - fixed @ state.spread @ fixed.T)
@@ -403,17 +497,25 @@ class MixedFit:
         return np.exp(self.parameters[: len(self.table.judges)] / 2)
 
     def against_others(self, cell: int) -> np.ndarray:
-        """Weights, (cells,), of the means in an own cell less its best prediction from the others (all but own ones)."""
-        block, number = next((of, at) for at, of in enumerate(self.table.blocks) if cell in of.places)
+        """Weights, (cells,), of the means in an own cell less its best prediction from the others
+        (all but own ones).
+        """
+        block, number = next(
+            (of, at) for at, of in enumerate(self.table.blocks) if cell in of.places
+        )
         kept, place = self.state.kept[number], np.flatnonzero(block.places == cell)[0]
         weights = np.zeros(len(self.table.judge))
-        weights[block.places[kept]] = -self.state.inverses[number] @ self.state.covariance.matrices[number][kept, place]
+        weights[block.places[kept]] = (
+            -self.state.inverses[number] @ self.state.covariance.matrices[number][kept, place]
+        )
         row = self._design[cell] + self._design.T @ weights
         weights[cell] = 1.0
         return weights - self.state.solved @ (self.state.spread @ row)
 
     def gap(self, cell: int) -> tuple[np.ndarray, float, float]:
-        """Weights, (cells,), of the means in an own cell less its prediction; its variance, and its degrees of freedom."""
+        """Weights, (cells,), of the means in an own cell less its prediction; its variance, and its
+        degrees of freedom.
+        """
         if cell not in self._gaps:
             weights = self.against_others(cell)
             errors = replace(self.errors(weights[None]), most_df=MOST_DF)
@@ -421,16 +523,21 @@ class MixedFit:
         return self._gaps[cell]
 
     def left_out(self, cells: np.ndarray) -> np.ndarray:
-        """Weights of the means in fitted cells less their predictions, (chosen, cells): rows of P over their diagonal.
+        """Weights of the means in fitted cells less their predictions, (chosen, cells): rows of P
+        over their diagonal.
 
         cells: (chosen,) places.
         """
-        projected = self.state.projected((np.arange(len(self.table.judge)) == cells[:, None]).astype(float))
+        projected = self.state.projected(
+            (np.arange(len(self.table.judge)) == cells[:, None]).astype(float)
+        )
         free = projected[np.arange(len(cells)), cells][:, None]
         return np.divide(projected, free, out=np.full_like(projected, np.nan), where=free > 0)
 
     def without_family(self, cells: np.ndarray) -> np.ndarray:
-        """Weights of the means in the mean of some cells of a family less a_j + c_m; cells: (cells,) of bool."""
+        """Weights of the means in the mean of some cells of a family less a_j + c_m; cells:
+        (cells,) of bool.
+        """
         judges_and_models = self._columns < self.table.effects.shape[1] - len(self.table.families)
         weights = cells / cells.sum()
         row = (weights @ self._design) * judges_and_models
@@ -439,14 +546,17 @@ class MixedFit:
     def errors(self, contrasts: np.ndarray, fixed: np.ndarray | None = None) -> Errors:
         """The errors of some contrasts of the means, (contrasts, cells).
 
-        fixed: (contrasts, cells) weights of the fitted cells in them that the variances do not change; the rest predicts.
+        fixed: (contrasts, cells) weights of the fitted cells in them that the variances do not
+        change; the rest predicts.
         """
         state, covariance, count = self.state, self.state.covariance, len(self.parameters)
         variance = np.zeros((len(contrasts), len(contrasts)))
         slopes = np.zeros((count, len(contrasts), len(contrasts)))
         spread, added = np.linalg.inv(self.information), np.zeros_like(variance)
         fixed_effects = np.zeros((count, len(contrasts), len(state.spread)))
-        for number, (block, inverse, kept) in enumerate(zip(covariance.blocks, state.inverses, state.kept, strict=True)):
+        for number, (block, inverse, kept) in enumerate(
+            zip(covariance.blocks, state.inverses, state.kept, strict=True)
+        ):
             rows = contrasts[:, block.places]
             variance += rows @ covariance.matrices[number] @ rows.T
             at, products = covariance.derivatives_times(number, rows)
@@ -460,7 +570,9 @@ class MixedFit:
         return Errors(variance + added, variance, slopes, spread, self._most_df)
 
     def single_errors(self, contrasts: np.ndarray) -> list[tuple[float, float]]:
-        """Variance of each contrast, as if variances were known, and its degrees of freedom; contrasts: (contrasts, cells)."""
+        """Variance of each contrast, as if variances were known, and its degrees of freedom;
+        contrasts: (contrasts, cells).
+        """
         covariance, count = self.state.covariance, len(self.parameters)
         variance, gradient = np.zeros(len(contrasts)), np.zeros((count, len(contrasts)))
         for number, block in enumerate(covariance.blocks):
@@ -469,19 +581,28 @@ class MixedFit:
             at, products = covariance.derivatives_times(number, rows)
             gradient[at] += (products * rows).sum(axis=2)
         uncertainty = np.einsum("pc,pq,qc->c", gradient, np.linalg.inv(self.information), gradient)
-        df = np.divide(2 * variance**2, uncertainty, out=np.full_like(variance, self._most_df), where=uncertainty > 0)
+        df = np.divide(
+            2 * variance**2,
+            uncertainty,
+            out=np.full_like(variance, self._most_df),
+            where=uncertainty > 0,
+        )
         return list(zip(variance.tolist(), np.clip(df, 1.0, self._most_df).tolist(), strict=True))
 
 
 def _summed(left: np.ndarray, right: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Sum over pairs p, q of weights[p, q] left[p] right[q]', (n, n), of (parameters, n, m) each."""
+    """Sum over pairs p, q of weights[p, q] left[p] right[q]', (n, n), of (parameters, n, m)
+    each.
+    """
     mixed = np.tensordot(weights, right, 1)
     return np.tensordot(left, mixed, axes=((0, 2), (0, 2)))
 
 
 @dataclass(frozen=True)
 class Errors:
-    """Covariance of contrasts, that at the variances as if known, its derivatives, and the covariance of the parameters."""
+    """Covariance of contrasts, that at the variances as if known, its derivatives, and the
+    covariance of the parameters.
+    """
 
     covariance: np.ndarray  # (contrasts, contrasts)
     at_variances: np.ndarray  # (contrasts, contrasts)
@@ -490,7 +611,9 @@ class Errors:
     most_df: float = MOST_DF
 
     def of(self, weights: np.ndarray) -> tuple[float, float]:
-        """Variance of a weighted sum of the contrasts, and Satterthwaite's degrees of freedom, from one to `most_df`."""
+        """Variance of a weighted sum of the contrasts, and Satterthwaite's degrees of freedom, from
+        one to `most_df`.
+        """
         gradient = np.einsum("a,pab,b->p", weights, self.derivatives, weights)
         uncertainty = gradient @ self.spread @ gradient
         at_variances = weights @ self.at_variances @ weights
@@ -501,7 +624,12 @@ class Errors:
         """The errors of some of the contrasts."""
         pairs = np.ix_(places, places)
         derivatives = self.derivatives[:, places][:, :, places]
-        return replace(self, covariance=self.covariance[pairs], at_variances=self.at_variances[pairs], derivatives=derivatives)
+        return replace(
+            self,
+            covariance=self.covariance[pairs],
+            at_variances=self.at_variances[pairs],
+            derivatives=derivatives,
+        )
 
 
 @dataclass(frozen=True)
@@ -513,16 +641,19 @@ class Pooled:
     df: float
     tau: float
     weights: np.ndarray  # (biases,) of each in the mean
-    unweighted: tuple[float, float, float]  # the plain mean, its standard error and degrees of freedom
+    # The plain mean, its standard error and degrees of freedom
+    unweighted: tuple[float, float, float]
 
 
 def pooled(estimates: np.ndarray, errors: Errors) -> Pooled:
     """The random-effects mean of some biases, (biases,), whose errors may be correlated.
 
-    tau^2 solves (g - mu)' (W + tau^2)^-1 (g - mu) = biases - 1 (Paule and Mandel 1982), W the covariance of the errors; mu is
-    the generalised least-squares mean. Its variance adds to that of the errors, with Satterthwaite's df, tau^2 times the sum of
-    squared weights, with biases - 1; df is at most biases - 1 (Follmann and Proschan 1999), as weights and tau are estimated.
-    tau is descriptive: W is known too badly for an interval. The unweighted mean is of these biases alone, without tau^2.
+    tau^2 solves (g - mu)' (W + tau^2)^-1 (g - mu) = biases - 1 (Paule and Mandel 1982), W the
+    covariance of the errors; mu is the generalised least-squares mean. Its variance adds to that of
+    the errors, with Satterthwaite's df, tau^2 times the sum of squared weights, with biases - 1; df
+    is at most biases - 1 (Follmann and Proschan 1999), as weights and tau are estimated. tau is
+    descriptive: W is known too badly for an interval. The unweighted mean is of these biases alone,
+    without tau^2.
     """
     count, most = len(estimates), max(1.0, float(np.ptp(estimates)) ** 2 * 100)
 
@@ -534,7 +665,8 @@ def pooled(estimates: np.ndarray, errors: Errors) -> Pooled:
         scaled = inverse @ left
         return weights, float(left @ scaled), -float(scaled @ scaled)
 
-    # The left side falls, ever more slowly: Newton's steps from 0 rise to the solution and do not pass it.
+    # The left side falls, ever more slowly: Newton's steps from 0 rise to the solution and do not
+    # pass it.
     tau2, step = 0.0, math.inf
     while tau2 < most and step > ROUNDING * tau2:
         _, squares, slope = at(tau2)

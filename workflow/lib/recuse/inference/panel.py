@@ -1,8 +1,10 @@
-"""Which judges to combine: the bias and error of a few panels, and how many independent judges carry as much information.
+"""Which judges to combine: the bias and error of a few panels, and how many independent judges
+carry as much information.
 
-A panel scores an answer by the mean of its judges' ratings, each less the judge's level. Its bias is in what it makes of
-models, its error in what it makes of single answers. The panel to take is all judges, own families left out, unless another
-one's bias is smaller beyond doubt: the best of many panels looks better than it is.
+A panel scores an answer by the mean of its judges' ratings, each less the judge's level. Its bias
+is in what it makes of models, its error in what it makes of single answers. The panel to take is
+all judges, own families left out, unless another one's bias is smaller beyond doubt: the best of
+many panels looks better than it is.
 """
 
 import math
@@ -34,32 +36,46 @@ WITHOUT_RATINGS = (Reason.NO_OWN_ANSWERS, Reason.NO_SIBLINGS)  # there is nothin
 class PanelErrors:
     """Sums over answers, by fold, of the errors of judges and the squared errors of panels.
 
-    The error of a rating is e = rating - a_jd - human score, less its mean in the dimension. What remains of a rating after the
-    judge's own line is r = rating - c_jd - b_jd human score. With the reliability of the human scores, b_jd is
-    cov(rating, human score) / (reliability var(human score)), and (1 - reliability) var(human score), the variance of their
-    error, is subtracted from squares of e, and b^2 times it from those of r.
+    The error of a rating is e = rating - a_jd - human score, less its mean in the dimension. What
+    remains of a rating after the judge's own line is r = rating - c_jd - b_jd human score. With the
+    reliability of the human scores, b_jd is cov(rating, human score) / (reliability var(human
+    score)), and (1 - reliability) var(human score), the variance of their error, is subtracted from
+    squares of e, and b^2 times it from those of r.
     """
 
-    def __init__(self, judges: LinkedJudges, panels: np.ndarray, reliability: Mapping[str, float], usable: np.ndarray) -> None:
-        """panels: judges of each, (n, J) of bool; reliability: by dimension, 1 where unknown; usable: ratings, (M, J) of bool.
+    def __init__(
+        self,
+        judges: LinkedJudges,
+        panels: np.ndarray,
+        reliability: Mapping[str, float],
+        usable: np.ndarray,
+    ) -> None:
+        """panels: judges of each, (n, J) of bool; reliability: by dimension, 1 where unknown;
+        usable: ratings, (M, J) of bool.
 
-        Below, n is twice as many: each panel without ratings of the judges' own families, and then each with them.
+        Below, n is twice as many: each panel without ratings of the judges' own families, and then
+        each with them.
         """
         self.judges, self.panels, kept = judges, panels, panels[:, None] & usable
         self.used = np.concatenate([kept & ~judges.crossing.related, kept])  # (n, M, J)
         rows, rating, human, product, square = judges.sums.line
-        known = np.array([reliability.get(str(name), 1.0) for name in judges.crossing.dimensions])[:, None]
+        known = np.array([reliability.get(str(name), 1.0) for name in judges.crossing.dimensions])[
+            :, None
+        ]
         total = np.maximum(rows.sum(axis=1), 1)
         mean = human.sum(axis=1) / total
         self._noise = (1 - known[:, 0]) * (square.sum(axis=1) / total - mean**2)  # (D,)
         self._levels = judges.levels + (judges.sums.means(judges.levels) - mean)[:, None]
         number = np.maximum(rows, 1)
         spread = known * (square - human**2 / number)
-        self._slope = np.divide(product - rating * human / number, spread, out=np.zeros_like(rows), where=spread > 0)
+        self._slope = np.divide(
+            product - rating * human / number, spread, out=np.zeros_like(rows), where=spread > 0
+        )
         self._intercept = (rating - self._slope * human) / number
         folds = judges.crossing.folds
         self._count, self._error = np.zeros((2, folds, *judges.crossing.shape))
-        # Of each panel: answers, and sums over them of 1 / its judges, and of the squares of its means of e and of r.
+        # Of each panel: answers, and sums over them of 1 / its judges, and of the squares of its
+        # means of e and of r.
         self._sums = np.zeros((folds, 4, len(self.used)))
 
     def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
@@ -89,18 +105,25 @@ class PanelErrors:
         return np.flatnonzero(self._count.sum(axis=(1, 2, 3)))
 
     def bias(self, folds: np.ndarray) -> np.ndarray:
-        """Bias of panels for each model, (n, M), less its mean over models; NaN if a model has no judge.
+        """Bias of panels for each model, (n, M), less its mean over models; NaN if a model has no
+        judge.
 
-        It is the mean over the panel's judges of their mean errors on the model. Levels are those of these folds.
+        It is the mean over the panel's judges of their mean errors on the model. Levels are those
+        of these folds.
         """
         count = self._count[folds].sum(axis=0)  # (D, M, J)
-        error = self._error[folds].sum(axis=0) - count * (self.judges.sums.levels(folds) - self.judges.levels)[:, None]
+        error = (
+            self._error[folds].sum(axis=0)
+            - count * (self.judges.sums.levels(folds) - self.judges.levels)[:, None]
+        )
         unrelated = count * ~self.judges.crossing.related
         gap = (error * (unrelated > 0)).sum(axis=(1, 2)) / np.maximum(unrelated.sum(axis=(1, 2)), 1)
         error, count = (error - count * gap[:, None, None]).sum(axis=0), count.sum(axis=0)  # (M, J)
         cells = self.used & (count > 0)
         number = cells.sum(axis=-1)
-        signed = (cells * error / np.maximum(count, 1)).sum(axis=-1) / np.where(number, number, math.nan)
+        signed = (cells * error / np.maximum(count, 1)).sum(axis=-1) / np.where(
+            number, number, math.nan
+        )
         return signed - signed.mean(axis=1, keepdims=True)
 
     def error(self, folds: np.ndarray) -> np.ndarray:
@@ -108,10 +131,11 @@ class PanelErrors:
         return self._means(folds)[2]
 
     def correlation(self, folds: np.ndarray) -> np.ndarray:
-        """Mean correlation of what two judges' own lines leave, (n,); NaN if no answer has two, and with own families' ratings.
+        """Mean correlation of what two judges' own lines leave, (n,); NaN if no answer has two, and
+        with own families' ratings.
 
-        With v the mean variance of the panel's judges, and k of them on an answer, the square of the panel's mean has the mean
-        v (r + (1 - r) / k).
+        With v the mean variance of the panel's judges, and k of them on an answer, the square of
+        the panel's mean has the mean v (r + (1 - r) / k).
         """
         panels, correlation = self.panels, np.full(len(self.used), math.nan)
         _, inverse, _, square = self._means(folds)[:, : len(panels)]
@@ -129,33 +153,43 @@ class PanelErrors:
 
 
 def independent_judges(judges: int | np.ndarray, correlation: np.ndarray) -> np.ndarray:
-    """Number of independent judges with the information of so many whose errors have this correlation, k / (1 + (k - 1) r).
+    """Number of independent judges with the information of so many whose errors have this
+    correlation, k / (1 + (k - 1) r).
 
-    It is infinite if their errors cancel. Source: Kish's effective sample size, for panels of judges Kohli (2026), arXiv
-    2605.29800.
+    It is infinite if their errors cancel. Source: Kish's effective sample size, for panels of
+    judges Kohli (2026), arXiv 2605.29800.
     """
     with np.errstate(divide="ignore"):
         return judges / np.maximum(1 + (judges - 1) * correlation, 0)
 
 
 def jackknife(statistic: Callable[[np.ndarray], np.ndarray], folds: np.ndarray) -> np.ndarray:
-    """Deviations of a statistic without each of G folds, (G, ...), scaled so that their sums of products are covariances."""
+    """Deviations of a statistic without each of G folds, (G, ...), scaled so that their sums of
+    products are covariances.
+    """
     without = np.array([statistic(np.delete(folds, place)) for place in range(len(folds))])
     return (without - without.mean(axis=0)) * math.sqrt((len(folds) - 1) / len(folds))
 
 
-def norm_interval(estimate: np.ndarray, covariance: np.ndarray, confidence: float, df: float) -> tuple[float, float]:
-    """Interval for the root mean square of M means, from their estimates, (M,), and the covariance of these, on `df`.
+def norm_interval(
+    estimate: np.ndarray, covariance: np.ndarray, confidence: float, df: float
+) -> tuple[float, float]:
+    """Interval for the root mean square of M means, from their estimates, (M,), and the covariance
+    of these, on `df`.
 
-    With s the true sum of squares, that of the estimates, q, has the mean s + tr V and the variance 2 tr V^2 + 4 s u'V u, u the
-    direction of the estimate. The ends are the s at which a gamma variable with these moments is below or above q with
-    probability (1 - confidence) / 2. So that a lucky draw does not pass for certainty, the upper end is never below that of
-    q = tr V. V is widened by the square of t over normal quantiles. Source: Satterthwaite (1946) for the moments.
+    With s the true sum of squares, that of the estimates, q, has the mean s + tr V and the variance
+    2 tr V^2 + 4 s u'V u, u the direction of the estimate. The ends are the s at which a gamma
+    variable with these moments is below or above q with probability (1 - confidence) / 2. So that a
+    lucky draw does not pass for certainty, the upper end is never below that of q = tr V. V is
+    widened by the square of t over normal quantiles. Source: Satterthwaite (1946) for the moments.
     """
     from scipy.optimize import brentq
     from scipy.special import chdtr
 
-    square, spread = float(estimate @ estimate), covariance * (quantile(confidence, df) / quantile(confidence)) ** 2
+    square, spread = (
+        float(estimate @ estimate),
+        covariance * (quantile(confidence, df) / quantile(confidence)) ** 2,
+    )
     trace, among = float(spread.trace()), float((spread**2).sum())
     if trace == 0:
         return (math.sqrt(square / len(estimate)),) * 2
@@ -166,7 +200,10 @@ def norm_interval(estimate: np.ndarray, covariance: np.ndarray, confidence: floa
         return chdtr(2 * mean**2 / variance, 2 * mean * observed / variance) - below
 
     ends, most = [], 100 * (square + trace)
-    for observed, below in ((square, (1 + confidence) / 2), (max(square, trace), (1 - confidence) / 2)):
+    for observed, below in (
+        (square, (1 + confidence) / 2),
+        (max(square, trace), (1 - confidence) / 2),
+    ):
         inside = excess(0.0, observed, below) > 0
         ends.append(brentq(excess, 0.0, most, args=(observed, below)) if inside else 0.0)
     return math.sqrt(ends[0] / len(estimate)), math.sqrt(ends[1] / len(estimate))
@@ -181,19 +218,22 @@ def panel_rows(
     least: int,
     confidence: float,
 ) -> list[dict]:
-    """The rows of the table of panels: all judges, each alone, and all but one, without and with ratings of own families.
+    """The rows of the table of panels: all judges, each alone, and all but one, without and with
+    ratings of own families.
 
-    The first has all judges that shared answers link and that agree with people, own families left out. It is recommended
-    unless another has less bias: the one with the least, of those whose intervals for the difference are wholly below 0.
+    The first has all judges that shared answers link and that agree with people, own families left
+    out. It is recommended unless another has less bias: the one with the least, of those whose
+    intervals for the difference are wholly below 0.
 
-    bias_left: root mean square over models of the panel's bias, less what sampling of prompts adds; square_difference: its
-    square less that of the first, with simultaneous intervals for all rows by Bonferroni; error: root mean square of the errors
-    of answers; effective: see `independent_judges`. Intervals are from a jackknife over folds. Without human scores there is
+    bias_left: root mean square over models of the panel's bias, less what sampling of prompts adds;
+    square_difference: its square less that of the first, with simultaneous intervals for all rows
+    by Bonferroni; error: root mean square of the errors of answers; effective: see
+    `independent_judges`. Intervals are from a jackknife over folds. Without human scores there is
     only the first row, without numbers. Judges that are in no panel have a row with the reason.
 
-    reliability: of the human scores, by dimension; verdicts: rows of the table of verdicts; least: ratings of a model by a
-    judge that count. A judge with a verdict other than `not shown` is not recommended with the ratings that the verdict is
-    about.
+    reliability: of the human scores, by dimension; verdicts: rows of the table of verdicts; least:
+    ratings of a model by a judge that count. A judge with a verdict other than `not shown` is not
+    recommended with the ratings that the verdict is about.
     """
     if judges is None:
         return [{"note": because(Reason.NO_SHARED_ANSWERS)}]
@@ -202,20 +242,31 @@ def panel_rows(
         if code(row.get("note", "")) is Reason.DISAGREES_WITH_PEOPLE:
             disagreeing.add(row["term"])
     number = judges.sums.number
-    usable = (number.sum(axis=0) >= least) & ((number > 0).sum(axis=0) > 1)  # in every part of a jackknife
+    # In every part of a jackknife
+    usable = (number.sum(axis=0) >= least) & ((number > 0).sum(axis=0) > 1)
     linked = (usable & ~crossing.related).any(axis=0)
     agrees = ~np.isin(crossing.judges, list(disagreeing))
     fits = linked & agrees
-    absent = dict.fromkeys([*judges.unlinked, *crossing.judges[~linked].tolist()], Reason.FEW_SHARED_ANSWERS)
+    absent = dict.fromkeys(
+        [*judges.unlinked, *crossing.judges[~linked].tolist()], Reason.FEW_SHARED_ANSWERS
+    )
     absent |= dict.fromkeys(crossing.judges[~agrees].tolist(), Reason.DISAGREES_WITH_PEOPLE)
     notes = [{"panel": name, "size": 1, "note": because(reason)} for name, reason in absent.items()]
-    row = {"family_ratings": LEFT_OUT, "size": int(fits.sum()), "panel": BETWEEN.join(crossing.judges[fits])}
+    row = {
+        "family_ratings": LEFT_OUT,
+        "size": int(fits.sum()),
+        "panel": BETWEEN.join(crossing.judges[fits]),
+    }
     if not (usable & fits & ~crossing.related).any(axis=1).all():
         return [row | {"note": because(Reason.FEW_RATINGS_OUTSIDE, least=least)}, *notes]
     if not study.has_human_scores:
         return [row | {"recommended": "yes", "note": because(Reason.NO_HUMAN_SCORE)}, *notes]
     if crossing.folds < FEW_FOLDS:
-        return [row | {"recommended": "yes", "note": because(Reason.FEW_PROMPTS_OF_PANEL, least=FEW_FOLDS)}, *notes]
+        return [
+            row
+            | {"recommended": "yes", "note": because(Reason.FEW_PROMPTS_OF_PANEL, least=FEW_FOLDS)},
+            *notes,
+        ]
     alone = np.eye(len(fits), dtype=bool)[fits]
     panels = np.concatenate([fits[None], alone, fits & ~alone])
     _, first = np.unique(panels, axis=0, return_index=True)
@@ -235,20 +286,30 @@ def panel_rows(
 def doubted_judges(judges: LinkedJudges, verdicts: Iterable[Mapping]) -> set[str]:
     """Judges whose ratings of their own or their family's answers should be left out.
 
-    Those are the ones with a verdict other than `not shown` on their self-bias or their family's bias.
+    Those are the ones with a verdict other than `not shown` on their self-bias or their family's
+    bias.
     """
     crossing, doubted = judges.crossing, set()
     for row in verdicts:
-        if row["verdict"] != Verdict.NOT_SHOWN and code(row.get("reason", "")) not in WITHOUT_RATINGS:
+        if (
+            row["verdict"] != Verdict.NOT_SHOWN
+            and code(row.get("reason", "")) not in WITHOUT_RATINGS
+        ):
             if row["quantity"] == BIASES[0]:
                 doubted.add(row["term"])
             elif row["quantity"] == BIASES[1]:
-                doubted |= {*crossing.judges[crossing.related[crossing.family == row["term"]].any(axis=0)].tolist()}
+                doubted |= {
+                    *crossing.judges[
+                        crossing.related[crossing.family == row["term"]].any(axis=0)
+                    ].tolist()
+                }
     return doubted
 
 
 def _measured(errors: PanelErrors, confidence: float) -> list[dict]:
-    """The rows of panels whose judges rate every model; with ratings of own families, those in which there are any."""
+    """The rows of panels whose judges rate every model; with ratings of own families, those in
+    which there are any.
+    """
     crossing, folds = errors.judges.crossing, errors.folds
     panels, bias, df = np.tile(errors.panels, (2, 1)), errors.bias(folds), len(folds) - 1
     sizes, kept = panels.sum(axis=1), np.arange(len(panels)) >= len(errors.panels)
@@ -256,7 +317,9 @@ def _measured(errors: PanelErrors, confidence: float) -> list[dict]:
     listed = np.flatnonzero(~np.isnan(bias[:, 0]) & (has_own | ~kept))
 
     def margin(statistic: Callable[[np.ndarray], np.ndarray], comparisons: int = 1) -> np.ndarray:
-        return quantile(1 - (1 - confidence) / comparisons, df) * np.linalg.norm(jackknife(statistic, folds), axis=0)
+        return quantile(1 - (1 - confidence) / comparisons, df) * np.linalg.norm(
+            jackknife(statistic, folds), axis=0
+        )
 
     def more_than_first(folds: np.ndarray) -> np.ndarray:
         square = (errors.bias(folds) ** 2).mean(axis=1)
@@ -266,7 +329,11 @@ def _measured(errors: PanelErrors, confidence: float) -> list[dict]:
     square = (bias**2 - (deviations**2).sum(axis=0)).mean(axis=1)
     intervals = {
         "error": (errors.error(folds), margin(errors.error), _root),
-        "effective": (errors.correlation(folds), margin(errors.correlation), lambda r: independent_judges(sizes, r)),
+        "effective": (
+            errors.correlation(folds),
+            margin(errors.correlation),
+            lambda r: independent_judges(sizes, r),
+        ),
         "square_difference": (square - square[0], margin(more_than_first, len(listed)), np.asarray),
     }
     columns = {"bias_left": _root(square)}
@@ -279,10 +346,15 @@ def _measured(errors: PanelErrors, confidence: float) -> list[dict]:
     for place in listed:
         worst = np.abs(bias[place]).argmax()
         row = {"family_ratings": KEPT if kept[place] else LEFT_OUT, "size": int(sizes[place])}
-        row |= {"panel": BETWEEN.join(crossing.judges[panels[place]]), "worst_model": str(crossing.models[worst])}
+        row |= {
+            "panel": BETWEEN.join(crossing.judges[panels[place]]),
+            "worst_model": str(crossing.models[worst]),
+        }
         row |= {"worst_bias": float(bias[place, worst])}
         row |= {name: float(of[place]) for name, of in columns.items() if not np.isnan(of[place])}
-        ends = norm_interval(bias[place], deviations[:, place].T @ deviations[:, place], confidence, df)
+        ends = norm_interval(
+            bias[place], deviations[:, place].T @ deviations[:, place], confidence, df
+        )
         rows.append(row | dict(zip(("bias_left_ci_low", "bias_left_ci_high"), ends, strict=True)))
     return rows
 

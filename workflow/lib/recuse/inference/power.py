@@ -1,4 +1,6 @@
-"""Power of planned studies like an existing one: the error of a self-bias, and the part that more prompts do not lower."""
+"""Power of planned studies like an existing one: the error of a self-bias, and the part that more
+prompts do not lower.
+"""
 
 import math
 from bisect import bisect_left
@@ -14,13 +16,26 @@ from recuse.base.reasons import Reason, because
 from recuse.base.tables import column_names
 from recuse.data.moments import REFERENCE, Moments
 from recuse.data.study import Study
-from recuse.inference.idiosyncrasy import LEAST_PROMPTS, few_prompts, idiosyncrasies, listed_biases, refusal
+from recuse.inference.idiosyncrasy import (
+    LEAST_PROMPTS,
+    few_prompts,
+    idiosyncrasies,
+    listed_biases,
+    refusal,
+)
 from recuse.inference.judge_model import CellMeans
 from recuse.inference.mixed import MixedFit, Preferences, Table
 from recuse.model.design import CONSTANT, estimable_terms, layout_of, regressors_of, terms_of
 from recuse.model.design import REFERENCE as SLOPE
 from recuse.model.estimable import slices_of
-from recuse.model.least_squares import NEGLIGIBLE, determined, inverted, quantile, solve, weighted_squares
+from recuse.model.least_squares import (
+    NEGLIGIBLE,
+    determined,
+    inverted,
+    quantile,
+    solve,
+    weighted_squares,
+)
 from recuse.model.spec import A, B, C, Spec
 
 POWER = column_names(
@@ -34,21 +49,26 @@ TERMS = {A: EQUATION, BY_MODEL: (*EQUATION, "model")}  # of the estimands that a
 EXACT = 1.0, 1.0  # reliability and raters of human scores taken as exact
 TOO_OFTEN = 2.0  # times the level: a test that rejects this often without self-bias is oversized
 EVER = 1e12  # prompts: as good as infinitely many
-MOST = 5.0  # standard deviations that a normal is never beyond: so many times the critical value and 1 have power 1
+# Standard deviations that a normal is never beyond: so many times the critical value and 1 have
+# power 1
+MOST = 5.0
 HALVINGS = 50  # of the search for a noncentrality
-# Critical values of its own test that a judge's estimate by C has to reach to be established, if no other judge is biased, in
-# the median of 252 simulated judges in seven worlds. Where others are biased alike, about one is enough.
+# Critical values of its own test that a judge's estimate by C has to reach to be established, if no
+# other judge is biased, in the median of 252 simulated judges in seven worlds. Where others are
+# biased alike, about one is enough.
 REACH = 2.0
 
 
 @dataclass(frozen=True)
 class PlannedStudy:
-    """A study: judges rate a share of each model's completions of the prompts in every dimension, on the unit scale.
+    """A study: judges rate a share of each model's completions of the prompts in every dimension,
+    on the unit scale.
 
     rating = intercept_j + slope_j q + self_bias_j 1[m == j] + preference_jm + noise, with q a
-    completion's quality, normal about quality[m], independent by completion and dimension; the human score is q + the mean of
-    the raters' errors. What a judge's ratings of a prompt, or all ratings of a dimension, share adds nothing: the estimates are
-    gaps between models. Of two judges of a model, the one that rates fewer completions rates some of the other's.
+    completion's quality, normal about quality[m], independent by completion and dimension; the
+    human score is q + the mean of the raters' errors. What a judge's ratings of a prompt, or all
+    ratings of a dimension, share adds nothing: the estimates are gaps between models. Of two judges
+    of a model, the one that rates fewer completions rates some of the other's.
     """
 
     judges: Sequence[str]  # (J,)
@@ -60,15 +80,21 @@ class PlannedStudy:
     dimensions: int
     raters: int  # of each completion
     noise: Sequence[float]  # (J,) standard deviation of a rating given all else
-    preferences: Preferences | None  # of judges for single models beyond quality, in the order of judges; None: unknown
+    # Of judges for single models beyond quality, in the order of judges; None: unknown
+    preferences: Preferences | None
     quality_spread: float  # standard deviation of q within a model
     rater_error: float  # standard deviation of one rater's error
-    share: Sequence[Sequence[float]] | None = None  # (J, M) of the completions of each model that are rated; None: all
+    # (J, M) of the completions of each model that are rated; None: all
+    share: Sequence[Sequence[float]] | None = None
 
     @property
     def preference(self) -> np.ndarray:
         """Standard deviation of each judge's preference for a model, (J, 1), 0 if unknown."""
-        return np.zeros((len(self.judges), 1)) if self.preferences is None else self.preferences.spread[:, None]
+        return (
+            np.zeros((len(self.judges), 1))
+            if self.preferences is None
+            else self.preferences.spread[:, None]
+        )
 
     @property
     def reference_variance(self) -> float:
@@ -83,16 +109,24 @@ class PlannedStudy:
     @property
     def rows(self) -> np.ndarray:
         """Ratings of each judge and model, (J, M)."""
-        share = np.ones((len(self.judges), len(self.models))) if self.share is None else np.array(self.share)
+        share = (
+            np.ones((len(self.judges), len(self.models)))
+            if self.share is None
+            else np.array(self.share)
+        )
         return self.prompts * self.dimensions * share
 
     @cached_property
     def mixed_fit(self) -> MixedFit | None:
-        """The mixed model of the cells that are rated, in the order of `factors`; None where preferences are unknown."""
+        """The mixed model of the cells that are rated, in the order of `factors`; None where
+        preferences are unknown.
+        """
         if self.preferences is None:
             return None
         n, of = self.rows.ravel(), self.rated
-        table = Table.named(**of, sampling=np.repeat(np.square(self.noise), len(self.models))[n > 0] / n[n > 0])
+        table = Table.named(
+            **of, sampling=np.repeat(np.square(self.noise), len(self.models))[n > 0] / n[n > 0]
+        )
         spread = dict(zip(self.judges, self.preferences.spread, strict=True))
         effects = dict(zip(self.models, self.preferences.effects, strict=True))
         of_judges = np.array([spread[name] for name in np.unique(of["judge"])])
@@ -107,23 +141,38 @@ class PlannedStudy:
     def with_raters(self, raters: int) -> "PlannedStudy":
         """The study with other raters, without whom its cells have the same mixed model."""
         changed = replace(self, raters=raters)
-        vars(changed).update({name: getattr(self, name) for name in ("mixed_fit", "limit", "refusals")})
+        vars(changed).update(
+            {name: getattr(self, name) for name in ("mixed_fit", "limit", "refusals")}
+        )
         return changed
 
     @cached_property
     def row_weights(self) -> dict[str, dict[str, "Weights"]]:
-        """The weights of the rows, by estimand and judge, in the self-biases that they determine."""
+        """The weights of the rows, by estimand and judge, in the self-biases that they
+        determine.
+        """
         return {estimand: _weights_of_rows(self, names) for estimand, names in TERMS.items()}
 
     @cached_property
     def refusals(self) -> dict[str, str]:
-        """Why no number of prompts makes C conclude about the self-bias of a judge of a model, or ""."""
-        cells = CellMeans(**self.rated, mean=np.zeros(len(self.rated["judge"])), n=self.rows[self.rows > 0])
-        return {bias.term: bias.reason or refusal(cells, bias) for bias in listed_biases(cells, ["self_bias"])}
+        """Why no number of prompts makes C conclude about the self-bias of a judge of a model, or
+        "".
+        """
+        cells = CellMeans(
+            **self.rated, mean=np.zeros(len(self.rated["judge"])), n=self.rows[self.rows > 0]
+        )
+        return {
+            bias.term: bias.reason or refusal(cells, bias)
+            for bias in listed_biases(cells, ["self_bias"])
+        }
 
     def own_share(self, judge: str) -> float:
         """Share of the prompts on which a judge rates itself."""
-        return 1.0 if self.share is None else float(self.share[self.judges.index(judge)][self.models.index(judge)])
+        return (
+            1.0
+            if self.share is None
+            else float(self.share[self.judges.index(judge)][self.models.index(judge)])
+        )
 
     @property
     def rated(self) -> dict[str, np.ndarray]:
@@ -134,13 +183,20 @@ class PlannedStudy:
     def factors(self) -> dict[str, np.ndarray]:
         """Factors of the cells, judge by judge, (J M,) of str each."""
         family = dict(zip(self.models, self.family, strict=True))
-        columns = {"judge": np.repeat(self.judges, len(self.models)), "model": np.tile(self.models, len(self.judges))}
-        families = {f"{who}_family": np.array([family[name] for name in names]) for who, names in columns.items()}
+        columns = {
+            "judge": np.repeat(self.judges, len(self.models)),
+            "model": np.tile(self.models, len(self.judges)),
+        }
+        families = {
+            f"{who}_family": np.array([family[name] for name in names])
+            for who, names in columns.items()
+        }
         return columns | families
 
 
-# What a rating in a cell adds to an estimate, k and l of k + l reference, (J, M) each; degrees of freedom, and those with
-# infinitely many prompts; under C the variance that sampling does not carry, and that of infinitely many prompts.
+# What a rating in a cell adds to an estimate, k and l of k + l reference, (J, M) each; degrees of
+# freedom, and those with infinitely many prompts; under C the variance that sampling does not
+# carry, and that of infinitely many prompts.
 Weights = tuple[np.ndarray, np.ndarray, tuple[float, float], tuple[float, float] | None]
 
 
@@ -158,7 +214,8 @@ class Expected:
     reach: float = 1.0  # critical values of its test that the estimate has to reach
 
     def with_prompts(self, times: float) -> "Expected":
-        """With `times` the prompts: all of the variance but the floor is proportional to 1 / prompts, under C nearly so.
+        """With `times` the prompts: all of the variance but the floor is proportional to 1 /
+        prompts, under C nearly so.
 
         So is all of the variance of the estimated variance, 2 std_error^4 / df, but its limit.
         """
@@ -166,7 +223,9 @@ class Expected:
         limit = self.floor**4 / self.floor_df
         spread = (self.std_error**4 / self.df - limit) / times + limit
         df = max(1.0, error**4 / spread) if spread > 0 else self.df
-        return replace(self, std_error=error, df=df, nominal=self.nominal and self.nominal / math.sqrt(times))
+        return replace(
+            self, std_error=error, df=df, nominal=self.nominal and self.nominal / math.sqrt(times)
+        )
 
     @property
     def t_df(self) -> float:
@@ -174,8 +233,13 @@ class Expected:
         return min(self.df, self.most_df)
 
     def detectable(self, power: float, confidence: float) -> float:
-        """The self-bias that a test of the right size finds with this power, and under C the verdict."""
-        return noncentrality(self.t_df, power=power, confidence=confidence, reach=self.reach) * self.std_error
+        """The self-bias that a test of the right size finds with this power, and under C the
+        verdict.
+        """
+        return (
+            noncentrality(self.t_df, power=power, confidence=confidence, reach=self.reach)
+            * self.std_error
+        )
 
     def detects(self, self_bias: float, *, power: float, confidence: float) -> bool:
         """Whether a test of the right size finds this self-bias with this power."""
@@ -194,19 +258,24 @@ class Expected:
 def expected(plan: PlannedStudy, judge: str, *, estimand: str) -> Expected | None:
     """Compute the errors of the self-bias of `judge`; None where it is not estimable.
 
-    The estimate is a sum over rows of (k + l reference) rating, with weights by cell (j, m) of n = prompts x dimensions rows: a
-    row of (X'X)^-1 X' for A and B, at the moments of the reference that the plan implies; for C own cell less its prediction by
-    the mixed model, of mean ratings less slope within cells times mean reference. With n_jm the rows of a cell, N_m those of
-    two judges j, k together, min(n_jm, n_km), v the variance of the reference within a model, r the reliability and h the mean
-    of k + l reference in the cell:
-      std_error^2 = sum_jm n noise_j^2 (h^2 + l^2 v)                                          removed by prompts
-                  + (1 - r) quality_spread^2 sum_mjk N slope_j slope_k (h_j h_k + l_j l_k v)  by prompts or raters
-                  + floor^2,  floor^2 = sum_jm preference_j^2 (n h)^2
+    The estimate is a sum over rows of (k + l reference) rating, with weights by cell (j, m) of n =
+    prompts x dimensions rows: a row of (X'X)^-1 X' for A and B, at the moments of the reference
+    that the plan implies; for C own cell less its prediction by the mixed model, of mean ratings
+    less slope within cells times mean reference. With n_jm the rows of a cell, N_m those of two
+    judges j, k together, min(n_jm, n_km), v the variance of the reference within a model, r the
+    reliability and h the mean of k + l reference in the cell:
+      std_error^2 = sum_jm n noise_j^2 (h^2 + l^2 v)
+      removed by prompts
+                  + (1 - r) quality_spread^2 sum_mjk N slope_j slope_k (h_j h_k + l_j l_k v)  by
+                  prompts or raters + floor^2,  floor^2 = sum_jm preference_j^2 (n h)^2
       bias = sum_jm n slope_j (h quality_m + l v r), which is 0 with r = 1
-    For C, what preferences add is the mixed model's variance at the plan's parameters and noise_j^2 / n_jm for sampling, less
-    what the latter carries; floor^2 is its variance without sampling. t has the mixed model's degrees of freedom.
+    For C, what preferences add is the mixed model's variance at the plan's parameters and noise_j^2
+    / n_jm for sampling, less what the latter carries; floor^2 is its variance without sampling. t
+    has the mixed model's degrees of freedom.
     """
-    weights = _weights_of_cells(plan, judge) if estimand == C else plan.row_weights[estimand].get(judge)
+    weights = (
+        _weights_of_cells(plan, judge) if estimand == C else plan.row_weights[estimand].get(judge)
+    )
     if weights is None:
         return None
     k, slant, df, parts = weights  # (J, M) each
@@ -216,23 +285,37 @@ def expected(plan: PlannedStudy, judge: str, *, estimand: str) -> Expected | Non
     left = plan.quality_spread**2 * (1 - plan.reliability)  # variance of q given the reference
     height = k + slant * quality
     square = height**2 + slant**2 * spread
-    together = sum(_over_pairs(n, slope * weight) * of for weight, of in ((height, 1.0), (slant, spread)))
+    together = sum(
+        _over_pairs(n, slope * weight) * of for weight, of in ((height, 1.0), (slant, spread))
+    )
     bias = (n * slope * (height * quality + slant * spread * plan.reliability)).sum()
     removable = (n * noise**2 * square).sum() + left * together
     if parts is not None:
         variance = removable + parts[0]
         most = plan.mixed_fit.table.additive.df
-        return Expected(math.sqrt(variance), math.sqrt(min(parts[1], variance)), float(bias), *df, most, reach=REACH)
+        return Expected(
+            math.sqrt(variance),
+            math.sqrt(min(parts[1], variance)),
+            float(bias),
+            *df,
+            most,
+            reach=REACH,
+        )
     floor = (plan.preference**2 * (n * height) ** 2).sum()
     nominal = (n * square * (noise**2 + plan.preference**2 + slope**2 * left)).sum()
-    return Expected(math.sqrt(removable + floor), math.sqrt(floor), float(bias), *df, nominal=math.sqrt(nominal))
+    return Expected(
+        math.sqrt(removable + floor), math.sqrt(floor), float(bias), *df, nominal=math.sqrt(nominal)
+    )
 
 
 def _over_pairs(rows: np.ndarray, weights: np.ndarray) -> float:
-    """Sum over models and pairs of judges of w_jm w_km min(n_jm, n_km); rows and weights: (J, M)."""
+    """Sum over models and pairs of judges of w_jm w_km min(n_jm, n_km); rows and weights: (J,
+    M).
+    """
     order = np.argsort(-rows, axis=0)
     rows, weights = (np.take_along_axis(values, order, axis=0) for values in (rows, weights))
-    steps = rows - np.concatenate([rows[1:], np.zeros_like(rows[:1])])  # completions that the first judges rate, and no other
+    # Completions that the first judges rate, and no other
+    steps = rows - np.concatenate([rows[1:], np.zeros_like(rows[:1])])
     return float((steps * weights.cumsum(axis=0) ** 2).sum())
 
 
@@ -248,15 +331,28 @@ def _weights_of_rows(plan: PlannedStudy, names: Sequence[str]) -> dict[str, Weig
     gram = np.ones((len(rows), 2, 2))
     gram[:, CONSTANT, SLOPE] = gram[:, SLOPE, CONSTANT] = quality
     gram[:, SLOPE, SLOPE] = quality**2 + plan.reference_variance
-    inverse, null = inverted(np.einsum("cak,cab,cbl->kl", layout, gram * rows[:, None, None], layout, optimize=True))
+    inverse, null = inverted(
+        np.einsum("cak,cab,cbl->kl", layout, gram * rows[:, None, None], layout, optimize=True)
+    )
     tried = enumerate(zip(terms, determined(null), strict=True))
-    places = {term.term: place for place, (term, estimable) in tried if estimable and term.quantity == "self_bias"}
-    weights = (layout @ inverse[:, list(places.values())]).T.reshape(len(places), 2, *plan.rows.shape)
-    return {judge: (*of_judge, (math.inf, math.inf), None) for judge, of_judge in zip(places, weights, strict=True)}
+    places = {
+        term.term: place
+        for place, (term, estimable) in tried
+        if estimable and term.quantity == "self_bias"
+    }
+    weights = (layout @ inverse[:, list(places.values())]).T.reshape(
+        len(places), 2, *plan.rows.shape
+    )
+    return {
+        judge: (*of_judge, (math.inf, math.inf), None)
+        for judge, of_judge in zip(places, weights, strict=True)
+    }
 
 
 def _weights_of_cells(plan: PlannedStudy, judge: str) -> Weights | None:
-    """The same of the own cell less its prediction by the mixed model, and of the slopes within cells; None if C refuses."""
+    """The same of the own cell less its prediction by the mixed model, and of the slopes within
+    cells; None if C refuses.
+    """
     if plan.mixed_fit is None or plan.refusals.get(judge, because(Reason.NO_OWN_ANSWERS)):
         return None
     n, rated = plan.rows, plan.rated
@@ -269,53 +365,88 @@ def _weights_of_cells(plan: PlannedStudy, judge: str) -> Weights | None:
     quality = np.array(plan.quality)
     moved = contrast @ quality  # (J,) derivative of the estimate by each judge's slope
     of_judge = np.where(n.any(axis=1), n.sum(axis=1), 1.0)  # without any, nothing moves
-    slant = np.repeat((-moved / (of_judge * plan.reference_variance))[:, None], len(quality), axis=1)
+    slant = np.repeat(
+        (-moved / (of_judge * plan.reference_variance))[:, None], len(quality), axis=1
+    )
     k = np.divide(contrast, n, out=np.zeros_like(n), where=n > 0) - slant * quality
     _, floor, floor_df = plan.limit.mixed_fit.gap(cell)
     return k, slant, (df, floor_df), (left, floor)
 
 
 def power_by_judge(
-    plan: PlannedStudy, *, judges: Sequence[str], prompts: Sequence[int], self_bias: float, power: float, confidence: float
+    plan: PlannedStudy,
+    *,
+    judges: Sequence[str],
+    prompts: Sequence[int],
+    self_bias: float,
+    power: float,
+    confidence: float,
 ) -> Iterator[dict]:
     """Yield a row for each estimand, each of `judges` that is a model, and each number of prompts.
 
-    size: probability that the study's own test at 1 - confidence rejects without self-bias. detectable: delta std_error, the
-    self-bias that a test of the right size finds with probability `power`, and under C the self-bias that a verdict establishes
-    if no other judge is biased; delta is the noncentrality at which t with df degrees of freedom, or the normal, has that power
-    on the side of the bias. limit: what infinitely many prompts detect.
-    prompts_needed: the fewest that detect self_bias; infinite if the limit is above it. size_needed: size with as many prompts
-    as detect self_bias for every judge; NaN if infinite. What cannot be estimated, or concluded by C, has a reason instead.
+    size: probability that the study's own test at 1 - confidence rejects without self-bias.
+    detectable: delta std_error, the self-bias that a test of the right size finds with probability
+    `power`, and under C the self-bias that a verdict establishes if no other judge is biased; delta
+    is the noncentrality at which t with df degrees of freedom, or the normal, has that power on the
+    side of the bias. limit: what infinitely many prompts detect.
+    prompts_needed: the fewest that detect self_bias; infinite if the limit is above it.
+    size_needed: size with as many prompts as detect self_bias for every judge; NaN if infinite.
+    What cannot be estimated, or concluded by C, has a reason instead.
     """
     for estimand in (*TERMS, C):
-        estimates = {judge: expected(plan, judge, estimand=estimand) for judge in judges if judge in plan.models}
+        estimates = {
+            judge: expected(plan, judge, estimand=estimand)
+            for judge in judges
+            if judge in plan.models
+        }
         needed = {}
         for judge, estimate in estimates.items():
             if estimate is not None:
                 least = math.ceil(LEAST_PROMPTS / plan.own_share(judge)) if estimand == C else 1
-                needed[judge] = _prompts_needed(plan, estimate, self_bias, least=least, power=power, confidence=confidence)
+                needed[judge] = _prompts_needed(
+                    plan, estimate, self_bias, least=least, power=power, confidence=confidence
+                )
         most = max(needed.values(), default=math.inf)
         for judge, count in product(estimates, prompts):
-            row, estimate = {"estimand": estimand, "judge": judge, "prompts": count}, estimates[judge]
+            row, estimate = (
+                {"estimand": estimand, "judge": judge, "prompts": count},
+                estimates[judge],
+            )
             if estimate is None:
                 reason = plan.refusals.get(judge) if estimand == C else ""
                 yield row | {"reason": reason or because(Reason.NOTHING_TO_COMPARE)}
                 continue
-            row |= {"floor": estimate.floor, "bias": estimate.bias, "limit": estimate.limit(power, confidence)}
+            row |= {
+                "floor": estimate.floor,
+                "bias": estimate.bias,
+                "limit": estimate.limit(power, confidence),
+            }
             row |= {"prompts_needed": needed[judge], "size_needed": math.nan}
             if most < math.inf:
-                row["size_needed"] = size(estimate.with_prompts(most / plan.prompts), confidence=confidence)
+                row["size_needed"] = size(
+                    estimate.with_prompts(most / plan.prompts), confidence=confidence
+                )
             own = np.array([plan.own_share(judge) * count])
             if estimand == C and (reason := few_prompts(np.array([judge]), own)):
                 yield row | {"reason": reason}
                 continue
             planned = estimate.with_prompts(count / plan.prompts)
-            row |= {"std_error": planned.std_error, "df": planned.t_df, "size": size(planned, confidence=confidence)}
+            row |= {
+                "std_error": planned.std_error,
+                "df": planned.t_df,
+                "size": size(planned, confidence=confidence),
+            }
             yield row | {"detectable": planned.detectable(power, confidence)}
 
 
 def _prompts_needed(
-    plan: PlannedStudy, estimate: Expected, self_bias: float, *, least: int, power: float, confidence: float
+    plan: PlannedStudy,
+    estimate: Expected,
+    self_bias: float,
+    *,
+    least: int,
+    power: float,
+    confidence: float,
 ) -> float:
     """The fewest prompts that detect self_bias, `least` or more; infinite if none do."""
     if estimate.limit(power, confidence) >= self_bias:
@@ -323,7 +454,9 @@ def _prompts_needed(
     counts = range(least, round(EVER))
 
     def detects(count: int) -> bool:
-        return estimate.with_prompts(count / plan.prompts).detects(self_bias, power=power, confidence=confidence)
+        return estimate.with_prompts(count / plan.prompts).detects(
+            self_bias, power=power, confidence=confidence
+        )
 
     place = bisect_left(counts, True, key=detects)
     return counts[place] if place < len(counts) else math.inf
@@ -334,16 +467,23 @@ def repeated(plan: PlannedStudy, times: int) -> PlannedStudy:
     again = {key: [*getattr(plan, key)] * times for key in ("family", "quality", "slope", "noise")}
     again["share"] = plan.share if plan.share is None else np.tile(plan.share, (times, times))
     if plan.preferences is not None:
-        both = {key: np.tile(getattr(plan.preferences, key), times) for key in ("spread", "effects")}
+        both = {
+            key: np.tile(getattr(plan.preferences, key), times) for key in ("spread", "effects")
+        }
         again["preferences"] = replace(plan.preferences, **both)
     suffixes = ["", *(f" ({copy})" for copy in range(2, times + 1))]
-    judges, models = ([f"{name}{suffix}" for suffix in suffixes for name in names] for names in (plan.judges, plan.models))
+    judges, models = (
+        [f"{name}{suffix}" for suffix in suffixes for name in names]
+        for names in (plan.judges, plan.models)
+    )
     return replace(plan, judges=judges, models=models, **again)
 
 
 @cache
 def noncentrality(df: float, *, power: float, confidence: float, reach: float = 1.0) -> float:
-    """The mean of a t with df degrees of freedom that passes `reach` times its critical value with probability `power`."""
+    """The mean of a t with df degrees of freedom that passes `reach` times its critical value with
+    probability `power`.
+    """
     critical = reach * quantile(confidence, df)
     if math.isinf(df):
         return critical + NormalDist().inv_cdf(power)
@@ -357,9 +497,13 @@ def noncentrality(df: float, *, power: float, confidence: float, reach: float = 
 
 
 def size(estimate: Expected, *, confidence: float) -> float:
-    """Probability, without self-bias, that |estimate| passes the critical value times the error that the study reports."""
+    """Probability, without self-bias, that |estimate| passes the critical value times the error
+    that the study reports.
+    """
     error = estimate.std_error
-    reach = quantile(confidence, estimate.t_df) * (error if estimate.nominal is None else estimate.nominal)
+    reach = quantile(confidence, estimate.t_df) * (
+        error if estimate.nominal is None else estimate.nominal
+    )
     if error < NEGLIGIBLE:  # a fit without residuals, of a few rows
         return float(abs(estimate.bias) > reach + NEGLIGIBLE)
     if math.isinf(estimate.df):
@@ -383,14 +527,17 @@ def power_rows(
     copies: Sequence[int],
     confidence: float,
 ) -> Iterator[dict]:
-    """Yield the rows of the table of power, for each number of copies of the models, of raters and of prompts, and estimand.
+    """Yield the rows of the table of power, for each number of copies of the models, of raters and
+    of prompts, and estimand.
 
-    Numbers hold for every judge: detectable, floor, size and prompts_needed are the largest over judges, bias is the one
-    farthest from 0, detectable_least the smallest. floor is what infinitely many prompts detect. prompts_needed is for a test
-    of the right size; the reason is why there is none, or that the study's own test with so many prompts rejects
-    TOO_OFTEN. Where preferences are unknown, floor, size and prompts_needed are empty, and detectable is a lower limit. No rows
+    Numbers hold for every judge: detectable, floor, size and prompts_needed are the largest over
+    judges, bias is the one farthest from 0, detectable_least the smallest. floor is what infinitely
+    many prompts detect. prompts_needed is for a test of the right size; the reason is why there is
+    none, or that the study's own test with so many prompts rejects TOO_OFTEN. Where preferences are
+    unknown, floor, size and prompts_needed are empty, and detectable is a lower limit. No rows
     where no judge with a slope rates itself.
-    reliability: rows of the study's table; without any, the human scores are taken as exact, and raters is empty.
+    reliability: rows of the study's table; without any, the human scores are taken as exact, and
+    raters is empty.
     """
     if not study.has_human_scores:
         return
@@ -398,17 +545,26 @@ def power_rows(
     plan = study_like(spec, study, *(scores or EXACT))
     if plan is None:
         return
-    target, preferences_known = {"self_bias": self_bias, "power": power}, plan.preferences is not None
+    target, preferences_known = (
+        {"self_bias": self_bias, "power": power},
+        plan.preferences is not None,
+    )
     for times in copies:
         larger = repeated(plan, times)
         by_design: dict[tuple, list[dict]] = {}
         for number in raters if scores else [0]:
             design = larger.with_raters(number or 1)
             # Copies of a judge have the numbers of the judge.
-            for row in power_by_judge(design, judges=plan.judges, prompts=prompts, confidence=confidence, **target):
+            for row in power_by_judge(
+                design, judges=plan.judges, prompts=prompts, confidence=confidence, **target
+            ):
                 by_design.setdefault((row["estimand"], number, row["prompts"]), []).append(row)
         for (estimand, number, count), rows in sorted(by_design.items()):
-            design = {"estimand": estimand, "judges": len(larger.judges), "models": len(larger.models)}
+            design = {
+                "estimand": estimand,
+                "judges": len(larger.judges),
+                "models": len(larger.models),
+            }
             design |= {"dimensions": plan.dimensions, "raters": number or None, "prompts": count}
             yield design | target | _of_every_judge(rows, preferences_known, 1 - confidence)
 
@@ -418,8 +574,14 @@ def _of_every_judge(rows: Sequence[Mapping], preferences_known: bool, level: flo
     estimable = [row for row in rows if "std_error" in row]
     if not estimable:
         return {"reason": rows[0]["reason"]}
-    largest = {name: max(row[name] for row in estimable) for name in ("detectable", "size", "prompts_needed", "size_needed")}
-    numbers = {"detectable": largest["detectable"], "detectable_least": min(row["detectable"] for row in estimable)}
+    largest = {
+        name: max(row[name] for row in estimable)
+        for name in ("detectable", "size", "prompts_needed", "size_needed")
+    }
+    numbers = {
+        "detectable": largest["detectable"],
+        "detectable_least": min(row["detectable"] for row in estimable),
+    }
     numbers["bias"] = max((row["bias"] for row in estimable), key=abs)
     if not preferences_known:
         return numbers | {"reason": because(Reason.UNKNOWN_PREFERENCES)}
@@ -427,22 +589,28 @@ def _of_every_judge(rows: Sequence[Mapping], preferences_known: bool, level: flo
     if math.isinf(largest["prompts_needed"]):
         return numbers | {"reason": because(Reason.FLOOR_ABOVE_AIM)}
     numbers["prompts_needed"] = largest["prompts_needed"]
-    return numbers | ({"reason": because(Reason.OVERSIZED)} if largest["size_needed"] > TOO_OFTEN * level else {})
+    return numbers | (
+        {"reason": because(Reason.OVERSIZED)} if largest["size_needed"] > TOO_OFTEN * level else {}
+    )
 
 
 def study_like(spec: Spec, study: Study, reliability: float, raters: float) -> PlannedStudy | None:
-    """Take a plan's numbers from the rows of a spec without slices; None where no judge with a slope is a model.
+    """Take a plan's numbers from the rows of a spec without slices; None where no judge with a
+    slope is a model.
 
-    noise: residuals of the spec's fit, by judge. preferences: those of the mixed model. slope: that of the fit over the
-    reliability, too steep where models differ in quality. share: rows of a cell, of those of the largest. reliability: of
-    the human scores, means of so many raters.
+    noise: residuals of the spec's fit, by judge. preferences: those of the mixed model. slope: that
+    of the fit over the reliability, too steep where models differ in quality. share: rows of a
+    cell, of those of the largest. reliability: of the human scores, means of so many raters.
     """
     ((_, moments),) = slices_of(spec, study)
     if not len(moments.n):
         return None
     factors, sums = moments.factors, moments.tensor[:, 0, 0]
     models, first, model = np.unique(factors["model"], return_index=True, return_inverse=True)
-    rows, total, squares = (np.bincount(model, sums[:, a, b]) for a, b in ((0, 0), (0, REFERENCE), (REFERENCE, REFERENCE)))
+    rows, total, squares = (
+        np.bincount(model, sums[:, a, b])
+        for a, b in ((0, 0), (0, REFERENCE), (REFERENCE, REFERENCE))
+    )
     quality = total / rows
     variance = float((squares - rows * quality**2).sum() / rows.sum())
     noise, slopes = _noise_and_slopes(spec, moments)
@@ -451,7 +619,9 @@ def study_like(spec: Spec, study: Study, reliability: float, raters: float) -> P
         return None
     dimensions, count = len(np.unique(factors["dimension"])), np.zeros((len(judges), len(models)))
     kept = np.isin(factors["judge"], judges)
-    np.add.at(count, (np.searchsorted(judges, factors["judge"][kept]), model[kept]), moments.n[kept])
+    np.add.at(
+        count, (np.searchsorted(judges, factors["judge"][kept]), model[kept]), moments.n[kept]
+    )
     return PlannedStudy(
         judges=judges,
         models=list(map(str, models)),
@@ -469,8 +639,12 @@ def study_like(spec: Spec, study: Study, reliability: float, raters: float) -> P
     )
 
 
-def _preferences(spec: Spec, study: Study, judges: Sequence[str], models: Sequence[str]) -> Preferences | None:
-    """What the mixed model finds, in the order of judges and models; None where the cells do not show preferences."""
+def _preferences(
+    spec: Spec, study: Study, judges: Sequence[str], models: Sequence[str]
+) -> Preferences | None:
+    """What the mixed model finds, in the order of judges and models; None where the cells do not
+    show preferences.
+    """
     (each,) = idiosyncrasies(spec, study)
     if each.fit is None:
         return None
@@ -478,25 +652,43 @@ def _preferences(spec: Spec, study: Study, judges: Sequence[str], models: Sequen
     spread = dict(zip(np.unique(each.cells.judge).tolist(), of.spread, strict=True))
     effects = dict(zip(np.unique(each.cells.model).tolist(), of.effects, strict=True))
     usual = float(np.exp(np.log(of.spread).mean()))
-    in_order = np.array([spread.get(name, usual) for name in judges]), np.array([effects.get(name, 0.0) for name in models])
+    in_order = (
+        np.array([spread.get(name, usual) for name in judges]),
+        np.array([effects.get(name, 0.0) for name in models]),
+    )
     return replace(of, spread=in_order[0], effects=in_order[1])
 
 
 def over_dimensions(reliability: Sequence[Mapping[str, str]]) -> tuple[float, float] | None:
-    """Means over dimensions of the reliability and the number of raters; None where no reliability is known."""
-    usable = [(float(row["mean"]), float(row["raters"])) for row in reliability if 0 < float(row["mean"]) <= 1]
+    """Means over dimensions of the reliability and the number of raters; None where no reliability
+    is known.
+    """
+    usable = [
+        (float(row["mean"]), float(row["raters"]))
+        for row in reliability
+        if 0 < float(row["mean"]) <= 1
+    ]
     return tuple(np.mean(usable, axis=0).tolist()) if usable else None
 
 
 def _noise_and_slopes(spec: Spec, moments: Moments) -> tuple[dict[str, float], dict[str, float]]:
-    """Standard deviations of the residuals by judge, empty where there is no residual, and slopes that are identified."""
+    """Standard deviations of the residuals by judge, empty where there is no residual, and slopes
+    that are identified.
+    """
     terms = estimable_terms(spec, moments.factors)
     layout = layout_of(spec, terms, moments)
     solution = solve(moments, layout)
     judges, judge = np.unique(moments.factors["judge"], return_inverse=True)
-    left, rows = np.bincount(judge, weighted_squares(moments, layout, solution)[:, 0, 0]), np.bincount(judge, moments.n)
+    left, rows = (
+        np.bincount(judge, weighted_squares(moments, layout, solution)[:, 0, 0]),
+        np.bincount(judge, moments.n),
+    )
     df = solution.n - solution.rank
     noise = np.sqrt(left / rows * solution.n / df) if df > 0 and left.any() else ()
     numbers = zip(terms, solution.estimate, solution.identified, strict=True)
-    slopes = {term.term: float(value) for term, value, identified in numbers if term.quantity == "slope" and identified}
+    slopes = {
+        term.term: float(value)
+        for term, value, identified in numbers
+        if term.quantity == "slope" and identified
+    }
     return {str(name): float(value) for name, value in zip(judges, noise, strict=False)}, slopes

@@ -1,7 +1,8 @@
-"""Whether judges use the scale alike, as B takes for granted: tests of additive effects of judge and model.
+"""Whether judges use the scale alike, as B takes for granted: tests of additive effects of judge
+and model.
 
-The residuals are those of mean_jm = a_j + c_m on the unrelated cells, each as one observation, without cells of so few rows
-that they vary more by chance alone.
+The residuals are those of mean_jm = a_j + c_m on the unrelated cells, each as one observation,
+without cells of so few rows that they vary more by chance alone.
 """
 
 import math
@@ -18,9 +19,12 @@ VANISHING = 1e-9  # of the largest: a smaller column, or singular value, is roun
 
 
 class Additivity(NamedTuple):
-    """F tests of mean_jm = a_j + b_j c_m (Mandel 1961) and = a_j + c_m + k a_j c_m (Tukey 1949) against a_j + c_m."""
+    """F tests of mean_jm = a_j + b_j c_m (Mandel 1961) and = a_j + c_m + k a_j c_m (Tukey 1949)
+    against a_j + c_m.
+    """
 
-    slopes: Mapping[str, float]  # of a judge's means on the other judges': how widely it spreads the models
+    # Of a judge's means on the other judges': how widely it spreads the models
+    slopes: Mapping[str, float]
     f: float
     df: tuple[int, int]
     p_value: float
@@ -30,8 +34,9 @@ class Additivity(NamedTuple):
 def additivity(cells: CellMeans) -> Additivity | None:
     """Test the judges' slopes on the model effects, and the product of effects.
 
-    Effects are those of the additive fit; given these, residuals of independent normal cells of one spread are as before, so
-    that F has its degrees of freedom. None where the fit leaves no residual, or no judge's slope is determined.
+    Effects are those of the additive fit; given these, residuals of independent normal cells of one
+    spread are as before, so that F has its degrees of freedom. None where the fit leaves no
+    residual, or no judge's slope is determined.
     """
     enough = cells.n >= FEWER * np.median(cells.n) if len(cells.n) else cells.n > 0
     unrelated = cells.is_unrelated & enough
@@ -59,10 +64,14 @@ def additivity(cells: CellMeans) -> Additivity | None:
     return Additivity(_slopes(judges, rated, sums), f, df, p_value, tukey_p_value)
 
 
-def _f_test(columns: np.ndarray, residuals: np.ndarray, free: int, limit: float) -> tuple[float, tuple[int, int], float]:
-    """F, its degrees of freedom and p, of columns (cells, columns) without effects of judges and models.
+def _f_test(
+    columns: np.ndarray, residuals: np.ndarray, free: int, limit: float
+) -> tuple[float, tuple[int, int], float]:
+    """F, its degrees of freedom and p, of columns (cells, columns) without effects of judges and
+    models.
 
-    residuals: (cells,) with `free` degrees of freedom. Singular values of the columns up to `limit` are 0.
+    residuals: (cells,) with `free` degrees of freedom. Singular values of the columns up to `limit`
+    are 0.
     """
     from scipy.special import fdtrc
 
@@ -77,19 +86,23 @@ def _f_test(columns: np.ndarray, residuals: np.ndarray, free: int, limit: float)
 
 
 def _slopes(judges: np.ndarray, rated: np.ndarray, sums: np.ndarray) -> dict[str, float]:
-    """Slope of each judge's means on the model effects of an additive fit without it, if that links its models.
+    """Slope of each judge's means on the model effects of an additive fit without it, if that links
+    its models.
 
     rated: (judges, models), 1 where there is a cell; sums: its means, 0 where there is none.
     """
     counts = rated.sum(axis=1, keepdims=True)
     sums = sums - rated * sums.sum(axis=1, keepdims=True) / counts
-    gram = np.diag(rated.sum(axis=0)) - rated.T @ (rated / counts)  # of the models, less judge effects
+    # Of the models, less judge effects
+    gram = np.diag(rated.sum(axis=0)) - rated.T @ (rated / counts)
     slopes = {}
     for name, cells, count, own in zip(judges, rated, counts[:, 0], sums, strict=True):
         within = np.diag(cells) - np.outer(cells, cells) / count
         others = gram - within
         inverse, null = inverted(others)
-        directions = null / np.sqrt(np.where(others.diagonal() > 0, others.diagonal(), 1.0))[:, None]
+        directions = (
+            null / np.sqrt(np.where(others.diagonal() > 0, others.diagonal(), 1.0))[:, None]
+        )
         effects = inverse @ (sums.sum(axis=0) - own)
         square = float(effects @ within @ effects)
         if np.abs(within @ directions).max(initial=0.0) < VANISHING**0.5 and square > NEGLIGIBLE**2:

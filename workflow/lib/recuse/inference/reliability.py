@@ -1,4 +1,6 @@
-"""Reliability of the human scores: the share of their variance between completions, not between raters."""
+"""Reliability of the human scores: the share of their variance between completions, not between
+raters.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -40,12 +42,15 @@ def spearman_brown(single: float, raters: float) -> float:
 
 
 def one_way(count: np.ndarray, total: np.ndarray, squares: np.ndarray) -> Reliability | None:
-    """Compute the reliability from raters: the intraclass correlation of a one-way analysis of variance, ICC(1).
+    """Compute the reliability from raters: the intraclass correlation of a one-way analysis of
+    variance, ICC(1).
 
-    single = (MSB - MSW) / (MSB + (k0 - 1) MSW) with the mean squares between and within completions, and
-    k0 = (N - sum k^2 / N) / (completions - 1) of N scores. Negative where completions differ less than raters do by chance.
-    None where no completion has two raters, there is only one completion, or all scores are equal.
-    count, total, squares: (completions,) scores of each completion, their sum and their sum of squares.
+    single = (MSB - MSW) / (MSB + (k0 - 1) MSW) with the mean squares between and within
+    completions, and k0 = (N - sum k^2 / N) / (completions - 1) of N scores. Negative where
+    completions differ less than raters do by chance. None where no completion has two raters, there
+    is only one completion, or all scores are equal.
+    count, total, squares: (completions,) scores of each completion, their sum and their sum of
+    squares.
     Source: Shrout and Fleiss (1979), case 1; Donner (1986) for unequal numbers of raters.
     """
     scores, completions = count.sum(), len(count)
@@ -62,8 +67,11 @@ def one_way(count: np.ndarray, total: np.ndarray, squares: np.ndarray) -> Reliab
     return Reliability(single, harmonic, spearman_brown(single, harmonic), OF_RATERS)
 
 
-def reliability_of(study: Study, *, raters: Sequence[str], alphas: Sequence[str], of_alpha: int) -> dict[str, Reliability]:
-    """Compute the reliability by dimension from the canonical raters (parquet), else from published alphas (CSV), if any.
+def reliability_of(
+    study: Study, *, raters: Sequence[str], alphas: Sequence[str], of_alpha: int
+) -> dict[str, Reliability]:
+    """Compute the reliability by dimension from the canonical raters (parquet), else from published
+    alphas (CSV), if any.
 
     of_alpha: raters of each completion, where it is from alphas.
     """
@@ -75,7 +83,9 @@ def reliability_of(study: Study, *, raters: Sequence[str], alphas: Sequence[str]
 
 
 def reliability_of_raters(path: str) -> dict[str, Reliability]:
-    """Compute the reliability by dimension from the canonical raters (parquet), without the gold team, where `one_way` can."""
+    """Compute the reliability by dimension from the canonical raters (parquet), without the gold
+    team, where `one_way` can.
+    """
     completion = ", ".join(("dimension", "prompt_id", "model", "dataset", *occasion_in(path)))
     query = f"""
         select {completion}, count(*) as count, sum(rating) as total, sum(rating * rating) as squares
@@ -83,18 +93,30 @@ def reliability_of_raters(path: str) -> dict[str, Reliability]:
     rows = connect().execute(query).fetchnumpy()
     sums = [np.asarray(rows[name]).astype(float) for name in ("count", "total", "squares")]
     dimension = rows["dimension"].astype(str)
-    by_level = {str(level): one_way(*(column[dimension == level] for column in sums)) for level in np.unique(dimension)}
-    return {level: reliability for level, reliability in by_level.items() if reliability is not None}
+    by_level = {
+        str(level): one_way(*(column[dimension == level] for column in sums))
+        for level in np.unique(dimension)
+    }
+    return {
+        level: reliability for level, reliability in by_level.items() if reliability is not None
+    }
 
 
 def reliability_of_alphas(path: str, *, raters: int) -> dict[str, Reliability]:
-    """Use Krippendorff's alpha, at the interval level, as the reliability of one rater, by dimension.
+    """Use Krippendorff's alpha, at the interval level, as the reliability of one rater, by
+    dimension.
 
-    Both are 1 - (variance within completions) / (variance of all scores), up to terms of the order 1 / scores.
+    Both are 1 - (variance within completions) / (variance of all scores), up to terms of the order
+    1 / scores.
     path: the table of facts on the published ratings (CSV).
     """
-    alphas = {row["dimension"]: float(row["value"]) for row in read_table(path) if row["fact"] == ALPHA}
-    return {name: Reliability(alpha, raters, spearman_brown(alpha, raters), OF_ALPHA) for name, alpha in alphas.items()}
+    alphas = {
+        row["dimension"]: float(row["value"]) for row in read_table(path) if row["fact"] == ALPHA
+    }
+    return {
+        name: Reliability(alpha, raters, spearman_brown(alpha, raters), OF_ALPHA)
+        for name, alpha in alphas.items()
+    }
 
 
 def unusable(reliability: Mapping[str, float], dimensions: np.ndarray) -> str:

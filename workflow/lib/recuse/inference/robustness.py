@@ -1,4 +1,6 @@
-"""Robustness checks: what each check concludes about each judge and family, and whether the first conclusions hold."""
+"""Robustness checks: what each check concludes about each judge and family, and whether the first
+conclusions hold.
+"""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,7 +20,8 @@ from recuse.model.spec import BIASES, in_place
 
 CONCLUSIONS = column_names(
     "study slice quantity term check spec estimand estimate ci_low ci_high p_value",
-    "conclusion first verdict reason doubt words detectable probability_positive missing note wordings",
+    "conclusion first verdict reason doubt words detectable probability_positive missing note",
+    "wordings",
 )
 
 OF_C = "idiosyncrasy"  # the table of biases beyond ordinary preference
@@ -39,13 +42,19 @@ class CheckedTable:
     """What a check may read in a table."""
 
     by: Mapping[str, Decision]  # key of config -> what decides
-    methods: Sequence[str] = ()  # A check reads one of them. Without any, the table has one row of each bias.
+    # A check reads one of them. Without any, the table has one row of each bias.
+    methods: Sequence[str] = ()
     errors: str = ""  # the kind of standard errors of all its rows; "": that of the spec
 
 
 INTERVAL = Decision("ci_low", "ci_high", "p_value")
 TABLES = {
-    ESTIMATES: CheckedTable({"ci": INTERVAL, "wild_ci": Decision("wild_ci_low", "wild_ci_high", "wild_p_value", ["wild"])}),
+    ESTIMATES: CheckedTable(
+        {
+            "ci": INTERVAL,
+            "wild_ci": Decision("wild_ci_low", "wild_ci_high", "wild_p_value", ["wild"]),
+        }
+    ),
     "multiplicity": CheckedTable(
         {
             "holm_p_value": Decision("", "", "holm_p_value", ["bootstrap", "wild"]),
@@ -56,7 +65,8 @@ TABLES = {
     OF_C: CheckedTable({"ci": INTERVAL}, errors="spread of cells"),
     "measurement_error": CheckedTable({"ci": INTERVAL}, (*METHODS, BY_RATERS), errors="CR1"),
     "sensitivity": CheckedTable(
-        {"as_length_ci": Decision("as_length_ci_low", "as_length_ci_high", "", ["length"])}, errors="CR1"
+        {"as_length_ci": Decision("as_length_ci_low", "as_length_ci_high", "", ["length"])},
+        errors="CR1",
     ),
 }
 
@@ -65,7 +75,8 @@ TABLES = {
 class RobustnessCheck:
     """Rows of a table, what decides in them, and the question that this answers; keys as in config.
 
-    specs: of the whole study, by dimension, or one of each. method: whose rows of the table count, if it has several.
+    specs: of the whole study, by dimension, or one of each. method: whose rows of the table count,
+    if it has several.
     """
 
     name: str
@@ -83,7 +94,9 @@ class RobustnessCheck:
         return [cls(name, **settings) for name, settings in checks.items()]
 
     def spec_of(self, label: str, specs: Mapping[str, Mapping]) -> str | None:
-        """The spec that has this slice, "" for the whole study, by the settings of `specs`; None if there is none."""
+        """The spec that has this slice, "" for the whole study, by the settings of `specs`; None if
+        there is none.
+        """
         for name in self.specs:
             sliced = specs[name].get("slice") == "dimension"
             if sliced if label else not sliced or specs[name].get("whole"):
@@ -101,7 +114,9 @@ class RobustnessCheck:
 
 @dataclass(frozen=True)
 class Robustness:
-    """The checks, the first of which is the baseline, the settings of their specs, level and power."""
+    """The checks, the first of which is the baseline, the settings of their specs, level and
+    power.
+    """
 
     checks: Sequence[RobustnessCheck]
     specs: Mapping[str, Mapping]
@@ -113,13 +128,20 @@ class Robustness:
 
         A check without any is left out, unless all are.
         """
-        checks = [replace(check, specs=specs[check.name]) for check in self.checks if specs.get(check.name)]
+        checks = [
+            replace(check, specs=specs[check.name])
+            for check in self.checks
+            if specs.get(check.name)
+        ]
         return replace(self, checks=checks or self.checks)
 
-    def of_study(self, tables: "Tables", not_estimable: "Rows", *, instead: Mapping[str, str]) -> "Robustness":
+    def of_study(
+        self, tables: "Tables", not_estimable: "Rows", *, instead: Mapping[str, str]
+    ) -> "Robustness":
         """The same for the study of these tables, which may have no human scores.
 
-        instead: spec -> the one that replaces it without human scores, in tables other than OWN_SPECS.
+        instead: spec -> the one that replaces it without human scores, in tables other than
+        OWN_SPECS.
         """
         if not without_human_scores(not_estimable):
             return self
@@ -159,12 +181,18 @@ class Estimate(Reply):
     def over_wordings(self, row: Mapping[str, str]) -> "Estimate":
         """The same with the interval of a row of the table of wordings, where that is wider."""
         wider = {"ci_low": min, "ci_high": max, "p_value": max}
-        columns = {name: choose(getattr(self, name), float(row[name])) for name, choose in wider.items()}
-        return replace(self, **columns, wordings=int(row["wordings"]), detectable=float(row["detectable"]))
+        columns = {
+            name: choose(getattr(self, name), float(row[name])) for name, choose in wider.items()
+        }
+        return replace(
+            self, **columns, wordings=int(row["wordings"]), detectable=float(row["detectable"])
+        )
 
 
 def concluded(estimate: Estimate, *, confidence: float) -> Conclusion:
-    """Conclude from an estimate: a bias, if its interval excludes 0 or, without one, its p-value is 1 - confidence at most."""
+    """Conclude from an estimate: a bias, if its interval excludes 0 or, without one, its p-value is
+    1 - confidence at most.
+    """
     if estimate.reason:
         return Conclusion.NOT_ESTIMABLE
     by_p_value = math.isnan(estimate.ci_low) and estimate.p_value <= (1 - confidence) * (1 + 1e-12)
@@ -176,7 +204,8 @@ def concluded(estimate: Estimate, *, confidence: float) -> Conclusion:
 def compared(first: Conclusion, conclusion: Conclusion) -> str:
     """Compare a conclusion with the first one.
 
-    A bias HOLDS if it is found again, and else is LOST or REVERSED; where there was none one is NEW, or all is AS_BEFORE.
+    A bias HOLDS if it is found again, and else is LOST or REVERSED; where there was none one is
+    NEW, or all is AS_BEFORE.
     """
     if Conclusion.NOT_ESTIMABLE in (first, conclusion):
         return NOT_ESTIMABLE
@@ -196,15 +225,22 @@ Rows = Iterable[Mapping[str, str]]
 
 
 class Tables:
-    """Rows of a study's tables, texts as in a CSV file, looked up by spec, slice, quantity and term."""
+    """Rows of a study's tables, texts as in a CSV file, looked up by spec, slice, quantity and
+    term.
+    """
 
     def __init__(self, tables: Mapping[str, Rows], not_estimable: Rows, wordings: Rows = ()):
-        """Index the tables by name; ESTIMATES are those of all specs. wordings: rows whose intervals replace narrower ones."""
+        """Index the tables by name; ESTIMATES are those of all specs. wordings: rows whose
+        intervals replace narrower ones.
+        """
         known = [row for row in wordings if row["ci_low"]]
-        self._wordings = {(row["check"], row["spec"], row["quantity"], row["term"]): row for row in known}
+        self._wordings = {
+            (row["check"], row["spec"], row["quantity"], row["term"]): row for row in known
+        }
         self._rows: dict[tuple, Mapping[str, str]] = {}
         self._reasons: dict[tuple, str] = {}
-        self.biases: dict[tuple[str, str], set[tuple[str, str]]] = {}  # of each spec and slice of the estimates
+        # Of each spec and slice of the estimates
+        self.biases: dict[tuple[str, str], set[tuple[str, str]]] = {}
         for name, rows in (*tables.items(), (ESTIMATES, not_estimable)):
             for row in rows:
                 key, is_bias = _key(row), row["quantity"] in BIASES
@@ -216,16 +252,30 @@ class Tables:
                     self.biases.setdefault(key[:2], set()).add(key[2:])
 
     def has(self, table: str, spec: str) -> bool:
-        """Whether a table has a row of a spec, or a reason other than that there are no human scores."""
-        reasons = {code(reason) for key, reason in self._reasons.items() if key[:2] == (table, spec)}
-        return bool(reasons - {Reason.NO_HUMAN_SCORE}) or any(key[:2] == (table, spec) for key in self._rows)
+        """Whether a table has a row of a spec, or a reason other than that there are no human
+        scores.
+        """
+        reasons = {
+            code(reason) for key, reason in self._reasons.items() if key[:2] == (table, spec)
+        }
+        return bool(reasons - {Reason.NO_HUMAN_SCORE}) or any(
+            key[:2] == (table, spec) for key in self._rows
+        )
 
-    def find(self, check: RobustnessCheck, spec: str, label: str, bias: tuple[str, str]) -> Estimate:
-        """The estimate of a bias in a check, or the reason that the table gives, else that of the spec, why there is none."""
+    def find(
+        self, check: RobustnessCheck, spec: str, label: str, bias: tuple[str, str]
+    ) -> Estimate:
+        """The estimate of a bias in a check, or the reason that the table gives, else that of the
+        spec, why there is none.
+        """
         row = self._rows.get((check.table, spec, label, *bias, check.method))
         if row is None:
             keys = ((label, *bias), (label, "", ""), ("", "", ""))
-            reasons = [self._reasons.get((table, spec, *key)) for table in (check.table, ESTIMATES) for key in keys]
+            reasons = [
+                self._reasons.get((table, spec, *key))
+                for table in (check.table, ESTIMATES)
+                for key in keys
+            ]
             no_row = because(Reason.NO_ROW, table=spec if check.table == ESTIMATES else check.table)
             return Estimate(reason=next(filter(None, reasons), no_row))
         estimate = _estimate(check, row)
@@ -264,19 +314,22 @@ def _estimate(check: RobustnessCheck, row: Mapping[str, str]) -> Estimate:
     )
 
 
-def conclusions(robustness: Robustness, tables: Tables, *, order: Mapping[str, Sequence[str]]) -> Iterator[dict]:
-    """Yield the rows of the table of conclusions: of each bias of the first check, in the whole study and by dimension.
+def conclusions(
+    robustness: Robustness, tables: Tables, *, order: Mapping[str, Sequence[str]]
+) -> Iterator[dict]:
+    """Yield the rows of the table of conclusions: of each bias of the first check, in the whole
+    study and by dimension.
 
-    Judges and families are in `order`, by quantity, then by alphabet. A check without a spec for the slice, or without
-    such biases, has no rows. Columns:
+    Judges and families are in `order`, by quantity, then by alphabet. A check without a spec for
+    the slice, or without such biases, has no rows. Columns:
 
     first: the conclusion of the first check; verdict: how this check's compares with it.
-    reason: why a bias is not estimable. doubt: why its test establishes nothing. probability_positive, missing: see
-    `idiosyncrasy_rows`.
+    reason: why a bias is not estimable. doubt: why its test establishes nothing.
+    probability_positive, missing: see `idiosyncrasy_rows`.
     words: what a lost conclusion may mean.
-    detectable: the bias that the check's t test finds with probability `power`: its standard error times the noncentrality.
-    For C, which decides verdicts, the bias that is established with this probability if no other judge is biased, whatever
-    the values of missing own ratings.
+    detectable: the bias that the check's t test finds with probability `power`: its standard error
+    times the noncentrality. For C, which decides verdicts, the bias that is established with this
+    probability if no other judge is biased, whatever the values of missing own ratings.
     wordings: of the rubric, over which an interval is, in a study with several.
     note: that prompts are few, or that an interval is for the wordings that were asked.
     """
@@ -291,18 +344,26 @@ def conclusions(robustness: Robustness, tables: Tables, *, order: Mapping[str, S
     for label in sorted(labels, key=lambda name: name != ""):
         checks = [(check, check.spec_of(label, robustness.specs)) for check in robustness.checks]
         checks = [(check, name) for check, name in checks if name]
-        for bias in sorted({bias for _, name in checks for bias in tables.biases.get((name, label), ())}, key=place):
+        for bias in sorted(
+            {bias for _, name in checks for bias in tables.biases.get((name, label), ())}, key=place
+        ):
             rows = []
             for check, name in checks:
                 if check.has(bias[0], robustness.specs[name]):
-                    columns = _columns(check, name, tables.find(check, name, label, bias), robustness)
+                    columns = _columns(
+                        check, name, tables.find(check, name, label, bias), robustness
+                    )
                     rows.append({"slice": label, "quantity": bias[0], "term": bias[1], **columns})
             if not rows or rows[0]["check"] != robustness.checks[0].name:
                 continue
             first = rows[0]["conclusion"]
             for row in rows:
                 verdict = compared(first, row["conclusion"])
-                yield row | {"first": first, "verdict": verdict, "words": row["words"] if verdict == LOST else ""}
+                yield row | {
+                    "first": first,
+                    "verdict": verdict,
+                    "words": row["words"] if verdict == LOST else "",
+                }
 
 
 # Columns that are those of the estimate.
@@ -311,21 +372,27 @@ COLUMNS += ("missing", "wordings", "reason", "doubt")
 
 
 def _columns(check: RobustnessCheck, spec: str, estimate: Estimate, robustness: Robustness) -> dict:
-    """The columns of a bias in one check, by the spec of its slice; words: those of a lost conclusion."""
+    """The columns of a bias in one check, by the spec of its slice; words: those of a lost
+    conclusion.
+    """
     row = {name: getattr(estimate, name) for name in COLUMNS}
     row |= {"check": check.name, "spec": spec, "words": check.lost}
     row["conclusion"] = concluded(estimate, confidence=robustness.confidence)
     row["note"] = _note(check, check.errors(robustness.specs[spec]), estimate)
     if estimate.std_error > 0:
         reach = REACH if check.table == OF_C else 1.0
-        times = noncentrality(estimate.df, power=robustness.power, confidence=robustness.confidence, reach=reach)
+        times = noncentrality(
+            estimate.df, power=robustness.power, confidence=robustness.confidence, reach=reach
+        )
         least = np.fmax(estimate.std_error * times, estimate.detectable)
         row["detectable"] = least + np.nan_to_num(estimate.missing)
     return row
 
 
 def _note(check: RobustnessCheck, errors: str, estimate: Estimate) -> str:
-    """That prompts are few, where errors are by prompt, or that the interval is for the wordings asked."""
+    """That prompts are few, where errors are by prompt, or that the interval is for the wordings
+    asked.
+    """
     if estimate.wordings == 1:
         return AS_ASKED
     prompts = estimate.df + 1

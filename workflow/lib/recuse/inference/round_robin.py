@@ -1,7 +1,8 @@
-"""A round-robin plan, in which one judge from outside its model's family rates each answer, and what it costs in precision.
+"""A round-robin plan, in which one judge from outside its model's family rates each answer, and
+what it costs in precision.
 
-Source of the idea: Zhu et al. (2026), CyclicJudge, arXiv 2603.01865. An answer is here a model's to a prompt, rated in all
-dimensions by the same judge.
+Source of the idea: Zhu et al. (2026), CyclicJudge, arXiv 2603.01865. An answer is here a model's to
+a prompt, rated in all dimensions by the same judge.
 """
 
 import math
@@ -27,15 +28,20 @@ NO_OTHER = "some model has no judge outside its family"
 
 
 def plan(prompts: int, related: np.ndarray, *, seed: int) -> np.ndarray:
-    """The judge of each answer, (prompts, M) of places among the judges, each of which rates a model about equally often.
+    """The judge of each answer, (prompts, M) of places among the judges, each of which rates a
+    model about equally often.
 
-    related: (M, J) of bool, the model is the judge's or of its family. Prompts and judges are in a random order by the seed.
-    One judge rates all answers to a prompt, except those of its family, which go to the others in turn. Raises DataError about
-    a model without a judge of another family.
+    related: (M, J) of bool, the model is the judge's or of its family. Prompts and judges are in a
+    random order by the seed. One judge rates all answers to a prompt, except those of its family,
+    which go to the others in turn. Raises DataError about a model without a judge of another
+    family.
     """
     models, judges = related.shape
     if related.all(axis=1).any():
-        raise DataError("a round-robin plan: found a model without a judge outside its family; add a judge of another family")
+        raise DataError(
+            "a round-robin plan: found a model without a judge outside its family; add a judge of"
+            " another family"
+        )
     random = np.random.default_rng(seed)
     turn, order = random.permutation(prompts), random.permutation(judges)
     judge = np.empty((prompts, models), dtype=np.int64)
@@ -49,7 +55,8 @@ def plan(prompts: int, related: np.ndarray, *, seed: int) -> np.ndarray:
 
 
 def plan_rows(study: Study, *, seed: int) -> Iterator[dict]:
-    """Yield a row for each answer of a study: the judge that rates it in a plan by prompt with all judges of the study.
+    """Yield a row for each answer of a study: the judge that rates it in a plan by prompt with all
+    judges of the study.
 
     Occasions of a prompt count as prompts.
     """
@@ -67,21 +74,26 @@ def plan_rows(study: Study, *, seed: int) -> Iterator[dict]:
 
 
 class PlanSums:
-    """Sums over prompts for the variance of models' scores, by some judges, and of what a plan with one of them adds.
+    """Sums over prompts for the variance of models' scores, by some judges, and of what a plan with
+    one of them adds.
 
-    z_pmj is the mean over dimensions of a judge's rating, less its level, of the answer to prompt p by model m; z_pm its mean
-    over the n_pm judges that count, and d_pmj = z_pmj - z_pm. Occasions of a prompt count as
-    prompts.
+    z_pmj is the mean over dimensions of a judge's rating, less its level, of the answer to prompt p
+    by model m; z_pm its mean over the n_pm judges that count, and d_pmj = z_pmj - z_pm. Occasions
+    of a prompt count as prompts.
     """
 
     def __init__(self, crossing: Crossing, levels: np.ndarray, counted: np.ndarray) -> None:
-        """levels: (D, J), with the dimensions' means; counted: (M, J) of bool, ratings of the model that count."""
+        """levels: (D, J), with the dimensions' means; counted: (M, J) of bool, ratings of the model
+        that count.
+        """
         _, models, judges = crossing.shape
         self._crossing, self._levels, self._counted = crossing, levels, counted
         self.prompts = self.ratings = self.rated = 0  # rated: by any judge
-        self.answers, self.scores, self.squares = np.zeros((3, models, models))  # sums of 1 1', z 1', z z' over prompts
+        # Sums of 1 1', z 1', z z' over prompts
+        self.answers, self.scores, self.squares = np.zeros((3, models, models))
         self.alone = np.zeros((3, models, judges))  # of 1, d, d^2, each over n_pm
-        self.both = np.zeros((3, judges, models, models))  # of 1 1', d 1', d d', each over the judges of the prompt
+        # Of 1 1', d 1', d d', each over the judges of the prompt
+        self.both = np.zeros((3, judges, models, models))
 
     def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
         """Add the next prompts, with their codes and sums as by `sum_by_prompt`."""
@@ -101,62 +113,101 @@ class PlanSums:
         self.squares += (score * answered).T @ (score * answered)
         weight = 1 / np.maximum(number, 1)[..., None]
         self.alone += np.stack([(got * weight * d**power).sum(axis=0) for power in range(3)])
-        share = 1 / np.maximum(got.any(axis=1).sum(axis=-1), 1)[:, None, None]  # of the judges of the prompt
-        ones, plain, weighted = (np.moveaxis(values, 2, 0) for values in (got, d, d * share))  # (J, prompts, M)
+        # Of the judges of the prompt
+        share = 1 / np.maximum(got.any(axis=1).sum(axis=-1), 1)[:, None, None]
+        # (J, prompts, M)
+        ones, plain, weighted = (np.moveaxis(values, 2, 0) for values in (got, d, d * share))
         shared = np.moveaxis(got * share, 2, 0).swapaxes(1, 2)
         self.both[0] += shared @ ones
         self.both[1] += weighted.swapaxes(1, 2) @ ones
         self.both[2] += weighted.swapaxes(1, 2) @ plain
 
     def covariance(self) -> np.ndarray:
-        """Covariance of the models' scores, means over their answers of z_pm, (M, M), by sampling of prompts; NaN with one."""
+        """Covariance of the models' scores, means over their answers of z_pm, (M, M), by sampling
+        of prompts; NaN with one.
+        """
         number = np.maximum(self.answers.diagonal(), 1)
         mean = self.scores.diagonal() / number
-        about = self.squares - self.scores * mean - (self.scores * mean).T + np.outer(mean, mean) * self.answers
-        return about / np.outer(number, number) * (self.prompts / (self.prompts - 1) if self.prompts > 1 else math.nan)
+        about = (
+            self.squares
+            - self.scores * mean
+            - (self.scores * mean).T
+            + np.outer(mean, mean) * self.answers
+        )
+        return (
+            about
+            / np.outer(number, number)
+            * (self.prompts / (self.prompts - 1) if self.prompts > 1 else math.nan)
+        )
 
     def added(self) -> np.ndarray:
-        """Covariance of the scores by one judge a prompt around those by all, over balanced plans: (M, M).
+        """Covariance of the scores by one judge a prompt around those by all, over balanced plans:
+        (M, M).
 
-        With n answers of a model, of which each of its judges rates as many, and d_mj the mean of d_pmj over its answers, the
-        variance is sum_p mean_j (d_pmj - d_mj)^2 / (n (n - 1)) (Hoeffding, 1951, on random permutations). The covariance of two
-        models is the same sum of products, over the judges of both.
+        With n answers of a model, of which each of its judges rates as many, and d_mj the mean of
+        d_pmj over its answers, the variance is sum_p mean_j (d_pmj - d_mj)^2 / (n (n - 1))
+        (Hoeffding, 1951, on random permutations). The covariance of two models is the same sum of
+        products, over the judges of both.
         """
         number = np.maximum(self.answers.diagonal(), 1)
         ones, linear, square = self.alone
         mean = np.divide(linear, ones, out=np.zeros_like(linear), where=ones > 0)
-        variance = (square - 2 * mean * linear + mean**2 * ones).sum(axis=1) / (number * np.maximum(number - 1, 1))
+        variance = (square - 2 * mean * linear + mean**2 * ones).sum(axis=1) / (
+            number * np.maximum(number - 1, 1)
+        )
         ones, linear, product = self.both
         by_judge = mean.T  # (J, M)
         crossed = linear * by_judge[:, None]
-        about = product - crossed - crossed.swapaxes(1, 2) + ones * by_judge[:, :, None] * by_judge[:, None]
+        about = (
+            product
+            - crossed
+            - crossed.swapaxes(1, 2)
+            + ones * by_judge[:, :, None] * by_judge[:, None]
+        )
         covariance = about.sum(axis=0) / np.outer(number, number)
         np.fill_diagonal(covariance, variance)
         return covariance
 
 
 def contrast_variance(covariance: np.ndarray) -> float:
-    """Mean over models of the variance of a score less the mean score, of the covariance of scores, (M, M)."""
+    """Mean over models of the variance of a score less the mean score, of the covariance of scores,
+    (M, M).
+    """
     centred = covariance - covariance.mean(axis=0)
-    return max(float((centred - centred.mean(axis=1, keepdims=True)).trace() / len(covariance)), 0.0)
+    return max(
+        float((centred - centred.mean(axis=1, keepdims=True)).trace() / len(covariance)), 0.0
+    )
 
 
-def round_robin_rows(judges: LinkedJudges | None, study: Study, panels: Sequence[Mapping]) -> Iterator[dict]:
-    """Yield the rows of the round-robin table: of all judges and of the recommended panel, by every judge or one a prompt.
+def round_robin_rows(
+    judges: LinkedJudges | None, study: Study, panels: Sequence[Mapping]
+) -> Iterator[dict]:
+    """Yield the rows of the round-robin table: of all judges and of the recommended panel, by every
+    judge or one a prompt.
 
-    std_error: root mean square over models of the standard error of a score less the mean score; factor: its square over that
-    of every judge of the panel. Family ratings are left out. saved: share of the panel's ratings that the plan does without.
-    bias_left: of the panel; total_error: root of bias_left^2 + std_error^2. panels: rows of the table of panels.
+    std_error: root mean square over models of the standard error of a score less the mean score;
+    factor: its square over that of every judge of the panel. Family ratings are left out. saved:
+    share of the panel's ratings that the plan does without. bias_left: of the panel; total_error:
+    root of bias_left^2 + std_error^2. panels: rows of the table of panels.
     """
     if judges is None:
         return
     crossing = judges.crossing
-    bias = {row["panel"]: row.get("bias_left") for row in panels if row.get("family_ratings") == LEFT_OUT}
-    chosen = dict.fromkeys(row["panel"] for row in [panels[0], *(row for row in panels if "recommended" in row)])
+    bias = {
+        row["panel"]: row.get("bias_left")
+        for row in panels
+        if row.get("family_ratings") == LEFT_OUT
+    }
+    chosen = dict.fromkeys(
+        row["panel"] for row in [panels[0], *(row for row in panels if "recommended" in row)]
+    )
     chosen = [names for names in chosen if BETWEEN in names]
     levels = judges.levels + judges.sums.means(judges.levels)[:, None]
     takers = [
-        PlanSums(crossing, levels, np.isin(crossing.judges, names.split(BETWEEN)) & ~crossing.related) for names in chosen
+        PlanSums(
+            crossing, levels, np.isin(crossing.judges, names.split(BETWEEN)) & ~crossing.related
+        )
+        for names in chosen
     ]
     crossing.passed(study, *takers)
     for names, sums in zip(chosen, takers, strict=True):
@@ -165,14 +216,28 @@ def round_robin_rows(judges: LinkedJudges | None, study: Study, panels: Sequence
 
 def _schemes(names: str, sums: PlanSums, bias: float | None) -> Iterator[dict]:
     """Yield the rows of the panel of these judges."""
-    shared = {"panel": names, "judges": names.count(BETWEEN) + 1, "answers": int(sums.answers.diagonal().sum())}
+    shared = {
+        "panel": names,
+        "judges": names.count(BETWEEN) + 1,
+        "answers": int(sums.answers.diagonal().sum()),
+    }
     if (sums.answers.diagonal() == 0).any():
         yield shared | {"note": NO_OTHER}
         return
     whole = sums.covariance()
     base = contrast_variance(whole)
-    for scheme, covariance, ratings in ((FULL, whole, sums.ratings), (BY_PROMPT, whole + sums.added(), sums.rated)):
+    for scheme, covariance, ratings in (
+        (FULL, whole, sums.ratings),
+        (BY_PROMPT, whole + sums.added(), sums.rated),
+    ):
         variance = contrast_variance(covariance)
-        row = shared | {"scheme": scheme, "ratings": ratings, "saved": 1 - ratings / sums.ratings, "bias_left": bias}
-        row |= {"std_error": math.sqrt(variance)} | ({"factor": variance / base} if base > 0 else {})
+        row = shared | {
+            "scheme": scheme,
+            "ratings": ratings,
+            "saved": 1 - ratings / sums.ratings,
+            "bias_left": bias,
+        }
+        row |= {"std_error": math.sqrt(variance)} | (
+            {"factor": variance / base} if base > 0 else {}
+        )
         yield row | ({} if bias is None else {"total_error": math.hypot(bias, math.sqrt(variance))})

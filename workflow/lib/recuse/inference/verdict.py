@@ -6,8 +6,8 @@ A, against people: does the judge rate its own answers higher than human scores 
 B, against the other judges: higher than the other judges of the same answers do?
 C, beyond ordinary preference: by more than judges prefer one model to another anyway?
 
-A and B also find ordinary preferences, so they never decide where C can. Each kind of bias has one decisive question, whose
-estimate and interval are the ones to show; the others stand beside it.
+A and B also find ordinary preferences, so they never decide where C can. Each kind of bias has one
+decisive question, whose estimate and interval are the ones to show; the others stand beside it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,24 +23,40 @@ from recuse.model.spec import BIASES
 
 VERDICTS = column_names(
     "study kind quantity term verdict favours estimate ci_low ci_high p_value adjusted_p_value",
-    "probability_positive detectable A A_ci_low A_ci_high B B_ci_low B_ci_high reason note wordings",
+    "probability_positive detectable A A_ci_low A_ci_high B B_ci_low B_ci_high reason note",
+    "wordings",
 )
 
 AGAINST_PEOPLE, AGAINST_JUDGES, BEYOND = "A", "B", "C"
-QUESTIONS = {AGAINST_PEOPLE: "against people", AGAINST_JUDGES: "against the other judges", BEYOND: "beyond ordinary preference"}
+QUESTIONS = {
+    AGAINST_PEOPLE: "against people",
+    AGAINST_JUDGES: "against the other judges",
+    BEYOND: "beyond ordinary preference",
+}
 FAVOURS, DISFAVOURS = "yes", "no"
 # The tables have these of a reply.
-NUMBERS = ("estimate", "ci_low", "ci_high", "p_value", "probability_positive", "detectable", "wordings")
-LEAST_SUPPORT = 0.8  # probability by all judges together that a bias is on the side of its own interval
+NUMBERS = (
+    "estimate",
+    "ci_low",
+    "ci_high",
+    "p_value",
+    "probability_positive",
+    "detectable",
+    "wordings",
+)
+# Probability by all judges together that a bias is on the side of its own interval
+LEAST_SUPPORT = 0.8
 ROUNDING = 1e-12  # A p-value may miss the level by so much and still equal it.
 
 
 class Verdict(StrEnum):
     """What the decisive reply says about a bias."""
 
-    ESTABLISHED = "established"  # found, and confirmed: by all judges together, or after correcting for the number of tests
+    # Found, and confirmed: by all judges together, or after correcting for the number of tests
+    ESTABLISHED = "established"
     LIKELY = "likely"  # its own interval excludes 0
-    NOT_SHOWN = "not shown"  # its interval includes 0, or all judges together make a bias on that side doubtful
+    # Its interval includes 0, or all judges together make a bias on that side doubtful
+    NOT_SHOWN = "not shown"
     INCONCLUSIVE = "inconclusive"  # there is no interval to trust
 
 
@@ -57,8 +73,10 @@ class Reply:
     p_value: float = nan
     detectable: float = nan  # the bias that its test finds with the power asked for
     reason: str = ""  # by `recuse.base.reasons.because`
-    probability_positive: float = nan  # by the hierarchical model of all judges, that the bias is above 0
-    wordings: float = nan  # of the rubric, over which its interval is; NaN: the judges were asked in one
+    # By the hierarchical model of all judges, that the bias is above 0
+    probability_positive: float = nan
+    # Of the rubric, over which its interval is; NaN: the judges were asked in one
+    wordings: float = nan
     missing: float = nan  # share of own ratings, whatever values of which the interval allows for
     doubt: str = ""  # why it cannot establish anything, as `reason`
 
@@ -69,7 +87,9 @@ class Reply:
 
     @property
     def support(self) -> float:
-        """Probability, by all judges together, that the bias is on the side of the interval; NaN where they are not asked."""
+        """Probability, by all judges together, that the bias is on the side of the interval; NaN
+        where they are not asked.
+        """
         return self.probability_positive if self.side > 0 else 1 - self.probability_positive
 
     @property
@@ -91,7 +111,8 @@ class Kind:
 
     name: str
     decisive: str  # the question whose reply decides
-    adjust: Callable[[Sequence[float]], Sequence[float]] | None  # p-values over judges or families; None establishes nothing
+    # p-values over judges or families; None establishes nothing
+    adjust: Callable[[Sequence[float]], Sequence[float]] | None
 
 
 KINDS = {
@@ -100,7 +121,8 @@ KINDS = {
         Kind("ratings", BEYOND, holm),
         Kind("pairs", BEYOND, holm),  # the regression of verdicts on two answers
         Kind("shares", AGAINST_PEOPLE, None),  # shares of verdicts less those of the human labels
-        Kind("position", "first", holm),  # the share of verdicts for the answer shown first, less one half
+        # The share of verdicts for the answer shown first, less one half
+        Kind("position", "first", holm),
         Kind("gold", "both", holm),  # answers that are right or wrong by a key
     )
 }
@@ -109,11 +131,13 @@ KINDS = {
 def verdict(reply: Reply, adjusted_p: float, *, confidence: float) -> Verdict:
     """The verdict by a decisive reply.
 
-    A bias whose interval excludes 0 is established if all judges together support its side with probability
-    (1 + confidence) / 2, and not shown if they do with less than LEAST_SUPPORT. Where they are not asked, or the interval is
-    over wordings, of which they know nothing, it needs the corrected test to be established.
+    A bias whose interval excludes 0 is established if all judges together support its side with
+    probability (1 + confidence) / 2, and not shown if they do with less than LEAST_SUPPORT. Where
+    they are not asked, or the interval is over wordings, of which they know nothing, it needs the
+    corrected test to be established.
 
-    adjusted_p: the p-value corrected for the number of judges or families, NaN where nothing can be established.
+    adjusted_p: the p-value corrected for the number of judges or families, NaN where nothing can be
+    established.
     """
     if reply.reason or isnan(reply.ci_low):
         return Verdict.INCONCLUSIVE
@@ -121,34 +145,53 @@ def verdict(reply: Reply, adjusted_p: float, *, confidence: float) -> Verdict:
         return Verdict.NOT_SHOWN
     is_confirmed = adjusted_p <= (1 - confidence) * (1 + ROUNDING)
     if not isnan(reply.support):
-        is_confirmed = reply.support >= (1 + confidence) / 2 and (is_confirmed or not reply.wordings > 1)
+        is_confirmed = reply.support >= (1 + confidence) / 2 and (
+            is_confirmed or not reply.wordings > 1
+        )
     return Verdict.ESTABLISHED if is_confirmed and not reply.doubt else Verdict.LIKELY
 
 
-def verdict_rows(kind: Kind, quantity: str, replies: Mapping[str, Replies], *, confidence: float) -> Iterator[dict]:
+def verdict_rows(
+    kind: Kind, quantity: str, replies: Mapping[str, Replies], *, confidence: float
+) -> Iterator[dict]:
     """Yield the rows of the table of verdicts on one quantity.
 
-    replies: of each judge or family, in the order of the rows; one without the decisive reply has no own answers to judge.
-    estimate, ci_low, ci_high, p_value and detectable are those of the decisive reply, empty where it is not trusted; A, B and
-    their intervals are of the other questions, where they have one. favours: `yes` for a bias in favour, `no` against.
+    replies: of each judge or family, in the order of the rows; one without the decisive reply has
+    no own answers to judge. estimate, ci_low, ci_high, p_value and detectable are those of the
+    decisive reply, empty where it is not trusted; A, B and their intervals are of the other
+    questions, where they have one. favours: `yes` for a bias in favour, `no` against.
     """
-    nothing = Reply(reason=because(Reason.NO_SIBLINGS if quantity == BIASES[1] else Reason.NO_OWN_ANSWERS))
+    nothing = Reply(
+        reason=because(Reason.NO_SIBLINGS if quantity == BIASES[1] else Reason.NO_OWN_ANSWERS)
+    )
     decisive = [each.get(kind.decisive, nothing) for each in replies.values()]
     p_values = [nan if reply.reason else reply.p_value for reply in decisive]
     adjusted = [nan] * len(p_values) if kind.adjust is None else kind.adjust(p_values)
     for (term, each), reply, adjusted_p in zip(replies.items(), decisive, adjusted, strict=True):
         found = verdict(reply, adjusted_p, confidence=confidence)
-        row = {"kind": kind.name, "quantity": quantity, "term": term, "verdict": found.value, "note": reply.note}
+        row = {
+            "kind": kind.name,
+            "quantity": quantity,
+            "term": term,
+            "verdict": found.value,
+            "note": reply.note,
+        }
         if found in FOUND:
             row |= {"favours": FAVOURS if reply.side > 0 else DISFAVOURS}
         if found is Verdict.INCONCLUSIVE:
             row["reason"] = reply.reason or because(Reason.NO_INTERVAL)
         else:
-            row |= {name: getattr(reply, name) for name in NUMBERS} | {"adjusted_p_value": adjusted_p}
+            row |= {name: getattr(reply, name) for name in NUMBERS} | {
+                "adjusted_p_value": adjusted_p
+            }
         for letter in (AGAINST_PEOPLE, AGAINST_JUDGES):
             other = each.get(letter)
             if letter != kind.decisive and other and not other.reason:
-                row |= {letter: other.estimate, f"{letter}_ci_low": other.ci_low, f"{letter}_ci_high": other.ci_high}
+                row |= {
+                    letter: other.estimate,
+                    f"{letter}_ci_low": other.ci_low,
+                    f"{letter}_ci_high": other.ci_high,
+                }
         yield row
 
 
@@ -162,13 +205,18 @@ def verdicts_on_ratings(
 ) -> Iterator[dict]:
     """Yield the verdict on each judge, in the order given, then on each family.
 
-    Without a conclusion about any judge, as none rates its own answers, but some about families, there are none on judges.
+    Without a conclusion about any judge, as none rates its own answers, but some about families,
+    there are none on judges.
 
-    conclusions: rows by `recuse.inference.robustness.conclusions`; those of the whole study count. judges: all that rate;
-    disagreeing: those whose ratings do not follow the human scores. checks: question -> the robustness check that answers it.
+    conclusions: rows by `recuse.inference.robustness.conclusions`; those of the whole study count.
+    judges: all that rate; disagreeing: those whose ratings do not follow the human scores. checks:
+    question -> the robustness check that answers it.
     """
     letters = {check: letter for letter, check in checks.items()}
-    replies: dict[str, dict[str, dict[str, Reply]]] = {BIASES[0]: {judge: {} for judge in judges}, BIASES[1]: {}}
+    replies: dict[str, dict[str, dict[str, Reply]]] = {
+        BIASES[0]: {judge: {} for judge in judges},
+        BIASES[1]: {},
+    }
     for row in conclusions:
         if not row["slice"]:
             by_letter = replies[row["quantity"]].setdefault(row["term"], {})
@@ -192,6 +240,8 @@ def _reply(row: Mapping) -> Reply:
 
 
 def rating_judges(completeness: Iterable[Mapping], order: Sequence[str]) -> list[str]:
-    """The judges in the rows of the table of completeness: first those in `order`, then the others by alphabet."""
+    """The judges in the rows of the table of completeness: first those in `order`, then the others
+    by alphabet.
+    """
     rating = {row["judge"] for row in completeness}
     return [*(judge for judge in order if judge in rating), *sorted(rating - {*order})]

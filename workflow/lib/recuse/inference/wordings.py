@@ -1,7 +1,8 @@
-"""How a bias moves with the wording of the rubric, and with the request: variances, and intervals over wordings.
+"""How a bias moves with the wording of the rubric, and with the request: variances, and intervals
+over wordings.
 
-An interval from the ratings as they are holds for the wordings that were asked. With several, their spread says how far the
-bias would move with others.
+An interval from the ratings as they are holds for the wordings that were asked. With several, their
+spread says how far the bias would move with others.
 """
 
 import math
@@ -25,7 +26,8 @@ from recuse.model.spec import BIASES, C, Spec, estimand_of
 
 WORDINGS = column_names(
     "study check spec estimand quantity term wordings replicates",
-    "estimate std_error df ci_low ci_high p_value detectable one_std_error one_ci_low one_ci_high one_p_value",
+    "estimate std_error df ci_low ci_high p_value detectable one_std_error one_ci_low",
+    "one_ci_high one_p_value",
     "sd_wordings sd_replicates twice_prompts twice_wordings twice_replicates note",
 )
 
@@ -47,10 +49,12 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Crossed:
-    """The estimate of one bias from all rows, of variance V, and those of its parts, the rows of each wording or replicate.
+    """The estimate of one bias from all rows, of variance V, and those of its parts, the rows of
+    each wording or replicate.
 
-    q is the share of a part in the rows that carry the bias, v its variance. What the parts have in common, the sampling of
-    prompts, is in every v and in V; what each has for itself is less in V, which is the variance of a mean.
+    q is the share of a part in the rows that carry the bias, v its variance. What the parts have in
+    common, the sampling of prompts, is in every v and in V; what each has for itself is less in V,
+    which is the variance of a mean.
     """
 
     whole: Part
@@ -64,40 +68,53 @@ class Crossed:
 
     @property
     def kish(self) -> float:
-        """sum q^2: the variance of the whole by what varies from part to part with variance 1; 1 / parts, if all are alike."""
+        """sum q^2: the variance of the whole by what varies from part to part with variance 1; 1 /
+        parts, if all are alike.
+        """
         return float(self.shares @ self.shares)
 
     @property
     def noise(self) -> float:
-        """The variance by sampling that each part has for itself: (sum q v - V) / (1 - sum q^2), 0 at least."""
+        """The variance by sampling that each part has for itself: (sum q v - V) / (1 - sum q^2), 0
+        at least.
+        """
         variances = np.array([part.std_error**2 for part in self.parts])
         return max(0.0, float(self.shares @ variances - self.whole.std_error**2) / (1 - self.kish))
 
     @property
     def spread(self) -> float:
-        """The variance of the bias itself from part to part: sum q (b - mean)^2 / (1 - sum q^2) - noise, 0 at least.
+        """The variance of the bias itself from part to part: sum q (b - mean)^2 / (1 - sum q^2) -
+        noise, 0 at least.
 
-        The mean has the weights q. It is the estimate of a one-way analysis of variance with the parts drawn at random.
+        The mean has the weights q. It is the estimate of a one-way analysis of variance with the
+        parts drawn at random.
         """
         estimates = np.array([part.estimate for part in self.parts])
         squares = (estimates - self.shares @ estimates) ** 2
         return max(0.0, float(self.shares @ squares) / (1 - self.kish) - self.noise)
 
     def generalised(self) -> tuple[float, float]:
-        """Standard error over prompts and parts, both drawn at random, and the degrees of freedom of its t.
+        """Standard error over prompts and parts, both drawn at random, and the degrees of freedom
+        of its t.
 
-        sqrt(V + sum q^2 spread), with 1 / sum q^2 - 1 degrees of freedom (parts - 1, if all are alike), or those of V if fewer:
-        as many as there are if the parts are all that matters, so that intervals are too wide rather than too narrow.
+        sqrt(V + sum q^2 spread), with 1 / sum q^2 - 1 degrees of freedom (parts - 1, if all are
+        alike), or those of V if fewer: as many as there are if the parts are all that matters, so
+        that intervals are too wide rather than too narrow.
         """
-        return math.sqrt(self.whole.std_error**2 + self.kish * self.spread), min(1 / self.kish - 1, self.whole.df)
+        return math.sqrt(self.whole.std_error**2 + self.kish * self.spread), min(
+            1 / self.kish - 1, self.whole.df
+        )
 
 
 @dataclass(frozen=True)
 class Components:
-    """Variances of an estimate by what may be drawn anew, as in balanced data; NaN where the rows do not show it."""
+    """Variances of an estimate by what may be drawn anew, as in balanced data; NaN where the rows
+    do not show it.
+    """
 
     prompts: float  # the rest
-    interaction: float  # of prompts and wordings, with the noise of requests if there is one replicate
+    # Of prompts and wordings, with the noise of requests if there is one replicate
+    interaction: float
     replicates: float
     wordings: float
 
@@ -105,7 +122,9 @@ class Components:
     def of(cls, whole: Part, wordings: Crossed | None, replicates: Crossed | None) -> "Components":
         """Divide the variance V of an estimate, and add that of the bias by wording."""
         variance = whole.std_error**2
-        by_replicate = math.nan if replicates is None else min(variance, replicates.kish * replicates.noise)
+        by_replicate = (
+            math.nan if replicates is None else min(variance, replicates.kish * replicates.noise)
+        )
         noisy = by_replicate if wordings is None else min(variance, wordings.kish * wordings.noise)
         noisy = float(np.fmax(noisy, by_replicate))
         return cls(
@@ -116,16 +135,23 @@ class Components:
         )
 
     def error(self, *, prompts: float = 1, wordings: float = 1, replicates: float = 1) -> float:
-        """Standard error with this many times as many of each; NaN if the rows do not show what more of them would change."""
-        if (wordings != 1 and math.isnan(self.wordings)) or (replicates != 1 and math.isnan(self.replicates)):
+        """Standard error with this many times as many of each; NaN if the rows do not show what
+        more of them would change.
+        """
+        if (wordings != 1 and math.isnan(self.wordings)) or (
+            replicates != 1 and math.isnan(self.replicates)
+        ):
             return math.nan
         known = {name: float(np.nan_to_num(value)) for name, value in vars(self).items()}
-        sampled = known["prompts"] + (known["interaction"] + known["replicates"] / replicates) / wordings
+        sampled = (
+            known["prompts"] + (known["interaction"] + known["replicates"] / replicates) / wordings
+        )
         return math.sqrt(sampled / prompts + known["wordings"] / wordings)
 
 
 def widening(wordings: int, *, confidence: float) -> float:
-    """How many times as wide as with very many wordings an interval over so many is, by its t with wordings - 1 degrees.
+    """How many times as wide as with very many wordings an interval over so many is, by its t with
+    wordings - 1 degrees.
 
     >>> [round(widening(number, confidence=0.9), 1) for number in (2, 3, 4, 5)]
     [3.8, 1.8, 1.4, 1.3]
@@ -135,44 +161,71 @@ def widening(wordings: int, *, confidence: float) -> float:
 
 def ways_asked(study: Study) -> dict[str, list[str]]:
     """The wordings, and the replicates, of a study, sorted; none where the column is empty."""
-    listed = ", ".join(f"list_sort(list(distinct {column}) filter ({column} is not null))" for column in ASKED)
+    listed = ", ".join(
+        f"list_sort(list(distinct {column}) filter ({column} is not null))" for column in ASKED
+    )
     row = connect().execute(f"select {listed} from {files(study.ratings)}").fetchone()
     return {column: values or [] for column, values in zip(ASKED, row, strict=True)}
 
 
 def wording_rows(
-    checks: Mapping[str, Mapping], specs: Mapping[str, Mapping], study: Study, *, confidence: float, power: float
+    checks: Mapping[str, Mapping],
+    specs: Mapping[str, Mapping],
+    study: Study,
+    *,
+    confidence: float,
+    power: float,
 ) -> Iterator[dict]:
-    """Yield a row for each bias in each of some robustness checks, of the whole study; none if all was asked in one way, once.
+    """Yield a row for each bias in each of some robustness checks, of the whole study; none if all
+    was asked in one way, once.
 
-    checks, specs: settings, by name; checks of other tables than estimates and those of C have no rows. std_error, df, ci_low,
-    ci_high, p_value and detectable, the bias that is found with probability `power`, are over prompts and wordings, and empty
-    with one wording; one_... are those of the ratings as they are. sd_wordings: of the bias from wording to wording;
-    sd_replicates: of its estimate from one replicate to another. twice_...: the standard error with twice as many prompts (not
-    of C, of which prompts are a part), wordings or replicates.
+    checks, specs: settings, by name; checks of other tables than estimates and those of C have no
+    rows. std_error, df, ci_low, ci_high, p_value and detectable, the bias that is found with
+    probability `power`, are over prompts and wordings, and empty with one wording; one_... are
+    those of the ratings as they are. sd_wordings: of the bias from wording to wording;
+    sd_replicates: of its estimate from one replicate to another. twice_...: the standard error with
+    twice as many prompts (not of C, of which prompts are a part), wordings or replicates.
     """
-    ways = {column: values if len(values) > 1 else [] for column, values in ways_asked(study).items()}
+    ways = {
+        column: values if len(values) > 1 else [] for column, values in ways_asked(study).items()
+    }
     if not any(ways.values()):
         return
-    rows: dict[tuple[str, str], list[dict]] = {}  # by spec and estimand: several checks may read the same estimates
+    # By spec and estimand: several checks may read the same estimates
+    rows: dict[tuple[str, str], list[dict]] = {}
     for check in RobustnessCheck.from_config(checks):
         for spec in _specs_of(check, specs, study):
             estimand = C if check.table == OF_C else estimand_of(spec)
             if (spec.name, estimand) not in rows:
-                rows[spec.name, estimand] = [*_rows_of(spec, study, ways, estimand, confidence=confidence, power=power)]
-            yield from ({"check": check.name, "spec": spec.name, **row} for row in rows[spec.name, estimand])
+                rows[spec.name, estimand] = [
+                    *_rows_of(spec, study, ways, estimand, confidence=confidence, power=power)
+                ]
+            yield from (
+                {"check": check.name, "spec": spec.name, **row} for row in rows[spec.name, estimand]
+            )
 
 
 def _rows_of(
-    spec: Spec, study: Study, ways: Mapping[str, Sequence[str]], estimand: str, *, confidence: float, power: float
+    spec: Spec,
+    study: Study,
+    ways: Mapping[str, Sequence[str]],
+    estimand: str,
+    *,
+    confidence: float,
+    power: float,
 ) -> Iterator[dict]:
-    """A row for each bias of a spec, by the estimates from all rows and from those of each wording and replicate in `ways`."""
+    """A row for each bias of a spec, by the estimates from all rows and from those of each wording
+    and replicate in `ways`.
+    """
     parts = {
         column: [_biases(spec.changed(asked=(column, value)), study, estimand) for value in values]
         for column, values in ways.items()
     }
     for bias, whole in _biases(spec, study, estimand).items():
-        of_bias = {column: [each[bias] for each in several if bias in each] for column, several in parts.items()}
+        of_bias = {
+            column: [each[bias] for each in several if bias in each]
+            for column, several in parts.items()
+        }
         row = _columns(whole, of_bias, estimand, confidence)
         if "df" in row:
             reach = REACH if estimand == C else 1.0
@@ -182,7 +235,9 @@ def _rows_of(
 
 
 def _specs_of(check: RobustnessCheck, specs: Mapping[str, Mapping], study: Study) -> list[Spec]:
-    """The spec that a check has of the whole study, without bootstraps, in a list; none if it cannot be fitted."""
+    """The spec that a check has of the whole study, without bootstraps, in a list; none if it
+    cannot be fitted.
+    """
     name = check.spec_of("", specs)
     if name is None or check.table not in (ESTIMATES, OF_C):
         return []
@@ -195,7 +250,9 @@ def _biases(spec: Spec, study: Study, estimand: str) -> dict[Bias, Part]:
     if estimand == C:
         (each,) = idiosyncrasies(spec, study)
         return {
-            (bias.quantity, bias.term): Part(bias.estimate, bias.std_error, bias.df, each.cells.n[bias.among].sum())
+            (bias.quantity, bias.term): Part(
+                bias.estimate, bias.std_error, bias.df, each.cells.n[bias.among].sum()
+            )
             for bias in (() if each.cells is None else each.tests())
             if not bias.reason
         }
@@ -207,13 +264,21 @@ def _biases(spec: Spec, study: Study, estimand: str) -> dict[Bias, Part]:
     }
 
 
-def _columns(whole: Part, parts: Mapping[str, Sequence[Part]], estimand: str, confidence: float) -> dict:
+def _columns(
+    whole: Part, parts: Mapping[str, Sequence[Part]], estimand: str, confidence: float
+) -> dict:
     """The numbers of one bias."""
-    wordings, replicates = (Crossed(whole, parts[column]) if len(parts[column]) > 1 else None for column in ASKED)
+    wordings, replicates = (
+        Crossed(whole, parts[column]) if len(parts[column]) > 1 else None for column in ASKED
+    )
     components = Components.of(whole, wordings, replicates)
     as_asked = wald_columns(whole.estimate, whole.std_error, df=whole.df, confidence=confidence)
-    row = {f"one_{name}": as_asked.get(name) for name in ("std_error", "ci_low", "ci_high", "p_value")}
-    row |= {column + "s": max(1, len(parts[column])) for column in ASKED} | {"estimate": whole.estimate}
+    row = {
+        f"one_{name}": as_asked.get(name) for name in ("std_error", "ci_low", "ci_high", "p_value")
+    }
+    row |= {column + "s": max(1, len(parts[column])) for column in ASKED} | {
+        "estimate": whole.estimate
+    }
     if wordings is not None:
         error, df = wordings.generalised()
         row |= wald_columns(whole.estimate, error, df=df, confidence=confidence)
@@ -221,5 +286,7 @@ def _columns(whole: Part, parts: Mapping[str, Sequence[Part]], estimand: str, co
     if replicates is not None:
         row |= {"sd_replicates": math.sqrt(replicates.noise)}
     for name in ("prompts", "wordings", "replicates"):
-        row[f"twice_{name}"] = math.nan if (estimand, name) == (C, "prompts") else components.error(**{name: 2})
+        row[f"twice_{name}"] = (
+            math.nan if (estimand, name) == (C, "prompts") else components.error(**{name: 2})
+        )
     return row | {"note": NOTES.get(row["wordings"], "")}

@@ -1,7 +1,8 @@
-"""Covariances of least-squares coefficients: COVARIANCES says how each is computed, what it needs and what it is called.
+"""Covariances of least-squares coefficients: COVARIANCES says how each is computed, what it needs
+and what it is called.
 
-Errors clustered by prompt need the rows of each prompt, which share its difficulty and its human scores; for the others, group
-moments are enough.
+Errors clustered by prompt need the rows of each prompt, which share its difficulty and its human
+scores; for the others, group moments are enough.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,33 +24,58 @@ from recuse.model.least_squares import (
     solve,
     weighted_squares,
 )
-from recuse.model.prompt_sums import gram_and_score_weights, gram_places, mapped, score_weights, shifts_of, square_weights
+from recuse.model.prompt_sums import (
+    gram_and_score_weights,
+    gram_places,
+    mapped,
+    score_weights,
+    shifts_of,
+    square_weights,
+)
 
 FEW = 30  # clusters: errors of fewer are too small, more so where clusters differ in size
-FEW_CLUSTERS = "{covariance}: {clusters} clusters, fewer than {few}: errors may be too small, also with the t distribution"
-FEW_CARRY = "{covariance}: fewer than {few} clusters in effect carry {terms}: errors may be too small"
+FEW_CLUSTERS = (
+    "{covariance}: {clusters} clusters, fewer than {few}: errors may be too small, also with the t"
+    " distribution"
+)
+FEW_CARRY = (
+    "{covariance}: fewer than {few} clusters in effect carry {terms}: errors may be too small"
+)
 NEGATIVE = 1e-10  # of the largest eigenvalue: an eigenvalue further below 0 is not rounding
 LEFT = 1e-10  # share of a term's squares left without a prompt: below it, only rounding is left
 AT_ONCE = 250  # prompts of the jackknife, which bounds memory
 
 
-def fit(moments: Moments, regressors: np.ndarray, *, covariance: str = "HC0", solution: Solution | None = None) -> LeastSquares:
-    """Regress the rating on the terms, by ordinary least squares over the rows behind `moments`, with standard errors.
+def fit(
+    moments: Moments,
+    regressors: np.ndarray,
+    *,
+    covariance: str = "HC0",
+    solution: Solution | None = None,
+) -> LeastSquares:
+    """Regress the rating on the terms, by ordinary least squares over the rows behind `moments`,
+    with standard errors.
 
-    Arguments as of `solve`; covariance: one of COVARIANCES with `of_moments`; solution: that of `solve`, if at hand.
-    Coefficients that the rows do not determine are NaN.
+    Arguments as of `solve`; covariance: one of COVARIANCES with `of_moments`; solution: that of
+    `solve`, if at hand. Coefficients that the rows do not determine are NaN.
     """
-    return COVARIANCES[covariance].of_moments(moments, regressors, solution or solve(moments, regressors))
+    return COVARIANCES[covariance].of_moments(
+        moments, regressors, solution or solve(moments, regressors)
+    )
 
 
-def white(moments: Moments, regressors: np.ndarray, solution: Solution, *, corrected: bool = False) -> LeastSquares:
+def white(
+    moments: Moments, regressors: np.ndarray, solution: Solution, *, corrected: bool = False
+) -> LeastSquares:
     """Errors HC0: A (sum x x' e^2) A, with A = (X'X)^-1 and the residuals e. Source: White (1980).
 
     corrected: HC1, HC0 * n / (n - rank), of n rows; NaN when n <= rank.
     """
     n, rank = solution.n, solution.rank
     factor = (n / (n - rank) if n > rank else np.nan) if corrected else 1.0
-    return solution.sandwich(_meat(regressors, weighted_squares(moments, regressors, solution)), factor)
+    return solution.sandwich(
+        _meat(regressors, weighted_squares(moments, regressors, solution)), factor
+    )
 
 
 def classical(moments: Moments, regressors: np.ndarray, solution: Solution) -> LeastSquares:
@@ -59,37 +85,52 @@ def classical(moments: Moments, regressors: np.ndarray, solution: Solution) -> L
     return solution.with_covariance(solution.inverse * (total / (n - rank) if n > rank else np.nan))
 
 
-def by_leverage(moments: Moments, regressors: np.ndarray, solution: Solution, *, power: int) -> LeastSquares:
+def by_leverage(
+    moments: Moments, regressors: np.ndarray, solution: Solution, *, power: int
+) -> LeastSquares:
     """Errors HC2, of power 1, and HC3, of power 2: A (sum x x' e^2 / (1 - h)^power) A, h = x' A x.
 
-    The rows of each group have one reference, as by moments_of_cells by cell, else DesignError. NaN for coefficients that a
-    single row determines. Source: MacKinnon and White (1985).
+    The rows of each group have one reference, as by moments_of_cells by cell, else DesignError. NaN
+    for coefficients that a single row determines. Source: MacKinnon and White (1985).
     """
     others = others_than_rating(moments)
     second = moments.tensor[:, 0, 0][:, others][:, :, others]  # (groups, v - 1, v - 1)
     means = second[:, 0] / moments.n[:, None]  # (groups, v - 1): of w
     size = np.einsum("gaa->ga", second) / moments.n[:, None]
     if (size - means**2 > 1e3 * ROUNDING * np.maximum(size, 1.0)).any():
-        raise DesignError("HC2 and HC3 need the leverage of each row, and these groups of rows have several references")
+        raise DesignError(
+            "HC2 and HC3 need the leverage of each row, and these groups of rows have several"
+            " references"
+        )
     x = np.einsum("gw,gwt->gt", means, regressors)
     room = 1 - ((x @ solution.inverse) * x).sum(axis=1)  # 1 - h of the rows of each group
     alone = room < ALONE
-    squares = weighted_squares(moments, regressors, solution) / np.where(alone, np.inf, room)[:, None, None] ** power
+    squares = (
+        weighted_squares(moments, regressors, solution)
+        / np.where(alone, np.inf, room)[:, None, None] ** power
+    )
     result = solution.sandwich(_meat(regressors, squares))
-    # Without a row of leverage 1, which has no residual, coefficients that have a part in A x are not determined.
+    # Without a row of leverage 1, which has no residual, coefficients that have a part in A x are
+    # not determined.
     free = (x[alone] @ solution.inverse) * np.sqrt(solution.gram.diagonal())
     kept = determined((free / np.linalg.norm(free, axis=1, keepdims=True)).T)
     return replace(result, covariance=np.where(np.outer(kept, kept), result.covariance, np.nan))
 
 
 def _meat(regressors: np.ndarray, squares: np.ndarray) -> np.ndarray:
-    """Sum over rows of x x' e^2, (terms, terms), of the sums of w w' e^2 by group, (groups, v - 1, v - 1)."""
+    """Sum over rows of x x' e^2, (terms, terms), of the sums of w w' e^2 by group, (groups, v - 1,
+    v - 1).
+    """
     groups, width, terms = regressors.shape
-    return regressors.reshape(groups * width, terms).T @ (squares @ regressors).reshape(groups * width, terms)
+    return regressors.reshape(groups * width, terms).T @ (squares @ regressors).reshape(
+        groups * width, terms
+    )
 
 
 class ByPrompt:
-    """Errors of one slice, clustered by prompt; prompts come a few at a time, each with all its rows."""
+    """Errors of one slice, clustered by prompt; prompts come a few at a time, each with all its
+    rows.
+    """
 
     def __init__(self, layouts: np.ndarray, solution: Solution) -> None:
         """Start without prompts; layouts: (cells, w, terms), of the slice."""
@@ -104,11 +145,13 @@ class ByPrompt:
 
 
 class Clusters(ByPrompt):
-    """Errors CR1: A (sum over prompts of s s') A * P / (P - 1) * (n - 1) / (n - rank), of P prompts and n rows.
+    """Errors CR1: A (sum over prompts of s s') A * P / (P - 1) * (n - 1) / (n - rank), of P prompts
+    and n rows.
 
-    A = (X'X)^-1, and s = X'(y - X b) over the rows of a prompt. NaN with fewer than two prompts, and when n <= rank; t with
-    P - 1 degrees of freedom. Source: Liang and Zeger (1986), with the small-sample factor of Stata and statsmodels; Bester,
-    Conley and Hansen (2011) on the degrees of freedom.
+    A = (X'X)^-1, and s = X'(y - X b) over the rows of a prompt. NaN with fewer than two prompts,
+    and when n <= rank; t with P - 1 degrees of freedom. Source: Liang and Zeger (1986), with the
+    small-sample factor of Stata and statsmodels; Bester, Conley and Hansen (2011) on the degrees of
+    freedom.
     """
 
     @cached_property
@@ -121,22 +164,30 @@ class Clusters(ByPrompt):
 
     def result(self) -> LeastSquares:
         """The errors, after the last prompt."""
-        result = self._solution.sandwich(self._meat, small_sample_factor(self.prompts, self._solution.n, self._solution.rank))
+        result = self._solution.sandwich(
+            self._meat, small_sample_factor(self.prompts, self._solution.n, self._solution.rank)
+        )
         return replace(result, df=self.prompts - 1)
 
 
 class EffectiveClusters(ByPrompt):
-    """Effective number of prompts of some coefficients: (sum g_p)^2 / sum g_p^2, g_p the prompt's part of the sum of l^2.
+    """Effective number of prompts of some coefficients: (sum g_p)^2 / sum g_p^2, g_p the prompt's
+    part of the sum of l^2.
 
-    l = x A e_k is what a row's rating adds to the coefficient, A = (X'X)^-1: few prompts that carry it, or prompts of unequal
-    numbers of rows, count as few, however many there are. Source: Carter, Schnepel and Steigerwald (2017), G* for independent
-    ratings, G*(0) of MacKinnon, Nielsen and Webb (2023).
+    l = x A e_k is what a row's rating adds to the coefficient, A = (X'X)^-1: few prompts that carry
+    it, or prompts of unequal numbers of rows, count as few, however many there are. Source: Carter,
+    Schnepel and Steigerwald (2017), G* for independent ratings, G*(0) of MacKinnon, Nielsen and
+    Webb (2023).
     """
 
     def __init__(self, layouts: np.ndarray, solution: Solution, places: Sequence[int]) -> None:
         """Start without prompts; layouts: (cells, w, terms), of the slice; places: of the terms."""
         super().__init__(layouts, solution)
-        self._places, self._total, self._squares = places, np.zeros(len(places)), np.zeros(len(places))
+        self._places, self._total, self._squares = (
+            places,
+            np.zeros(len(places)),
+            np.zeros(len(places)),
+        )
 
     @cached_property
     def _weights(self) -> np.ndarray:
@@ -150,15 +201,21 @@ class EffectiveClusters(ByPrompt):
     def numbers(self) -> dict[int, float]:
         """The effective number of each identified coefficient, by place, after the last prompt."""
         of_place = zip(self._places, self._total, self._squares, strict=True)
-        return {place: total**2 / squares for place, total, squares in of_place if self._solution.identified[place]}
+        return {
+            place: total**2 / squares
+            for place, total, squares in of_place
+            if self._solution.identified[place]
+        }
 
 
 class Jackknife(ByPrompt):
-    """Errors CR3: (P - 1) / P sum over prompts of (b_(-p) - b)(b_(-p) - b)', of P prompts; t with P - 1 degrees of freedom.
+    """Errors CR3: (P - 1) / P sum over prompts of (b_(-p) - b)(b_(-p) - b)', of P prompts; t with P
+    - 1 degrees of freedom.
 
-    b_(-p) = b - (G - G_p)^-1 s_p is the fit without prompt p: G = X'X, and of the rows of p G_p = X'X and s_p = X'(y - X b).
-    NaN with fewer than two prompts, and for coefficients that the rows without some prompt do not determine. Source: Bell and
-    McCaffrey (2002); MacKinnon, Nielsen and Webb (2023), cluster-robust jackknife CV3J, centred at b.
+    b_(-p) = b - (G - G_p)^-1 s_p is the fit without prompt p: G = X'X, and of the rows of p G_p =
+    X'X and s_p = X'(y - X b). NaN with fewer than two prompts, and for coefficients that the rows
+    without some prompt do not determine. Source: Bell and McCaffrey (2002); MacKinnon, Nielsen and
+    Webb (2023), cluster-robust jackknife CV3J, centred at b.
     """
 
     def __init__(self, layouts: np.ndarray, solution: Solution) -> None:
@@ -174,13 +231,17 @@ class Jackknife(ByPrompt):
             self._meat += changes.T @ changes
 
     def _changes(self, values: np.ndarray) -> np.ndarray:
-        """b - b_(-p) of some prompts, (prompts, terms), from the entries of G_p and s_p; NaN where not determined."""
+        """b - b_(-p) of some prompts, (prompts, terms), from the entries of G_p and s_p; NaN where
+        not determined.
+        """
         row, column = self._places
         entries, scores = np.split(values, [len(row)], axis=1)
         entries = self._solution.gram[self._places] - entries
         left = entries[:, row == column] > LEFT * self._solution.gram.diagonal()
         entries *= left[:, row] & left[:, column]
-        return shifts_of(np.concatenate([entries, scores], axis=1), self._places, self._solution.null)
+        return shifts_of(
+            np.concatenate([entries, scores], axis=1), self._places, self._solution.null
+        )
 
     def result(self) -> LeastSquares:
         """The errors, after the last prompt."""
@@ -189,11 +250,13 @@ class Jackknife(ByPrompt):
 
 
 class OfJudges:
-    """Hands the sums of all prompts to a taker of sums by prompt, judge by judge: its clusters then are the judges.
+    """Hands the sums of all prompts to a taker of sums by prompt, judge by judge: its clusters then
+    are the judges.
 
-    Effects of completions are not nested in judges: the ratings then have to be less the means of their completions. A wild
-    bootstrap weights the residuals of these by judge and does not subtract the means of completions from what it draws: the
-    coefficients of a draw are the same with or without that, their errors are not.
+    Effects of completions are not nested in judges: the ratings then have to be less the means of
+    their completions. A wild bootstrap weights the residuals of these by judge and does not
+    subtract the means of completions from what it draws: the coefficients of a draw are the same
+    with or without that, their errors are not.
     """
 
     def __init__(self, taker: ByPrompt, judge: np.ndarray) -> None:
@@ -212,22 +275,32 @@ class OfJudges:
 
 
 class TwoWay(ByPrompt):
-    """Errors clustered by prompt and judge: V_prompt + V_judge - V_pair, each CR1 with the factor of its own clusters.
+    """Errors clustered by prompt and judge: V_prompt + V_judge - V_pair, each CR1 with the factor
+    of its own clusters.
 
-    t with min(prompts, judges) - 1 degrees of freedom. Where the difference is not positive semidefinite, by `refused`, as
-    under Equation 1, terms of single judges have no error: a judge's intercept absorbs its score, V_judge is 0. The terms that
-    judges share then have its positive part, their block without its negative eigenvalues. Source: Cameron, Gelbach and
-    Miller (2011), equation 2.7 and section 2.3.
+    t with min(prompts, judges) - 1 degrees of freedom. Where the difference is not positive
+    semidefinite, by `refused`, as under Equation 1, terms of single judges have no error: a judge's
+    intercept absorbs its score, V_judge is 0. The terms that judges share then have its positive
+    part, their block without its negative eigenvalues. Source: Cameron, Gelbach and Miller (2011),
+    equation 2.7 and section 2.3.
     """
 
-    def __init__(self, layouts: np.ndarray, solution: Solution, judge: np.ndarray, shared: np.ndarray) -> None:
-        """Start without prompts; layouts: (cells, w, terms), of the slice; judge: (cells,) of str; shared: (terms,) of bool."""
+    def __init__(
+        self, layouts: np.ndarray, solution: Solution, judge: np.ndarray, shared: np.ndarray
+    ) -> None:
+        """Start without prompts; layouts: (cells, w, terms), of the slice; judge: (cells,) of str;
+        shared: (terms,) of bool.
+        """
         super().__init__(layouts, solution)
         weights = score_weights(layouts, solution.estimate)
         cells_of_judges = [np.flatnonzero(judge == name) for name in np.unique(judge)]
-        self._by_judge, self._shared = [(cells, weights[:, cells]) for cells in cells_of_judges], shared
+        self._by_judge, self._shared = (
+            [(cells, weights[:, cells]) for cells in cells_of_judges],
+            shared,
+        )
         self._scores = np.zeros((len(cells_of_judges), len(solution.gram)))
-        self._pairs, self._meat_of_pairs = 0, np.zeros(solution.gram.shape)  # prompts x judges with rows in the slice
+        # Prompts x judges with rows in the slice
+        self._pairs, self._meat_of_pairs = 0, np.zeros(solution.gram.shape)
 
     def _take(self, sums: np.ndarray) -> None:
         total = np.zeros((len(sums), self._scores.shape[1]))
@@ -243,11 +316,21 @@ class TwoWay(ByPrompt):
     def result(self) -> LeastSquares:
         """The errors, after the last prompt."""
         judges = len(self._scores)
-        parts = (self._meat, self.prompts), (self._scores.T @ self._scores, judges), (-self._meat_of_pairs, self._pairs)
+        parts = (
+            (self._meat, self.prompts),
+            (self._scores.T @ self._scores, judges),
+            (-self._meat_of_pairs, self._pairs),
+        )
         n, rank = self._solution.n, self._solution.rank
-        result = self._solution.sandwich(sum(meat * small_sample_factor(number, n, rank) for meat, number in parts))
+        result = self._solution.sandwich(
+            sum(meat * small_sample_factor(number, n, rank) for meat, number in parts)
+        )
         if refused(result.covariance[np.ix_(result.identified, result.identified)]):
-            block = np.ix_(shared, shared) if (shared := np.flatnonzero(result.identified & self._shared)).size else None
+            block = (
+                np.ix_(shared, shared)
+                if (shared := np.flatnonzero(result.identified & self._shared)).size
+                else None
+            )
             covariance = np.full_like(result.covariance, np.nan)
             if block is not None and np.isfinite(result.covariance[block]).all():
                 covariance[block] = positive_part(result.covariance[block])
@@ -262,7 +345,9 @@ def positive_part(covariance: np.ndarray) -> np.ndarray:
 
 
 def refused(covariance: np.ndarray) -> bool:
-    """Whether a matrix is no covariance: it is not finite, or has an eigenvalue below 0 by more than rounding."""
+    """Whether a matrix is no covariance: it is not finite, or has an eigenvalue below 0 by more
+    than rounding.
+    """
     if not np.isfinite(covariance).all():
         return True
     values = np.linalg.eigvalsh(covariance)
@@ -276,7 +361,8 @@ class Covariance:
     meaning: str  # for the reference of the settings
     words: str  # before "standard errors", in headings and captions
     of_moments: Callable[[Moments, np.ndarray, Solution], LeastSquares] | None = None
-    of_prompts: Callable[..., ByPrompt] | None = None  # of layouts, solution and, if by judge, the cells' judges
+    # Of layouts, solution and, if by judge, the cells' judges
+    of_prompts: Callable[..., ByPrompt] | None = None
     leveraged: bool = False  # needs groups of rows with one reference each, which have no lengths
     by_judge: bool = False  # needs cells of one judge each
     judges_alone: bool = False  # its clusters are the judges
@@ -284,31 +370,46 @@ class Covariance:
 
     @property
     def by_prompt_alone(self) -> bool:
-        """Whether its clusters are the prompts, in which absorbed effects of completions are nested."""
+        """Whether its clusters are the prompts, in which absorbed effects of completions are
+        nested.
+        """
         return self.of_prompts is not None and not self.by_judge
 
 
 EVERY = ("least_squares", "ordinal_logit", "gam")
 COVARIANCES = {
     "HC0": Covariance("White's", "HC0", white, estimators=EVERY),
-    "HC1": Covariance("White's with the n/(n-k) factor", "HC1", partial(white, corrected=True), estimators=EVERY),
+    "HC1": Covariance(
+        "White's with the n/(n-k) factor", "HC1", partial(white, corrected=True), estimators=EVERY
+    ),
     "HC2": Covariance("White's by leverage", "HC2", partial(by_leverage, power=1), leveraged=True),
-    "HC3": Covariance("White's by squared leverage", "HC3", partial(by_leverage, power=2), leveraged=True),
+    "HC3": Covariance(
+        "White's by squared leverage", "HC3", partial(by_leverage, power=2), leveraged=True
+    ),
     "classical": Covariance(
-        "those of the model itself: from one error variance, the inverse Hessian of the likelihood, or the posterior "
-        "covariance of the splines",
+        "those of the model itself: from one error variance, the inverse Hessian of the likelihood,"
+        " or the posterior covariance of the splines",
         "classical",
         classical,
         estimators=EVERY,
     ),
-    "CR1": Covariance("clustered by prompt", "prompt-clustered (CR1)", of_prompts=Clusters, estimators=EVERY),
-    "CR3": Covariance("by the jackknife over prompts", "prompt-clustered, jackknifed (CR3)", of_prompts=Jackknife),
+    "CR1": Covariance(
+        "clustered by prompt", "prompt-clustered (CR1)", of_prompts=Clusters, estimators=EVERY
+    ),
+    "CR3": Covariance(
+        "by the jackknife over prompts", "prompt-clustered, jackknifed (CR3)", of_prompts=Jackknife
+    ),
     "CR1_judge": Covariance(
-        "clustered by judge", "judge-clustered (CR1)", of_prompts=Clusters, by_judge=True, judges_alone=True
+        "clustered by judge",
+        "judge-clustered (CR1)",
+        of_prompts=Clusters,
+        by_judge=True,
+        judges_alone=True,
     ),
     "two_way": Covariance(
-        "clustered by prompt and judge, for terms that judges share (an intercept for each judge, as in Equation 1, absorbs "
-        "the judge's score: terms of single judges have no standard errors)",
+        "clustered by prompt and judge, for terms that judges share (an intercept for each judge,"
+        " as in Equation 1, absorbs the judge's score: terms of single judges have no standard"
+        " errors)",
         "prompt- and judge-clustered",
         of_prompts=TwoWay,
         by_judge=True,

@@ -1,4 +1,6 @@
-"""The terms of Equation 1 and other models: which rows carry them, why some have no coefficient, and the design matrix."""
+"""The terms of Equation 1 and other models: which rows carry them, why some have no coefficient,
+and the design matrix.
+"""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,15 +15,20 @@ from recuse.model.spec import EQUATION_1, Spec
 CONSTANT, REFERENCE, LENGTH = 0, 1, 2  # places in the regressors (1, reference, length) of a row
 ALL_JUDGES = "all judges"  # level of an intercept or a slope that they share
 BY_JUDGE = ("intercept", "slope", "length")
-BY_COMPLETION = ("dimension", "model", "model_dimension")  # quantities that are the same in all rows of a completion
-NO_ROWS = {"self_bias": Reason.NO_OWN_ANSWERS, "family_bias": Reason.NO_SIBLINGS}  # why a bias has no term
+# Quantities that are the same in all rows of a completion
+BY_COMPLETION = ("dimension", "model", "model_dimension")
+# Why a bias has no term
+NO_ROWS = {"self_bias": Reason.NO_OWN_ANSWERS, "family_bias": Reason.NO_SIBLINGS}
 
 
 @dataclass(frozen=True)
 class Term:
-    """One coefficient: its quantity and level, the regressor it multiplies, and which groups of rows carry it."""
+    """One coefficient: its quantity and level, the regressor it multiplies, and which groups of
+    rows carry it.
+    """
 
-    quantity: str  # intercept, slope, self_bias, family_bias, dimension, model, model_dimension or length
+    # Intercept, slope, self_bias, family_bias, dimension, model, model_dimension or length
+    quantity: str
     term: str  # the judge, family, dimension or model, or ALL_JUDGES
     regressor: int  # CONSTANT, REFERENCE or LENGTH
     carried: np.ndarray  # (groups,) of bool
@@ -47,7 +54,9 @@ def _self(factors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def _same_family(factors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    siblings = (factors["model_family"] == factors["judge_family"]) & (factors["model"] != factors["judge"])
+    siblings = (factors["model_family"] == factors["judge_family"]) & (
+        factors["model"] != factors["judge"]
+    )
     return {family: rows & siblings for family, rows in _each("judge_family")(factors).items()}
 
 
@@ -55,11 +64,14 @@ def _model_by_dimension(factors: Mapping[str, np.ndarray]) -> dict[str, np.ndarr
     """Each model against the first one of the dimension."""
     model, dimension = factors["model"], factors["dimension"]
     return {
-        f"{m}, {d}": (model == m) & (dimension == d) for d in np.unique(dimension) for m in np.unique(model[dimension == d])[1:]
+        f"{m}, {d}": (model == m) & (dimension == d)
+        for d in np.unique(dimension)
+        for m in np.unique(model[dimension == d])[1:]
     }
 
 
-# The terms that a spec may name -> quantity, regressor, and level -> groups that carry it; in the order of the tables.
+# The terms that a spec may name -> quantity, regressor, and level -> groups that carry it; in the
+# order of the tables.
 TERMS: dict[str, tuple[str, int, Callable[[Mapping[str, np.ndarray]], dict[str, np.ndarray]]]] = {
     "intercept": ("intercept", CONSTANT, _all_judges),
     "judge": ("intercept", CONSTANT, _each("judge")),
@@ -74,15 +86,20 @@ TERMS: dict[str, tuple[str, int, Callable[[Mapping[str, np.ndarray]], dict[str, 
 JUDGE_LENGTH = ("length", LENGTH, _each("judge"))
 
 
-def terms_of(factors: Mapping[str, np.ndarray], *, names: Collection[str] = EQUATION_1, length: bool = False) -> list[Term]:
-    """List the terms of a model for groups of rows with these factors, each an array (groups,) of str.
+def terms_of(
+    factors: Mapping[str, np.ndarray], *, names: Collection[str] = EQUATION_1, length: bool = False
+) -> list[Term]:
+    """List the terms of a model for groups of rows with these factors, each an array (groups,) of
+    str.
 
-    Equation 1, the default, reads rating ~ judge + judge:reference + self[judge] + same_family[family] + dimension - 1
-    (+ judge:length), where self = 1[model == judge] and same_family = 1[family of model == family of judge, not self]. The
-    first dimension in alphabetical order is the reference level; with `model` or `model:dimension`, so is the first model (of
-    each dimension), and self- and family-biases are then gaps to the judges of other families.
-    names: the terms, of TERMS. Self and family terms that no group carries are listed as well. Source: Play Favorites (arXiv
-    2508.06709), Equation 1 and section 6.2.
+    Equation 1, the default, reads rating ~ judge + judge:reference + self[judge] +
+    same_family[family] + dimension - 1 (+ judge:length), where self = 1[model == judge] and
+    same_family = 1[family of model == family of judge, not self]. The first dimension in
+    alphabetical order is the reference level; with `model` or `model:dimension`, so is the first
+    model (of each dimension), and self- and family-biases are then gaps to the judges of other
+    families.
+    names: the terms, of TERMS. Self and family terms that no group carries are listed as well.
+    Source: Play Favorites (arXiv 2508.06709), Equation 1 and section 6.2.
     """
     listed = [term for name, term in TERMS.items() if name in names] + [JUDGE_LENGTH] * length
     return [
@@ -93,21 +110,29 @@ def terms_of(factors: Mapping[str, np.ndarray], *, names: Collection[str] = EQUA
 
 
 def estimable_terms(spec: Spec, factors: Mapping[str, np.ndarray]) -> list[Term]:
-    """List the terms of a spec that some of these groups of rows carry and its fixed effects leave."""
+    """List the terms of a spec that some of these groups of rows carry and its fixed effects
+    leave.
+    """
     return [term for term, reason in _with_reasons(spec, factors) if not reason]
 
 
 def absent_terms(spec: Spec, factors: Mapping[str, np.ndarray]) -> list[tuple[str, str, str]]:
-    """List (quantity, term, reason) of the other terms; self and family terms that no row carries come first."""
-    absent = [(term.quantity, term.term, reason) for term, reason in _with_reasons(spec, factors) if reason]
+    """List (quantity, term, reason) of the other terms; self and family terms that no row carries
+    come first.
+    """
+    absent = [
+        (term.quantity, term.term, reason)
+        for term, reason in _with_reasons(spec, factors)
+        if reason
+    ]
     return sorted(absent, key=lambda row: row[0] not in NO_ROWS)
 
 
 def _with_reasons(spec: Spec, factors: Mapping[str, np.ndarray]) -> Iterator[tuple[Term, str]]:
     """Yield each term of a spec and why it has no coefficient, or "".
 
-    `absorb` removes what does not vary among the rows of a completion, and the intercept and slopes of the first judge in
-    alphabetical order, as those of all judges together do not vary.
+    `absorb` removes what does not vary among the rows of a completion, and the intercept and slopes
+    of the first judge in alphabetical order, as those of all judges together do not vary.
     """
     absorbs, judges = spec.selection.absorb is not None, np.unique(factors["judge"])
     for term in terms_of(factors, names=spec.model.terms, length=spec.selection.length is not None):
@@ -122,12 +147,14 @@ def _with_reasons(spec: Spec, factors: Mapping[str, np.ndarray]) -> Iterator[tup
 
 
 def layout_of(spec: Spec, terms: list[Term], rows: Moments) -> np.ndarray:
-    """Lay the terms out as B, (groups, v - 1, terms), by `regressors_of`; with `absorb`, less the means of completions.
+    """Lay the terms out as B, (groups, v - 1, terms), by `regressors_of`; with `absorb`, less the
+    means of completions.
 
-    A row's regressors are then x - mean of x over the rows of its completion, M X of all rows. With A = (X'MX)^-1, the
-    coefficients are A X'My, as with a dummy for each completion, and the score of a prompt is X'M(y - X b) over its rows.
-    Errors CR1 do not count the completions, which are nested in the clusters, as regressors. The groups of `rows` must then
-    distinguish which judges rated a completion. Source: Frisch, Waugh and Lovell; Cameron and Miller (2015), section III.B.
+    A row's regressors are then x - mean of x over the rows of its completion, M X of all rows. With
+    A = (X'MX)^-1, the coefficients are A X'My, as with a dummy for each completion, and the score
+    of a prompt is X'M(y - X b) over its rows. Errors CR1 do not count the completions, which are
+    nested in the clusters, as regressors. The groups of `rows` must then distinguish which judges
+    rated a completion. Source: Frisch, Waugh and Lovell; Cameron and Miller (2015), section III.B.
     """
     layout = regressors_of(terms, len(rows.n), rows.tensor.shape[1] - 1)
     if spec.selection.absorb is None or not terms:
@@ -139,31 +166,43 @@ def layout_of(spec: Spec, terms: list[Term], rows: Moments) -> np.ndarray:
 
 
 def regressors_of(terms: list[Term], groups: int, width: int) -> np.ndarray:
-    """Lay the terms out as B, (groups, width, terms): a row's regressors are (1, reference[, length]) @ B[group]."""
+    """Lay the terms out as B, (groups, width, terms): a row's regressors are (1, reference[,
+    length]) @ B[group].
+    """
     layout = np.zeros((groups, width, len(terms)))
     for place, term in enumerate(terms):
         layout[term.carried, term.regressor, place] = 1.0
     return layout
 
 
-def distinct_layouts(layout: np.ndarray, factor: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Number the distinct entries of B, (groups, ...): the first group of each kind, (kinds,), and the kind of each group.
+def distinct_layouts(
+    layout: np.ndarray, factor: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Number the distinct entries of B, (groups, ...): the first group of each kind, (kinds,), and
+    the kind of each group.
 
     factor: (groups,) of str, that further separates the kinds.
     """
-    flat = np.ascontiguousarray(layout.reshape(len(layout), -1)) + 0.0  # -0.0 becomes 0.0, of other bytes
+    # -0.0 becomes 0.0, of other bytes
+    flat = np.ascontiguousarray(layout.reshape(len(layout), -1)) + 0.0
     binary = ((flat == 0) | (flat == 1)).all()  # then bits sort faster than bytes
     keys = np.packbits(flat != 0, axis=1) if binary else flat.view(np.uint8)
-    _, first, kind = np.unique(keys.view(f"V{keys.shape[1]}").ravel(), return_index=True, return_inverse=True)
+    _, first, kind = np.unique(
+        keys.view(f"V{keys.shape[1]}").ravel(), return_index=True, return_inverse=True
+    )
     if factor is not None:
         levels, level = np.unique(factor, return_inverse=True)
-        _, first, kind = np.unique(kind * len(levels) + level, return_index=True, return_inverse=True)
+        _, first, kind = np.unique(
+            kind * len(levels) + level, return_index=True, return_inverse=True
+        )
     return first, kind
 
 
 @dataclass(frozen=True)
 class SliceDesign(SliceCells):
-    """The terms of a slice in its design cells: groups with the same layout of terms are one cell."""
+    """The terms of a slice in its design cells: groups with the same layout of terms are one
+    cell.
+    """
 
     terms: Sequence[Term]
     layouts: np.ndarray  # (cells, w, terms)
@@ -175,8 +214,11 @@ class SliceDesign(SliceCells):
         return self.layouts[self.cell]
 
 
-def designs_of(spec: Spec, moments: Moments, *, apart: str | None = None) -> Iterator[tuple[str, Moments, SliceDesign | None]]:
-    """Yield label, rows and design of each slice of a spec, None if its rows carry no estimable term.
+def designs_of(
+    spec: Spec, moments: Moments, *, apart: str | None = None
+) -> Iterator[tuple[str, Moments, SliceDesign | None]]:
+    """Yield label, rows and design of each slice of a spec, None if its rows carry no estimable
+    term.
 
     moments: of the rows of all slices; apart: a factor that is constant in each cell.
     """
@@ -185,5 +227,7 @@ def designs_of(spec: Spec, moments: Moments, *, apart: str | None = None) -> Ite
         if terms := estimable_terms(spec, rows.factors) if len(group) else []:
             layout = layout_of(spec, terms, rows)
             kinds, cell = distinct_layouts(layout, None if apart is None else rows.factors[apart])
-            design = SliceDesign(group, cell.astype(np.int32), len(kinds), terms, layout[kinds], group[kinds])
+            design = SliceDesign(
+                group, cell.astype(np.int32), len(kinds), terms, layout[kinds], group[kinds]
+            )
         yield label, rows, design

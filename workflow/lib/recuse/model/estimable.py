@@ -12,14 +12,23 @@ from recuse.data.study import Study
 from recuse.model.covariance import COVARIANCES
 from recuse.model.spec import ON_HUMAN_SCORES, Spec, against_judges, in_place
 
-LEFT_OUT = "without the slopes on human scores, as no row has one: biases are relative to the other judges"
-OF_HUMAN_SCALE = (*ON_HUMAN_SCORES, "self", "same_family")  # terms with no meaning without it or other judges
+LEFT_OUT = (
+    "without the slopes on human scores, as no row has one: biases are relative to the other judges"
+)
+# Terms with no meaning without it or other judges
+OF_HUMAN_SCALE = (*ON_HUMAN_SCORES, "self", "same_family")
 
 
 def estimable_specs(
-    specs: Mapping[str, Mapping], names: Iterable[str], study: Study, *, instead: Mapping[str, str] | None = None
+    specs: Mapping[str, Mapping],
+    names: Iterable[str],
+    study: Study,
+    *,
+    instead: Mapping[str, str] | None = None,
 ) -> list[Spec]:
-    """The named specs of config's `specs` that the study can fit; instead: spec -> its substitute without human scores."""
+    """The named specs of config's `specs` that the study can fit; instead: spec -> its substitute
+    without human scores.
+    """
     names = in_place(names, {} if study.has_human_scores else instead or {})
     candidates = Spec.from_config({name: specs[name] for name in names})
     return [fitted_to(spec, study) for spec in candidates if not_estimable(spec, study) is None]
@@ -35,7 +44,9 @@ def not_estimable(spec: Spec, study: Study) -> str | None:
     """Why a spec cannot be fitted to a study at all, or None."""
     if not study.has_human_scores and spec.selection.reference is None:
         # Least squares without slopes on the human score still estimates gaps to the other judges.
-        on_human_scale = not against_judges(spec) and not set(OF_HUMAN_SCALE).isdisjoint(spec.model.terms)
+        on_human_scale = not against_judges(spec) and not set(OF_HUMAN_SCALE).isdisjoint(
+            spec.model.terms
+        )
         if on_human_scale or spec.model.estimator != "least_squares":
             return because(Reason.NO_HUMAN_SCORE)
     return without_rows(spec, study)
@@ -45,7 +56,9 @@ def fitted_to(spec: Spec, study: Study) -> Spec:
     """The spec, without its terms on the human score where the study has none."""
     if spec.selection.reference is not None or study.has_human_scores:
         return spec
-    return spec.changed(terms=tuple(name for name in spec.model.terms if name not in ON_HUMAN_SCORES))
+    return spec.changed(
+        terms=tuple(name for name in spec.model.terms if name not in ON_HUMAN_SCORES)
+    )
 
 
 def without_rows(spec: Spec, study: Study) -> str | None:
@@ -58,22 +71,34 @@ def without_rows(spec: Spec, study: Study) -> str | None:
     if spec.selection.slice == "task_type" and not factors["task_type"].astype(bool).any():
         return because(Reason.NO_TASK_TYPES)
     absent = spec.selection.absent_from(factors)
-    without_any = [key for key, values in absent.items() if len(values) == len(spec.selection.subset[key])]
+    without_any = [
+        key for key, values in absent.items() if len(values) == len(spec.selection.subset[key])
+    ]
     return missing(without_any[0], absent[without_any[0]]) if without_any else None
 
 
 def missing(key: str, values: Iterable[str]) -> str:
     """The reason that the study lacks what a key of a spec's subset names."""
-    return because(Reason.NOT_IN_STUDY, kind="model" if key == DROPPED else key, names=", ".join(values))
+    return because(
+        Reason.NOT_IN_STUDY, kind="model" if key == DROPPED else key, names=", ".join(values)
+    )
 
 
 def moments_of(spec: Spec, study: Study) -> Moments:
-    """Moments of the rows of a least-squares spec, by cell where its errors need the leverage of single rows."""
+    """Moments of the rows of a least-squares spec, by cell where its errors need the leverage of
+    single rows.
+    """
     return study.moments(spec.selection, by_cell=COVARIANCES[spec.errors.covariance].leveraged)
 
 
 def slices_of(spec: Spec, study: Study) -> Iterator[tuple[str, Cells | Moments]]:
-    """Yield (label, rows) of each slice, which may have none: moments for least squares, cells for other estimators."""
-    rows = moments_of(spec, study) if spec.model.estimator == "least_squares" else study.cells(spec.selection)
+    """Yield (label, rows) of each slice, which may have none: moments for least squares, cells for
+    other estimators.
+    """
+    rows = (
+        moments_of(spec, study)
+        if spec.model.estimator == "least_squares"
+        else study.cells(spec.selection)
+    )
     for label, mask in spec.selection.slices(rows.factors):
         yield label, rows.select(mask)

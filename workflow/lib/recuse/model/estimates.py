@@ -1,4 +1,6 @@
-"""Specs applied to a study: the tables of estimates, of what is not estimable, and of multiple tests."""
+"""Specs applied to a study: the tables of estimates, of what is not estimable, and of multiple
+tests.
+"""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -11,7 +13,14 @@ from recuse.base.tables import column_names
 from recuse.data.study import Study
 from recuse.model.estimable import LEFT_OUT, fitted_to, missing, not_estimable
 from recuse.model.fit import Coefficient, Fitted, fits
-from recuse.model.least_squares import NEGLIGIBLE, benjamini_hochberg, holm, quantile, wald_columns, wald_p_value
+from recuse.model.least_squares import (
+    NEGLIGIBLE,
+    benjamini_hochberg,
+    holm,
+    quantile,
+    wald_columns,
+    wald_p_value,
+)
 from recuse.model.resampling import SAME, WildTest
 from recuse.model.spec import Spec, estimand_of
 
@@ -30,7 +39,12 @@ MULTIPLICITY = column_names(
     "holm_p_value bh_p_value max_t_p_value simultaneous_ci_low simultaneous_ci_high replicates",
 )
 # Tables of all specs together, by their names.
-OF_SPECS = {"not_estimable": NOT_ESTIMABLE, "remarks": REMARKS, "smooths": SMOOTHS, "multiplicity": MULTIPLICITY}
+OF_SPECS = {
+    "not_estimable": NOT_ESTIMABLE,
+    "remarks": REMARKS,
+    "smooths": SMOOTHS,
+    "multiplicity": MULTIPLICITY,
+}
 
 
 class Estimated(NamedTuple):
@@ -46,39 +60,67 @@ class Estimated(NamedTuple):
 def estimate(spec: Spec, study: Study, *, confidence: float, seed: int = 0) -> Estimated:
     """Estimate a spec on a study.
 
-    An interval is estimate -+ z * std_error, z the (1 + confidence) / 2 quantile of the normal distribution or, for errors by
-    prompt, of t with `df` degrees of freedom. The p-value is that of the two-sided test of 0. Both are missing where the
-    standard error is 0 or unknown. A term that no row carries has no row among the estimates; one that is not determined has a
-    row without numbers. Both are listed as not estimable, with the reason, as are slices and specs without rows.
+    An interval is estimate -+ z * std_error, z the (1 + confidence) / 2 quantile of the normal
+    distribution or, for errors by prompt, of t with `df` degrees of freedom. The p-value is that of
+    the two-sided test of 0. Both are missing where the standard error is 0 or unknown. A term that
+    no row carries has no row among the estimates; one that is not determined has a row without
+    numbers. Both are listed as not estimable, with the reason, as are slices and specs without
+    rows.
 
-    A bootstrap, drawn with `seed`, adds boot_std_error, the standard deviation (n - 1) of the replicates that determine the
-    coefficient, and boot_ci_low and boot_ci_high, their (1 -+ confidence) / 2 quantiles; all are empty with fewer than two
-    prompts or such replicates, the interval also if all replicates are equal. A wild bootstrap adds wild_p_value, wild_ci_low
-    and wild_ci_high, empty without an error CR1. Either one also adds the tests in `adjusted`.
+    A bootstrap, drawn with `seed`, adds boot_std_error, the standard deviation (n - 1) of the
+    replicates that determine the coefficient, and boot_ci_low and boot_ci_high, their (1 -+
+    confidence) / 2 quantiles; all are empty with fewer than two prompts or such replicates, the
+    interval also if all replicates are equal. A wild bootstrap adds wild_p_value, wild_ci_low and
+    wild_ci_high, empty without an error CR1. Either one also adds the tests in `adjusted`.
     """
     about = {"study": study.name, "spec": spec.name}
     tables = Estimated([], [], [], [], [])
     if (reason := not_estimable(spec, study)) is not None:
-        tables.not_estimable.append({**about, "slice": "", "quantity": "", "term": "", "reason": reason})
+        tables.not_estimable.append(
+            {**about, "slice": "", "quantity": "", "term": "", "reason": reason}
+        )
         return tables
-    remarks = [in_words(missing(key, values)) for key, values in spec.selection.absent_from(study.cells().factors).items()]
+    remarks = [
+        in_words(missing(key, values))
+        for key, values in spec.selection.absent_from(study.cells().factors).items()
+    ]
     if (reduced := fitted_to(spec, study)) != spec:
         spec, remarks = reduced, [*remarks, LEFT_OUT]
     tables.remarks.extend({**about, "slice": "", "remark": remark} for remark in remarks)
     slices = list(fits(spec, study, seed=seed))
     if spec.errors.bootstrap is not None or spec.errors.wild is not None:
-        tables.multiplicity.extend({**about, **row} for row in adjusted(spec, slices, confidence=confidence))
+        tables.multiplicity.extend(
+            {**about, **row} for row in adjusted(spec, slices, confidence=confidence)
+        )
     for fitted in slices:
         where = {**about, "slice": fitted.slice}
-        tables.estimates.extend({**about, **row} for row in estimates_of(spec, fitted, confidence=confidence))
+        tables.estimates.extend(
+            {**about, **row} for row in estimates_of(spec, fitted, confidence=confidence)
+        )
         for quantity, term, reason in fitted.not_estimable:
-            tables.not_estimable.append({**where, "quantity": quantity, "term": term, "reason": reason})
+            tables.not_estimable.append(
+                {**where, "quantity": quantity, "term": term, "reason": reason}
+            )
         tables.remarks.extend({**where, "remark": remark} for remark in fitted.remarks)
         for curve in fitted.curves:
             half = quantile(confidence, curve.df)  # in standard errors
-            for reference, value, error in np.column_stack([curve.reference, curve.value, curve.std_error]).tolist():
-                point = {"judge": curve.judge, "reference": reference, "value": value, "std_error": error}
-                tables.smooths.append({**where, **point, "ci_low": value - half * error, "ci_high": value + half * error})
+            for reference, value, error in np.column_stack(
+                [curve.reference, curve.value, curve.std_error]
+            ).tolist():
+                point = {
+                    "judge": curve.judge,
+                    "reference": reference,
+                    "value": value,
+                    "std_error": error,
+                }
+                tables.smooths.append(
+                    {
+                        **where,
+                        **point,
+                        "ci_low": value - half * error,
+                        "ci_high": value + half * error,
+                    }
+                )
     return tables
 
 
@@ -91,12 +133,18 @@ def estimates_of(spec: Spec, fitted: Fitted, *, confidence: float) -> Iterator[d
             row |= _numbers(coefficient, confidence)
         if coefficient.wild is not None:
             low, high = coefficient.wild.interval(confidence)
-            row |= {"wild_p_value": coefficient.wild.p_value(), "wild_ci_low": low, "wild_ci_high": high}
+            row |= {
+                "wild_p_value": coefficient.wild.p_value(),
+                "wild_ci_low": low,
+                "wild_ci_high": high,
+            }
         yield where | row | _bootstrap(coefficient.replicates, confidence)
 
 
 def _numbers(coefficient: Coefficient, confidence: float) -> dict:
-    columns = wald_columns(coefficient.estimate, coefficient.std_error, df=coefficient.df, confidence=confidence)
+    columns = wald_columns(
+        coefficient.estimate, coefficient.std_error, df=coefficient.df, confidence=confidence
+    )
     if not coefficient.std_error > 0:
         columns["note"] = because(Reason.NO_STANDARD_ERROR)
     if not math.isnan(effect := coefficient.effect):
@@ -118,14 +166,18 @@ def _bootstrap(replicates: np.ndarray | None, confidence: float) -> dict:
 
 
 def adjusted(spec: Spec, slices: Sequence[Fitted], *, confidence: float) -> list[dict]:
-    """List the rows of the multiplicity table: the tested coefficients of a spec in all slices, as one family.
+    """List the rows of the multiplicity table: the tested coefficients of a spec in all slices, as
+    one family.
 
-    A coefficient without a standard error has no row. p_value is that of the estimates. holm_p_value bounds the probability of
-    any false rejection, whatever the dependence (Holm 1979); bh_p_value the expected share of false rejections (Benjamini and
-    Hochberg 1995). With a wild bootstrap, max_t_p_value bounds the same as Holm's but learns the dependence from the draws, and
-    the simultaneous intervals contain all coefficients at once with probability `confidence`: see `max_t`. The p-value is at
-    least p_value, and the interval at least as wide as that by t or the normal distribution.
-    slices: of the spec, by recuse.model.fit.fits, where a draw gives a prompt one weight in all slices.
+    A coefficient without a standard error has no row. p_value is that of the estimates.
+    holm_p_value bounds the probability of any false rejection, whatever the dependence (Holm 1979);
+    bh_p_value the expected share of false rejections (Benjamini and Hochberg 1995). With a wild
+    bootstrap, max_t_p_value bounds the same as Holm's but learns the dependence from the draws, and
+    the simultaneous intervals contain all coefficients at once with probability `confidence`: see
+    `max_t`. The p-value is at least p_value, and the interval at least as wide as that by t or the
+    normal distribution.
+    slices: of the spec, by recuse.model.fit.fits, where a draw gives a prompt one weight in all
+    slices.
     """
     tested = [
         (fitted.slice, row)
@@ -146,22 +198,30 @@ def adjusted(spec: Spec, slices: Sequence[Fitted], *, confidence: float) -> list
     rows = []
     for (label, row), *numbers in zip(tested, *columns.values(), strict=True):
         about = {"slice": label, "estimand": estimand_of(spec), "tests": len(tested)}
-        about |= {name: getattr(row, name) for name in ("quantity", "term", "estimate", "std_error")}
+        about |= {
+            name: getattr(row, name) for name in ("quantity", "term", "estimate", "std_error")
+        }
         rows.append(about | dict(zip(columns, numbers, strict=True)))
     return rows
 
 
 def simultaneous(coefficients: Sequence[Coefficient], *, confidence: float) -> dict[str, list]:
-    """Columns of `max_t` of coefficients that have errors; none unless each has a wild bootstrap."""
+    """Columns of `max_t` of coefficients that have errors; none unless each has a wild
+    bootstrap.
+    """
     tests = [row.wild for row in coefficients]
     if None in tests:
         return {}
     adjusted_p_values, critical = max_t(tests, confidence=confidence)
-    estimate, error = (np.array([getattr(row, name) for row in coefficients]) for name in ("estimate", "std_error"))
+    estimate, error = (
+        np.array([getattr(row, name) for row in coefficients]) for name in ("estimate", "std_error")
+    )
     single = [quantile(confidence, row.df) for row in coefficients]
     reach = np.maximum(critical * np.array([test.std_error for test in tests]), single * error)
     return {
-        "max_t_p_value": np.maximum(adjusted_p_values, [_p_value(row) for row in coefficients]).tolist(),
+        "max_t_p_value": np.maximum(
+            adjusted_p_values, [_p_value(row) for row in coefficients]
+        ).tolist(),
         "simultaneous_ci_low": (estimate - reach).tolist(),
         "simultaneous_ci_high": (estimate + reach).tolist(),
         "replicates": [len(tests[0].squares)] * len(tests),
@@ -175,15 +235,18 @@ def _p_value(row: Coefficient) -> float:
 def max_t(tests: Sequence[WildTest], *, confidence: float) -> tuple[np.ndarray, float]:
     """Adjusted p-values, (tests,), and half the width of the simultaneous intervals in errors CR1.
 
-    With t = b / error CR1, and T* the largest |t*| in a draw of this test and all with a smaller |t|, each t* under the
-    hypothesis that its coefficient is 0, p = (1 + number of T* >= |t|) / (1 + draws), or the p of a larger |t| if that is more
-    (step-down). The interval is b -+ T errors, T the smallest T* of all tests that all but (1 - confidence) (1 + draws) - 1 do
-    not exceed (single-step): where it excludes 0, p <= 1 - confidence. T is NaN with too few draws.
-    Source: Westfall and Young (1993), max-T; Romano and Wolf (2005), with the draws of `WildBootstrap`.
+    With t = b / error CR1, and T* the largest |t*| in a draw of this test and all with a smaller
+    |t|, each t* under the hypothesis that its coefficient is 0, p = (1 + number of T* >= |t|) / (1
+    + draws), or the p of a larger |t| if that is more (step-down). The interval is b -+ T errors, T
+    the smallest T* of all tests that all but (1 - confidence) (1 + draws) - 1 do not exceed
+    (single-step): where it excludes 0, p <= 1 - confidence. T is NaN with too few draws.
+    Source: Westfall and Young (1993), max-T; Romano and Wolf (2005), with the draws of
+    `WildBootstrap`.
     """
     statistics = np.array([abs(test.estimate / test.std_error) for test in tests])
     rising = np.argsort(statistics)
-    largest = np.maximum.accumulate([np.abs(tests[place].statistics()) for place in rising])  # (tests, draws)
+    # (tests, draws)
+    largest = np.maximum.accumulate([np.abs(tests[place].statistics()) for place in rising])
     draws = largest.shape[1]
     stepwise = (1 + (largest >= SAME * statistics[rising, None]).sum(axis=1)) / (1 + draws)
     p_values = np.empty(len(tests))

@@ -36,14 +36,18 @@ from recuse.model.spec import BIASES, Spec
 
 ONE_PROMPT = "no bootstrap: all rows are of one prompt"
 NOT_POSITIVE = (
-    "two_way: no standard errors of terms of single judges, as the matrix of prompts + judges - judges in prompts is not "
-    "positive semidefinite; an intercept for each judge, as in Equation 1, absorbs the judge's score: write CR1 or CR3"
+    "two_way: no standard errors of terms of single judges, as the matrix of prompts + judges -"
+    " judges in prompts is not positive semidefinite; an intercept for each judge, as in Equation"
+    " 1, absorbs the judge's score: write CR1 or CR3"
 )
 OF_ONE_JUDGE = (
-    "CR1_judge: no standard errors of terms that one judge's rows alone carry: their cluster's score is 0 or near it by "
-    "construction; write CR1 or CR3 for these"
+    "CR1_judge: no standard errors of terms that one judge's rows alone carry: their cluster's"
+    " score is 0 or near it by construction; write CR1 or CR3 for these"
 )
-LOST = "bootstrap: of {all} resamples of prompts, those that do not determine the coefficient are left out: {lost}"
+LOST = (
+    "bootstrap: of {all} resamples of prompts, those that do not determine the coefficient are left"
+    " out: {lost}"
+)
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,8 @@ class Coefficient:
     note: str = ""
     effect: float = math.nan  # average marginal effect on the rating, in points of the unit scale
     effect_std_error: float = math.nan
-    replicates: np.ndarray | None = field(default=None, repr=False, compare=False)  # of a bootstrap, NaN where not determined
+    # Of a bootstrap, NaN where not determined
+    replicates: np.ndarray | None = field(default=None, repr=False, compare=False)
     df: float = math.inf  # of the t distribution of estimate / std_error; infinite: the normal one
     wild: WildTest | None = field(default=None, repr=False, compare=False)
 
@@ -81,9 +86,11 @@ class PromptErrors:
 
     solution: Solution
     clusters: ByPrompt
-    replicates: np.ndarray | None  # (replicates, terms); None without a bootstrap, or with one prompt
+    # (replicates, terms); None without a bootstrap, or with one prompt
+    replicates: np.ndarray | None
     wild: Mapping[int, WildTest]  # by place of the term
-    effective: Mapping[int, float]  # prompts of the biases' terms, by place; empty unless the errors are CR1
+    # Prompts of the biases' terms, by place; empty unless the errors are CR1
+    effective: Mapping[int, float]
 
 
 def fits(spec: Spec, study: Study, *, seed: int | None) -> Iterator[Fitted]:
@@ -91,9 +98,13 @@ def fits(spec: Spec, study: Study, *, seed: int | None) -> Iterator[Fitted]:
     errors = repeat(None)
     if spec.errors.by_prompt:
         errors = (
-            prompt_errors(spec, study, seed=seed) if spec.model.estimator == "least_squares" else rows_by_prompt(spec, study)
+            prompt_errors(spec, study, seed=seed)
+            if spec.model.estimator == "least_squares"
+            else rows_by_prompt(spec, study)
         )
-    for (label, rows), slice_errors in zip(slices_of(spec, study), errors, strict=spec.errors.by_prompt):
+    for (label, rows), slice_errors in zip(
+        slices_of(spec, study), errors, strict=spec.errors.by_prompt
+    ):
         yield fit_slice(spec, label, rows, slice_errors)
 
 
@@ -105,8 +116,12 @@ def rows_by_prompt(spec: Spec, study: Study) -> Iterator[RowsOfCells]:
         yield RowsOfCells(cells.select(mask), np.flatnonzero(mask), blocks)
 
 
-def fit_slice(spec: Spec, label: str, rows: Cells | Moments, errors: PromptErrors | RowsOfCells | None = None) -> Fitted:
-    """Fit the spec's model to the rows of one slice; errors: of a spec by prompt, if rows carry a term."""
+def fit_slice(
+    spec: Spec, label: str, rows: Cells | Moments, errors: PromptErrors | RowsOfCells | None = None
+) -> Fitted:
+    """Fit the spec's model to the rows of one slice; errors: of a spec by prompt, if rows carry a
+    term.
+    """
     if not len(rows.n):
         return without_terms(label)
     n, absent = round(float(rows.n.sum())), absent_terms(spec, rows.factors)
@@ -116,7 +131,9 @@ def fit_slice(spec: Spec, label: str, rows: Cells | Moments, errors: PromptError
     try:
         fitted = ESTIMATORS[spec.model.estimator](spec, label, rows, terms, errors)
     except DesignError as error:
-        return Fitted(label, n, not_estimable=[("", "", because(Reason.NOT_FITTED, words=str(error)))])
+        return Fitted(
+            label, n, not_estimable=[("", "", because(Reason.NOT_FITTED, words=str(error)))]
+        )
     return replace(fitted, not_estimable=[*absent, *gaps_of(fitted.coefficients)])
 
 
@@ -127,18 +144,28 @@ def gaps_of(coefficients: Iterable[Coefficient]) -> list[tuple[str, str, str]]:
 
 def without_terms(label: str, n: int = 0, absent: Sequence[tuple[str, str, str]] = ()) -> Fitted:
     """The fit of a slice of n rows, perhaps none, that carry no term."""
-    return Fitted(label, n, not_estimable=[*absent, ("", "", because(Reason.NO_TERM if n else Reason.NO_ROWS))])
+    return Fitted(
+        label,
+        n,
+        not_estimable=[*absent, ("", "", because(Reason.NO_TERM if n else Reason.NO_ROWS))],
+    )
 
 
 def prompt_errors(spec: Spec, study: Study, *, seed: int | None) -> list[PromptErrors | None]:
-    """Pass over the rows of a least-squares spec: its slices in their order, None for one without rows, or without a term.
+    """Pass over the rows of a least-squares spec: its slices in their order, None for one without
+    rows, or without a term.
 
-    One pass sums the scores of all slices. The wild bootstrap and the bootstrap take passes of their own, so that memory does
-    not hold the sums of both; with many judges the former takes several, each with some of the tested coefficients.
+    One pass sums the scores of all slices. The wild bootstrap and the bootstrap take passes of
+    their own, so that memory does not hold the sums of both; with many judges the former takes
+    several, each with some of the tested coefficients.
     """
     moments, kind = moments_of(spec, study), COVARIANCES[spec.errors.covariance]
     designs = list(designs_of(spec, moments, apart="judge" if kind.by_judge else None))
-    fitted = [(design, solve(rows, design.regressors)) for _, rows, design in designs if design is not None]
+    fitted = [
+        (design, solve(rows, design.regressors))
+        for _, rows, design in designs
+        if design is not None
+    ]
 
     def add_to(*takers: Sequence) -> None:
         slices, of_judges = [], []
@@ -160,7 +187,9 @@ def prompt_errors(spec: Spec, study: Study, *, seed: int | None) -> list[PromptE
         shared = shared_by_judges(design.terms, moments.factors["judge"][design.group])
         if kind.judges_alone:
             places = [place for place in places if shared[place]]
-        of_both = [moments.factors["judge"][design.first], shared] if kind.of_prompts is TwoWay else []
+        of_both = (
+            [moments.factors["judge"][design.first], shared] if kind.of_prompts is TwoWay else []
+        )
         # Where the errors are not by prompt, those of CR1 still count the prompts.
         clusters.append((kind.of_prompts or Clusters)(design.layouts, solution, *of_both))
         tested.append(places)
@@ -169,7 +198,10 @@ def prompt_errors(spec: Spec, study: Study, *, seed: int | None) -> list[PromptE
     add_to(*filter(None, [clusters, effective]))
     tests, passes = [{} for _ in fitted], 0
     if spec.errors.wild is not None:
-        joined = sum(joined_to(design.layouts, places).sum() for (design, _), places in zip(fitted, tested, strict=True))
+        joined = sum(
+            joined_to(design.layouts, places).sum()
+            for (design, _), places in zip(fitted, tested, strict=True)
+        )
         passes = math.ceil(3 * spec.errors.wild * joined / SUMS)
     for number in range(passes):
         drawn = len(np.unique(moments.factors["judge"])) if kind.judges_alone else study.prompts
@@ -185,84 +217,149 @@ def prompt_errors(spec: Spec, study: Study, *, seed: int | None) -> list[PromptE
     replicates = [None] * len(fitted)
     if spec.errors.bootstrap is not None:
         draws = {"prompts": study.prompts, "replicates": spec.errors.bootstrap, "seed": seed}
-        bootstraps = [PromptBootstrap(design.layouts, solution, **draws) for design, solution in fitted]
+        bootstraps = [
+            PromptBootstrap(design.layouts, solution, **draws) for design, solution in fitted
+        ]
         add_to(bootstraps)
         pairs = zip(bootstraps, clusters, strict=True)
-        replicates = [bootstrap.estimates() if errors.prompts > 1 else None for bootstrap, errors in pairs]
+        replicates = [
+            bootstrap.estimates() if errors.prompts > 1 else None for bootstrap, errors in pairs
+        ]
     numbers = [of.numbers() for of in effective] or [{}] * len(fitted)
-    errors = map(PromptErrors, (solution for _, solution in fitted), clusters, replicates, tests, numbers)
+    errors = map(
+        PromptErrors, (solution for _, solution in fitted), clusters, replicates, tests, numbers
+    )
     return [None if design is None else next(errors) for *_, design in designs]
 
 
 def shared_by_judges(terms: Sequence[Term], judge: np.ndarray) -> np.ndarray:
-    """Which terms the rows of several judges carry, (terms,) of bool; judge: (groups,), as of the terms."""
+    """Which terms the rows of several judges carry, (terms,) of bool; judge: (groups,), as of the
+    terms.
+    """
     return np.array([len(np.unique(judge[term.carried])) > 1 for term in terms])
 
 
-def _least_squares(spec: Spec, label: str, rows: Moments, terms: Sequence[Term], errors: PromptErrors | None) -> Fitted:
+def _least_squares(
+    spec: Spec, label: str, rows: Moments, terms: Sequence[Term], errors: PromptErrors | None
+) -> Fitted:
     covariance, kind = spec.errors.covariance, COVARIANCES[spec.errors.covariance]
     if kind.of_prompts:
         result = errors.clusters.result()
         if kind.judges_alone:
             result = result.without_errors(~shared_by_judges(terms, rows.factors["judge"]))
     else:
-        result = fit(rows, layout_of(spec, terms, rows), covariance=covariance, solution=errors and errors.solution)
+        result = fit(
+            rows,
+            layout_of(spec, terms, rows),
+            covariance=covariance,
+            solution=errors and errors.solution,
+        )
     coefficients = coefficients_of(terms, [rows.n[term.carried].sum() for term in terms], result)
     remarks = _few_clusters(spec, result.df)
     if not remarks and kind.of_prompts and result.df > 0:
         few = [(terms[place], number) for place, number in errors.effective.items() if number < FEW]
         names = ", ".join(f"{term.quantity} of {term.term} ({number:.1f})" for term, number in few)
         remarks += [FEW_CARRY.format(covariance=covariance, few=FEW, terms=names)] if few else []
-    if kind.by_judge and result.df > 0 and result.n > result.rank and np.isnan(result.std_error[result.identified]).any():
+    if (
+        kind.by_judge
+        and result.df > 0
+        and result.n > result.rank
+        and np.isnan(result.std_error[result.identified]).any()
+    ):
         remarks.append(OF_ONE_JUDGE if kind.judges_alone else NOT_POSITIVE)
     if spec.errors.wild is not None:
-        coefficients = [replace(row, wild=errors.wild.get(place)) for place, row in enumerate(coefficients)]
+        coefficients = [
+            replace(row, wild=errors.wild.get(place)) for place, row in enumerate(coefficients)
+        ]
     if spec.errors.bootstrap is not None and errors.replicates is None:
         remarks.append(ONE_PROMPT)
     elif spec.errors.bootstrap is not None:
-        coefficients = [replace(row, replicates=column) for row, column in zip(coefficients, errors.replicates.T, strict=True)]
-        undetermined = [(row, np.isnan(row.replicates).sum()) for row in coefficients if not row.note]
-        if counts := [f"{row.quantity} of {row.term} in {count}" for row, count in undetermined if count]:
+        coefficients = [
+            replace(row, replicates=column)
+            for row, column in zip(coefficients, errors.replicates.T, strict=True)
+        ]
+        undetermined = [
+            (row, np.isnan(row.replicates).sum()) for row in coefficients if not row.note
+        ]
+        if counts := [
+            f"{row.quantity} of {row.term} in {count}" for row, count in undetermined if count
+        ]:
             remarks.append(LOST.format(all=len(errors.replicates), lost=", ".join(counts)))
     return Fitted(label, result.n, coefficients, remarks=remarks)
 
 
-def coefficients_of(terms: Sequence[Term], n_terms: Iterable[float], result: LeastSquares | GamFit) -> list[Coefficient]:
+def coefficients_of(
+    terms: Sequence[Term], n_terms: Iterable[float], result: LeastSquares | GamFit
+) -> list[Coefficient]:
     """Name the coefficients of a fit; n_terms are the rows that carry each term."""
     numbers = zip(terms, n_terms, result.estimate, result.std_error, result.identified, strict=True)
     return [
-        Coefficient(term.quantity, term.term, round(float(n)), float(estimate), float(error), note, df=result.df)
+        Coefficient(
+            term.quantity,
+            term.term,
+            round(float(n)),
+            float(estimate),
+            float(error),
+            note,
+            df=result.df,
+        )
         for term, n, estimate, error, identified in numbers
         for note in ["" if identified else because(Reason.COLLINEAR)]
     ]
 
 
-def _ordinal_logit(spec: Spec, label: str, cells: Cells, terms: Sequence[Term], rows: RowsOfCells | None) -> Fitted:
+def _ordinal_logit(
+    spec: Spec, label: str, cells: Cells, terms: Sequence[Term], rows: RowsOfCells | None
+) -> Fitted:
     result = fit_ordinal(cells, terms, covariance=spec.errors.covariance, rows_of_cells=rows)
-    names = [(term.quantity, term.term, round(n)) for term, n in zip(terms, _rows_with(cells, terms), strict=True)]
+    names = [
+        (term.quantity, term.term, round(n))
+        for term, n in zip(terms, _rows_with(cells, terms), strict=True)
+    ]
     names += [("threshold", threshold, result.n) for threshold in result.threshold_labels]
-    columns = [column.tolist() for column in (result.estimate, result.std_error, result.effect, result.effect_std_error)]
+    columns = [
+        column.tolist()
+        for column in (result.estimate, result.std_error, result.effect, result.effect_std_error)
+    ]
     coefficients = [
         Coefficient(*name, estimate, error, note, effect, effect_error, df=result.df)
-        for name, note, estimate, error, effect, effect_error in zip(names, result.notes, *columns, strict=True)
+        for name, note, estimate, error, effect, effect_error in zip(
+            names, result.notes, *columns, strict=True
+        )
     ]
     if result.reference is not None:
         del coefficients[result.reference]
-    return Fitted(label, result.n, coefficients, remarks=[*result.remarks, *_few_clusters(spec, result.df)])
+    return Fitted(
+        label, result.n, coefficients, remarks=[*result.remarks, *_few_clusters(spec, result.df)]
+    )
 
 
-def _gam(spec: Spec, label: str, cells: Cells, terms: Sequence[Term], rows: RowsOfCells | None) -> Fitted:
+def _gam(
+    spec: Spec, label: str, cells: Cells, terms: Sequence[Term], rows: RowsOfCells | None
+) -> Fitted:
     result = fit_gam(cells, terms, covariance=spec.errors.covariance, rows_of_cells=rows)
     coefficients = coefficients_of(terms, _rows_with(cells, terms), result)
     coefficients = [row for row in coefficients if row.quantity != "slope"]  # a curve replaces it
-    remarks = [f"{term.term}: {note}" for term, note in zip(terms, result.notes, strict=True) if note]
-    return Fitted(label, result.n, coefficients, remarks=[*remarks, *_few_clusters(spec, result.df)], curves=[*result.curves])
+    remarks = [
+        f"{term.term}: {note}" for term, note in zip(terms, result.notes, strict=True) if note
+    ]
+    return Fitted(
+        label,
+        result.n,
+        coefficients,
+        remarks=[*remarks, *_few_clusters(spec, result.df)],
+        curves=[*result.curves],
+    )
 
 
 def _few_clusters(spec: Spec, df: float) -> list[str]:
     """A remark if errors are of few clusters."""
     few = 0 < df < FEW - 1
-    return [FEW_CLUSTERS.format(covariance=spec.errors.covariance, clusters=df + 1, few=FEW)] if few else []
+    return (
+        [FEW_CLUSTERS.format(covariance=spec.errors.covariance, clusters=df + 1, few=FEW)]
+        if few
+        else []
+    )
 
 
 def _rows_with(cells: Cells, terms: Sequence[Term]) -> list[float]:

@@ -1,4 +1,6 @@
-"""Equation 1 with curves: for each judge a penalised cubic spline of the reference in place of its straight line."""
+"""Equation 1 with curves: for each judge a penalised cubic spline of the reference in place of its
+straight line.
+"""
 
 import math
 from collections.abc import Callable
@@ -9,17 +11,27 @@ import numpy as np
 
 from recuse.data.cells import Cells
 from recuse.model.design import Term
-from recuse.model.least_squares import IDENTIFIED, NEGLIGIBLE, RANK_TOLERANCE, ROUNDING, inverted, small_sample_factor
+from recuse.model.least_squares import (
+    IDENTIFIED,
+    NEGLIGIBLE,
+    RANK_TOLERANCE,
+    ROUNDING,
+    inverted,
+    small_sample_factor,
+)
 from recuse.model.prompt_sums import RowsOfCells
 
-# Strengths of the penalty tried by cross-validation, per row. With the ten or so values of a reference, the score often falls
-# all the way to interpolation; below the last strength, a curve only swings more between values.
+# Strengths of the penalty tried by cross-validation, per row. With the ten or so values of a
+# reference, the score often falls all the way to interpolation; below the last strength, a curve
+# only swings more between values.
 STRENGTHS = 10.0 ** np.arange(3.0, -4.25, -0.25)
 
 
 @dataclass(frozen=True)
 class Grouped:
-    """Rows grouped by their regressors: the regressors, and number, mean and spread of the responses."""
+    """Rows grouped by their regressors: the regressors, and number, mean and spread of the
+    responses.
+    """
 
     matrix: np.ndarray  # (groups, columns)
     n: np.ndarray  # (groups,)
@@ -33,7 +45,9 @@ class Grouped:
 
 @dataclass(frozen=True)
 class Penalised:
-    """Coefficients, their covariance, and the directions that neither rows nor penalty determine."""
+    """Coefficients, their covariance, and the directions that neither rows nor penalty
+    determine.
+    """
 
     coefficients: np.ndarray  # (columns,)
     covariance: np.ndarray  # (columns, columns)
@@ -42,40 +56,59 @@ class Penalised:
     df: float = math.inf  # of the t distribution of value / error; infinite: the normal one
 
     def combine(self, directions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Value and standard error (NaN if not determined) of linear combinations (n, columns), and whether determined."""
+        """Value and standard error (NaN if not determined) of linear combinations (n, columns), and
+        whether determined.
+        """
         length = np.linalg.norm(directions, axis=1)
-        identified = (np.abs(directions @ self.null) < IDENTIFIED * length[:, None]).all(axis=1) & (length > 0)
-        error = np.sqrt(np.clip(((directions @ self.covariance) * directions).sum(axis=1), 0.0, None))
+        identified = (np.abs(directions @ self.null) < IDENTIFIED * length[:, None]).all(axis=1) & (
+            length > 0
+        )
+        error = np.sqrt(
+            np.clip(((directions @ self.covariance) * directions).sum(axis=1), 0.0, None)
+        )
         error = np.where(error < NEGLIGIBLE, 0.0, error)
-        return np.where(identified, directions @ self.coefficients, np.nan), np.where(identified, error, np.nan), identified
+        return (
+            np.where(identified, directions @ self.coefficients, np.nan),
+            np.where(identified, error, np.nan),
+            identified,
+        )
 
 
-SquaredScores = Callable[[np.ndarray], tuple[np.ndarray, int]]  # of coefficients -> sum s s' over prompts, and their number
+# Of coefficients -> sum s s' over prompts, and their number
+SquaredScores = Callable[[np.ndarray], tuple[np.ndarray, int]]
 
 
 def penalised_fit(
-    rows: Grouped, penalty: np.ndarray, *, covariance: str, squared_scores: SquaredScores | None = None
+    rows: Grouped,
+    penalty: np.ndarray,
+    *,
+    covariance: str,
+    squared_scores: SquaredScores | None = None,
 ) -> Penalised:
     """Minimise sum e^2 + b'Pb over the coefficients b, with e the residuals of the n single rows.
 
     penalty: P, (columns, columns). covariance: with A = (X'X + P)^-1 and edof = trace(A X'X),
       HC0        A (sum x x' e^2) A
       HC1        HC0 * n / (n - edof)
-      CR1        A (sum over prompts of s s') A * P / (P - 1) * (n - 1) / (n - edof), s = X'e over the rows of one of P prompts;
+      CR1        A (sum over prompts of s s') A * P / (P - 1) * (n - 1) / (n - edof), s = X'e over
+      the rows of one of P prompts;
                  t with P - 1 degrees of freedom. It takes `squared_scores`.
-      classical  A * sum e^2 / (n - edof), the posterior covariance (Wood 2017, Generalized Additive Models, section 6.10)
+      classical  A * sum e^2 / (n - edof), the posterior covariance (Wood 2017, Generalized Additive
+      Models, section 6.10)
     All but HC0 are NaN when n <= edof.
     """
     matrix, n = rows.matrix, rows.n.sum()
     gram = matrix.T @ (matrix * rows.n[:, None])
     penalised = gram + penalty
     inverse, null = inverted(penalised)
-    null = null / np.sqrt(np.where(penalised.diagonal() > 0, penalised.diagonal(), 1.0))[:, None]  # of columns of any length
+    # Of columns of any length
+    null = null / np.sqrt(np.where(penalised.diagonal() > 0, penalised.diagonal(), 1.0))[:, None]
     coefficients = inverse @ (matrix.T @ (rows.n * rows.mean))
     # One step of refinement on the residuals removes the rounding of the inverse.
     rest = matrix.T @ (rows.n * (rows.mean - matrix @ coefficients)) - penalty @ coefficients
     coefficients = coefficients + inverse @ rest
-    squares = rows.within + rows.n * (rows.mean - matrix @ coefficients) ** 2  # (groups,): sum of e^2
+    # (groups,): sum of e^2
+    squares = rows.within + rows.n * (rows.mean - matrix @ coefficients) ** 2
     edofs = (inverse * gram).sum(axis=1)
     df = n - edofs.sum()
     per_df = 1 / df if df > IDENTIFIED else np.nan
@@ -84,7 +117,10 @@ def penalised_fit(
         spread = inverse * (squares.sum() * per_df)
     elif covariance == "CR1":
         meat, prompts = squared_scores(coefficients)
-        spread, t_df = inverse @ meat @ inverse * small_sample_factor(prompts, n, edofs.sum()), prompts - 1
+        spread, t_df = (
+            inverse @ meat @ inverse * small_sample_factor(prompts, n, edofs.sum()),
+            prompts - 1,
+        )
     else:
         spread = inverse @ (matrix.T * squares) @ matrix @ inverse
         if covariance == "HC1":
@@ -93,15 +129,18 @@ def penalised_fit(
 
 
 def cross_validated(rows: Grouped, penalty: np.ndarray) -> float:
-    """Return the factor of `penalty`, of n * STRENGTHS, with the least generalised cross-validation score; of ties the largest.
+    """Return the factor of `penalty`, of n * STRENGTHS, with the least generalised cross-validation
+    score; of ties the largest.
 
-    GCV = n RSS / (n - edof)^2 (Craven and Wahba 1979), of single rows, not of groups. In a basis in which X'X + n P is 1 and
-    n P is diagonal, rho, X'X is 1 - rho, so that each strength costs one division.
+    GCV = n RSS / (n - edof)^2 (Craven and Wahba 1979), of single rows, not of groups. In a basis in
+    which X'X + n P is 1 and n P is diagonal, rho, X'X is 1 - rho, so that each strength costs one
+    division.
     """
     used = rows.matrix.any(axis=0) | penalty.any(axis=0)
     n = rows.n.sum()
     matrix, penalty = rows.matrix[:, used], n * penalty[np.ix_(used, used)]
-    response = rows.mean - np.average(rows.mean, weights=rows.n)  # loses less to rounding; the columns include a constant
+    # Loses less to rounding; the columns include a constant
+    response = rows.mean - np.average(rows.mean, weights=rows.n)
     values, vectors = np.linalg.eigh(matrix.T @ (matrix * rows.n[:, None]) + penalty)
     informed = values > RANK_TOLERANCE * values.max()
     basis = vectors[:, informed] / np.sqrt(values[informed])
@@ -118,10 +157,12 @@ def cross_validated(rows: Grouped, penalty: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class Spline:
-    """A basis of B-splines between two ends: `functions` of them, of an order from 0 (constant) to functions - 1.
+    """A basis of B-splines between two ends: `functions` of them, of an order from 0 (constant) to
+    functions - 1.
 
-    The knots are equidistant, functions - order intervals from `low` to `high` and `order` more beyond each end; between the
-    ends, the functions add up to 1. Source: Eilers and Marx (1996); basis and penalty are those of pygam's `s`.
+    The knots are equidistant, functions - order intervals from `low` to `high` and `order` more
+    beyond each end; between the ends, the functions add up to 1. Source: Eilers and Marx (1996);
+    basis and penalty are those of pygam's `s`.
     """
 
     low: float
@@ -132,10 +173,16 @@ class Spline:
     def basis(self, values: np.ndarray) -> np.ndarray:
         """Values of the functions, (n, functions), at `values`, (n,), between the ends."""
         intervals = self.functions - self.order
-        place = (values - self.low) / (self.high - self.low if self.high > self.low else 1.0) * intervals
-        interval = np.clip(place.astype(int), 0, intervals - 1)  # the last one includes its upper end
+        place = (
+            (values - self.low)
+            / (self.high - self.low if self.high > self.low else 1.0)
+            * intervals
+        )
+        # The last one includes its upper end
+        interval = np.clip(place.astype(int), 0, intervals - 1)
         inside = place - interval
-        # De Boor's recursion over the functions that are not 0 in the interval, m of them of order m - 1.
+        # De Boor's recursion over the functions that are not 0 in the interval, m of them of order
+        # m - 1.
         local = np.ones((1, len(values)))
         for m in range(1, self.order + 1):
             j = np.arange(m)[:, None]
@@ -148,7 +195,9 @@ class Spline:
         return columns
 
     def penalty(self) -> np.ndarray:
-        """P with b'Pb the sum of squared second differences of coefficients b, (functions, functions)."""
+        """P with b'Pb the sum of squared second differences of coefficients b, (functions,
+        functions).
+        """
         differences = np.diff(np.eye(self.functions), n=2, axis=0)
         return differences.T @ differences
 
@@ -161,7 +210,9 @@ SHAPES = ("a constant", "a straight line", "a quadratic")  # by order, below cub
 
 @dataclass(frozen=True)
 class Curve:
-    """The expected rating of a judge for other families, by reference, on the unit scale; averaged over dimensions."""
+    """The expected rating of a judge for other families, by reference, on the unit scale; averaged
+    over dimensions.
+    """
 
     judge: str
     reference: np.ndarray  # (points,) rising, from the lowest to the highest of the judge's rows
@@ -174,10 +225,12 @@ class Curve:
 
 @dataclass(frozen=True)
 class GamFit:
-    """Estimates and standard errors in the order of the terms, NaN where there is none, and a curve for each judge.
+    """Estimates and standard errors in the order of the terms, NaN where there is none, and a curve
+    for each judge.
 
-    An intercept is the mean of the judge's curve over the references of its rows, in the first dimension. Slopes are NaN; a
-    curve replaces them if the rows determine it, and a note says if it is not cubic.
+    An intercept is the mean of the judge's curve over the references of its rows, in the first
+    dimension. Slopes are NaN; a curve replaces them if the rows determine it, and a note says if it
+    is not cubic.
     """
 
     estimate: np.ndarray  # (terms,)
@@ -190,16 +243,21 @@ class GamFit:
     df: float = math.inf  # of the t distribution of estimate / std_error; infinite: the normal one
 
 
-def fit_gam(cells: Cells, terms: list[Term], *, covariance: str, rows_of_cells: RowsOfCells | None = None) -> GamFit:
-    """Regress the rating on a curve of the reference for each judge and on the other terms of Equation 1.
+def fit_gam(
+    cells: Cells, terms: list[Term], *, covariance: str, rows_of_cells: RowsOfCells | None = None
+) -> GamFit:
+    """Regress the rating on a curve of the reference for each judge and on the other terms of
+    Equation 1.
 
-    rating ~ s_judge(reference) + self[judge] + same_family[family] + dimension, where s_j is a cubic P-spline over the judge's
-    references (`Spline`), which includes its intercept. The coefficients minimise sum e^2 + sum_j lambda_j |second differences
-    of those of s_j|^2 over the rows behind the cells; lambda_j is chosen by generalised cross-validation on the rows of j
-    alone. A judge with at most 3 distinct references has a quadratic, a straight line or a constant. What the rows do not
-    determine is NaN. terms: of Equation 1, each carried by some group. covariance: as of `penalised_fit`; CR1 takes
-    `rows_of_cells`.
-    Source: an ablation of Play Favorites (arXiv 2508.06709); R's mgcv::gam(rating ~ judge + s(gt, by = judge) + ...).
+    rating ~ s_judge(reference) + self[judge] + same_family[family] + dimension, where s_j is a
+    cubic P-spline over the judge's references (`Spline`), which includes its intercept. The
+    coefficients minimise sum e^2 + sum_j lambda_j |second differences of those of s_j|^2 over the
+    rows behind the cells; lambda_j is chosen by generalised cross-validation on the rows of j
+    alone. A judge with at most 3 distinct references has a quadratic, a straight line or a
+    constant. What the rows do not determine is NaN. terms: of Equation 1, each carried by some
+    group. covariance: as of `penalised_fit`; CR1 takes `rows_of_cells`.
+    Source: an ablation of Play Favorites (arXiv 2508.06709); R's mgcv::gam(rating ~ judge + s(gt,
+    by = judge) + ...).
     """
     slopes = [term for term in terms if term.quantity == "slope"]
     linear = [term for term in terms if term.quantity not in ("intercept", "slope")]
@@ -207,23 +265,31 @@ def fit_gam(cells: Cells, terms: list[Term], *, covariance: str, rows_of_cells: 
     masks = [judge == place for place in range(len(slopes))]
     splines = [_spline_over(reference[mask]) for mask in masks]
     stops = len(linear) + np.cumsum([spline.functions for spline in splines])
-    columns = [slice(stop - spline.functions, stop) for spline, stop in zip(splines, stops, strict=True)]
+    columns = [
+        slice(stop - spline.functions, stop) for spline, stop in zip(splines, stops, strict=True)
+    ]
     matrix = np.hstack([rows.matrix, np.zeros((len(rows.n), stops[-1] - len(linear)))])
     penalties = np.zeros((len(splines), *(matrix.shape[1],) * 2))
     for spline, mask, place, penalty in zip(splines, masks, columns, penalties, strict=True):
         matrix[mask, place] = spline.basis(reference[mask])
         penalty[place, place] = spline.penalty()
     rows = replace(rows, matrix=matrix)
-    strengths = [cross_validated(rows.select(mask), penalty) for mask, penalty in zip(masks, penalties, strict=True)]
-    # pygam's own fit takes a cell for one observation in its errors, drops directions where there are fewer cells than columns,
-    # and does not converge where every rating is 0.
+    strengths = [
+        cross_validated(rows.select(mask), penalty)
+        for mask, penalty in zip(masks, penalties, strict=True)
+    ]
+    # pygam's own fit takes a cell for one observation in its errors, drops directions where there
+    # are fewer cells than columns, and does not converge where every rating is 0.
     penalty = np.tensordot(strengths, penalties, axes=1)
     squared_scores = partial(_squared_scores, rows, row_of_cell, rows_of_cells)
     fitted = penalised_fit(rows, penalty, covariance=covariance, squared_scores=squared_scores)
     levels = [np.average(rows.matrix[mask], axis=0, weights=rows.n[mask]) for mask in masks]
     place_of = {slope.term: place for place, slope in enumerate(slopes)}
-    directions = np.zeros((len(terms), matrix.shape[1]))  # the terms as combinations of the coefficients; 0 for slopes
-    directions[[term.quantity not in ("intercept", "slope") for term in terms], : len(linear)] = np.eye(len(linear))
+    # The terms as combinations of the coefficients; 0 for slopes
+    directions = np.zeros((len(terms), matrix.shape[1]))
+    directions[[term.quantity not in ("intercept", "slope") for term in terms], : len(linear)] = (
+        np.eye(len(linear))
+    )
     notes = [""] * len(terms)
     for row, term in enumerate(terms):
         place = place_of.get(term.term)
@@ -234,13 +300,25 @@ def fit_gam(cells: Cells, terms: list[Term], *, covariance: str, rows_of_cells: 
             notes[row] = f"the curve is {shape}: the judge has {count} distinct reference score(s)"
     estimate, std_error, identified = fitted.combine(directions)
     curves, dimensions = [], np.flatnonzero([term.quantity == "dimension" for term in linear])
-    for slope, spline, place, level, strength in zip(slopes, splines, columns, levels, strengths, strict=True):
+    for slope, spline, place, level, strength in zip(
+        slopes, splines, columns, levels, strengths, strict=True
+    ):
         points = np.unique(np.linspace(spline.low, spline.high, POINTS))
         point_rows = np.zeros((len(points), len(level)))
         point_rows[:, dimensions] = level[dimensions]
         point_rows[:, place] = spline.basis(points)
         value, error, _ = fitted.combine(point_rows)
-        curves.append(Curve(slope.term, points, value, error, strength, float(fitted.edofs[place].sum()), fitted.df))
+        curves.append(
+            Curve(
+                slope.term,
+                points,
+                value,
+                error,
+                strength,
+                float(fitted.edofs[place].sum()),
+                fitted.df,
+            )
+        )
     return GamFit(
         estimate,
         std_error,
@@ -259,28 +337,41 @@ def _squared_scores(
     """As of `RowsOfCells`, for residuals from these coefficients; row_of_cell: (cells,)."""
     from scipy.sparse import csr_array
 
-    residuals = rows_of_cells.cells.ratings_unit - (rows.matrix @ coefficients)[row_of_cell][:, None]  # (cells, ratings)
+    # (cells, ratings)
+    residuals = (
+        rows_of_cells.cells.ratings_unit - (rows.matrix @ coefficients)[row_of_cell][:, None]
+    )
 
     def scores(prompt: np.ndarray, cell: np.ndarray, rating: np.ndarray) -> np.ndarray:
         shape = prompt.max() + 1, len(rows.matrix)
-        return csr_array((residuals[cell, rating], (prompt, row_of_cell[cell])), shape=shape) @ rows.matrix
+        return (
+            csr_array((residuals[cell, rating], (prompt, row_of_cell[cell])), shape=shape)
+            @ rows.matrix
+        )
 
     return rows_of_cells.squared_scores(scores)
 
 
 def _spline_over(reference: np.ndarray) -> Spline:
     count = min(SPLINES, len(np.unique(reference)))
-    return Spline(float(reference.min()), float(reference.max()), functions=count, order=min(ORDER, count - 1))
+    return Spline(
+        float(reference.min()), float(reference.max()), functions=count, order=min(ORDER, count - 1)
+    )
 
 
-def _distinct_rows(cells: Cells, slopes: list[Term], linear: list[Term]) -> tuple[np.ndarray, np.ndarray, Grouped, np.ndarray]:
-    """Put cells with the same regressors together: a dimension, judge, kind of model (self, family, other) and reference.
+def _distinct_rows(
+    cells: Cells, slopes: list[Term], linear: list[Term]
+) -> tuple[np.ndarray, np.ndarray, Grouped, np.ndarray]:
+    """Put cells with the same regressors together: a dimension, judge, kind of model (self, family,
+    other) and reference.
 
-    Return the place of each row's judge among the slopes, its reference, the rows with their linear terms, and the place of
-    each cell's row.
+    Return the place of each row's judge among the slopes, its reference, the rows with their linear
+    terms, and the place of each cell's row.
     """
     judge = np.argmax([term.carried for term in slopes], axis=0)
-    kinds, kind = np.unique(np.vstack([judge, *(term.carried for term in linear)]), axis=1, return_inverse=True)
+    kinds, kind = np.unique(
+        np.vstack([judge, *(term.carried for term in linear)]), axis=1, return_inverse=True
+    )
     references, reference = np.unique(cells.reference, return_inverse=True)
     keys, row = np.unique(kind[cells.group] * len(references) + reference, return_inverse=True)
     kinds = kinds[:, keys // len(references)]
@@ -288,4 +379,9 @@ def _distinct_rows(cells: Cells, slopes: list[Term], linear: list[Term]) -> tupl
     unit = cells.ratings_unit
     mean = np.bincount(row, weights=(cells.counts * unit).sum(axis=1)) / n
     within = np.bincount(row, weights=(cells.counts * (unit - mean[row][:, None]) ** 2).sum(axis=1))
-    return kinds[0], references[keys % len(references)], Grouped(kinds[1:].T.astype(float), n, mean, within), row
+    return (
+        kinds[0],
+        references[keys % len(references)],
+        Grouped(kinds[1:].T.astype(float), n, mean, within),
+        row,
+    )

@@ -9,8 +9,10 @@ import numpy as np
 
 from recuse.data.moments import RATING, Moments
 
-RANK_TOLERANCE = 1e-10  # of the largest eigenvalue of the scaled X'X: below it, a direction holds no information
-ROUNDING = 64 * np.finfo(float).eps  # of the terms that a sum of squared residuals is made of: below it, the sum is 0
+# Of the largest eigenvalue of the scaled X'X: below it, a direction holds no information
+RANK_TOLERANCE = 1e-10
+# Of the terms that a sum of squared residuals is made of: below it, the sum is 0
+ROUNDING = 64 * np.finfo(float).eps
 NEGLIGIBLE = 1e-10  # a standard error below it, on the unit scale, is 0 but for rounding
 IDENTIFIED = 1e-6  # a coefficient with more than this share in a null direction is not identified
 ALONE = 1e-9  # what 1 - leverage of a row may be where the row alone determines a coefficient
@@ -18,7 +20,9 @@ ALONE = 1e-9  # what 1 - leverage of a row may be where the row alone determines
 
 @dataclass(frozen=True)
 class LeastSquares:
-    """Coefficients and covariance in the order of the terms; NaN where a coefficient is not identified."""
+    """Coefficients and covariance in the order of the terms; NaN where a coefficient is not
+    identified.
+    """
 
     estimate: np.ndarray  # (terms,)
     covariance: np.ndarray  # (terms, terms)
@@ -65,18 +69,22 @@ class Solution:
         return LeastSquares(estimate, spread, self.identified, self.n, self.rank)
 
     def sandwich(self, meat: np.ndarray, factor: float = 1.0) -> LeastSquares:
-        """Errors from A meat A * factor, A = (X'X)^-1; meat: variance of the sum of the scores, (terms, terms)."""
+        """Errors from A meat A * factor, A = (X'X)^-1; meat: variance of the sum of the scores,
+        (terms, terms).
+        """
         spread = self.inverse @ meat @ self.inverse
         size = ((np.abs(self.inverse) @ np.abs(meat)) * np.abs(self.inverse)).sum(axis=1)
-        varies = ~(np.abs(spread.diagonal()) <= ROUNDING * size)  # by more than rounding; true of negative numbers and NaN
+        # By more than rounding; true of negative numbers and NaN
+        varies = ~(np.abs(spread.diagonal()) <= ROUNDING * size)
         return self.with_covariance(np.where(np.outer(varies, varies), spread, 0.0) * factor)
 
 
 def solve(moments: Moments, regressors: np.ndarray) -> Solution:
     """Regress the rating on the terms, by ordinary least squares over the rows behind `moments`.
 
-    regressors: (groups, v - 1, terms), as by design.regressors_of: row r of group g has x = (1, reference[, length])_r @ B[g].
-    Where X'X is singular, coefficients that the rows do not determine are not identified; the others do not depend on them.
+    regressors: (groups, v - 1, terms), as by design.regressors_of: row r of group g has x = (1,
+    reference[, length])_r @ B[g]. Where X'X is singular, coefficients that the rows do not
+    determine are not identified; the others do not depend on them.
     """
     groups, width, terms = regressors.shape
     others = others_than_rating(moments)
@@ -99,7 +107,8 @@ def others_than_rating(moments: Moments) -> list[int]:
 
 
 def inverted(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Invert X'X, (terms, terms), on the directions that hold information; also return those that hold none.
+    """Invert X'X, (terms, terms), on the directions that hold information; also return those that
+    hold none.
 
     The latter, (terms, directions), are orthonormal for columns of X of length 1.
     """
@@ -111,13 +120,21 @@ def inverted(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def determined(null: np.ndarray) -> np.ndarray:
-    """Which coefficients have no part in directions without information, (terms, directions): (terms,) of bool."""
+    """Which coefficients have no part in directions without information, (terms, directions):
+    (terms,) of bool.
+    """
     return (np.abs(null) < IDENTIFIED).all(axis=1)
 
 
 def weighted_squares(moments: Moments, regressors: np.ndarray, solution: Solution) -> np.ndarray:
-    """Sum over each group's rows of w w' e^2, (groups, v - 1, v - 1); w = (1, reference[, length]), e = rating - fitted w."""
-    tensor, others, fitted = moments.tensor, others_than_rating(moments), regressors @ solution.estimate
+    """Sum over each group's rows of w w' e^2, (groups, v - 1, v - 1); w = (1, reference[, length]),
+    e = rating - fitted w.
+    """
+    tensor, others, fitted = (
+        moments.tensor,
+        others_than_rating(moments),
+        regressors @ solution.estimate,
+    )
     residual = np.empty((len(tensor), tensor.shape[1]))  # e as a linear function of u
     residual[:, RATING] = 1.0
     residual[:, others] = -fitted
@@ -129,12 +146,19 @@ def weighted_squares(moments: Moments, regressors: np.ndarray, solution: Solutio
 
 
 def small_sample_factor(clusters: int, n: int, rank: float) -> float:
-    """The factor of CR1; NaN with fewer than two clusters, and when n <= rank. rank: or effective degrees of freedom."""
-    return clusters / (clusters - 1) * (n - 1) / (n - rank) if n - rank > IDENTIFIED and clusters > 1 else np.nan
+    """The factor of CR1; NaN with fewer than two clusters, and when n <= rank. rank: or effective
+    degrees of freedom.
+    """
+    return (
+        clusters / (clusters - 1) * (n - 1) / (n - rank)
+        if n - rank > IDENTIFIED and clusters > 1
+        else np.nan
+    )
 
 
 def quantile(confidence: float, df: float = math.inf) -> float:
-    """Half the width of an interval in standard errors: the (1 + confidence) / 2 quantile of t with `df` degrees of freedom.
+    """Half the width of an interval in standard errors: the (1 + confidence) / 2 quantile of t with
+    `df` degrees of freedom.
 
     >>> round(quantile(0.90), 4), round(quantile(0.90, 29), 4)
     (1.6449, 1.6991)
@@ -147,7 +171,8 @@ def quantile(confidence: float, df: float = math.inf) -> float:
 
 
 def wald_p_value(value: float, error: float, df: float = math.inf) -> float:
-    """Two-sided p-value of the hypothesis of 0: 2 T(-|value / error|), T of t with `df`; normal where `df` is infinite.
+    """Two-sided p-value of the hypothesis of 0: 2 T(-|value / error|), T of t with `df`; normal
+    where `df` is infinite.
 
     >>> round(wald_p_value(0.0196, 0.01), 4)
     0.05
@@ -159,29 +184,41 @@ def wald_p_value(value: float, error: float, df: float = math.inf) -> float:
     return float(2 * stdtr(df, -abs(value / error)))
 
 
-def wald_columns(estimate: float, std_error: float, *, df: float, confidence: float) -> dict[str, float]:
-    """Columns estimate, std_error, and, unless the standard error is 0 or unknown, ci_low, ci_high, p_value and a finite df."""
+def wald_columns(
+    estimate: float, std_error: float, *, df: float, confidence: float
+) -> dict[str, float]:
+    """Columns estimate, std_error, and, unless the standard error is 0 or unknown, ci_low, ci_high,
+    p_value and a finite df.
+    """
     estimate, std_error = float(estimate), float(std_error)
     row = {"estimate": estimate, "std_error": std_error}
     if std_error > 0:
         half = quantile(confidence, df) * std_error
-        row |= {"ci_low": estimate - half, "ci_high": estimate + half, "p_value": wald_p_value(estimate, std_error, df)}
+        row |= {
+            "ci_low": estimate - half,
+            "ci_high": estimate + half,
+            "p_value": wald_p_value(estimate, std_error, df),
+        }
         row |= {"df": df} if math.isfinite(df) else {}
     return row
 
 
 def detectable(std_error: float, df: float, *, confidence: float, power: float) -> float:
-    """The effect that a t test finds with probability `power`: (t_((1 + confidence) / 2) + t_power) std_error; NaN for 0."""
+    """The effect that a t test finds with probability `power`: (t_((1 + confidence) / 2) + t_power)
+    std_error; NaN for 0.
+    """
     return (quantile(confidence, df) + quantile(2 * power - 1, df)) * std_error or math.nan
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """p-values adjusted for as many tests: max over p_(k) <= p of (n - k + 1) p_(k), at most 1; NaN stays, and is no test.
+    """p-values adjusted for as many tests: max over p_(k) <= p of (n - k + 1) p_(k), at most 1; NaN
+    stays, and is no test.
 
     Source: Holm (1979).
     """
     order = sorted(
-        (place for place, p_value in enumerate(p_values) if not math.isnan(p_value)), key=lambda place: p_values[place]
+        (place for place, p_value in enumerate(p_values) if not math.isnan(p_value)),
+        key=lambda place: p_values[place],
     )
     adjusted, largest = [math.nan] * len(p_values), 0.0
     for rank, place in enumerate(order):
@@ -191,11 +228,14 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> np.ndarray:
-    """p-values, (tests,), adjusted for as many tests: min over p_(k) >= p of n p_(k) / k, at most 1.
+    """p-values, (tests,), adjusted for as many tests: min over p_(k) >= p of n p_(k) / k, at most
+    1.
 
     Source: Benjamini and Hochberg (1995).
     """
     order = np.argsort(p_values)[::-1]
     adjusted = np.empty(len(order))
-    adjusted[order] = np.minimum.accumulate(np.array(p_values)[order] * (len(order) / np.arange(len(order), 0, -1)))
+    adjusted[order] = np.minimum.accumulate(
+        np.array(p_values)[order] * (len(order) / np.arange(len(order), 0, -1))
+    )
     return np.minimum(adjusted, 1.0)

@@ -22,8 +22,12 @@ class SliceCells:
     cells: int
 
 
-def add_prompts(slices: Sequence[tuple[SliceCells, Sequence]], blocks: Iterable[RowBlock], groups: int) -> None:
-    """Pass once over the rows of a spec, of so many groups; each slice's takers `add` the sums of prompts in its cells."""
+def add_prompts(
+    slices: Sequence[tuple[SliceCells, Sequence]], blocks: Iterable[RowBlock], groups: int
+) -> None:
+    """Pass once over the rows of a spec, of so many groups; each slice's takers `add` the sums of
+    prompts in its cells.
+    """
     for block in blocks:
         for design, takers in slices:
             cell = np.full(groups, -1, dtype=np.int32)
@@ -34,20 +38,27 @@ def add_prompts(slices: Sequence[tuple[SliceCells, Sequence]], blocks: Iterable[
 
 
 def products(width: int) -> list[tuple[int, int]]:
-    """Places in (w, rating) of the factors of each summed product; (0, 0), the rows, is first. width: the rating's place."""
+    """Places in (w, rating) of the factors of each summed product; (0, 0), the rows, is first.
+    width: the rating's place.
+    """
     return [(a, b) for a in range(width) for b in range(a, width + 1)]
 
 
-def sum_by_prompt(block: RowBlock, cell_of_group: np.ndarray, cells: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield codes of prompts, (prompts,), and the sums of `products` over their rows in each cell, (prompts, products, cells).
+def sum_by_prompt(
+    block: RowBlock, cell_of_group: np.ndarray, cells: int
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield codes of prompts, (prompts,), and the sums of `products` over their rows in each cell,
+    (prompts, products, cells).
 
-    w = (1, reference[, length]). Whatever is linear in a prompt's rows is linear in its sums. Prompts with a row in a cell come
-    some at a time, in their order. cell_of_group: (groups,), -1 for groups in no cell.
+    w = (1, reference[, length]). Whatever is linear in a prompt's rows is linear in its sums.
+    Prompts with a row in a cell come some at a time, in their order. cell_of_group: (groups,), -1
+    for groups in no cell.
     """
     cell = cell_of_group[block.group]
     kept = slice(None) if cell.size and cell.min() >= 0 else np.flatnonzero(cell >= 0)
     cell = cell[kept].astype(np.int64)
-    values = [None, *(covariate[kept] for covariate in block.covariates), block.rating[kept]]  # None: 1 in every row
+    # None: 1 in every row
+    values = [None, *(covariate[kept] for covariate in block.covariates), block.rating[kept]]
     prompt = block.prompt[kept].astype(np.int64)
     begins = np.diff(prompt, prepend=-1) > 0
     pairs = products(len(values) - 1)
@@ -60,22 +71,30 @@ def sum_by_prompt(block: RowBlock, cell_of_group: np.ndarray, cells: int) -> Ite
         sums = np.empty((prompts, len(pairs), cells))
         for place, (a, b) in enumerate(pairs):
             weights = among[b] if a == 0 else among[a] * among[b]
-            sums[:, place] = np.bincount(key, weights, minlength=prompts * cells).reshape(prompts, cells)
+            sums[:, place] = np.bincount(key, weights, minlength=prompts * cells).reshape(
+                prompts, cells
+            )
         yield prompt[start:end][begins[start:end]], sums
 
 
 @dataclass(frozen=True)
 class RowsOfCells:
-    """The rows of one slice with their prompts, for fits whose score of a row follows from its cell and its rating."""
+    """The rows of one slice with their prompts, for fits whose score of a row follows from its cell
+    and its rating.
+    """
 
     cells: Cells
     group: np.ndarray  # (own groups,) places of the groups of `cells` among all groups of the spec
     blocks: Callable[[], Iterable[RowBlock]]
 
-    def squared_scores(self, scores: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]) -> tuple[np.ndarray, int]:
-        """Sum s s' over prompts, (parameters, parameters), with s the sum of the scores of a prompt; and the number of prompts.
+    def squared_scores(
+        self, scores: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+    ) -> tuple[np.ndarray, int]:
+        """Sum s s' over prompts, (parameters, parameters), with s the sum of the scores of a
+        prompt; and the number of prompts.
 
-        scores: sums by prompt, (prompts, parameters), of rows with these places of their prompts, cells and ratings.
+        scores: sums by prompt, (prompts, parameters), of rows with these places of their prompts,
+        cells and ratings.
         """
         place = np.full(self.group.max() + 1, -1)
         place[self.group] = np.arange(len(self.group))
@@ -96,13 +115,17 @@ class RowsOfCells:
 
 
 def mapped(sums: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Sum each prompt's sums with `weights`, (products, cells, quantities): (prompts, quantities)."""
+    """Sum each prompt's sums with `weights`, (products, cells, quantities): (prompts,
+    quantities).
+    """
     products, cells, quantities = weights.shape
     return sums.reshape(len(sums), products * cells) @ weights.reshape(products * cells, quantities)
 
 
 def score_weights(layouts: np.ndarray, estimate: np.ndarray) -> np.ndarray:
-    """Weights, (products, cells, terms), of a prompt's sums in its score X'(y - X estimate); layouts: (cells, w, terms)."""
+    """Weights, (products, cells, terms), of a prompt's sums in its score X'(y - X estimate);
+    layouts: (cells, w, terms).
+    """
     width = layouts.shape[1]
     fitted = layouts @ estimate  # (cells, w)
     weights = []
@@ -115,8 +138,12 @@ def score_weights(layouts: np.ndarray, estimate: np.ndarray) -> np.ndarray:
     return np.stack(weights)
 
 
-def gram_and_score_weights(layouts: np.ndarray, places: tuple[np.ndarray, np.ndarray], estimate: np.ndarray) -> np.ndarray:
-    """Weights, (products, cells, entries + terms), of a prompt's sums in the entries of its X'X at `places`, then its score."""
+def gram_and_score_weights(
+    layouts: np.ndarray, places: tuple[np.ndarray, np.ndarray], estimate: np.ndarray
+) -> np.ndarray:
+    """Weights, (products, cells, entries + terms), of a prompt's sums in the entries of its X'X at
+    `places`, then its score.
+    """
     width, (row, column) = layouts.shape[1], places
     weights = []
     for a, b in products(width):
@@ -124,12 +151,16 @@ def gram_and_score_weights(layouts: np.ndarray, places: tuple[np.ndarray, np.nda
             weights.append(np.zeros((len(layouts), len(row))))
         else:
             weight = layouts[:, a][:, row] * layouts[:, b][:, column]
-            weights.append(weight if a == b else weight + layouts[:, b][:, row] * layouts[:, a][:, column])
+            weights.append(
+                weight if a == b else weight + layouts[:, b][:, row] * layouts[:, a][:, column]
+            )
     return np.concatenate([np.stack(weights), score_weights(layouts, estimate)], axis=-1)
 
 
 def square_weights(layouts: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """Weights, (products, cells, directions), of a prompt's sums in its sum of (x d)^2 over rows; d: (terms, directions)."""
+    """Weights, (products, cells, directions), of a prompt's sums in its sum of (x d)^2 over rows;
+    d: (terms, directions).
+    """
     width, along = layouts.shape[1], layouts @ directions  # (cells, w, directions)
     weights = []
     for a, b in products(width):
@@ -139,13 +170,17 @@ def square_weights(layouts: np.ndarray, directions: np.ndarray) -> np.ndarray:
 
 
 def gram_places(layouts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and columns of the entries of X'X that can differ from 0, of terms that share a cell, and of the whole diagonal."""
+    """Rows and columns of the entries of X'X that can differ from 0, of terms that share a cell,
+    and of the whole diagonal.
+    """
     used = layouts.any(axis=1)  # (cells, terms); with fixed effects, a term may be 0 in all cells
     return np.nonzero(np.triu(used.T.astype(float) @ used + np.eye(used.shape[1])))
 
 
 def joined(places: tuple[np.ndarray, np.ndarray], terms: int) -> np.ndarray:
-    """Number of the block of X'X of each term, (terms,), its first term; between blocks X'X and its inverse are 0."""
+    """Number of the block of X'X of each term, (terms,), its first term; between blocks X'X and its
+    inverse are 0.
+    """
     block = np.arange(terms)
     while True:
         lowest = block.copy()
@@ -157,14 +192,19 @@ def joined(places: tuple[np.ndarray, np.ndarray], terms: int) -> np.ndarray:
 
 
 CORNER = 1e300  # above any sum of squares that Cholesky's method takes from it
-SINGULAR = 1e-9  # share of a term's variation that the terms before it leave: below it, a replicate is solved by itself
+# Share of a term's variation that the terms before it leave: below it, a replicate is solved by
+# itself
+SINGULAR = 1e-9
 
 
-def shifts_of(totals: np.ndarray, places: tuple[np.ndarray, np.ndarray], null: np.ndarray) -> np.ndarray:
+def shifts_of(
+    totals: np.ndarray, places: tuple[np.ndarray, np.ndarray], null: np.ndarray
+) -> np.ndarray:
     """Solve each replicate's G shift = s, (replicates, terms); NaN where G does not determine it.
 
-    totals: (replicates, entries + terms), the entries of G at `places`, on and above its diagonal, then s. null: (terms,
-    directions) without information in any replicate, which are filled up. Blocks of terms are solved by themselves.
+    totals: (replicates, entries + terms), the entries of G at `places`, on and above its diagonal,
+    then s. null: (terms, directions) without information in any replicate, which are filled up.
+    Blocks of terms are solved by themselves.
     """
     row, column = places
     entries, scores = np.split(totals, [len(row)], axis=1)
@@ -174,11 +214,14 @@ def shifts_of(totals: np.ndarray, places: tuple[np.ndarray, np.ndarray], null: n
         for number in np.unique(block):
             terms, among = np.flatnonzero(block == number), block[row] == number
             inside = tuple(np.searchsorted(terms, of[among]) for of in places)
-            shifts[:, terms] = shifts_of(np.concatenate([entries[:, among], scores[:, terms]], axis=1), inside, null[terms])
+            shifts[:, terms] = shifts_of(
+                np.concatenate([entries[:, among], scores[:, terms]], axis=1), inside, null[terms]
+            )
         return shifts
     scale = 1 / np.sqrt(np.where((diagonal := entries[:, row == column]) > 0, diagonal, 1.0))
     terms = scores.shape[1]
-    # With the scores as one more row, Cholesky's factor L ends with y of L y = s. Only the lower triangle is read.
+    # With the scores as one more row, Cholesky's factor L ends with y of L y = s. Only the lower
+    # triangle is read.
     scaled = np.zeros((len(totals), terms + 1, terms + 1))
     scaled[:, column, row] = entries * scale[:, row] * scale[:, column]
     if null.size:
@@ -190,7 +233,9 @@ def shifts_of(totals: np.ndarray, places: tuple[np.ndarray, np.ndarray], null: n
         if len(totals) == 1:
             return _singular_shift(entries[0], places, scores[0])[None]
         half = len(totals) // 2
-        return np.concatenate([shifts_of(totals[part], places, null) for part in (slice(half), slice(half, None))])
+        return np.concatenate(
+            [shifts_of(totals[part], places, null) for part in (slice(half), slice(half, None))]
+        )
     solved = factor[:, terms, :terms].copy()
     for term in reversed(range(terms)):  # L'x = y
         solved[:, term] /= factor[:, term, term]
@@ -202,7 +247,9 @@ def shifts_of(totals: np.ndarray, places: tuple[np.ndarray, np.ndarray], null: n
     return shifts
 
 
-def _singular_shift(entries: np.ndarray, places: tuple[np.ndarray, np.ndarray], score: np.ndarray) -> np.ndarray:
+def _singular_shift(
+    entries: np.ndarray, places: tuple[np.ndarray, np.ndarray], score: np.ndarray
+) -> np.ndarray:
     gram = np.zeros((len(score),) * 2)
     gram[places], gram[places[::-1]] = entries, entries
     inverse, null = inverted(gram)

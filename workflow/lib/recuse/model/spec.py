@@ -14,10 +14,13 @@ BIASES = ("self_bias", "family_bias")
 
 @dataclass(frozen=True)
 class Model:
-    """What is fitted to each slice: Equation 1 of Play Favorites by least squares, or another model."""
+    """What is fitted to each slice: Equation 1 of Play Favorites by least squares, or another
+    model.
+    """
 
     terms: Sequence[str] = EQUATION_1  # as named in recuse.model.design.TERMS
-    estimator: str = "least_squares"  # or ordinal_logit (proportional odds) or gam (splines of the reference)
+    # Or ordinal_logit (proportional odds) or gam (splines of the reference)
+    estimator: str = "least_squares"
 
 
 @dataclass(frozen=True)
@@ -32,12 +35,18 @@ class Errors:
     @property
     def by_prompt(self) -> bool:
         """Whether they need the rows of each prompt."""
-        return (COVARIANCES[self.covariance].of_prompts, self.bootstrap, self.wild) != (None, None, None)
+        return (COVARIANCES[self.covariance].of_prompts, self.bootstrap, self.wild) != (
+            None,
+            None,
+            None,
+        )
 
 
 @dataclass(frozen=True)
 class Spec:
-    """One model of the study. `length` adds the terms judge:length; `absorb` removes the effects of completions."""
+    """One model of the study. `length` adds the terms judge:length; `absorb` removes the effects of
+    completions.
+    """
 
     name: str
     selection: Selection
@@ -46,7 +55,9 @@ class Spec:
 
     @classmethod
     def of(cls, name: str, **settings) -> "Spec":
-        """Read one of config's `specs`: the fields of Selection, Model and Errors in one mapping."""
+        """Read one of config's `specs`: the fields of Selection, Model and Errors in one
+        mapping.
+        """
         return cls(name, Selection(), Model(), Errors()).changed(**settings)
 
     @classmethod
@@ -68,7 +79,11 @@ class Spec:
     def by_row(self) -> bool:
         """Whether it needs the ratings themselves, not only cells."""
         selection = self.selection
-        return self.errors.by_prompt or (selection.length, selection.reference, selection.absorb) != (None, None, None)
+        return self.errors.by_prompt or (
+            selection.length,
+            selection.reference,
+            selection.absorb,
+        ) != (None, None, None)
 
 
 def in_place(names: Iterable[str], instead: Mapping[str, str]) -> list[str]:
@@ -83,7 +98,8 @@ C = "C beyond ordinary preference"
 
 
 def estimand_of(spec: Spec) -> str:
-    """Name the estimand of a spec: A, of Equation 1, or B, with effects of models or completions; "" if it has no bias.
+    """Name the estimand of a spec: A, of Equation 1, or B, with effects of models or completions;
+    "" if it has no bias.
 
     C is that of recuse.inference.idiosyncrasy.
     """
@@ -101,7 +117,9 @@ def biases_of(spec: Spec) -> list[str]:
 
 
 def against_judges(spec: Spec) -> str:
-    """What the other judges rate that biases are gaps to, such as a model; "" if they are gaps to human scores."""
+    """What the other judges rate that biases are gaps to, such as a model; "" if they are gaps to
+    human scores.
+    """
     if spec.selection.absorb is not None:
         return spec.selection.absorb
     if "model:dimension" in spec.model.terms:
@@ -110,10 +128,18 @@ def against_judges(spec: Spec) -> str:
 
 
 def estimands_in_words(estimands: Iterable[str]) -> str:
-    """The estimands of a figure's biases, each once; if of several letters, those alone and what they compare with."""
+    """The estimands of a figure's biases, each once; if of several letters, those alone and what
+    they compare with.
+    """
     named = list(filter(None, dict.fromkeys(estimands)))
     several = len({estimand[0] for estimand in named}) > 1
-    return enumerated(list(dict.fromkeys(estimand.partition(", by ")[0] if several else estimand for estimand in named)))
+    return enumerated(
+        list(
+            dict.fromkeys(
+                estimand.partition(", by ")[0] if several else estimand for estimand in named
+            )
+        )
+    )
 
 
 SLICED = {
@@ -144,9 +170,11 @@ TESTED = {
 
 
 def changes_of(settings: Mapping, *, whose: str = "each family's", most: int | None = None) -> str:
-    """How a spec, an entry of config's `specs`, differs from Equation 1, slices aside; "" if it does not.
+    """How a spec, an entry of config's `specs`, differs from Equation 1, slices aside; "" if it
+    does not.
 
-    whose: the reference judges. most: of more names, only some are listed, with the number of the others.
+    whose: the reference judges. most: of more names, only some are listed, with the number of the
+    others.
     """
     changes, subset = [], settings.get("subset", {})
     if settings.get("estimator", "least_squares") != "least_squares":
@@ -162,7 +190,8 @@ def changes_of(settings: Mapping, *, whose: str = "each family's", most: int | N
     if "models_dropped" in subset:
         changes.append(f"without {enumerated(subset['models_dropped'], most)}")
     changes += [
-        f"on the {factor.replace('_', ' ')}{'s' if len(names) > 1 else ''} {enumerated(names, most)}"
+        f"on the {factor.replace('_', ' ')}{'s' if len(names) > 1 else ''}"
+        f" {enumerated(names, most)}"
         for factor in ("dimension", "dataset", "task_type")
         if (names := subset.get(factor))
     ]
@@ -172,6 +201,8 @@ def changes_of(settings: Mapping, *, whose: str = "each family's", most: int | N
 
 
 def in_words(settings: Mapping) -> str:
-    """The model of a spec, an entry of config's `specs`, as in `Equation 1 without Llama 3 8B, by dataset`."""
+    """The model of a spec, an entry of config's `specs`, as in `Equation 1 without Llama 3 8B, by
+    dataset`.
+    """
     changes = [changes_of(settings), SLICED[settings["slice"]] if settings.get("slice") else ""]
     return f"Equation 1 {', '.join(filter(None, changes))}".rstrip()

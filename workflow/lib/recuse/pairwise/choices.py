@@ -1,8 +1,10 @@
-"""How often a judge chooses its own, its family's and the longer answer, less how often the humans do in the same comparisons.
+"""How often a judge chooses its own, its family's and the longer answer, less how often the humans
+do in the same comparisons.
 
-A judge whose own answers are better is right to choose them more often, so its share is compared with the humans' share; with
-one half only where there are no humans, which does not hold quality fixed. Where several people voted on a pair, the humans'
-share is that of their votes: votes for an answer and half of the ties, over all votes.
+A judge whose own answers are better is right to choose them more often, so its share is compared
+with the humans' share; with one half only where there are no humans, which does not hold quality
+fixed. Where several people voted on a pair, the humans' share is that of their votes: votes for an
+answer and half of the ties, over all votes.
 """
 
 import math
@@ -23,25 +25,40 @@ CHOICES = column_names(
     "study quantity term model draws question judge_share human_share",
     "estimate std_error ci_low ci_high p_value n questions",
 )
-LABEL_NOISE = column_names("study quantity term origin flip_rate agreement vote_pairs estimate ci_low ci_high changes_at")
+LABEL_NOISE = column_names(
+    "study quantity term origin flip_rate agreement vote_pairs estimate ci_low ci_high",
+    "changes_at",
+)
 
-SELF, FAMILY, WINS, LONGER, FIRST = QUANTITIES = ("self_bias", "family_bias", "wins", "longer", "first")
+SELF, FAMILY, WINS, LONGER, FIRST = QUANTITIES = (
+    "self_bias",
+    "family_bias",
+    "wins",
+    "longer",
+    "first",
+)
 HALF, EXCLUDED = DRAWS = ("half", "excluded")
-MAIN = {SELF: HALF, FAMILY: HALF, WINS: HALF, LONGER: EXCLUDED, FIRST: EXCLUDED}  # how draws count, first of all
+# How draws count, first of all
+MAIN = {SELF: HALF, FAMILY: HALF, WINS: HALF, LONGER: EXCLUDED, FIRST: EXCLUDED}
 SWAYING = ("compassion", "bandwagon", "attentional")  # conditions made to sway a judge
 # Of a comparison: what both orders agree on, or else a draw; the verdict of a single order.
 VERDICT = "if(outcome_ab is null or outcome_ba is null, single, debiased)"
 VOTES = "humans_a + humans_b + coalesce(humans_tie, 0)"  # NULL if single votes are not known
-# The points that single votes, or else the label, give the answer of a side: multiples of 1 / GRID, whose sums are exact in
-# whatever order the rows come.
+# The points that single votes, or else the label, give the answer of a side: multiples of 1 / GRID,
+# whose sums are exact in whatever order the rows come.
 HUMAN_POINTS = f"""if({VOTES} > 0, round({GRID} * (2 * humans_{{side}} + coalesce(humans_tie, 0)) / ({VOTES})) / {GRID},
                       {{label}})"""
-POINTS = "case {verdict} when '{side}' then 2 when 'tie' then 1 when null then null else 0 end"  # of the answer of a side
+# Of the answer of a side
+POINTS = "case {verdict} when '{side}' then 2 when 'tie' then 1 when null then null else 0 end"
 DECIDED = "judge_points <> 1 and human_points is distinct from 1"
 COUNTS = {
     f"{draws} {name}": f"{sql} filter (where {counted})"
     for draws, counted in zip(DRAWS, ("true", DECIDED), strict=True)
-    for name, sql in {"judge": "sum(judge_points)", "human": "sum(coalesce(human_points, 1))", "n": "count(*)"}.items()
+    for name, sql in {
+        "judge": "sum(judge_points)",
+        "human": "sum(coalesce(human_points, 1))",
+        "n": "count(*)",
+    }.items()
 }
 FEW = 10  # questions
 ROUNDING = 1e-9  # of sums of halves
@@ -55,23 +72,31 @@ class Choices(NamedTuple):
     groups: list[Group]  # by quantity, term and model, with COUNTS in `sums`
     judges: list[str]
     labelled: bool  # whether there are human labels
-    agreeing: tuple[int, int]  # pairs of human votes on one comparison that choose the same answer, and all that choose
+    # Pairs of human votes on one comparison that choose the same answer, and all that choose
+    agreeing: tuple[int, int]
 
 
 def choices_of(connection: Connection, families: Mapping[str, str]) -> Choices:
-    """Count, for each judge and family, the points of answers of a kind, and the humans' in the same comparisons.
+    """Count, for each judge and family, the points of answers of a kind, and the humans' in the
+    same comparisons.
 
-    connection: see `open_pairs`. families: family of each model; none where a model has no other of its family. An answer that
-    wins has 2 points, one in a draw 1. A judge's verdict is what both orders agree on, or else a draw; that of a single order
-    where there is one only. Left out are errors, conditions made to sway a judge, experiments with a control group and, if any
-    comparison has a human label, those without. The terms of each of QUANTITIES are judges, of family_bias families:
+    connection: see `open_pairs`. families: family of each model; none where a model has no other of
+    its family. An answer that wins has 2 points, one in a draw 1. A judge's verdict is what both
+    orders agree on, or else a draw; that of a single order where there is one only. Left out are
+    errors, conditions made to sway a judge, experiments with a control group and, if any comparison
+    has a human label, those without. The terms of each of QUANTITIES are judges, of family_bias
+    families:
 
-    * self_bias: the judge's own answer against any other. wins: the answers of each other model, in the column `model`.
-    * family_bias: answers of the other models of the judge's family against those of other families; all its judges together.
-    * longer: the longer answer in words. first: the answer shown first, each verdict by itself, of pairs in both orders.
+    * self_bias: the judge's own answer against any other. wins: the answers of each other model, in
+      the column `model`.
+    * family_bias: answers of the other models of the judge's family against those of other
+      families; all its judges together.
+    * longer: the longer answer in words. first: the answer shown first, each verdict by itself, of
+      pairs in both orders.
 
-    Humans share two points by their votes on the comparison, or by their label if single votes are not known: an answer with k
-    of n votes and t ties has (2 k + t) / n. They have one point, a draw, if no comparison has a label, and for `first`.
+    Humans share two points by their votes on the comparison, or by their label if single votes are
+    not known: an answer with k of n votes and t ties has (2 k + t) / n. They have one point, a
+    draw, if no comparison has a label, and for `first`.
     """
     create_table(connection, "families", "name varchar, family varchar", list(families.items()))
     connection.execute(f"""
@@ -107,45 +132,62 @@ def choices_of(connection: Connection, families: Mapping[str, str]) -> Choices:
         union all {first}""")
     counts = ", ".join(f'coalesce({sql}, 0) as "{name}"' for name, sql in COUNTS.items())
     query = f"select quantity, term, model, item, {counts} from choices group by all order by all"
-    judges = [name for (name,) in connection.execute("select distinct judge from compared order by 1").fetchall()]
-    agreeing = connection.execute("""
+    judges = [
+        name
+        for (name,) in connection.execute(
+            "select distinct judge from compared order by 1"
+        ).fetchall()
+    ]
+    agreeing = connection.execute(
+        """
         select coalesce(sum((humans_a * (humans_a - 1) + humans_b * (humans_b - 1)) / 2), 0)::bigint,
                coalesce(sum((humans_a + humans_b) * (humans_a + humans_b - 1) / 2), 0)::bigint
-        from (select distinct experiment, condition, item, model_a, model_b, humans_a, humans_b from compared)""").fetchone()
+        from (select distinct experiment, condition, item, model_a, model_b, humans_a, humans_b from compared)"""
+    ).fetchone()
     groups = groups_of(connection, query, ("quantity", "term", "model"), COUNTS)
     return Choices(groups, judges, labelled, agreeing)
 
 
 def _scale(group: Group, labelled: bool) -> float:
-    """Width of the range of a group's difference: from -1 to 1 against humans, from -1/2 to 1/2 against one half."""
+    """Width of the range of a group's difference: from -1 to 1 against humans, from -1/2 to 1/2
+    against one half.
+    """
     return 2.0 if labelled and group.names["quantity"] != FIRST else 1.0
 
 
 def choices(of: Choices, *, confidence: float, seed: int) -> Iterator[dict]:
     """Yield the rows of the table of choices, for each way in which draws count.
 
-    estimate = judge_share - human_share, over n comparisons in as many `questions`. draws: `half`, a draw is half a win, as in
-    win rates; `excluded`, only comparisons in which the judge chooses an answer and the humans are not evenly divided.
-    question: A, against people; empty if human_share is missing, and the estimate is judge_share - 1/2.
+    estimate = judge_share - human_share, over n comparisons in as many `questions`. draws: `half`,
+    a draw is half a win, as in win rates; `excluded`, only comparisons in which the judge chooses
+    an answer and the humans are not evenly divided. question: A, against people; empty if
+    human_share is missing, and the estimate is judge_share - 1/2.
 
-    Both treatments are biased where a judge is less consistent than the humans: halves pull its share to one half, in favour of
-    a model with the weaker answers; leaving out pairs that it finds hard favours one with the better answers.
+    Both treatments are biased where a judge is less consistent than the humans: halves pull its
+    share to one half, in favour of a model with the weaker answers; leaving out pairs that it finds
+    hard favours one with the better answers.
 
-    The interval is by bootstrap over questions, exact without variation between them (`share_intervals`). std_error is that of
-    a mean clustered by question (CR1: the square root of G / (G - 1) sum_g (sum_i d_i - d)^2 / n^2, of G questions), and
-    p_value that of its t test of 0 with G - 1 degrees of freedom or, without variation, of the exact interval.
+    The interval is by bootstrap over questions, exact without variation between them
+    (`share_intervals`). std_error is that of a mean clustered by question (CR1: the square root of
+    G / (G - 1) sum_g (sum_i d_i - d)^2 / n^2, of G questions), and p_value that of its t test of 0
+    with G - 1 degrees of freedom or, without variation, of the exact interval.
     """
     for width in (1.0, 2.0):
         groups = [group for group in of.groups if _scale(group, of.labelled) == width]
 
         def share(totals: np.ndarray, width: float = width) -> np.ndarray:
             judge, human, n = np.moveaxis(totals.reshape(*totals.shape[:-1], len(DRAWS), 3), -1, 0)
-            return quotient(judge - human + width * n, 2 * width * n)  # from 0 to 1; one half is no difference
+            # From 0 to 1; one half is no difference
+            return quotient(judge - human + width * n, 2 * width * n)
 
-        for group, ends in zip(groups, share_intervals(groups, share, confidence=confidence, seed=seed), strict=True):
+        for group, ends in zip(
+            groups, share_intervals(groups, share, confidence=confidence, seed=seed), strict=True
+        ):
             values = share(group.sums.sum(axis=0))
             ends = (each.tolist() for each in ends)
-            for place, (value, low, high, questions) in enumerate(zip(values.tolist(), *ends, strict=True)):
+            for place, (value, low, high, questions) in enumerate(
+                zip(values.tolist(), *ends, strict=True)
+            ):
                 judge, human, n = group.sums[:, 3 * place : 3 * place + 3].T
                 if not n.sum():
                     continue
@@ -170,7 +212,8 @@ def choices(of: Choices, *, confidence: float, seed: int) -> Iterator[dict]:
 
 
 def clustered_test(sums: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
-    """Standard error (CR1) of the mean of differences, and the p-value of its t test of 0; NaN with one question.
+    """Standard error (CR1) of the mean of differences, and the p-value of its t test of 0; NaN with
+    one question.
 
     sums, counts: (questions,) sum and number of the differences of each question.
     """
@@ -186,19 +229,27 @@ def clustered_test(sums: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
 
 
 def label_noise(of: Choices, *, confidence: float, seed: int) -> Iterator[dict]:
-    """Yield the rows of the table of label noise: each difference, if human labels are wrong as often as flip_rate says.
+    """Yield the rows of the table of label noise: each difference, if human labels are wrong as
+    often as flip_rate says.
 
-    Labels that are flipped with probability q, whatever the answers, pull the humans' share h to one half. Without them it is
-    (h - q) / (1 - 2 q), and the difference is judge_share - (h - q) / (1 - 2 q). The judge's own inconsistency pulls its share
-    to one half likewise, so q is by how much labels flip more often than the judge does. Draws count as in MAIN. Where single
-    votes are known, q is the rate at which these are flipped.
+    Labels that are flipped with probability q, whatever the answers, pull the humans' share h to
+    one half. Without them it is (h - q) / (1 - 2 q), and the difference is judge_share - (h - q) /
+    (1 - 2 q). The judge's own inconsistency pulls its share to one half likewise, so q is by how
+    much labels flip more often than the judge does. Draws count as in MAIN. Where single votes are
+    known, q is the rate at which these are flipped.
 
-    origin: `assumed`, of the rates SHOWN, with changes_at, the lowest of FLIPS at which the interval excludes 0 on another
-    side, or on none; missing if there is none, or only at rates that would put the humans' share beyond 0 or 1, which have no
-    estimate. `votes`: the rate that single human votes show. If each is wrong with probability p, two votes that choose agree
-    with probability (1 - p)^2 + p^2 = agreement, a share of vote_pairs, and flip_rate is p. Intervals take the rate as known.
+    origin: `assumed`, of the rates SHOWN, with changes_at, the lowest of FLIPS at which the
+    interval excludes 0 on another side, or on none; missing if there is none, or only at rates that
+    would put the humans' share beyond 0 or 1, which have no estimate. `votes`: the rate that single
+    human votes show. If each is wrong with probability p, two votes that choose agree with
+    probability (1 - p)^2 + p^2 = agreement, a share of vote_pairs, and flip_rate is p. Intervals
+    take the rate as known.
     """
-    groups = [group for group in of.groups if of.labelled and group.names["quantity"] in (SELF, FAMILY, LONGER)]
+    groups = [
+        group
+        for group in of.groups
+        if of.labelled and group.names["quantity"] in (SELF, FAMILY, LONGER)
+    ]
     agree, pairs = of.agreeing
     shown_by_votes = [(1 - math.sqrt(2 * agree / pairs - 1)) / 2] if 2 * agree > pairs else []
     rates = [*FLIPS, *shown_by_votes]
@@ -218,7 +269,11 @@ def label_noise(of: Choices, *, confidence: float, seed: int) -> Iterator[dict]:
         estimates = difference(group.sums.sum(axis=0))
         possible = flips <= min(human, 2 * n - human) / (2 * n)
         sides = (low > 0).astype(int) - (high < 0)
-        changed = [rate for rate, side, may in zip(FLIPS, sides, possible, strict=False) if may and side != sides[0]]
+        changed = [
+            rate
+            for rate, side, may in zip(FLIPS, sides, possible, strict=False)
+            if may and side != sides[0]
+        ]
         for place, rate in enumerate(rates):
             shown = {"quantity": quantity, "term": term, "origin": "assumed", "flip_rate": rate}
             if place == len(FLIPS):
@@ -226,5 +281,9 @@ def label_noise(of: Choices, *, confidence: float, seed: int) -> Iterator[dict]:
             elif rate not in SHOWN:
                 continue
             if possible[place]:
-                shown |= {"estimate": estimates[place], "ci_low": low[place], "ci_high": high[place]}
+                shown |= {
+                    "estimate": estimates[place],
+                    "ci_low": low[place],
+                    "ci_high": high[place],
+                }
             yield shown | ({"changes_at": changed[0] if changed else None} if rate == 0 else {})

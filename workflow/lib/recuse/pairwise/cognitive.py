@@ -1,4 +1,5 @@
-"""The cognitive biases of CoBBLEr for any comparisons, and the RANDOM threshold: the share of a judge that chooses at random.
+"""The cognitive biases of CoBBLEr for any comparisons, and the RANDOM threshold: the share of a
+judge that chooses at random.
 
 They are order, compassion, egocentric, salience, bandwagon and attentional bias.
 """
@@ -25,7 +26,8 @@ CONDITIONS = {  # the conditions of comparisons that each test reads
 }
 # SQL over `pairs`.
 ALL = "true"
-SHOWN_TWICE = "outcome_ab is not null and outcome_ba is not null"  # in both orders; the verdict may be an error
+# In both orders; the verdict may be an error
+SHOWN_TWICE = "outcome_ab is not null and outcome_ba is not null"
 SAME_ANSWER = "outcome_ab = outcome_ba and outcome_ab in ('a', 'b')"
 LENGTHS_DIFFER = "coalesce(length_a <> length_b, false)"
 TOLD_TWICE = f"{SHOWN_TWICE} and favoured_ab is not null and favoured_ba is not null"
@@ -38,7 +40,9 @@ FOLLOWED = "outcome_ab = favoured_ab and outcome_ba = favoured_ba"
 
 
 class Bias(NamedTuple):
-    """The test of a bias: the condition, and SQL for comparisons concerned, informative (else left out) and biased."""
+    """The test of a bias: the condition, and SQL for comparisons concerned, informative (else left
+    out) and biased.
+    """
 
     condition: str
     concerned: str
@@ -57,58 +61,81 @@ BIASES = {  # in the order of every table and figure
     "bandwagon": Bias("bandwagon", ALL, TOLD_TWICE, FOLLOWED),
     "attentional": Bias("attentional", ALL, TOLD_TWICE, FOLLOWED),
 }
-# Shares of a judge that chooses either place with probability 1/2 in both passes: 1/4 for one place in both passes, its own
-# answer in both, or the favoured one in both. Salience is asked of verdicts that name one answer in both, either as likely.
+# Shares of a judge that chooses either place with probability 1/2 in both passes: 1/4 for one place
+# in both passes, its own answer in both, or the favoured one in both. Salience is asked of verdicts
+# that name one answer in both, either as likely.
 CLOSED_FORM = dict.fromkeys(BIASES, 0.25) | {"salience": 0.5}
 
 
 def cognitive_biases(comparisons: str, *, confidence: float, seed: int) -> Iterator[dict]:
-    """Yield the cognitive biases of each judge in a canonical table of comparisons: rows of COGNITIVE_BIASES.
+    """Yield the cognitive biases of each judge in a canonical table of comparisons: rows of
+    COGNITIVE_BIASES.
 
-    One row per experiment, judge and bias. share = biased / n (CoBBLEr, arXiv 2309.17012, section 3), with n the comparisons
-    shown in both orders, also those without a valid verdict:
+    One row per experiment, judge and bias. share = biased / n (CoBBLEr, arXiv 2309.17012, section
+    3), with n the comparisons shown in both orders, also those without a valid verdict:
 
-    * order_first, order_last: the same place is chosen in both orders; compassion_*: with the models' names shown
-      (condition `compassion`).
-    * egocentric_order, egocentric_comp: n are the comparisons of the judge's own answer with another's; biased where it is
-      chosen in both orders.
-    * salience: n are the comparisons in which one answer is chosen in both orders and the lengths differ; biased where it is
-      the longer.
-    * bandwagon, attentional: n are the comparisons with an added statement in both passes; biased where each pass follows it.
+    * order_first, order_last: the same place is chosen in both orders; compassion_*: with the
+      models' names shown (condition `compassion`).
+    * egocentric_order, egocentric_comp: n are the comparisons of the judge's own answer with
+      another's; biased where it is chosen in both orders.
+    * salience: n are the comparisons in which one answer is chosen in both orders and the lengths
+      differ; biased where it is the longer.
+    * bandwagon, attentional: n are the comparisons with an added statement in both passes; biased
+      where each pass follows it.
 
-    The condition `order` and an empty one are the same prompt, CoBBLEr's plain one: within an experiment they are pooled.
-    left_out counts uninformative comparisons: for salience those in which one answer is chosen in both orders, but the lengths
-    are equal or one is unknown; for all others those in one order only, and for bandwagon and attentional also those without
-    `favoured` in an order.
+    The condition `order` and an empty one are the same prompt, CoBBLEr's plain one: within an
+    experiment they are pooled. left_out counts uninformative comparisons: for salience those in
+    which one answer is chosen in both orders, but the lengths are equal or one is unknown; for all
+    others those in one order only, and for bandwagon and attentional also those without `favoured`
+    in an order.
 
-    valid is the share of the condition's verdicts that are not errors, random the threshold of a judge that always chooses at
-    random. One that sometimes calls a tie, or errs, shows each bias less often: chance = random * chosen / n, with chosen the
-    comparisons in which it chooses an answer in both orders; above_random is `yes` if the share is greater. Neither holds
-    quality fixed: a judge whose own answers are better chooses them rightly. A bias whose comparisons are all left out has an
-    empty share, one without comparisons no row. Intervals are those of `share_intervals`.
+    valid is the share of the condition's verdicts that are not errors, random the threshold of a
+    judge that always chooses at random. One that sometimes calls a tie, or errs, shows each bias
+    less often: chance = random * chosen / n, with chosen the comparisons in which it chooses an
+    answer in both orders; above_random is `yes` if the share is greater. Neither holds quality
+    fixed: a judge whose own answers are better chooses them rightly. A bias whose comparisons are
+    all left out has an empty share, one without comparisons no row. Intervals are those of
+    `share_intervals`.
     """
     connection = connect()
     create_pairs(connection, comparisons)
-    counts = {}  # SQL: biased, informative (n), concerned and chosen comparisons of each bias, then all verdicts
+    # SQL: biased, informative (n), concerned and chosen comparisons of each bias, then all verdicts
+    counts = {}
     for bias, (condition, concerned, informative, biased) in BIASES.items():
         tested = f"{CONDITIONS[condition]} and {concerned}"
         counted = f"{tested} and {informative}"
-        counts |= {bias: f"{counted} and {biased}", f"{bias} n": counted, f"{bias} concerned": tested}
+        counts |= {
+            bias: f"{counted} and {biased}",
+            f"{bias} n": counted,
+            f"{bias} concerned": tested,
+        }
         counts[f"{bias} chosen"] = f"{counted} and {CHOSE_TWICE}"
     for (test, condition), order in product(CONDITIONS.items(), ORDERS):
         verdict = f"{condition} and outcome_{order}"
-        counts |= {f"{test}_{order}": f"{verdict} is not null", f"{test}_{order} valid": f"{verdict} <> 'error'"}
-    columns = ", ".join(f"count(*) filter (where {sql}) as {name(count)}" for count, sql in counts.items())
-    query = f"select experiment, judge, item, {columns} from pairs group by all order by experiment, judge, item"
+        counts |= {
+            f"{test}_{order}": f"{verdict} is not null",
+            f"{test}_{order} valid": f"{verdict} <> 'error'",
+        }
+    columns = ", ".join(
+        f"count(*) filter (where {sql}) as {name(count)}" for count, sql in counts.items()
+    )
+    query = (
+        f"select experiment, judge, item, {columns} from pairs group by all order by experiment,"
+        " judge, item"
+    )
     groups = groups_of(connection, query, ("experiment", "judge"), counts)
     statistics = {bias: (bias, f"{bias} n") for bias in BIASES}
     for share in shares(groups, counts, statistics, confidence=confidence, seed=seed):
         bias, totals = share.statistic, share.totals
-        biased, n, concerned, chosen = (totals[f"{bias}{what}"] for what in ("", " n", " concerned", " chosen"))
+        biased, n, concerned, chosen = (
+            totals[f"{bias}{what}"] for what in ("", " n", " concerned", " chosen")
+        )
         if not concerned:
             continue
         test = BIASES[bias].condition
-        verdicts, valid = (sum(totals[f"{test}_{order}{what}"] for order in ORDERS) for what in ("", " valid"))
+        verdicts, valid = (
+            sum(totals[f"{test}_{order}{what}"] for order in ORDERS) for what in ("", " valid")
+        )
         yield {
             **share.names,
             "bias": bias,
@@ -124,7 +151,8 @@ def cognitive_biases(comparisons: str, *, confidence: float, seed: int) -> Itera
 
 
 def against_random(bias: str, share: float | None, chosen: float = 1.0) -> dict:
-    """A share and that of a random judge: `share`, `random`, `chance` and `above_random`, `yes` if the share exceeds chance.
+    """A share and that of a random judge: `share`, `random`, `chance` and `above_random`, `yes` if
+    the share exceeds chance.
 
     chosen: share of the comparisons with a choice in both orders.
     """
@@ -132,11 +160,16 @@ def against_random(bias: str, share: float | None, chosen: float = 1.0) -> dict:
     row = {"share": share, "random": random, "chance": None, "above_random": None}
     if share is None:
         return row
-    return row | {"chance": random * chosen, "above_random": "yes" if share > random * chosen else "no"}
+    return row | {
+        "chance": random * chosen,
+        "above_random": "yes" if share > random * chosen else "no",
+    }
 
 
 def judges_without_answers(comparisons: str) -> list[tuple[str, str]]:
-    """Experiment and name of each judge that has no egocentric bias because it is none of the models it compares."""
+    """Experiment and name of each judge that has no egocentric bias because it is none of the
+    models it compares.
+    """
     query = f"""
         select experiment, judge from {files([comparisons])}
         where {CONDITIONS["order"]} or {CONDITIONS["compassion"]}

@@ -1,11 +1,14 @@
-"""The maximum of the likelihood of verdicts by Newton's method, its errors clustered by question, and whether it exists.
+"""The maximum of the likelihood of verdicts by Newton's method, its errors clustered by question,
+and whether it exists.
 
-There is none where verdicts separate: where the likelihood rises for ever along some direction, so that coefficients are
-infinite (Albert and Anderson 1984; Konis 2007). With dlog_k the change of the logarithm of outcome k's weight,
+There is none where verdicts separate: where the likelihood rises for ever along some direction, so
+that coefficients are infinite (Albert and Anderson 1984; Konis 2007). With dlog_k the change of the
+logarithm of outcome k's weight,
 
     dlog_observed - dlog_k >= 0 for all verdicts and outcomes k, with > for some
 
-A linear program finds the direction with the largest sum of these differences; the sum is 0 if and only if there is none.
+A linear program finds the direction with the largest sum of these differences; the sum is 0 if and
+only if there is none.
 """
 
 from __future__ import annotations
@@ -18,11 +21,24 @@ import numpy as np
 
 from recuse.base.errors import DataError
 from recuse.model.least_squares import IDENTIFIED, RANK_TOLERANCE
-from recuse.pairwise.davidson import A_WINS, B_WINS, LINEAR, OUTCOMES, POSITION, SENSITIVITY, STRENGTH, TIED, Cells, State
+from recuse.pairwise.davidson import (
+    A_WINS,
+    B_WINS,
+    LINEAR,
+    OUTCOMES,
+    POSITION,
+    SENSITIVITY,
+    STRENGTH,
+    TIED,
+    Cells,
+    State,
+)
 
 STEPS, HALVINGS = 100, 30
-CONVERGED = 1e-14  # log-likelihood that a step promises to gain: what the step leaves is below rounding
-UNCERTAIN = 1e-5  # of a verdict: less probable ones are reached, as a rule, only on the way to infinity
+# log-likelihood that a step promises to gain: what the step leaves is below rounding
+CONVERGED = 1e-14
+# Of a verdict: less probable ones are reached, as a rule, only on the way to infinity
+UNCERTAIN = 1e-5
 SMALL = 1e-7  # a difference below it is rounding of the linear program
 # Change of the logarithm of an outcome's weight by eta and by log nu.
 WEIGHTS = {A_WINS: (0.5, 0.0), B_WINS: (-0.5, 0.0), TIED: (0.0, 1.0)}
@@ -39,18 +55,23 @@ class Fit:
     identified: np.ndarray  # (terms,) of bool: estimated, and determined by the verdicts
     separated: np.ndarray  # (terms,) of bool: would be infinite
     information: np.ndarray  # (terms, terms) observed, without priors
-    inverse: np.ndarray  # (terms, terms) of the information with priors, on the free directions that hold information
+    # (terms, terms) of the information with priors, on the free directions that hold information
+    inverse: np.ndarray
     rank: int
 
     @cached_property
     def influence(self) -> np.ndarray:
-        """By how much each question moves each coefficient, (items, terms): scores times inverse."""
+        """By how much each question moves each coefficient, (items, terms): scores times
+        inverse.
+        """
         return self.cells.at(self.coefficients).scores() @ self.inverse
 
     def moved_by(self, influence: np.ndarray) -> np.ndarray:
-        """Influence of each question if it also moves the strengths, which were given: (items, terms).
+        """Influence of each question if it also moves the strengths, which were given: (items,
+        terms).
 
-        influence: (items, models) on the strengths. Source: Newey and McFadden (1994), section 6, two-step estimators.
+        influence: (items, models) on the strengths. Source: Newey and McFadden (1994), section 6,
+        two-step estimators.
         """
         strengths = self.cells.terms.places(STRENGTH)
         return self.influence - influence @ self.information[strengths] @ self.inverse
@@ -61,9 +82,15 @@ class Fit:
         return len(np.unique(self.cells.verdicts.item))
 
     def covariance(self, influence: np.ndarray) -> np.ndarray:
-        """Covariance (k, k) of what has this influence, (items, k): G / (G - 1) (n - 1) / (n - rank) sum_g d_g d_g' (CR1)."""
+        """Covariance (k, k) of what has this influence, (items, k): G / (G - 1) (n - 1) / (n -
+        rank) sum_g d_g d_g' (CR1).
+        """
         questions, n = self.questions, len(self.cells.verdicts.item)
-        factor = questions / (questions - 1) * (n - 1) / (n - self.rank) if questions > 1 and n > self.rank else np.nan
+        factor = (
+            questions / (questions - 1) * (n - 1) / (n - self.rank)
+            if questions > 1 and n > self.rank
+            else np.nan
+        )
         return factor * influence.T @ influence
 
 
@@ -76,10 +103,11 @@ def fit(
 ) -> Fit:
     """Maximise the likelihood over the terms of the kinds in `free` by Newton's method.
 
-    given: coefficients (terms,) to start from, at which all other terms stay; by default the defaults. precision: of weak
-    normal priors about the defaults, by kind. Strengths sum to 0; sensitivities, if strengths are free too, have the mean 1;
-    positions sum to 0 where places that never vary do not tell them from strengths. A coefficient that the verdicts do not
-    determine, or that would be infinite because they separate (see `separation`), is not identified; the others
+    given: coefficients (terms,) to start from, at which all other terms stay; by default the
+    defaults. precision: of weak normal priors about the defaults, by kind. Strengths sum to 0;
+    sensitivities, if strengths are free too, have the mean 1; positions sum to 0 where places that
+    never vary do not tell them from strengths. A coefficient that the verdicts do not determine, or
+    that would be infinite because they separate (see `separation`), is not identified; the others
     are estimated without the verdicts that separate. DataError if it does not converge.
     """
     terms, separated = cells.terms, np.zeros(cells.terms.count, dtype=bool)
@@ -91,9 +119,14 @@ def fit(
     while True:
         estimated = terms.of_kinds(free) & cells.present
         fitted = None
-        if bilinear:  # from the fit without sensitivities: where strengths are alike, there are none to find
-            fitted = _maximised(cells, estimated & ~terms.of_kinds([SENSITIVITY]), start, prior, bilinear=False)
-        fitted = _maximised(cells, estimated, fitted.coefficients if fitted else start, prior, bilinear=bilinear)
+        # From the fit without sensitivities: where strengths are alike, there are none to find
+        if bilinear:
+            fitted = _maximised(
+                cells, estimated & ~terms.of_kinds([SENSITIVITY]), start, prior, bilinear=False
+            )
+        fitted = _maximised(
+            cells, estimated, fitted.coefficients if fitted else start, prior, bilinear=bilinear
+        )
         bounded = {*free} <= {*(precision or {})}
         certain = None if bounded or not is_suspect(fitted) else separation(fitted)
         if certain is None or not certain.any():
@@ -102,8 +135,12 @@ def fit(
         cells = Cells(cells.verdicts.among(~certain))
 
 
-def _maximised(cells: Cells, free: np.ndarray, start: np.ndarray, prior: np.ndarray, *, bilinear: bool) -> Fit:
-    """The fit of the terms `free`, (terms,) of bool, from some coefficients; prior: (terms,) precisions."""
+def _maximised(
+    cells: Cells, free: np.ndarray, start: np.ndarray, prior: np.ndarray, *, bilinear: bool
+) -> Fit:
+    """The fit of the terms `free`, (terms,) of bool, from some coefficients; prior: (terms,)
+    precisions.
+    """
     coefficients, default = start.copy(), cells.terms.defaults()
     state = cells.at(coefficients)
     basis = _basis(cells, free, state.information(observed=False), bilinear=bilinear)
@@ -115,7 +152,9 @@ def _maximised(cells: Cells, free: np.ndarray, start: np.ndarray, prior: np.ndar
         gradient = basis.T @ (state.gradient - prior * (coefficients - default))
         inverse, _, definite = inverted(basis.T @ (state.information() + np.diag(prior)) @ basis)
         if not definite:
-            inverse, _, _ = inverted(basis.T @ (state.information(observed=False) + np.diag(prior)) @ basis)
+            inverse, _, _ = inverted(
+                basis.T @ (state.information(observed=False) + np.diag(prior)) @ basis
+            )
         step = inverse @ gradient
         gain, before = float(gradient @ step), objective(state, coefficients)
         for _ in range(HALVINGS):
@@ -135,25 +174,34 @@ def _maximised(cells: Cells, free: np.ndarray, start: np.ndarray, prior: np.ndar
     identified = free & (np.abs(basis @ null) < IDENTIFIED).all(axis=1)
     rank = basis.shape[1] - null.shape[1]
     never = np.zeros(len(free), dtype=bool)
-    return Fit(cells, coefficients, free, identified, never, information, basis @ inverse @ basis.T, rank)
+    return Fit(
+        cells, coefficients, free, identified, never, information, basis @ inverse @ basis.T, rank
+    )
 
 
-def _basis(cells: Cells, free: np.ndarray, information: np.ndarray, *, bilinear: bool) -> np.ndarray:
+def _basis(
+    cells: Cells, free: np.ndarray, information: np.ndarray, *, bilinear: bool
+) -> np.ndarray:
     """Orthonormal directions, (terms, k), in which the free terms may move."""
-    strengths, sensitivities, positions = (free & cells.terms.of_kinds([of]) for of in (STRENGTH, SENSITIVITY, POSITION))
+    strengths, sensitivities, positions = (
+        free & cells.terms.of_kinds([of]) for of in (STRENGTH, SENSITIVITY, POSITION)
+    )
     constraints = [kind for kind in (strengths, sensitivities & bilinear) if kind.any()]
     basis = _orthogonal(free, constraints)
     others = basis.T @ information @ basis
     _, null, _ = inverted(others)
     moved = np.abs(basis @ null) > IDENTIFIED
     shared = moved[strengths].any(axis=0) & moved[positions].any(axis=0)
-    if shared.any():  # each model has its place: an effect of places common to all judges is one of strengths
+    # Each model has its place: an effect of places common to all judges is one of strengths
+    if shared.any():
         basis = _orthogonal(free, [*constraints, positions & moved[:, shared].any(axis=1)])
     return basis
 
 
 def _orthogonal(free: np.ndarray, constraints: Sequence[np.ndarray]) -> np.ndarray:
-    """Directions of the free terms that keep the sum of each set of terms, (terms,) of bool: (terms, k)."""
+    """Directions of the free terms that keep the sum of each set of terms, (terms,) of bool:
+    (terms, k).
+    """
     basis = np.eye(len(free))[:, free]
     if not constraints:
         return basis
@@ -162,7 +210,9 @@ def _orthogonal(free: np.ndarray, constraints: Sequence[np.ndarray]) -> np.ndarr
 
 
 def inverted(information: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Inverse on the directions that hold information, those that hold none, (k, directions), and if none is negative."""
+    """Inverse on the directions that hold information, those that hold none, (k, directions), and
+    if none is negative.
+    """
     diagonal = information.diagonal()
     scale = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
     values, vectors = np.linalg.eigh(information * np.outer(scale, scale))
@@ -170,11 +220,17 @@ def inverted(information: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
     informed = values > least
     kept = vectors[:, informed] / np.sqrt(values[informed]) * scale[:, None]
     null = vectors[:, ~informed] * scale[:, None]
-    return kept @ kept.T, null / np.abs(null).max(axis=0, initial=1e-300), bool((values >= -least).all())
+    return (
+        kept @ kept.T,
+        null / np.abs(null).max(axis=0, initial=1e-300),
+        bool((values >= -least).all()),
+    )
 
 
 def is_suspect(fitted: Fit) -> bool:
-    """Whether log odds of some verdict, or of a tie, are so large that coefficients may be infinite."""
+    """Whether log odds of some verdict, or of a tie, are so large that coefficients may be
+    infinite.
+    """
     probability = fitted.cells.at(fitted.coefficients).probability
     return bool(probability[probability > 0].min(initial=1.0) < UNCERTAIN)
 
@@ -189,7 +245,9 @@ def separation(fitted: Fit) -> np.ndarray:
 
     cells, terms = fitted.cells, fitted.cells.terms
     verdicts, entries = cells.verdicts, cells.entries(fitted.coefficients)
-    moving = fitted.free & ~(terms.of_kinds([SENSITIVITY]) & fitted.free[terms.places(STRENGTH)].any())
+    moving = fitted.free & ~(
+        terms.of_kinds([SENSITIVITY]) & fitted.free[terms.places(STRENGTH)].any()
+    )
     rows, places, values, of = [], [], [], []
     count = 0
     for outcome in OUTCOMES:
@@ -204,7 +262,11 @@ def separation(fitted: Fit) -> np.ndarray:
                     continue
                 chosen = groups[has_ties] if TIED in (outcome, other) else groups
                 of_eta, of_tie = (WEIGHTS[outcome][at] - WEIGHTS[other][at] for at in range(2))
-                multiples = [*[np.full(len(chosen), of_eta)] * LINEAR, of_eta * x[chosen], np.full(len(chosen), of_tie)]
+                multiples = [
+                    *[np.full(len(chosen), of_eta)] * LINEAR,
+                    of_eta * x[chosen],
+                    np.full(len(chosen), of_tie),
+                ]
                 for place, entry, multiple in zip(cells.places, entries, multiples, strict=True):
                     rows.append(count + np.arange(len(chosen)))
                     places.append(place[chosen])
@@ -212,9 +274,13 @@ def separation(fitted: Fit) -> np.ndarray:
                 of.append(np.stack([chosen, np.full(len(chosen), outcome)]))
                 count += len(chosen)
     shape = (count, terms.count)
-    matrix = csr_array((np.concatenate(values), (np.concatenate(rows), np.concatenate(places))), shape=shape)[:, moving]
+    matrix = csr_array(
+        (np.concatenate(values), (np.concatenate(rows), np.concatenate(places))), shape=shape
+    )[:, moving]
     gain = np.asarray(matrix.sum(axis=0)).ravel()
     found = linprog(-gain, A_ub=-matrix, b_ub=np.zeros(count), bounds=(-1, 1), method="highs")
     slack = matrix @ found.x
     groups, outcomes = np.concatenate(of, axis=1)[:, slack > SMALL]
-    return np.isin(cells.group * len(OUTCOMES) + verdicts.outcome, groups * len(OUTCOMES) + outcomes)
+    return np.isin(
+        cells.group * len(OUTCOMES) + verdicts.outcome, groups * len(OUTCOMES) + outcomes
+    )

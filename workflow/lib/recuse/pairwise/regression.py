@@ -1,18 +1,25 @@
-"""Three questions about a judge's own and its family's answers, by regression of its verdicts on pairs of answers.
+"""Three questions about a judge's own and its family's answers, by regression of its verdicts on
+pairs of answers.
 
-All models are those of `recuse.pairwise.davidson`; all errors are clustered by question, with the factor of CR1, and t has the
-number of questions that carry a term, less one, as degrees of freedom.
+All models are those of `recuse.pairwise.davidson`; all errors are clustered by question, with the
+factor of CR1, and t has the number of questions that carry a term, less one, as degrees of freedom.
 
-A, against people: strengths are those of single human votes, or else of the labels, by a fit of their own (with length), and a
-   judge's sensitivity is its slope on them. A single label measures the quality of a pair with much error; as a regressor it
-   would have too small a slope, and the rest of the quality would go to the self-bias of a judge with strong answers. Strengths
-   are means over all labels of a model: wrong labels shrink them all alike, which the slope takes up. Their own error is in the
-   standard errors (two-step estimation). What is held fixed is the mean quality of a model, not that of an answer.
-B, against other judges: strengths and sensitivities of all judges together, in which no judge's bias counts as strength. A weak
+A, against people: strengths are those of single human votes, or else of the labels, by a fit of
+their own (with length), and a
+   judge's sensitivity is its slope on them. A single label measures the quality of a pair with much
+   error; as a regressor it would have too small a slope, and the rest of the quality would go to
+   the self-bias of a judge with strong answers. Strengths are means over all labels of a model:
+   wrong labels shrink them all alike, which the slope takes up. Their own error is in the standard
+   errors (two-step estimation). What is held fixed is the mean quality of a model, not that of an
+   answer.
+B, against other judges: strengths and sensitivities of all judges together, in which no judge's
+bias counts as strength. A weak
    normal prior N(1, 1) keeps sensitivities finite where strengths hardly differ.
-C, beyond ordinary preference: strengths by each judge alone, a table of judges by models; a judge's own cell against what the
-   cells of other families predict, by the mixed model of `recuse.inference.mixed`. Weak priors N(0, 3^2) keep strengths finite
-   where a judge never, or always, chooses a model. The estimate is the judge's preference for itself in its own log odds.
+C, beyond ordinary preference: strengths by each judge alone, a table of judges by models; a judge's
+own cell against what the
+   cells of other families predict, by the mixed model of `recuse.inference.mixed`. Weak priors N(0,
+   3^2) keep strengths finite where a judge never, or always, chooses a model. The estimate is the
+   judge's preference for itself in its own log odds.
 
 A and B also find ordinary preferences of judges for models, of which C holds the size.
 """
@@ -35,7 +42,18 @@ from recuse.data.verdicts import CONTROL
 from recuse.model.design import ALL_JUDGES
 from recuse.model.least_squares import quantile, wald_columns
 from recuse.pairwise.choices import FEW, SWAYING, VOTES
-from recuse.pairwise.davidson import FAMILY, KINDS, LENGTH, POSITION, SELF, SENSITIVITY, STRENGTH, TIE, Cells, Verdicts
+from recuse.pairwise.davidson import (
+    FAMILY,
+    KINDS,
+    LENGTH,
+    POSITION,
+    SELF,
+    SENSITIVITY,
+    STRENGTH,
+    TIE,
+    Cells,
+    Verdicts,
+)
 from recuse.pairwise.maximum import Fit, fit, inverted
 
 REGRESSION = column_names(
@@ -65,36 +83,51 @@ class Compared:
     humans: Verdicts | None  # the labels of the pairs of answers, or each single vote
     left_out: Mapping[str, int]  # errors; verdicts without lengths
     wordings: Sequence[str] = ()  # by which the judges were asked
-    wording: np.ndarray | None = None  # (verdicts of the judges,) code of it, -1 if none; None if there are no wordings
+    # (verdicts of the judges,) code of it, -1 if none; None if there are no wordings
+    wording: np.ndarray | None = None
 
     def among(self, rows: np.ndarray) -> Compared:
         """Some of the judges' verdicts, (verdicts,) of bool, and all human labels."""
         wording = None if self.wording is None else self.wording[rows]
-        return replace(self, judges=self.judges.among(rows), labelled=self.labelled[rows], wording=wording)
+        return replace(
+            self, judges=self.judges.among(rows), labelled=self.labelled[rows], wording=wording
+        )
 
 
 def read_compared(comparisons: str, families: Mapping[str, str]) -> Compared:
     """Read the canonical comparisons, a parquet file.
 
-    Left out are errors, conditions made to sway a judge, and experiments with a control group. families: family of each model;
-    others are alone. x is tanh((length_a - length_b) / sd), with the standard deviation of the differences over the verdicts;
-    0 where a length is missing.
+    Left out are errors, conditions made to sway a judge, and experiments with a control group.
+    families: family of each model; others are alone. x is tanh((length_a - length_b) / sd), with
+    the standard deviation of the differences over the verdicts; 0 where a length is missing.
     """
     connection = connect()
     create_table(connection, "families", "name varchar, family varchar", list(families.items()))
-    connection.execute(f"""
+    connection.execute(
+        f"""
         create temp table chosen as
         select * from {files([comparisons])}
         where condition not in ({", ".join(map(text, SWAYING))})
-          and experiment not in (select experiment from {files([comparisons])} where condition = {text(CONTROL)})""")
+          and experiment not in (select experiment from {files([comparisons])} where condition = {text(CONTROL)})"""
+    )
 
     def listed(query: str) -> list[str]:
-        return [name for (name,) in connection.execute(f"select distinct * from ({query}) order by 1").fetchall()]
+        return [
+            name
+            for (name,) in connection.execute(
+                f"select distinct * from ({query}) order by 1"
+            ).fetchall()
+        ]
 
     def place(column: str, names: Sequence[str]) -> str:
-        return f"coalesce(list_position([{', '.join(map(text, names))}]::varchar[], {column}), 0) - 1"
+        return (
+            f"coalesce(list_position([{', '.join(map(text, names))}]::varchar[], {column}), 0) - 1"
+        )
 
-    judges, models = listed("select judge from chosen"), listed("select model_a from chosen union select model_b from chosen")
+    judges, models = (
+        listed("select judge from chosen"),
+        listed("select model_a from chosen union select model_b from chosen"),
+    )
     wordings = listed("select wording from chosen where wording is not null")
     of = {name: families.get(name, name) for name in (*judges, *models)}
     family = {name: code for code, name in enumerate(sorted(set(of.values())))}
@@ -121,19 +154,36 @@ def read_compared(comparisons: str, families: Mapping[str, str]) -> Compared:
                        if(voted, coalesce(humans_tie, 0), (human = 'tie')::integer)]) as votes
         from labels order by all""").fetchnumpy()
     labels = {name: np.repeat(values, labels["votes"]) for name, values in labels.items()}
-    items, errors, lengthless, spread = connection.execute("""
+    items, errors, lengthless, spread = connection.execute(
+        """
         select count(distinct item), count(*) filter (outcome = 'error'),
                count(*) filter (outcome <> 'error' and longer is null),
-               coalesce(stddev_pop(longer) filter (outcome <> 'error'), 0) from rows_coded""").fetchone()
+               coalesce(stddev_pop(longer) filter (outcome <> 'error'), 0) from rows_coded"""
+    ).fetchone()
     shared = {"models": models, "families": list(family), "items": items}
     shared |= {"family_of_model": np.array([family[of[name]] for name in models], dtype=np.int64)}
 
-    def verdicts(names: Sequence[str], families: Sequence[int], columns: Mapping[str, np.ndarray], **others) -> Verdicts:
-        codes = {key: np.asarray(columns[key]).astype(np.int64) for key in ("first", "second", "outcome", "item")}
+    def verdicts(
+        names: Sequence[str], families: Sequence[int], columns: Mapping[str, np.ndarray], **others
+    ) -> Verdicts:
+        codes = {
+            key: np.asarray(columns[key]).astype(np.int64)
+            for key in ("first", "second", "outcome", "item")
+        }
         x = np.tanh(np.asarray(columns["longer"], dtype=float) / (spread or 1.0))
-        return Verdicts(names, family_of_judge=np.array(families, dtype=np.int64), x=x, **codes, **others, **shared)
+        return Verdicts(
+            names,
+            family_of_judge=np.array(families, dtype=np.int64),
+            x=x,
+            **codes,
+            **others,
+            **shared,
+        )
 
-    of_judges = {"judge": np.asarray(rows["judge"]).astype(np.int64), "sign": np.asarray(rows["sign"], dtype=float)}
+    of_judges = {
+        "judge": np.asarray(rows["judge"]).astype(np.int64),
+        "sign": np.asarray(rows["sign"], dtype=float),
+    }
     count = len(labels["item"])
     of_humans = {"judge": np.zeros(count, dtype=np.int64), "sign": np.ones(count)}
     return Compared(
@@ -179,7 +229,11 @@ class Regression:
     @cached_property
     def humans(self) -> Fit | None:
         """The strengths of the humans' labels; None without any."""
-        return None if self.compared.humans is None else fit(Cells(self.compared.humans), (STRENGTH, LENGTH, TIE))
+        return (
+            None
+            if self.compared.humans is None
+            else fit(Cells(self.compared.humans), (STRENGTH, LENGTH, TIE))
+        )
 
     @cached_property
     def against_humans(self) -> Answered | None:
@@ -191,7 +245,11 @@ class Regression:
         """C: the mixed model of the table of preferences; None of a single judge."""
         from recuse.inference.idiosyncrasy import Idiosyncrasy
 
-        return Idiosyncrasy({}, preference_table(self.verdicts)) if len(self.verdicts.judges) > 1 else None
+        return (
+            Idiosyncrasy({}, preference_table(self.verdicts))
+            if len(self.verdicts.judges) > 1
+            else None
+        )
 
     def _on_strengths(self, humans: Fit) -> Answered:
         """A: the judges' verdicts on the humans' strengths."""
@@ -203,26 +261,36 @@ class Regression:
         given[cells.terms.places(STRENGTH)] = np.where(known, humans.coefficients[of_humans], 0.0)
         fitted = fit(cells, [kind for kind in KINDS if kind != STRENGTH], given=given)
         influence = humans.influence[:, of_humans[known]]
-        p_value = _p_value_of_all(humans.coefficients[of_humans[known]], influence, humans.questions)
-        return Answered(A, cells, fitted, fitted.moved_by(humans.influence[:, of_humans] * known), p_value)
+        p_value = _p_value_of_all(
+            humans.coefficients[of_humans[known]], influence, humans.questions
+        )
+        return Answered(
+            A, cells, fitted, fitted.moved_by(humans.influence[:, of_humans] * known), p_value
+        )
 
 
 def _p_value_of_all(strengths: np.ndarray, influence: np.ndarray, questions: int) -> float:
-    """That strengths which sum to 0 are all 0: F = (G - k) / (G k) s' V^-1 s, with k and G - k df (Hotelling)."""
+    """That strengths which sum to 0 are all 0: F = (G - k) / (G k) s' V^-1 s, with k and G - k df
+    (Hotelling).
+    """
     from scipy.special import fdtrc
 
     inverse, null, _ = inverted(influence.T @ influence)
     k = len(strengths) - null.shape[1]
     if not 0 < k < questions:
         return math.nan
-    return float(fdtrc(k, questions - k, (questions - k) / (questions * k) * strengths @ inverse @ strengths))
+    return float(
+        fdtrc(k, questions - k, (questions - k) / (questions * k) * strengths @ inverse @ strengths)
+    )
 
 
 def preference_table(verdicts: Verdicts) -> CellMeans:
-    """Strengths of the models by each judge alone as the cells of a judge x model table, with sampling variances.
+    """Strengths of the models by each judge alone as the cells of a judge x model table, with
+    sampling variances.
 
-    The influence of a question on a strength, times the judge's number of questions, and the strength are a pseudo-value, whose
-    mean over questions is the strength: so `CellVariances` finds the variances as from ratings.
+    The influence of a question on a strength, times the judge's number of questions, and the
+    strength are a pseudo-value, whose mean over questions is the strength: so `CellVariances` finds
+    the variances as from ratings.
     """
     from recuse.inference.judge_model import CellMeans, CellVariances
 
@@ -230,7 +298,9 @@ def preference_table(verdicts: Verdicts) -> CellMeans:
     for code, judge in enumerate(verdicts.judges):
         rows = verdicts.judge == code
         own = {"judges": [judge], "family_of_judge": verdicts.family_of_judge[[code]]}
-        alone = Cells(replace(verdicts.among(rows), judge=np.zeros(rows.sum(), dtype=np.int64), **own))
+        alone = Cells(
+            replace(verdicts.among(rows), judge=np.zeros(rows.sum(), dtype=np.int64), **own)
+        )
         fitted = fit(alone, WEAK, precision=WEAK)
         strengths = alone.terms.places(STRENGTH)
         models = np.flatnonzero(fitted.identified[strengths])
@@ -238,15 +308,27 @@ def preference_table(verdicts: Verdicts) -> CellMeans:
         means.append(fitted.coefficients[strengths[models]])
         moved.append(fitted.influence[:, strengths[models]])
         asked.append(np.bincount(alone.verdicts.item, minlength=verdicts.items) > 0)
-        sides = np.concatenate([alone.verdicts.first, alone.verdicts.second]), np.tile(alone.verdicts.item, 2)
+        sides = (
+            np.concatenate([alone.verdicts.first, alone.verdicts.second]),
+            np.tile(alone.verdicts.item, 2),
+        )
         pairs = np.unique(sides[0] * verdicts.items + sides[1])
         counts.append(np.bincount(pairs // verdicts.items, minlength=len(verdicts.models))[models])
     judge, model = np.array(names, dtype=np.int64).reshape(-1, 2).T
     of = {"judge": np.array(verdicts.judges)[judge], "model": np.array(verdicts.models)[model]}
     of |= {"judge_family": np.array(verdicts.families)[verdicts.family_of_judge[judge]]}
     of |= {"model_family": np.array(verdicts.families)[verdicts.family_of_model[model]]}
-    mean, questions, cells = np.concatenate(means), np.array([each.sum() for each in asked])[judge], np.arange(len(judge))
-    kinds = {"cell_of_kind": cells, "level": mean, "slopes": np.zeros((len(cells), 0)), "kind_of_group": cells}
+    mean, questions, cells = (
+        np.concatenate(means),
+        np.array([each.sum() for each in asked])[judge],
+        np.arange(len(judge)),
+    )
+    kinds = {
+        "cell_of_kind": cells,
+        "level": mean,
+        "slopes": np.zeros((len(cells), 0)),
+        "kind_of_group": cells,
+    }
     variances = CellVariances(CellMeans(**of, mean=mean, n=questions * 1.0, **kinds))
     width = [len(each) for each in means]
     for start in range(0, verdicts.items, AT_ONCE):
@@ -267,10 +349,12 @@ def probability(log_odds: float) -> float:
 
 
 def regression_rows(of: Regression, *, confidence: float) -> Iterator[dict]:
-    """Yield the coefficients that each question gives: rows of the table of the regression, by question.
+    """Yield the coefficients that each question gives: rows of the table of the regression, by
+    question.
 
-    Biases in the log odds of the judge's own verdicts. `reason`: why there is no estimate, or why nothing is concluded from it.
-    n: verdicts that carry the term, of so many questions; of C's mean of all judges, how many these are.
+    Biases in the log odds of the judge's own verdicts. `reason`: why there is no estimate, or why
+    nothing is concluded from it. n: verdicts that carry the term, of so many questions; of C's mean
+    of all judges, how many these are.
     """
     for answered in (of.against_humans, of.against_judges):
         if answered is not None:
@@ -287,10 +371,21 @@ def _of_fit(answered: Answered, confidence: float) -> Iterator[dict]:
         carried = np.transpose(carrying(cells, quantity)).tolist()
         for code in wanted:
             place, (n, questions) = terms.start[quantity] + code, carried[code]
-            row = {"question": answered.question, "quantity": quantity, "term": names[code], "n": n, "questions": questions}
+            row = {
+                "question": answered.question,
+                "quantity": quantity,
+                "term": names[code],
+                "n": n,
+                "questions": questions,
+            }
             reason = _reason(answered, quantity, code, n)
             if not reason:
-                row |= numbers_of(answered.fit.coefficients[place], answered.std_error[place], questions - 1, confidence)
+                row |= numbers_of(
+                    answered.fit.coefficients[place],
+                    answered.std_error[place],
+                    questions - 1,
+                    confidence,
+                )
                 reason = _refusal(answered, quantity, code, questions, confidence)
             yield row | {"reason": reason}
 
@@ -308,15 +403,19 @@ def carrying(cells: Cells, quantity: str) -> tuple[np.ndarray, np.ndarray]:
     entry = {SELF: cells.own, FAMILY: cells.of_family}.get(quantity, np.ones(len(cells.judge)))
     code = cells.places[1 + KINDS.index(quantity)] - cells.terms.start[quantity]
     rows = (entry != 0)[cells.group]
-    table = np.bincount(code[cells.group[rows]] * items + cells.verdicts.item[rows], minlength=size * items).reshape(
-        size, items
-    )
+    table = np.bincount(
+        code[cells.group[rows]] * items + cells.verdicts.item[rows], minlength=size * items
+    ).reshape(size, items)
     return table.sum(axis=1), (table > 0).sum(axis=1)
 
 
 def numbers_of(estimate: float, std_error: float, df: float, confidence: float) -> dict[str, float]:
     """The columns of an estimate and, with degrees of freedom, of its error."""
-    return wald_columns(estimate, std_error, df=df, confidence=confidence) if df > 0 else {"estimate": float(estimate)}
+    return (
+        wald_columns(estimate, std_error, df=df, confidence=confidence)
+        if df > 0
+        else {"estimate": float(estimate)}
+    )
 
 
 def _reason(answered: Answered, quantity: str, code: int, n: int) -> str:
@@ -337,16 +436,23 @@ def _reason(answered: Answered, quantity: str, code: int, n: int) -> str:
     return because(Reason.NO_OTHER_JUDGE if is_alone else Reason.TIED_TO_STRENGTHS)
 
 
-def _refusal(answered: Answered, quantity: str, code: int, questions: int, confidence: float) -> str:
+def _refusal(
+    answered: Answered, quantity: str, code: int, questions: int, confidence: float
+) -> str:
     """Why nothing is concluded from an estimate, or ""."""
     if questions < FEW:
         return because(Reason.FEW_QUESTIONS, questions=questions, least=FEW)
-    if answered.p_value <= 1 - confidence and quantity in BIASES:  # else there are no strengths to follow
+    # Else there are no strengths to follow
+    if answered.p_value <= 1 - confidence and quantity in BIASES:
         verdicts, terms = answered.cells.verdicts, answered.cells.terms
         judges = [code] if quantity == SELF else np.flatnonzero(verdicts.family_of_judge == code)
         slopes = [terms.start[SENSITIVITY] + judge for judge in judges]
         half = quantile(confidence, answered.fit.questions - 1)
-        if any(answered.fit.coefficients[at] <= half * answered.std_error[at] for at in slopes if answered.fit.identified[at]):
+        if any(
+            answered.fit.coefficients[at] <= half * answered.std_error[at]
+            for at in slopes
+            if answered.fit.identified[at]
+        ):
             return because(Reason.DISAGREES_WITH_PEOPLE)
     return ""
 
@@ -354,7 +460,11 @@ def _refusal(answered: Answered, quantity: str, code: int, questions: int, confi
 def _of_table(of: Regression, confidence: float) -> Iterator[dict]:
     """The rows of C."""
     verdicts, cells = of.verdicts, of.cells
-    tests = {} if of.preferences is None else {(test.quantity, test.term): test for test in of.preferences.tests()}
+    tests = (
+        {}
+        if of.preferences is None
+        else {(test.quantity, test.term): test for test in of.preferences.tests()}
+    )
     terms = [(SELF, code, judge) for code, judge in enumerate(verdicts.judges)]
     terms += [(FAMILY, code, verdicts.families[code]) for code in _families_of_judges(verdicts)]
     carried = {quantity: np.transpose(carrying(cells, quantity)).tolist() for quantity in BIASES}
@@ -376,7 +486,11 @@ def _of_table(of: Regression, confidence: float) -> Iterator[dict]:
 
 
 def _spread(preferences: Idiosyncrasy, term: str, quantity: str) -> float:
-    """Standard deviation of the ordinary preferences of a judge, or the least of a family's judges, in log odds."""
+    """Standard deviation of the ordinary preferences of a judge, or the least of a family's judges,
+    in log odds.
+    """
     cells, fit = preferences.cells, preferences.fit
-    judges = np.unique(cells.judge[(cells.judge if quantity == SELF else cells.judge_family) == term])
+    judges = np.unique(
+        cells.judge[(cells.judge if quantity == SELF else cells.judge_family) == term]
+    )
     return float(fit.spreads[np.searchsorted(np.unique(cells.judge), judges)].min())

@@ -1,4 +1,6 @@
-"""Strengths of the models by all judges' verdicts, as they are and without the judges' biases, with sets of their ranks."""
+"""Strengths of the models by all judges' verdicts, as they are and without the judges' biases, with
+sets of their ranks.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -27,7 +29,9 @@ JUDGED = (SENSITIVITY, POSITION, LENGTH)
 
 
 class Strengths(NamedTuple):
-    """Strengths of some models, log odds against an average answer, and the influence of the questions on them."""
+    """Strengths of some models, log odds against an average answer, and the influence of the
+    questions on them.
+    """
 
     models: np.ndarray  # (models,) of bool: which have one
     values: np.ndarray  # (models,)
@@ -37,16 +41,19 @@ class Strengths(NamedTuple):
 def strength_rows(of: Regression, *, confidence: float, seed: int) -> Iterator[dict]:
     """Yield the rows of the table of strengths, for each kind of score and model.
 
-    Strengths are the log odds of a model's answer against an average one, by Bradley-Terry models with ties for each judge:
+    Strengths are the log odds of a model's answer against an average one, by Bradley-Terry models
+    with ties for each judge:
 
     * raw: of the verdicts as they are;
-    * debiased: of B, without the terms self_bias and family_bias and in both orders alike, as an average verdict shows them
-      (see `_standardised`): a model with its terms has more extreme log odds than the verdicts as they are;
+    * debiased: of B, without the terms self_bias and family_bias and in both orders alike, as an
+      average verdict shows them (see `_standardised`): a model with its terms has more extreme log
+      odds than the verdicts as they are;
     * equal_length: the same, if the models' answers were on average of equal length;
     * human: of the human labels as they are.
 
-    win_rate = 1 / (1 + exp(-strength)). Errors are clustered by question; rank sets are those of `rank_sets`, from draws of a
-    normal distribution with the covariance of the strengths. change: strength less that of the kind raw.
+    win_rate = 1 / (1 + exp(-strength)). Errors are clustered by question; rank sets are those of
+    `rank_sets`, from draws of a normal distribution with the covariance of the strengths. change:
+    strength less that of the kind raw.
     """
     both = of.against_judges.fit
     kinds = {RAW: _raw(of.verdicts), DEBIASED: _standardised(both, lengths=True)}
@@ -57,7 +64,11 @@ def strength_rows(of: Regression, *, confidence: float, seed: int) -> Iterator[d
     for kind, strengths in kinds.items():
         verdicts = of.compared.humans if kind == HUMAN else of.verdicts
         questions = len(np.unique(verdicts.item))
-        for model, row in zip(of.verdicts.models, _rows(kinds[RAW], strengths, questions, confidence, seed), strict=True):
+        for model, row in zip(
+            of.verdicts.models,
+            _rows(kinds[RAW], strengths, questions, confidence, seed),
+            strict=True,
+        ):
             yield {"scores": kind, "model": model, **row}
 
 
@@ -67,7 +78,9 @@ def _raw(verdicts: Verdicts) -> Strengths:
 
 def _of(fitted: Fit) -> Strengths:
     places = fitted.cells.terms.places(STRENGTH)
-    return Strengths(fitted.identified[places], fitted.coefficients[places], fitted.influence[:, places])
+    return Strengths(
+        fitted.identified[places], fitted.coefficients[places], fitted.influence[:, places]
+    )
 
 
 def _standardised(fitted: Fit, *, lengths: bool) -> Strengths:
@@ -77,8 +90,9 @@ def _standardised(fitted: Fit, *, lengths: bool) -> Strengths:
 
         1 / (1 + exp(-(sensitivity_j strength_m +- position_j + length_j (x_m + e))))
 
-    with x_m the mean of x over the model's verdicts, turned to its side (0 unless `lengths`), and e what is left of x: without
-    e, and without both orders, models would be further apart than in the verdicts as they are.
+    with x_m the mean of x over the model's verdicts, turned to its side (0 unless `lengths`), and e
+    what is left of x: without e, and without both orders, models would be further apart than in the
+    verdicts as they are.
     """
     terms, verdicts, plain = fitted.cells.terms, fitted.cells.verdicts, _of(fitted)
     if not plain.models.any():
@@ -86,12 +100,18 @@ def _standardised(fitted: Fit, *, lengths: bool) -> Strengths:
     known = fitted.identified
     values = np.where(known, fitted.coefficients, terms.defaults())
     sensitivity, position, length = (values[terms.places(of)] for of in JUDGED)  # (judges,) each
-    moved = [np.where(known, fitted.influence, 0.0)[:, terms.places(of)] for of in JUDGED]  # (items, judges) each
-    sides = np.concatenate([verdicts.first, verdicts.second]), np.concatenate([verdicts.x, -verdicts.x])
+    # (items, judges) each
+    moved = [np.where(known, fitted.influence, 0.0)[:, terms.places(of)] for of in JUDGED]
+    sides = (
+        np.concatenate([verdicts.first, verdicts.second]),
+        np.concatenate([verdicts.x, -verdicts.x]),
+    )
     count = np.maximum(np.bincount(sides[0], minlength=len(verdicts.models)), 1)
     mean = np.bincount(*sides, len(verdicts.models)) / count
     by_item = (
-        np.bincount(np.tile(verdicts.item, 2) * len(mean) + sides[0], each, verdicts.items * len(mean))
+        np.bincount(
+            np.tile(verdicts.item, 2) * len(mean) + sides[0], each, verdicts.items * len(mean)
+        )
         for each in (sides[1], None)
     )
     sums, counts = (each.reshape(verdicts.items, -1) for each in by_item)
@@ -101,29 +121,41 @@ def _standardised(fitted: Fit, *, lengths: bool) -> Strengths:
     share, influence = np.zeros(len(mean)), np.zeros_like(plain.influence)
     for e, sign in product(np.quantile(np.concatenate([left, -left]), QUANTILES), (-1, 1)):
         x = mean * lengths + e
-        odds = np.outer(plain.values, sensitivity) + sign * position + np.outer(x, length)  # (models, judges)
+        # (models, judges)
+        odds = np.outer(plain.values, sensitivity) + sign * position + np.outer(x, length)
         chance = 1 / (1 + np.exp(-odds))
         weights = of_judges / (2 * len(QUANTILES))
         slopes = chance * (1 - chance) * weights
         share += chance @ weights
         influence += plain.influence * (slopes @ sensitivity) + sign * moved[1] @ slopes.T
         influence += (
-            moved[0] @ (slopes * plain.values[:, None]).T + moved[2] @ (slopes * x[:, None]).T + moved_mean * (slopes @ length)
+            moved[0] @ (slopes * plain.values[:, None]).T
+            + moved[2] @ (slopes * x[:, None]).T
+            + moved_mean * (slopes @ length)
         )
     return Strengths(plain.models, np.log(share / (1 - share)), influence / (share * (1 - share)))
 
 
-def _rows(raw: Strengths, strengths: Strengths, questions: int, confidence: float, seed: int) -> Iterator[dict]:
+def _rows(
+    raw: Strengths, strengths: Strengths, questions: int, confidence: float, seed: int
+) -> Iterator[dict]:
     """Yield the columns of each model."""
     models, values, influence = strengths
     change, moved = values - raw.values, np.linalg.norm(influence - raw.influence, axis=0)
     correction = np.sqrt(questions / (questions - 1)) if questions > 1 else np.nan
-    errors, half = correction * np.linalg.norm(influence, axis=0), quantile(confidence, max(1, questions - 1))
+    errors, half = (
+        correction * np.linalg.norm(influence, axis=0),
+        quantile(confidence, max(1, questions - 1)),
+    )
     sets = None
     if questions > 1 and models.sum() > 1:
         root = np.linalg.qr(influence[:, models], mode="r")  # whose square is the covariance
-        normal = np.random.default_rng(np.random.SeedSequence(seed)).standard_normal((DRAWS, len(root)))
-        sets = rank_sets(values[models], values[models] + normal @ root, prompts=questions, confidence=confidence)
+        normal = np.random.default_rng(np.random.SeedSequence(seed)).standard_normal(
+            (DRAWS, len(root))
+        )
+        sets = rank_sets(
+            values[models], values[models] + normal @ root, prompts=questions, confidence=confidence
+        )
     place, rank = np.cumsum(models) - 1, ranks(values[models])
     for model, value in enumerate(values):
         if not models[model]:

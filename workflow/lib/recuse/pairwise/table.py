@@ -1,4 +1,5 @@
-"""From files of verdicts to the canonical table `comparisons.parquet`, checked row by row, and its completeness.
+"""From files of verdicts to the canonical table `comparisons.parquet`, checked row by row, and its
+completeness.
 
 A user's own files are CSV (plain or gzip) or parquet, in the columns of the canonical table.
 """
@@ -41,17 +42,22 @@ NUMBERED = ("length_a", "length_b", "vote", "humans_a", "humans_b", "humans_tie"
 MARKED = ("right_a", "right_b")
 SIDES = ("a", "b", "tie")  # of human votes
 TRUE, FALSE = "true", "false"
-MARKS = {TRUE: (TRUE, "1", "1.0", "yes"), FALSE: (FALSE, "0", "0.0", "no")}  # what stands for them in a file, in any case
+# What stands for them in a file, in any case
+MARKS = {TRUE: (TRUE, "1", "1.0", "yes"), FALSE: (FALSE, "0", "0.0", "no")}
 ALIKE = 0.8  # similarity of two names, of 1, from which one is taken for the other misspelt
 LARGEST = 1_000_000_000  # number of words of an answer, or of a vote
 
 
-def select_stored(connection: Connection, files: Sequence[str]) -> list[tuple[str, str, dict[str, str]]]:
-    """Each file with the SQL for its rows: file, record (from 1) and the columns of COMPARISONS as they are stored.
+def select_stored(
+    connection: Connection, files: Sequence[str]
+) -> list[tuple[str, str, dict[str, str]]]:
+    """Each file with the SQL for its rows: file, record (from 1) and the columns of COMPARISONS as
+    they are stored.
 
     The third is SQL for each column as text, NULL where empty.
-    DataError for a file that is absent, empty or unreadable, for a column that is missing or duplicated, and for one whose name
-    is nearly that of an absent optional column. Other columns are not read.
+    DataError for a file that is absent, empty or unreadable, for a column that is missing or
+    duplicated, and for one whose name is nearly that of an absent optional column. Other columns
+    are not read.
     """
     sources = []
     for path in files:
@@ -63,9 +69,14 @@ def select_stored(connection: Connection, files: Sequence[str]) -> list[tuple[st
             close = difflib.get_close_matches(column.strip().lower(), absent, n=1, cutoff=ALIKE)
             if column not in COMPARISONS and close:
                 where = f"{header_of(path)}, column {column}"
-                raise DataError(f"{where}: not known; write '{close[0]}' if that is meant, or another name")
+                raise DataError(
+                    f"{where}: not known; write '{close[0]}' if that is meant, or another name"
+                )
         relation, expressions = stored_in(path, columns)
-        picked = ", ".join(f"{expressions.get(column, 'null::varchar')} as {name(column)}" for column in COMPARISONS)
+        picked = ", ".join(
+            f"{expressions.get(column, 'null::varchar')} as {name(column)}"
+            for column in COMPARISONS
+        )
         texts = texts_of({column: name(column) for column in COMPARISONS}, COMPARISONS, NUMBERED)
         texts = {column: f"trim({value})" for column, value in texts.items()}
         sources.append((path, f"select {place_in(path, columns)}, {picked} from {relation}", texts))
@@ -73,19 +84,31 @@ def select_stored(connection: Connection, files: Sequence[str]) -> list[tuple[st
 
 
 def _empty(column: str, what: str) -> Check:
-    return Check(column, f"{column} is null", f"which names no {what}", f"'write the name of the {what}'")
+    return Check(
+        column, f"{column} is null", f"which names no {what}", f"'write the name of the {what}'"
+    )
 
 
 def _one_of(column: str, words: Sequence[str], *, optional: bool = True) -> Check:
     listed = f"{', '.join(words[:-1])} or {words[-1]}"
     broken = f"coalesce({name(column)} not in {words}, {not optional})"
-    return Check(column, broken, f"which is none of {listed}", f"'write {listed}{', or leave it empty' if optional else ''}'")
+    return Check(
+        column,
+        broken,
+        f"which is none of {listed}",
+        f"'write {listed}{', or leave it empty' if optional else ''}'",
+    )
 
 
 def _count(column: str, number: str, *, what: str, of: str, whole: bool = False) -> Check:
     within = f"{number} between 0 and {LARGEST}{f' and {number} % 1 = 0' if whole else ''}"
     broken = f"{column} is not null and not coalesce({within}, false)"
-    return Check(column, broken, f"which is not a {what}", f"'write a number of {of}, 0 or more, or leave it empty'")
+    return Check(
+        column,
+        broken,
+        f"which is not a {what}",
+        f"'write a number of {of}, 0 or more, or leave it empty'",
+    )
 
 
 CHECKS = (
@@ -97,7 +120,8 @@ CHECKS = (
         "model_b",
         "model_a = model_b",
         "which is model_a too",
-        "'give two answers of one model different names, such as ' || model_a || ' and ' || model_a || ' (2)'",
+        "'give two answers of one model different names, such as ' || model_a || ' and ' || model_a"
+        " || ' (2)'",
     ),
     _one_of("order", ORDERS, optional=False),
     _one_of("outcome", OUTCOMES, optional=False),
@@ -105,10 +129,16 @@ CHECKS = (
     _one_of("favoured", LABELS[:2]),
     *(_one_of(column, tuple(MARKS)) for column in MARKED),
     *(_count(f"length_{side}", f"words_{side}", what="length", of="words") for side in "ab"),
-    *(_count(f"humans_{side}", f"votes_{side}", what="number of human votes", of="votes", whole=True) for side in SIDES),
+    *(
+        _count(
+            f"humans_{side}", f"votes_{side}", what="number of human votes", of="votes", whole=True
+        )
+        for side in SIDES
+    ),
     Check(
         "vote",
-        f"vote is not null and not coalesce(vote_number between 1 and {LARGEST} and vote_number % 1 = 0, false)",
+        f"vote is not null and not coalesce(vote_number between 1 and {LARGEST} and vote_number % 1"
+        " = 0, false)",
         "which is not the number of a vote",
         "'write an integer from 1, or leave it empty if there is one vote'",
     ),
@@ -134,27 +164,37 @@ def normalise(
 ) -> None:
     """Write the canonical comparisons (parquet) and the completeness table (CSV) of a study.
 
-    files: of verdicts, in the columns of the canonical table or, with a reader, in a format of their own. reader: the function,
-    `module:function`, that gives their rows as `select_stored` does. models: config's, by whose `ids` judges and models get one
-    name; others keep theirs. Comparisons have the columns COMPARISONS of `recuse.data.verdicts`, one row per verdict, sorted by
-    experiment, condition, judge, item, model_a, model_b, wording, order and vote. In canonical files all columns after the
-    first six are optional; an empty condition, experiment or wording means none, an empty vote 1. `order` is `ab` if the answer
-    of model_a was shown first; outcome, human and favoured name the answer (`a`, `b`), not its place; right_a and right_b,
-    boolean, say whether an answer is right by a key.
-    If the rows of an item have a pair of models both ways round, all are turned to the first row's. Completeness counts by
-    experiment, condition and judge the comparisons (a pair of answers and a vote), verdicts, errors, and comparisons in one
-    order only, without human label, without a length.
+    files: of verdicts, in the columns of the canonical table or, with a reader, in a format of
+    their own. reader: the function, `module:function`, that gives their rows as `select_stored`
+    does. models: config's, by whose `ids` judges and models get one name; others keep theirs.
+    Comparisons have the columns COMPARISONS of `recuse.data.verdicts`, one row per verdict, sorted
+    by experiment, condition, judge, item, model_a, model_b, wording, order and vote. In canonical
+    files all columns after the first six are optional; an empty condition, experiment or wording
+    means none, an empty vote 1. `order` is `ab` if the answer of model_a was shown first; outcome,
+    human and favoured name the answer (`a`, `b`), not its place; right_a and right_b, boolean, say
+    whether an answer is right by a key.
+    If the rows of an item have a pair of models both ways round, all are turned to the first row's.
+    Completeness counts by experiment, condition and judge the comparisons (a pair of answers and a
+    vote), verdicts, errors, and comparisons in one order only, without human label, without a
+    length.
 
-    DataError naming file, line and column for: a missing file or column, an empty file, an empty name, a model against itself,
-    a word that does not belong in its column, an invalid length, vote or number of votes, a judge `Human` in an experiment with
-    human labels, a duplicate row, a human label, a length or a mark (right or wrong) that differs between rows about the same
-    answers, and, with `both_orders`, a comparison in one order only, unless it was imported from a tool that shows one.
+    DataError naming file, line and column for: a missing file or column, an empty file, an empty
+    name, a model against itself, a word that does not belong in its column, an invalid length, vote
+    or number of votes, a judge `Human` in an experiment with human labels, a duplicate row, a human
+    label, a length or a mark (right or wrong) that differs between rows about the same answers,
+    and, with `both_orders`, a comparison in one order only, unless it was imported from a tool that
+    shows one.
     """
     select = resolve_name(reader) if reader else select_stored
     check_declared(files, declared)
     connection = connect()
     registry = Registry.from_config(models or {}).names.items()
-    create_table(connection, "registry", "id varchar, name varchar", [(id, name) for id, name in registry if id != name])
+    create_table(
+        connection,
+        "registry",
+        "id varchar, name varchar",
+        [(id, name) for id, name in registry if id != name],
+    )
     with empty_folder(work_folder_of(comparisons)) as folder:
         create_typed(connection, select(connection, files), folder)
     raise_first_fault(connection, "typed", CHECKS)
@@ -166,13 +206,15 @@ def normalise(
     counts = _completeness(connection, study)
     if both_orders and not any(ORDER_DRAWN in columns_of(connection, path) for path in files):
         check_both_orders(connection, sum(row["one_order"] for row in counts))
-    votes = connection.execute("select max(vote) from sorted").fetchone() != (1,)  # each comparison has its orders together
+    # Each comparison has its orders together
+    votes = connection.execute("select max(vote) from sorted").fetchone() != (1,)
     order = f' order by {", ".join(COMPARISON[:-1])}, "order", vote' if votes else ""
     write_rows(connection, CANONICAL + order, comparisons)
     write_table(completeness, PAIRWISE_COMPLETENESS, counts)
 
 
-# A column of texts is an enum, whose values rise as the texts do: it is compared and sorted as a number is.
+# A column of texts is an enum, whose values rise as the texts do: it is compared and sorted as a
+# number is.
 KINDS = {
     "path": ("file",),
     "label": ("experiment", "condition", "wording"),
@@ -193,38 +235,61 @@ NUMBERS = {
 
 
 def create_typed(connection: Connection, sources: Iterable[tuple], folder: str) -> None:
-    """Create the table `typed` of all rows: each distinct value is read as a text and a number once. Files go to `folder`.
+    """Create the table `typed` of all rows: each distinct value is read as a text and a number
+    once. Files go to `folder`.
 
-    sources: path, SQL for the rows and, if these are not texts, SQL for each column as text. DataError about a file that cannot
-    be read or has no rows.
+    sources: path, SQL for the rows and, if these are not texts, SQL for each column as text.
+    DataError about a file that cannot be read or has no rows.
     """
     read = []
     for number, (path, rows, *texts) in enumerate(sources):
         texts = {column: name(column) for column in ("file", *COMPARISONS)} | dict(*texts)
         with reading(path):
             if not path.endswith(".parquet"):  # read once
-                write_rows(connection, rows, f"{folder}/{number}.parquet", compression="uncompressed")
+                write_rows(
+                    connection, rows, f"{folder}/{number}.parquet", compression="uncompressed"
+                )
                 rows = f"select * from {parquet([f'{folder}/{number}.parquet'])}"
             (count,) = connection.execute(f"select count(*) from ({rows})").fetchone()
             for column, value in texts.items():
-                value = f"coalesce((select name from registry where id = {value}), {value})" if column in NAMED else value
+                value = (
+                    f"coalesce((select name from registry where id = {value}), {value})"
+                    if column in NAMED
+                    else value
+                )
                 value = _mark(value) if column in MARKED else value
-                connection.execute(f"""
+                connection.execute(
+                    f"""
                     create temp table {column}_texts_{number} as
-                    select {name(column)} as stored, {value} as text from (select distinct {name(column)} from ({rows}))""")
+                    select {name(column)} as stored, {value} as text from (select distinct {name(column)} from ({rows}))"""
+                )
         if count == 0:
             raise DataError(f"{path}: the file holds no rows; it needs one row per verdict")
         check_lines(connection, path, count, {*COMPARISONS} - {"item", "wording"})
         read.append((path, rows))
-    words, empty = ", ".join(f"({text(word)})" for word in ("", *ORDERS, *OUTCOMES, *LABELS, *MARKS)), []
+    words, empty = (
+        ", ".join(f"({text(word)})" for word in ("", *ORDERS, *OUTCOMES, *LABELS, *MARKS)),
+        [],
+    )
     for kind, columns in KINDS.items():
         texts = {
-            column: " union all ".join(f"select text from {column}_texts_{n}" for n in range(len(read))) for column in columns
+            column: " union all ".join(
+                f"select text from {column}_texts_{n}" for n in range(len(read))
+            )
+            for column in columns
         }
         listed = f"select text from ({' union all '.join(texts.values())}) where text is not null"
-        connection.execute(f"create temp type {kind} as enum ({listed} union select * from (values {words}) order by text)")
+        connection.execute(
+            f"create temp type {kind} as enum ({listed} union select * from (values {words}) order"
+            " by text)"
+        )
         for column, values in texts.items():
-            if connection.execute(f"select 1 from ({values}) where text is not null limit 1").fetchone() is None:
+            if (
+                connection.execute(
+                    f"select 1 from ({values}) where text is not null limit 1"
+                ).fetchone()
+                is None
+            ):
                 empty.append(column)  # takes no memory
     for number, (path, rows) in enumerate(read):
         with reading(path):
@@ -235,20 +300,30 @@ def create_typed(connection: Connection, sources: Iterable[tuple], folder: str) 
     columns = """* replace (coalesce(experiment, ''::label) as experiment, coalesce(condition, ''::label) as condition,
                             coalesce(wording, ''::label) as wording,
                             case when vote is null then 1 else vote_number end as vote_number)"""
-    connection.execute(f"create temp view typed as select {columns} from (select {', '.join(['*', *nulls])} from filled)")
+    connection.execute(
+        f"create temp view typed as select {columns} from (select {', '.join(['*', *nulls])} from"
+        " filled)"
+    )
 
 
 def _mark(value: str) -> str:
     """SQL for a text as TRUE or FALSE, as it is if it stands for neither."""
-    cases = " ".join(f"when lower({value}) in {words} then {text(mark)}" for mark, words in MARKS.items())
+    cases = " ".join(
+        f"when lower({value}) in {words} then {text(mark)}" for mark, words in MARKS.items()
+    )
     return f"case {cases} else {value} end"
 
 
 def _filled(connection: Connection, rows: str, number: int, empty: Collection[str]) -> str:
-    """SQL for the rows of a source with their texts as enums and their numbers, without columns that are empty."""
+    """SQL for the rows of a source with their texts as enums and their numbers, without columns
+    that are empty.
+    """
     selected, joins = ["record"], ""
     for column in (column for column in KIND_OF if column not in empty):
-        values, numbers = f"{column}_values_{number}", as_number("text") if column in NUMBERS else "null"
+        values, numbers = (
+            f"{column}_values_{number}",
+            as_number("text") if column in NUMBERS else "null",
+        )
         connection.execute(f"""
             create temp table {values} as
             select stored, text::{KIND_OF[column]} as value, {numbers}::double + 0 as number
@@ -280,21 +355,30 @@ PAIR = "least(model_a, model_b) as low, greatest(model_a, model_b) as high"
 
 
 def create_verdicts(connection: Connection) -> None:
-    """Create the view `verdicts`: the rows of `typed`, each pair of models the way round of its first row.
+    """Create the view `verdicts`: the rows of `typed`, each pair of models the way round of its
+    first row.
 
-    In other rows of the experiment and item model_a and model_b, their lengths and marks, the order, the outcome, the human
-    label and the favoured answer are turned (column `turned`). With a control condition the way round says whose answer was
-    perturbed: there, DataError if there are both.
+    In other rows of the experiment and item model_a and model_b, their lengths and marks, the
+    order, the outcome, the human label and the favoured answer are turned (column `turned`). With a
+    control condition the way round says whose answer was perturbed: there, DataError if there are
+    both.
     """
-    ways = f"select experiment, item, {PAIR} from (select distinct experiment, item, model_a, model_b from typed)"
+    ways = (
+        f"select experiment, item, {PAIR} from (select distinct experiment, item, model_a, model_b"
+        " from typed)"
+    )
     if connection.execute(f"{ways} group by all having count(*) > 1 limit 1").fetchone() is None:
-        connection.execute(f"create temp view verdicts as {VERDICTS} from (select *, false as turned from typed)")
+        connection.execute(
+            f"create temp view verdicts as {VERDICTS} from (select *, false as turned from typed)"
+        )
         return
     connection.execute(f"""
         create temp table both_ways as
         select experiment, item, {PAIR}, arg_min(model_a, (file, record)) as first_a
         from typed group by all having min(model_a) <> max(model_a)""")
-    joined = f"(select *, {PAIR} from typed) left join both_ways using (experiment, item, low, high)"
+    joined = (
+        f"(select *, {PAIR} from typed) left join both_ways using (experiment, item, low, high)"
+    )
     perturbed = connection.execute(f"""
         select file, record, item, model_a, model_b from {joined}
         where model_a <> first_a and experiment in (select experiment from typed where condition = {text(CONTROL)})
@@ -302,16 +386,21 @@ def create_verdicts(connection: Connection) -> None:
     if perturbed:
         file, record, item, first, second = perturbed
         raise DataError(
-            f"{place_of(file, record)}, column model_a: found '{first}' against '{second}' for item '{item}', the other way "
-            f"round than before; in an experiment with the condition '{CONTROL}' the answer of model_b is perturbed: keep one "
-            "way round, write in `order` which answer was shown first, and rename an item whose other answer is perturbed too"
+            f"{place_of(file, record)}, column model_a: found '{first}' against '{second}' for item"
+            f" '{item}', the other way round than before; in an experiment with the condition"
+            f" '{CONTROL}' the answer of model_b is perturbed: keep one way round, write in `order`"
+            " which answer was shown first, and rename an item whose other answer is perturbed too"
         )
-    connection.execute(f"""
-        create temp view verdicts as {VERDICTS} from (select *, coalesce(model_a <> first_a, false) as turned from {joined})""")
+    connection.execute(
+        f"""
+        create temp view verdicts as {VERDICTS} from (select *, coalesce(model_a <> first_a, false) as turned from {joined})"""
+    )
 
 
 def check_names(connection: Connection) -> None:
-    """DataError if a judge of an experiment with human labels has the name of these labels in tables and figures."""
+    """DataError if a judge of an experiment with human labels has the name of these labels in
+    tables and figures.
+    """
     row = connection.execute(f"""
         select file, record, experiment from verdicts
         where judge = {text(HUMAN)} and experiment in (select experiment from verdicts where human is not null)
@@ -319,20 +408,37 @@ def check_names(connection: Connection) -> None:
     if row:
         file, record, experiment = row
         raise DataError(
-            f"{place_of(file, record)}, column judge: found '{HUMAN}'{_among(experiment)}, the name of the labels in column "
-            f"human in tables and figures; write another name, such as '{HUMAN} judge'"
+            f"{place_of(file, record)}, column judge: found '{HUMAN}'{_among(experiment)}, the name"
+            " of the labels in column human in tables and figures; write another name, such as"
+            f" '{HUMAN} judge'"
         )
 
 
 def create_sorted(connection: Connection) -> None:
-    """Create the table `sorted` of the columns of `verdicts` that are not empty, rising by comparison and order.
+    """Create the table `sorted` of the columns of `verdicts` that are not empty, rising by
+    comparison and order.
 
-    `again` is whether a row is about the comparison of the row before, and `twice` whether it has its order, too.
+    `again` is whether a row is about the comparison of the row before, and `twice` whether it has
+    its order, too.
     """
-    columns = ("order", "outcome", "human", "words_a", "words_b", "favoured", "votes_a", "votes_b", "votes_tie", *MARKED)
+    columns = (
+        "order",
+        "outcome",
+        "human",
+        "words_a",
+        "words_b",
+        "favoured",
+        "votes_a",
+        "votes_b",
+        "votes_tie",
+        *MARKED,
+    )
     counts = ", ".join(f"count({name(column)})" for column in columns)
     counted = connection.execute(f"select {counts} from verdicts").fetchone()
-    kept = [*COMPARISON, *(name(column) for column, count in zip(columns, counted, strict=True) if count)]
+    kept = [
+        *COMPARISON,
+        *(name(column) for column, count in zip(columns, counted, strict=True) if count),
+    ]
     empty = [column for column, count in zip(columns, counted, strict=True) if not count]
     nulls = [f"null::{KIND_OF.get(column, 'double')} as {column}" for column in empty]
     same = " and ".join(f"{column} = lag({column}) over ()" for column in COMPARISON)
@@ -340,7 +446,9 @@ def create_sorted(connection: Connection) -> None:
         create temp table sorted as
         select *, coalesce({same}, false) as again, again and "order" = lag("order") over () as twice
         from (select {", ".join(kept)} from verdicts order by {", ".join(COMPARISON)}, "order")""")
-    connection.execute(f"create temp view canonical as select {', '.join(['*', *nulls])} from sorted")
+    connection.execute(
+        f"create temp view canonical as select {', '.join(['*', *nulls])} from sorted"
+    )
 
 
 def check_unique(connection: Connection) -> None:
@@ -351,14 +459,17 @@ def check_unique(connection: Connection) -> None:
     (experiment, condition, judge, item, first, second, wording, vote, order), there, here = twice
     shown = first if order == "ab" else second
     raise DataError(
-        f"{here}, column judge: the verdict of '{judge}' on item '{item}'{_among(experiment, condition)}, '{first}' "
-        f"against '{second}' with the answer of '{shown}' first{_among('', '', wording)}, vote {vote}, is already in {there}; "
-        "keep one row, number repeated verdicts in a column `vote`, or say in a column `wording` how the judge was asked"
+        f"{here}, column judge: the verdict of '{judge}' on item"
+        f" '{item}'{_among(experiment, condition)}, '{first}' against '{second}' with the answer of"
+        f" '{shown}' first{_among('', '', wording)}, vote {vote}, is already in {there}; keep one"
+        " row, number repeated verdicts in a column `vote`, or say in a column `wording` how the"
+        " judge was asked"
     )
 
 
 WORDS = "replace({words}::varchar || ' words of ', '.0 ', ' ') || '''' || {model} || ''''"
-# One row for each fact about answers that a verdict repeats: `about` one answer (model_b empty) or a pair; `fact` in words.
+# One row for each fact about answers that a verdict repeats: `about` one answer (model_b empty) or
+# a pair; `fact` in words.
 FACTS = " union all ".join(
     f"select file, record, experiment, condition, item, {columns} from verdicts"
     for columns in (
@@ -386,31 +497,41 @@ FACTS = " union all ".join(
 
 
 def check_same_answers(connection: Connection) -> None:
-    """DataError if rows about the same answers, under one condition of an experiment, differ in the human label or a length.
+    """DataError if rows about the same answers, under one condition of an experiment, differ in the
+    human label or a length.
 
     Likewise in the mark of one answer; a row without it is no contradiction.
     """
     scores = {"human": "enum_code(human)", "words_a": "words_a", "words_b": "words_b"}
     ends = ", ".join(
-        f"{end}(coalesce({value}, -1)) as {end}_{name}" for name, value in scores.items() for end in ("min", "max")
+        f"{end}(coalesce({value}, -1)) as {end}_{name}"
+        for name, value in scores.items()
+        for end in ("min", "max")
     )
     connection.execute(f"""
         create temp table answers as
         select experiment, condition, item, model_a, model_b, {ends} from verdicts group by all""")
     lengths = " union all ".join(
-        f"select experiment, condition, item, model_{a} as model, unnest([min_words_{a}, max_words_{a}]) as words from answers"
+        f"select experiment, condition, item, model_{a} as model, unnest([min_words_{a},"
+        f" max_words_{a}]) as words from answers"
         for a in "ab"
     )
     marks = " union all ".join(
-        f"select experiment, condition, item, model_{side} as model, right_{side} as mark from verdicts" for side in "ab"
+        f"select experiment, condition, item, model_{side} as model, right_{side} as mark from"
+        " verdicts"
+        for side in "ab"
     )
     differ = " or ".join(f"min_{name} <> max_{name}" for name in scores)
     answer = "experiment, condition, item, model"
     differing = f"""
         select 1 from answers where {differ} union all
         (select 1 from ({lengths}) where words >= 0 group by {answer} having min(words) <> max(words))"""
-    if connection.execute("select count(right_a) + count(right_b) from verdicts").fetchone() != (0,):
-        differing += f" union all (select 1 from ({marks}) group by {answer} having min(mark) <> max(mark))"
+    if connection.execute("select count(right_a) + count(right_b) from verdicts").fetchone() != (
+        0,
+    ):
+        differing += (
+            f" union all (select 1 from ({marks}) group by {answer} having min(mark) <> max(mark))"
+        )
     if connection.execute(f"{differing} limit 1").fetchone() is None:
         return
     key = ("experiment", "condition", "item", "model_a", "model_b", "about")
@@ -429,26 +550,32 @@ def check_same_answers(connection: Connection) -> None:
     here, record, column, fact = next(row for row in others if row[3] != before)
     pair = f", '{first}' against '{second}'" if second else ""
     raise DataError(
-        f"{place_of(here, record)}, column {column}: found {fact} for item '{item}'{_among(experiment, condition)}{pair}, but "
-        f"{before} in {place_of(there, there_record)}; write the same in each row about the same answers"
+        f"{place_of(here, record)}, column {column}: found {fact} for item"
+        f" '{item}'{_among(experiment, condition)}{pair}, but {before} in"
+        f" {place_of(there, there_record)}; write the same in each row about the same answers"
     )
 
 
 def check_both_orders(connection: Connection, missing: int) -> None:
-    """DataError about the first of the `missing` comparisons that `verdicts` holds in one order only."""
+    """DataError about the first of the `missing` comparisons that `verdicts` holds in one order
+    only.
+    """
     if missing == 0:
         return
-    file, record, judge, item, first, second, order, vote, experiment, condition = connection.execute(f"""
+    file, record, judge, item, first, second, order, vote, experiment, condition = (
+        connection.execute(f"""
         select arg_min(file, (file, record)), arg_min(record, (file, record)), judge, item, model_a, model_b,
                min("order") as shown, vote, experiment, condition
         from verdicts group by {", ".join(COMPARISON)} having min("order") = max("order")
         order by min((file, record)) limit 1""").fetchone()
+    )
     shown, other = (first, second) if order == "ab" else (second, first)
     more = f" ({missing - 1} more comparisons lack an order)" if missing > 1 else ""
     raise DataError(
-        f"{place_of(file, record)}, column order: '{judge}' was shown the answer of '{shown}' before that of '{other}' for "
-        f"item '{item}'{_among(experiment, condition)}, vote {vote}, but never the other way round; add that verdict, or write "
-        f"`both_orders: false` for the study in config, which leaves such comparisons out of what needs both orders{more}"
+        f"{place_of(file, record)}, column order: '{judge}' was shown the answer of '{shown}'"
+        f" before that of '{other}' for item '{item}'{_among(experiment, condition)}, vote {vote},"
+        " but never the other way round; add that verdict, or write `both_orders: false` for the"
+        f" study in config, which leaves such comparisons out of what needs both orders{more}"
     )
 
 
@@ -458,9 +585,11 @@ def _among(experiment: str, condition: str = "", wording: str = "") -> str:
 
 
 def _completeness(connection: Connection, study: str) -> list[dict]:
-    """One row per experiment, condition and judge: how many comparisons there are, and what some of them lack.
+    """One row per experiment, condition and judge: how many comparisons there are, and what some of
+    them lack.
 
-    The rows of a comparison lack the same, as `check_same_answers` has found, and are one or, in both orders, two.
+    The rows of a comparison lack the same, as `check_same_answers` has found, and are one or, in
+    both orders, two.
     """
     rows = connection.execute("""
         with counts as (
@@ -470,4 +599,6 @@ def _completeness(connection: Connection, study: str) -> list[dict]:
             from canonical group by all)
         select experiment, condition, judge, comparisons, verdicts, errors, 2 * comparisons - verdicts, no_human, no_length
         from counts order by all""").fetchall()
-    return [{"study": study, **dict(zip(PAIRWISE_COMPLETENESS[1:], row, strict=True))} for row in rows]
+    return [
+        {"study": study, **dict(zip(PAIRWISE_COMPLETENESS[1:], row, strict=True))} for row in rows
+    ]

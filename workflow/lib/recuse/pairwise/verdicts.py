@@ -1,7 +1,9 @@
-"""The verdict on each judge and family of a study of comparisons, by the engine in `recuse.inference.verdict`.
+"""The verdict on each judge and family of a study of comparisons, by the engine in
+`recuse.inference.verdict`.
 
-A size is an excess of a share of verdicts: of the regression, over one half against an equally strong answer; of shares, over
-the share that people choose in the same comparisons; of the answer shown first, over one half.
+A size is an excess of a share of verdicts: of the regression, over one half against an equally
+strong answer; of shares, over the share that people choose in the same comparisons; of the answer
+shown first, over one half.
 """
 
 import math
@@ -23,8 +25,9 @@ ABSENT = {
     LONGER: Reason.SAME_LENGTHS,
     FIRST: Reason.ONE_ORDER,
 }
-# Below this share of its standard error, the spread of ordinary preferences counts as not found: C then finds a bias in more
-# than twice as many worlds without one as its level says (docs/checked.md).
+# Below this share of its standard error, the spread of ordinary preferences counts as not found: C
+# then finds a bias in more than twice as many worlds without one as its level says
+# (docs/checked.md).
 NO_SPREAD = 0.1
 
 
@@ -37,11 +40,13 @@ def verdicts(
     confidence: float,
     power: float,
 ) -> Iterator[dict]:
-    """Yield the rows of the table of verdicts, by quantity and in the order of `order`, then by name.
+    """Yield the rows of the table of verdicts, by quantity and in the order of `order`, then by
+    name.
 
-    choices: rows by `recuse.pairwise.choices.choices`. regression: rows by `recuse.pairwise.regression.regression_rows`, as
-    numbers or as texts of its table; they decide on own and family answers. Without any, the shares of choices do. judges: all
-    that have a verdict on a pair. power: with which a test finds a bias of the size `detectable`.
+    choices: rows by `recuse.pairwise.choices.choices`. regression: rows by
+    `recuse.pairwise.regression.regression_rows`, as numbers or as texts of its table; they decide
+    on own and family answers. Without any, the shares of choices do. judges: all that have a
+    verdict on a pair. power: with which a test finds a bias of the size `detectable`.
     """
     place = {name: number for number, name in enumerate(order)}
     test = {"confidence": confidence, "power": power}
@@ -51,16 +56,22 @@ def verdicts(
             kind = KINDS["pairs"]
             for row in regression:
                 if row["quantity"] == quantity and row["term"] != ALL_JUDGES:
-                    replies.setdefault(row["term"], {})[row["question"]] = _regression_reply(row, **test)
+                    replies.setdefault(row["term"], {})[row["question"]] = _regression_reply(
+                        row, **test
+                    )
         else:
             kind = KINDS["position" if quantity == FIRST else "shares"]
-            found = {(row["term"], row["draws"]): row for row in choices if row["quantity"] == quantity}
+            found = {
+                (row["term"], row["draws"]): row for row in choices if row["quantity"] == quantity
+            }
             for name in {*(term for term, _ in found), *(judges if quantity != FAMILY else ())}:
                 half, excluded = (found.get((name, draws)) for draws in (HALF, EXCLUDED))
                 rows = (half, excluded) if MAIN[quantity] == HALF else (excluded, half)
                 replies[name] = {kind.decisive: _share_reply(quantity, *rows, **test)}
         terms = sorted(replies, key=lambda term: (place.get(term, len(place)), term))
-        yield from verdict_rows(kind, quantity, {term: replies[term] for term in terms}, confidence=confidence)
+        yield from verdict_rows(
+            kind, quantity, {term: replies[term] for term in terms}, confidence=confidence
+        )
 
 
 def _regression_reply(row: Mapping, **test: float) -> Reply:
@@ -91,7 +102,8 @@ def _share_reply(quantity: str, row: Mapping | None, other: Mapping | None, **te
     if row["questions"] < FEW:
         return Reply(reason=because(Reason.FEW_QUESTIONS, questions=row["questions"], least=FEW))
     reply, otherwise = (
-        Reply(each["estimate"], each["ci_low"], each["ci_high"], each["p_value"]) for each in (row, other or row)
+        Reply(each["estimate"], each["ci_low"], each["ci_high"], each["p_value"])
+        for each in (row, other or row)
     )
     turns = reply.estimate * otherwise.estimate < 0 if reply.side else otherwise.side
     if by_people and turns:

@@ -1,4 +1,6 @@
-"""Attack success rate by perturbation and judge, and votes by the place of the answers: Tables 1, 3, 4 and 6 of Chen et al."""
+"""Attack success rate by perturbation and judge, and votes by the place of the answers: Tables 1,
+3, 4 and 6 of Chen et al.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -30,7 +32,17 @@ from recuse.plot.intervals import (
     write_instead,
     write_number,
 )
-from recuse.plot.page import BY_CONDITION, LEAST_PANEL, NO_EXPERIMENT, Entry, Head, Page, page_of_words, tally, with_names
+from recuse.plot.page import (
+    BY_CONDITION,
+    LEAST_PANEL,
+    NO_EXPERIMENT,
+    Entry,
+    Head,
+    Page,
+    page_of_words,
+    tally,
+    with_names,
+)
 from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, Subject, language, percent, widest
 
 COLUMNS = ("condition", "model_a", "model_b")  # of an experiment
@@ -52,7 +64,9 @@ NO_VOTES = "No votes by position: there is no vote about perturbed answers."
 
 
 class Block(NamedTuple):
-    """One experiment: its rates, its panels (condition, model_a, model_b), and their heading, judges and titles."""
+    """One experiment: its rates, its panels (condition, model_a, model_b), and their heading,
+    judges and titles.
+    """
 
     rates: pd.DataFrame
     panels: Sequence[tuple[str, str, str]]
@@ -62,13 +76,19 @@ class Block(NamedTuple):
 
 @language()
 def attack_success(
-    rates: pd.DataFrame, ranks: pd.DataFrame, subject: Subject, *, confidence: float, published: Sequence[str] = ()
+    rates: pd.DataFrame,
+    ranks: pd.DataFrame,
+    subject: Subject,
+    *,
+    confidence: float,
+    published: Sequence[str] = (),
 ) -> Figure:
-    """ASR with its interval, a panel for each perturbation (and pair of models), the experiments one below another.
+    """ASR with its interval, a panel for each perturbation (and pair of models), the experiments
+    one below another.
 
-    rates, ranks: the tables of success rates and of average ranks, in whose order judges are drawn; see
-    `recuse.papers.attacks` and `ranks`. published: the file of printed rates, in a list; each is drawn beside the rate of the
-    same attack on the same judge; see `key_of_attack`.
+    rates, ranks: the tables of success rates and of average ranks, in whose order judges are drawn;
+    see `recuse.papers.attacks` and `ranks`. published: the file of printed rates, in a list; each
+    is drawn beside the rate of the same attack on the same judge; see `key_of_attack`.
     """
     if rates.empty:
         return page_of_words(subject, NO_RATES)
@@ -78,15 +98,24 @@ def attack_success(
     key = key_of_attack(quoted, rows)
     values = {key(row): float(row["value"]) for row in quoted}
     rates = rates.assign(printed=[values.get(key(row), np.nan) for row in rows])
-    blocks = [_block(own, ranks[ranks["experiment"] == name]) for name, own in rates.groupby("experiment", sort=False)]
+    blocks = [
+        _block(own, ranks[ranks["experiment"] == name])
+        for name, own in rates.groupby("experiment", sort=False)
+    ]
     counted = Entry("these votes", line={"color": BLUE, "lw": STROKE, **POINT})
     head = Head(
-        _most_robust(rates), f"share of attacks that succeed, lower is more robust; exact {percent(confidence)} interval"
+        _most_robust(rates),
+        f"share of attacks that succeed, lower is more robust; exact {percent(confidence)}"
+        " interval",
     )
-    printed = [Entry("as printed by Chen et al. for their votes", line=PRINTED)] * bool(rates["printed"].notna().any())
+    printed = [Entry("as printed by Chen et al. for their votes", line=PRINTED)] * bool(
+        rates["printed"].notna().any()
+    )
     sizes = {"below": 0.42, "least": 1.0, "right": widest([AVERAGE]) + 0.08}
     legend = [[counted, *printed]]
-    page, drawn, places = page_of_sections(subject, head, [block.rows for block in blocks], legend, most=4, **sizes)
+    page, drawn, places = page_of_sections(
+        subject, head, [block.rows for block in blocks], legend, most=4, **sizes
+    )
     for block, panels, (middle, bottom) in zip(blocks, drawn, places, strict=True):
         for key, panel in zip(block.panels, panels, strict=False):
             rows = block.rates[(block.rates[list(COLUMNS)] == list(key)).all(axis=1)]
@@ -113,27 +142,38 @@ def _most_robust(rates: pd.DataFrame) -> str:
 
 def _natural(names: Sequence[str]) -> list:
     """Key that sorts names by their numbers where these are what differs: 7B, 13B, 70B."""
-    return [[int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)] for name in names]
+    return [
+        [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
+        for name in names
+    ]
 
 
 def _block(rates: pd.DataFrame, ranks: pd.DataFrame) -> Block:
     experiment = rates["experiment"].iloc[0]
     panels = sorted(set(zip(*(rates[name] for name in COLUMNS), strict=True)), key=_natural)
     conditions, first, second = (sorted(set(names)) for names in zip(*panels, strict=True))
-    pair = f"{first[0]} against {second[0] if len(second) == 1 else 'others'}" if len(first) == 1 else "several pairs of models"
+    pair = (
+        f"{first[0]} against {second[0] if len(second) == 1 else 'others'}"
+        if len(first) == 1
+        else "several pairs of models"
+    )
     averages = dict(zip(ranks["judge"], ranks["average_rank"], strict=True))
     judges = [judge for judge in ranks["judge"] if judge in set(rates["judge"])]
     titles = []
     for condition, model_a, model_b in panels:
         models = [model_a] * (len(first) > 1) + [model_b] * (len(second) > 1)
-        parts = [condition.replace("_", " ").replace("+", " + ")] * (len(conditions) > 1 or not models)
+        parts = [condition.replace("_", " ").replace("+", " + ")] * (
+            len(conditions) > 1 or not models
+        )
         titles.append(": ".join([*parts, " against ".join(models)]) if models else parts[0])
     if len(conditions) == 1 and len(panels) > 1:
         pair = f"{conditions[0].replace('_', ' ')}, {pair}"
     texts = ["–" if np.isnan(averages[judge]) else f"{averages[judge]:.2f}" for judge in judges]
     samples = [rates.loc[(rates[list(COLUMNS)] == list(key)).all(axis=1), "n"] for key in panels]
     counts = ["n = " + "–".join(map(str, sorted({n.min(), n.max()}))) for n in samples]
-    rows = Rows(": ".join(filter(None, [experiment, pair])), judges, list(zip(titles, counts, strict=True)))
+    rows = Rows(
+        ": ".join(filter(None, [experiment, pair])), judges, list(zip(titles, counts, strict=True))
+    )
     return Block(rates, panels, rows, texts)
 
 
@@ -153,7 +193,8 @@ def _draw_rates(axes: Axes, rates: pd.DataFrame, judges: Sequence[str]) -> None:
 
 @language()
 def votes_by_position(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
-    """Shares of votes by place as stacked bars, and the difference of first and second with its interval.
+    """Shares of votes by place as stacked bars, and the difference of first and second with its
+    interval.
 
     A row for each judge, the experiments one below another, each under its name if any has one.
     `table`: the table of votes by position, see `recuse.papers.attacks`.
@@ -161,7 +202,8 @@ def votes_by_position(table: pd.DataFrame, subject: Subject, *, confidence: floa
     if table.empty:
         return page_of_words(subject, NO_VOTES)
     table = with_names(table, "experiment")
-    rows: list[tuple[str, Mapping | None]] = []  # from the top down: an experiment, if any has a name, then its judges
+    # From the top down: an experiment, if any has a name, then its judges
+    rows: list[tuple[str, Mapping | None]] = []
     for experiment, votes in table.groupby("experiment", sort=False):
         rows += [(experiment or NO_EXPERIMENT, None)] if (table["experiment"] != "").any() else []
         ordered = votes.sort_values("difference", key=abs, kind="stable", na_position="last")
@@ -173,9 +215,15 @@ def votes_by_position(table: pd.DataFrame, subject: Subject, *, confidence: floa
     across = max(DOUBLE_COLUMN, 2 * EDGE + label + VOTES_GUTTER + beside + 2 * LEAST_PANEL)
     panels = across - 2 * EDGE - label - VOTES_GUTTER - beside
     width, other = SHARE * panels, (1 - SHARE) * panels
-    verbs = ("prefers the answer shown first", "prefer the answer shown first"), ("prefers the second", "prefer the second")
+    verbs = (
+        ("prefers the answer shown first", "prefer the answer shown first"),
+        ("prefers the second", "prefer the second"),
+    )
     who = () if table["judge"].is_unique else BY_CONDITION
-    head = Head(tally(table, *verbs, *who), f"share of votes; {percent(confidence)} bootstrap interval over questions")
+    head = Head(
+        tally(table, *verbs, *who),
+        f"share of votes; {percent(confidence)} bootstrap interval over questions",
+    )
     places = [Entry(name, [swatch, swatch]) for name, swatch in PLACES.values()]
     legend = [places, interval_entries()]
     body = BELOW + height + VOTES_TITLE
@@ -183,7 +231,9 @@ def votes_by_position(table: pd.DataFrame, subject: Subject, *, confidence: floa
     bars = page.axes(EDGE + label, BELOW, width, height)
     frame_rows(bars, limits=(0, 1), rows=len(rows))
     bars.set_yticks(range(len(rows)), [name for name, _ in rows])
-    for heading in (text for text, (_, row) in zip(bars.get_yticklabels(), rows, strict=True) if row is None):
+    for heading in (
+        text for text, (_, row) in zip(bars.get_yticklabels(), rows, strict=True) if row is None
+    ):
         heading.set_weight("bold")
     bars.set_title("Answer chosen")
     points = page.axes(EDGE + label + width + VOTES_GUTTER, BELOW, other, height)
@@ -194,7 +244,12 @@ def votes_by_position(table: pd.DataFrame, subject: Subject, *, confidence: floa
     right = across - EDGE
     page.text(right, BELOW + height + LINE / 2, "votes", ha="right")
     for place, (_, row) in enumerate(rows):
-        page.text(right, BELOW + height - (place + 0.5) * row_height, "" if row is None else str(row["n"]), ha="right")
+        page.text(
+            right,
+            BELOW + height - (place + 0.5) * row_height,
+            "" if row is None else str(row["n"]),
+            ha="right",
+        )
         if row is not None:
             _draw_votes(bars, points, place, row)
     write_directions(points, "second", "first")

@@ -1,4 +1,6 @@
-"""The printed tables of Chen et al., Humans or LLMs as the Judge?: read, matched with a study's, and their ranks recomputed."""
+"""The printed tables of Chen et al., Humans or LLMs as the Judge?: read, matched with a study's,
+and their ranks recomputed.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -7,7 +9,9 @@ from itertools import product
 from recuse.base.tables import column_names, read_table
 from recuse.pairwise.questions import ranks
 
-PUBLISHED_RANKS = column_names("table judge column asr printed recomputed lowest_possible highest_possible verdict")
+PUBLISHED_RANKS = column_names(
+    "table judge column asr printed recomputed lowest_possible highest_possible verdict",
+)
 
 AUTHOR = "GPT-4"  # of the answers where the tables do not say (section 4.2)
 MAIN = "perturbations"  # the experiment of Tables 1 and 6
@@ -16,10 +20,11 @@ Rows = Sequence[Row]
 
 
 def read_attacks(path: str) -> list[dict[str, str]]:
-    """Read the published values: texts of table, experiment, condition, model_a, model_b, judge, column, quantity and value.
+    """Read the published values: texts of table, experiment, condition, model_a, model_b, judge,
+    column, quantity and value.
 
-    Two answers of one model have different names, see `second_answer`; answers of Table 1 are GPT-4's. model_b is empty in
-    Table 7, which averages over three models.
+    Two answers of one model have different names, see `second_answer`; answers of Table 1 are
+    GPT-4's. model_b is empty in Table 7, which averages over three models.
     """
     rows = read_table(path)
     for row in rows:
@@ -30,40 +35,58 @@ def read_attacks(path: str) -> list[dict[str, str]]:
 
 
 def second_answer(model_a: str, model_b: str) -> str:
-    """Return the name of the second answer: that of its model, with `(2)` where the first is by the same one."""
+    """Return the name of the second answer: that of its model, with `(2)` where the first is by the
+    same one.
+    """
     return f"{model_b} (2)" if model_a == model_b else model_b
 
 
 def key_of_attack(*tables: Rows) -> Callable[[Row], tuple[str, ...]]:
-    """Return the function that gives the key by which rows of these tables of attack success rates are matched.
+    """Return the function that gives the key by which rows of these tables of attack success rates
+    are matched.
 
-    It is experiment, condition, judge and the two models; the models are left out where each table has one pair of them for an
-    experiment and condition, because there the answers may have other names.
+    It is experiment, condition, judge and the two models; the models are left out where each table
+    has one pair of them for an experiment and condition, because there the answers may have other
+    names.
     """
-    several = set()  # experiments and conditions with more or less than one pair of models in some table
+    # Experiments and conditions with more or less than one pair of models in some table
+    several = set()
     attacks = {(row["experiment"], row["condition"]) for rows in tables for row in rows}
     for attack, rows in product(attacks, tables):
-        pairs = {(row["model_a"], row["model_b"]) for row in rows if (row["experiment"], row["condition"]) == attack}
+        pairs = {
+            (row["model_a"], row["model_b"])
+            for row in rows
+            if (row["experiment"], row["condition"]) == attack
+        }
         if len(pairs) != 1:
             several.add(attack)
 
     def key(row: Row) -> tuple[str, ...]:
         attack = row["experiment"], row["condition"]
-        return (*attack, row["judge"], *((row["model_a"], row["model_b"]) if attack in several else ()))
+        return (
+            *attack,
+            row["judge"],
+            *((row["model_a"], row["model_b"]) if attack in several else ()),
+        )
 
     return key
 
 
 def published_ranks(rows: Rows) -> Iterator[dict]:
-    """Yield, for each printed rank, average rank and difference, what the printed values give and what they allow.
+    """Yield, for each printed rank, average rank and difference, what the printed values give and
+    what they allow.
 
-    rows: texts of table, judge, column, quantity (asr, average_rank, first, tie, second, difference, ...), value, printed_rank.
-    * A printed rank of an `asr`: recomputed = lowest_possible = 1 + the number of lower values in the column. Rounding keeps
-      order, so only equal printed values may have any order: highest_possible also counts the other judges of the same value.
-    * An average_rank: the mean over the columns of the table of the recomputed, lowest and highest possible ranks.
+    rows: texts of table, judge, column, quantity (asr, average_rank, first, tie, second,
+    difference, ...), value, printed_rank.
+    * A printed rank of an `asr`: recomputed = lowest_possible = 1 + the number of lower values in
+      the column. Rounding keeps order, so only equal printed values may have any order:
+      highest_possible also counts the other judges of the same value.
+    * An average_rank: the mean over the columns of the table of the recomputed, lowest and highest
+      possible ranks.
     * A difference: first - second; each may be off by half a unit of its last digit.
-    verdict: `equal` if recomputed rounds to what is printed, `possible` if a value between the ends does (of an average, one
-    that whole ranks give), else `impossible`. Each value is judged by itself. Source: Chen et al., Tables 1, 3, 4 and 6.
+    verdict: `equal` if recomputed rounds to what is printed, `possible` if a value between the ends
+    does (of an average, one that whole ranks give), else `impossible`. Each value is judged by
+    itself. Source: Chen et al., Tables 1, 3, 4 and 6.
     """
     for table in dict.fromkeys(row["table"] for row in rows):
         members = [row for row in rows if row["table"] == table]
@@ -73,19 +96,34 @@ def published_ranks(rows: Rows) -> Iterator[dict]:
             judge, quantity, value = row["judge"], row["quantity"], row["value"]
             rate, half = {}, _half_unit(value)
             if quantity == "asr" and row["printed_rank"]:
-                printed, (lowest, highest) = int(row["printed_rank"]), possible[judge, row["column"]]
+                printed, (lowest, highest) = (
+                    int(row["printed_rank"]),
+                    possible[judge, row["column"]],
+                )
                 ends, rate = (lowest, lowest, highest), {"asr": float(value)}
                 verdict = _verdict(printed == lowest, lowest < printed <= highest)
             elif quantity == "average_rank":
-                printed, ranks_of_judge = Fraction(value), [ends for (name, _), ends in possible.items() if name == judge]
+                printed, ranks_of_judge = (
+                    Fraction(value),
+                    [ends for (name, _), ends in possible.items() if name == judge],
+                )
                 lowest, highest = (sum(column) for column in zip(*ranks_of_judge, strict=True))
-                averages = [Fraction(total, len(ranks_of_judge)) for total in range(lowest, highest + 1)]
+                averages = [
+                    Fraction(total, len(ranks_of_judge)) for total in range(lowest, highest + 1)
+                ]
                 ends = averages[0], averages[0], averages[-1]
                 near = [abs(average - printed) <= half for average in averages]
                 verdict = _verdict(near[0], any(near))
             elif quantity == "difference":
-                printed, first, second = Fraction(value), shares[judge, "first"], shares[judge, "second"]
-                difference, slack = Fraction(first) - Fraction(second), _half_unit(first) + _half_unit(second)
+                printed, first, second = (
+                    Fraction(value),
+                    shares[judge, "first"],
+                    shares[judge, "second"],
+                )
+                difference, slack = (
+                    Fraction(first) - Fraction(second),
+                    _half_unit(first) + _half_unit(second),
+                )
                 ends = difference, difference - slack, difference + slack
                 distance = abs(printed - difference)
                 verdict = _verdict(distance <= half, distance <= slack + half)
@@ -93,7 +131,14 @@ def published_ranks(rows: Rows) -> Iterator[dict]:
                 continue
             names = ("printed", "recomputed", "lowest_possible", "highest_possible")
             numbers = dict(zip(names, map(float, (printed, *ends)), strict=True))
-            yield {"table": table, "judge": judge, "column": row["column"], **rate, **numbers, "verdict": verdict}
+            yield {
+                "table": table,
+                "judge": judge,
+                "column": row["column"],
+                **rate,
+                **numbers,
+                "verdict": verdict,
+            }
 
 
 def _verdict(equal: bool, possible: bool) -> str:

@@ -5,11 +5,21 @@ from dataclasses import replace
 
 from recuse.catalogue.figures import Figure, by_equation_1, measured, of_table
 from recuse.catalogue.tables import Applies, from_source, with_analysis, with_cognitive_biases
-from recuse.config.studies import DATA, is_compared, is_released, replicates_play_favorites, source_of
+from recuse.config.studies import (
+    DATA,
+    is_compared,
+    is_released,
+    replicates_play_favorites,
+    source_of,
+)
 
 # By the part of the configuration, in the order of a study's report.
 TABLES: dict[str, dict[str, Applies]] = {
-    "studies": {"claims": replicates_play_favorites, "scorecard": is_compared, "rankings": is_released},
+    "studies": {
+        "claims": replicates_play_favorites,
+        "scorecard": is_compared,
+        "rankings": is_released,
+    },
     "comparisons": {
         **dict.fromkeys(("rbo", "valid_rates"), from_source("cobbler")),
         **dict.fromkeys(("length_confound", "published_ranks"), from_source("judgement_bias")),
@@ -24,7 +34,9 @@ def is_in_a_paper(config: Mapping, study: str) -> bool:
 
 
 def subject_of_texts(config: Mapping, study: str) -> dict[str, object]:
-    """The subject of a figure of the published texts, which are real even if the votes on them are simulated."""
+    """The subject of a figure of the published texts, which are real even if the votes on them are
+    simulated.
+    """
     repository = config["sources"][source_of(config, study)]["repository"]
     return {"models": {}, "families": {}, "label": f"texts of {repository}", "kind": "published"}
 
@@ -34,7 +46,10 @@ def figures(config: Mapping) -> dict[str, Figure]:
     level = {"confidence": config["confidence"]}
     return {
         "fig11_helm_instruct": replace(
-            by_equation_1(config), of_study="helm_instruct", applies=replicates_play_favorites, group="rest"
+            by_equation_1(config),
+            of_study="helm_instruct",
+            applies=replicates_play_favorites,
+            group="rest",
         ),
         "bias_jitter": of_table(
             "recuse.papers.cobbler_figures:bias_jitter",

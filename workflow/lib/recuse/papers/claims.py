@@ -1,7 +1,8 @@
-"""The sentences of Play Favorites that state a result, each judged on a study's tables and on the paper's own numbers.
+"""The sentences of Play Favorites that state a result, each judged on a study's tables and on the
+paper's own numbers.
 
-They are those of the abstract, Sections 4.3 to 7 and, on HELM-Instruct, Section C.2. A criterion yields findings, each true or
-false of one number, or of one number compared with another.
+They are those of the abstract, Sections 4.3 to 7 and, on HELM-Instruct, Section C.2. A criterion
+yields findings, each true or false of one number, or of one number compared with another.
 """
 
 import re
@@ -18,7 +19,10 @@ from recuse.data.registry import HUMAN
 from recuse.papers.results import AbsentError, Results, Value
 from recuse.papers.values import DIMENSIONS, ESTIMANDS, JUDGES
 
-CLAIMS = column_names("study claim section sentence criterion estimand kind verdict evidence published published_evidence")
+CLAIMS = column_names(
+    "study claim section sentence criterion estimand kind verdict evidence published",
+    "published_evidence",
+)
 
 HOLDS, FAILS, ABSENT = "holds", "fails", "data absent"
 NO_HELM = "no ratings of HELM-Instruct but a simulated placeholder, with biases that are declared"
@@ -67,9 +71,17 @@ def within(limit: float, of: float = 0.0) -> Test:
 
 @criterion
 def estimates_pass(
-    results: Results, test: Test, terms: Names, *, quantity: str = "self_bias", spec: str = "main", slices: Names | None = ("",)
+    results: Results,
+    test: Test,
+    terms: Names,
+    *,
+    quantity: str = "self_bias",
+    spec: str = "main",
+    slices: Names | None = ("",),
 ) -> Findings:
-    """`test` of the estimate of each term in each slice, by default the whole; None: in every slice that has it."""
+    """`test` of the estimate of each term in each slice, by default the whole; None: in every slice
+    that has it.
+    """
     for term in terms:
         for name in results.slices(spec, quantity, term) if slices is None else slices:
             value = results.estimate(spec, name, quantity, term)
@@ -77,20 +89,30 @@ def estimates_pass(
 
 
 @criterion
-def in_slices(results: Results, test: Test, terms: Names, *, spec: str, words: str, quorum: Quorum = any) -> Findings:
+def in_slices(
+    results: Results, test: Test, terms: Names, *, spec: str, words: str, quorum: Quorum = any
+) -> Findings:
     """`test`, in words, of the self-bias of each term in `quorum` of the slices of a spec."""
     for term in terms:
         slices = results.slices(spec, "self_bias", term)
         passed = [name for name in slices if test(results.estimate(spec, name, "self_bias", term))]
-        text = f"{term} {words} in {', '.join(passed) or 'none'} ({len(passed)} of {len(slices)} slices of {spec})"
+        text = (
+            f"{term} {words} in {', '.join(passed) or 'none'} ({len(passed)} of {len(slices)}"
+            f" slices of {spec})"
+        )
         yield Finding(quorum([name in passed for name in slices]), text)
 
 
 @criterion
 def stands_out(results: Results, dimension: str, terms: Names, *, lowest: bool = False) -> Findings:
-    """Each judge's self-bias in one dimension is the highest (or lowest) of all dimensions; the next one is named."""
+    """Each judge's self-bias in one dimension is the highest (or lowest) of all dimensions; the
+    next one is named.
+    """
     for term in terms:
-        biases = {name: results.estimate("by_dimension", name, "self_bias", term).value for name in DIMENSIONS}
+        biases = {
+            name: results.estimate("by_dimension", name, "self_bias", term).value
+            for name in DIMENSIONS
+        }
         bias = biases.pop(dimension)
         other = (min if lowest else max)(biases, key=biases.get)
         beyond = bias < biases[other] if lowest else bias > biases[other]
@@ -109,21 +131,30 @@ def compared(
     slices: tuple[str, str] = ("", ""),
     among: Test | None = None,
 ) -> Findings:
-    """`test` of each term's estimates in `spec` and `to`, in one slice of each; only of terms that pass `among` in `spec`."""
+    """`test` of each term's estimates in `spec` and `to`, in one slice of each; only of terms that
+    pass `among` in `spec`.
+    """
     pair = list(zip((spec, to), slices, strict=True))
     first, second = (", ".join(filter(None, where)) for where in pair)
     for term in terms:
         before, after = (results.estimate(*where, quantity, term) for where in pair)
         if among is None or among(before):
-            yield Finding(test(before, after), f"{quantity} of {term} {before} in {first}, {after} in {second}")
+            yield Finding(
+                test(before, after),
+                f"{quantity} of {term} {before} in {first}, {after} in {second}",
+            )
 
 
 @criterion
-def raters_agree(results: Results, statistic: str, test: Test, dimensions: Names = ("",)) -> Findings:
+def raters_agree(
+    results: Results, statistic: str, test: Test, dimensions: Names = ("",)
+) -> Findings:
     """`test` of a statistic of the human raters in each dimension; "" is the average."""
     for name in dimensions:
         value = results.raters(name, statistic)
-        yield Finding(test(value), f"{statistic} {value.value:.3f} in {name or 'the average of dimensions'}")
+        yield Finding(
+            test(value), f"{statistic} {value.value:.3f} in {name or 'the average of dimensions'}"
+        )
 
 
 SONNET, LLAMA_8B = "Claude 3.5 Sonnet", "Llama 3 8B"
@@ -131,14 +162,16 @@ CLEAREST = ("GPT-4o", SONNET)
 FAVOUR_THEMSELVES = ("GPT-3.5 Turbo", *CLEAREST)
 LLAMA = (LLAMA_8B, "Llama 3 70B")
 CONSISTENT = [judge for judge in JUDGES if judge not in LLAMA]
-KEPT = [judge for judge in JUDGES if judge not in (LLAMA_8B, "Mistral 7B")]  # without the weak models
+# Without the weak models
+KEPT = [judge for judge in JUDGES if judge not in (LLAMA_8B, "Mistral 7B")]
 SMALL = [judge for judge in JUDGES if judge not in (*FAVOUR_THEMSELVES, LLAMA_8B)]
 FAMILIES = ("Claude", "GPT", "Llama 3", "Mistral")
 FAVOURED = ("Claude", "GPT")
 AGREED = ("Completeness", "Helpfulness")  # the dimensions on which raters agree best
 FAITHFULNESS = ("Faithfulness",)
 AS_CODED = "length_control_as_coded"
-LENGTH_ALONE = "length_alone"  # in no config of the project: no figure and no published number is made of it
+# In no config of the project: no figure and no published number is made of it
+LENGTH_ALONE = "length_alone"
 WEAK = "weak_models_dropped_as_coded"
 REFERENCE = "llm_reference_as_coded"
 BY_REFERENCE = {"spec": REFERENCE, "slices": None}
@@ -146,23 +179,41 @@ BY_DIMENSION = {"spec": "by_dimension"}
 FAMILY = {"quantity": "family_bias"}
 LENGTH = {"quantity": "length"}
 HELM_JUDGES = ("GPT-4 (0314)", "Claude v1.3")
-HELM_DIMENSIONS = ("Completeness", "Conciseness", "Harmlessness", "Helpfulness", "Understandability")
+HELM_DIMENSIONS = (
+    "Completeness",
+    "Conciseness",
+    "Harmlessness",
+    "Helpfulness",
+    "Understandability",
+)
 
 
 def consistent_references(results: Results) -> Findings:
-    """The sign of each judge's self-bias, where clear in `main`, holds under every family's judges as the reference."""
+    """The sign of each judge's self-bias, where clear in `main`, holds under every family's judges
+    as the reference.
+    """
     for judge in JUDGES:
         for family in results.slices(REFERENCE, "self_bias", judge):
-            yield from compared(Value.same_sign, [judge], to=REFERENCE, slices=("", family), among=Value.clear_of_zero)(results)
+            yield from compared(
+                Value.same_sign,
+                [judge],
+                to=REFERENCE,
+                slices=("", family),
+                among=Value.clear_of_zero,
+            )(results)
 
 
 def mean_spearman(results: Results, judges: Names, dimensions: Names) -> float:
     """The mean over judges and dimensions of Spearman's correlation with the humans."""
-    return fmean(results.spearman(dimension, judge) for judge, dimension in product(judges, dimensions))
+    return fmean(
+        results.spearman(dimension, judge) for judge, dimension in product(judges, dimensions)
+    )
 
 
 def strong_judges_correlate_more(results: Results) -> Findings:
-    """Each of the strong judges has a higher mean Spearman over the dimensions than every other judge."""
+    """Each of the strong judges has a higher mean Spearman over the dimensions than every other
+    judge.
+    """
     means = {judge: mean_spearman(results, [judge], DIMENSIONS) for judge in JUDGES}
     best = max((judge for judge in JUDGES if judge not in CLEAREST), key=means.get)
     for judge in CLEAREST:
@@ -171,7 +222,9 @@ def strong_judges_correlate_more(results: Results) -> Findings:
 
 
 def agreed_dimensions_correlate_more(results: Results) -> Findings:
-    """Mean Spearman over the judges is higher in each of the agreed dimensions than on average in the others."""
+    """Mean Spearman over the judges is higher in each of the agreed dimensions than on average in
+    the others.
+    """
     rest = mean_spearman(results, JUDGES, [name for name in DIMENSIONS if name not in AGREED])
     for name in AGREED:
         mean = mean_spearman(results, JUDGES, [name])
@@ -183,7 +236,9 @@ def rho_above_0_4(results: Results) -> Findings:
     for name in AGREED:
         correlations = {judge: results.spearman(name, judge) for judge in JUDGES}
         best = max(correlations, key=correlations.get)
-        yield Finding(correlations[best] > 0.4, f"{name}: highest {correlations[best]:.3f} ({best})")
+        yield Finding(
+            correlations[best] > 0.4, f"{name}: highest {correlations[best]:.3f} ({best})"
+        )
 
 
 def scores_cluster(results: Results) -> Findings:
@@ -194,7 +249,9 @@ def scores_cluster(results: Results) -> Findings:
 
 
 def own_scores_look_high(results: Results) -> Findings:
-    """Each judge's mean of itself is the highest of its row or of its column, within half of 0.01."""
+    """Each judge's mean of itself is the highest of its row or of its column, within half of
+    0.01.
+    """
     for judge in ("Claude v2", "GPT-3.5 Turbo"):
         self_mean = results.mean("", judge, judge)
         row = max(results.mean("", judge, model) for model in JUDGES)
@@ -219,7 +276,9 @@ def bias_like_gap(results: Results) -> Findings:
     gap = human_gap(results)
     for judge in CLEAREST:
         value = results.estimate("main", "", "self_bias", judge)
-        yield Finding(within(0.01, of=gap)(value), f"self-bias of {judge} {value.value:.4f}, gap {gap:.3f}")
+        yield Finding(
+            within(0.01, of=gap)(value), f"self-bias of {judge} {value.value:.4f}, gap {gap:.3f}"
+        )
 
 
 def humans_differ_little(results: Results) -> Findings:
@@ -230,7 +289,9 @@ def humans_differ_little(results: Results) -> Findings:
 
 
 def llama_below_the_humans(results: Results) -> Findings:
-    """Each Llama judge's means in Faithfulness are below the humans', for every model; the nearest one is named."""
+    """Each Llama judge's means in Faithfulness are below the humans', for every model; the nearest
+    one is named.
+    """
     human = {model: results.mean("Faithfulness", HUMAN, model) for model in JUDGES}
     for judge in LLAMA:
         means = {model: results.mean("Faithfulness", judge, model) for model in JUDGES}
@@ -243,8 +304,12 @@ def llama_lower_for_itself(results: Results) -> Findings:
     """Each Llama judge's mean of itself in Faithfulness is below its mean of the other models."""
     for judge in LLAMA:
         self_mean = results.mean("Faithfulness", judge, judge)
-        others = fmean(results.mean("Faithfulness", judge, model) for model in JUDGES if model != judge)
-        yield Finding(self_mean < others, f"{judge} on itself {self_mean:.3f}, on the others {others:.3f}")
+        others = fmean(
+            results.mean("Faithfulness", judge, model) for model in JUDGES if model != judge
+        )
+        yield Finding(
+            self_mean < others, f"{judge} on itself {self_mean:.3f}, on the others {others:.3f}"
+        )
 
 
 def helm_gpt_4_larger(results: Results) -> Findings:
@@ -255,15 +320,21 @@ def helm_gpt_4_larger(results: Results) -> Findings:
 
 def both(test: Callable[[Value, Value], bool], to: str, **settings) -> list[Criterion]:
     """`test` of self- and family-biases in main, or another spec, and in `to`."""
-    return [compared(test, JUDGES, to=to, **settings), compared(test, FAMILIES, to=to, **FAMILY, **settings)]
+    return [
+        compared(test, JUDGES, to=to, **settings),
+        compared(test, FAMILIES, to=to, **FAMILY, **settings),
+    ]
 
 
-CRITERIA: dict[str, list[Criterion]] = {  # of a claim by its name; workflow/data/play_favorites_claims.csv has their words
+# Of a claim by its name; workflow/data/play_favorites_claims.csv has their words
+CRITERIA: dict[str, list[Criterion]] = {
     "gpt_4o_and_sonnet_favour_themselves_and_family": [
         estimates_pass(Value.above_zero, CLEAREST),
         estimates_pass(Value.above_zero, ("GPT", "Claude"), **FAMILY),
     ],
-    "accuracy_over_84": [raters_agree("accuracy", lambda share: round(share.value, 2) >= 0.84, DIMENSIONS)],
+    "accuracy_over_84": [
+        raters_agree("accuracy", lambda share: round(share.value, 2) >= 0.84, DIMENSIONS)
+    ],
     "accuracy_average": [raters_agree("accuracy", within(0.01, of=0.91))],
     "alpha_average": [
         raters_agree("krippendorff_alpha", within(0.01, of=0.28)),
@@ -280,10 +351,18 @@ CRITERIA: dict[str, list[Criterion]] = {  # of a claim by its name; workflow/dat
     "weaker_claude_almost_none": [estimates_pass(within(0.01), ("Claude v2", "Claude 3 Sonnet"))],
     "llama_8b_negative": [estimates_pass(Value.below_zero, [LLAMA_8B])],
     "claude_and_gpt_favour_family": [estimates_pass(Value.above_zero, FAVOURED, **FAMILY)],
-    "llama_and_mistral_do_not": [estimates_pass(Value.not_above_zero, ("Llama 3", "Mistral"), **FAMILY)],
+    "llama_and_mistral_do_not": [
+        estimates_pass(Value.not_above_zero, ("Llama 3", "Mistral"), **FAMILY)
+    ],
     "gap_is_as_large_as_bias": [human_gap_is_0_02, bias_like_gap],
     "consistent_over_dimensions": [
-        in_slices(lambda bias: bias.none_or_small(0.03), CONSISTENT, **BY_DIMENSION, words="none or small", quorum=most)
+        in_slices(
+            lambda bias: bias.none_or_small(0.03),
+            CONSISTENT,
+            **BY_DIMENSION,
+            words="none or small",
+            quorum=most,
+        )
     ],
     "outlier_logical_correctness": [stands_out("Logical correctness", FAVOUR_THEMSELVES)],
     "outlier_faithfulness": [stands_out("Faithfulness", ["Mistral Large"])],
@@ -291,9 +370,19 @@ CRITERIA: dict[str, list[Criterion]] = {  # of a claim by its name; workflow/dat
         estimates_pass(Value.below_zero, [LLAMA_8B], **BY_DIMENSION, slices=FAITHFULNESS),
         stands_out("Faithfulness", [LLAMA_8B], lowest=True),
     ],
-    "llama_marks_faithfulness_low": [humans_differ_little, llama_below_the_humans, llama_lower_for_itself],
+    "llama_marks_faithfulness_low": [
+        humans_differ_little,
+        llama_below_the_humans,
+        llama_lower_for_itself,
+    ],
     "open_ended_higher": [
-        compared(Value.larger, JUDGES, spec="by_task_type", to="by_task_type", slices=("open-ended qa", "summarization"))
+        compared(
+            Value.larger,
+            JUDGES,
+            spec="by_task_type",
+            to="by_task_type",
+            slices=("open-ended qa", "summarization"),
+        )
     ],
     "only_some_dimensions_and_datasets": [
         in_slices(test, CLEAREST, spec=spec, words=words)
@@ -307,13 +396,23 @@ CRITERIA: dict[str, list[Criterion]] = {  # of a claim by its name; workflow/dat
     ],
     "length_control_same_conclusions": both(Value.same_conclusion, AS_CODED),
     "length_control_same_estimates": both(Value.holds, AS_CODED),
-    "length_goes_with_ratings": [estimates_pass(Value.positive, JUDGES, **LENGTH, spec=LENGTH_ALONE, slices=("", *DIMENSIONS))],
+    "length_goes_with_ratings": [
+        estimates_pass(
+            Value.positive, JUDGES, **LENGTH, spec=LENGTH_ALONE, slices=("", *DIMENSIONS)
+        )
+    ],
     "length_effect_disappears": [estimates_pass(within(0.01), JUDGES, **LENGTH, spec=AS_CODED)],
     "global_length_comparable": both(
         lambda one, two: abs(one.value - two.value) <= 0.005, "length_control_global", spec=AS_CODED
     ),
-    "ordinal_positive": [estimates_pass(Value.positive, FAVOUR_THEMSELVES, spec="ordinal_as_coded", slices=DIMENSIONS)],
-    "ordinal_llama_faithfulness": [estimates_pass(Value.below_zero, LLAMA, spec="ordinal_as_coded", slices=FAITHFULNESS)],
+    "ordinal_positive": [
+        estimates_pass(
+            Value.positive, FAVOUR_THEMSELVES, spec="ordinal_as_coded", slices=DIMENSIONS
+        )
+    ],
+    "ordinal_llama_faithfulness": [
+        estimates_pass(Value.below_zero, LLAMA, spec="ordinal_as_coded", slices=FAITHFULNESS)
+    ],
     "gam_same_conclusions": [
         estimates_pass(Value.above_zero, FAVOUR_THEMSELVES, spec="gam"),
         estimates_pass(Value.below_zero, [LLAMA_8B], spec="gam"),
@@ -323,14 +422,17 @@ CRITERIA: dict[str, list[Criterion]] = {  # of a claim by its name; workflow/dat
     "llm_reference_llama_8b": [estimates_pass(Value.below_zero, [LLAMA_8B], **BY_REFERENCE)],
     "llm_reference_others_small": [estimates_pass(within(0.01), SMALL, **BY_REFERENCE)],
     "llm_reference_family": [estimates_pass(Value.above_zero, FAVOURED, **FAMILY, **BY_REFERENCE)],
-    "weak_models_decrease": [compared(lambda one, two: abs(two.value) < abs(one.value), KEPT, to=WEAK)],
+    "weak_models_decrease": [
+        compared(lambda one, two: abs(two.value) < abs(one.value), KEPT, to=WEAK)
+    ],
     "weak_models_self": [estimates_pass(Value.above_zero, CLEAREST, spec=WEAK)],
     "weak_models_family": [estimates_pass(Value.positive, FAVOURED, **FAMILY, spec=WEAK)],
     "helm_positive": [estimates_pass(Value.positive, HELM_JUDGES)],
     "helm_gpt_4_larger": [helm_gpt_4_larger],
     "helm_gpt_family": [estimates_pass(Value.above_zero, ["GPT"], **FAMILY)],
 }
-QUORUMS = {"scores_cluster": most, "open_ended_higher": most, "mostly_consistent": three_quarters}  # of others: all
+# Of others: all
+QUORUMS = {"scores_cluster": most, "open_ended_higher": most, "mostly_consistent": three_quarters}
 # The dimensions that a claim rests on where these are not the paper's six.
 DIMENSIONS_OF = {
     "rho_above_0_4": AGREED,
@@ -341,7 +443,9 @@ DIMENSIONS_OF = {
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper that states a result, in this project's words, and what it is taken to mean."""
+    """A sentence of the paper that states a result, in this project's words, and what it is taken
+    to mean.
+    """
 
     name: str
     section: str
@@ -350,12 +454,16 @@ class Claim:
 
     @property
     def dimensions(self) -> Sequence[str]:
-        """The dimensions that its numbers rest on; a study without one of them has no data for it."""
+        """The dimensions that its numbers rest on; a study without one of them has no data for
+        it.
+        """
         return DIMENSIONS_OF.get(self.name, DIMENSIONS)
 
     @property
     def estimand(self) -> str:
-        """What the biases are gaps to that it rests on, by the specs in its criterion; "" for a claim of other numbers."""
+        """What the biases are gaps to that it rests on, by the specs in its criterion; "" for a
+        claim of other numbers.
+        """
         specs = [word for word in re.findall(r"\w+", self.criterion) if word in ESTIMANDS]
         return "; ".join(dict.fromkeys(ESTIMANDS[spec] for spec in specs))
 
@@ -366,7 +474,8 @@ def read_claims(path: str | Path) -> list[Claim]:
 
 
 def judged(claim: Claim, results: Results) -> tuple[str, str]:
-    """Return the verdict on a claim, HOLDS, FAILS or ABSENT, and the evidence: the numbers that decide it, or what is missing.
+    """Return the verdict on a claim, HOLDS, FAILS or ABSENT, and the evidence: the numbers that
+    decide it, or what is missing.
 
     The claim holds if all findings of its CRITERIA do, or as many as QUORUMS says.
     """
@@ -384,9 +493,13 @@ def judged(claim: Claim, results: Results) -> tuple[str, str]:
 
 
 def evidence(findings: Sequence[Finding]) -> str:
-    """Count and list findings: those against the claim first, and those for it only where there is room."""
+    """Count and list findings: those against the claim first, and those for it only where there is
+    room.
+    """
     against = [finding.text for finding in findings if not finding.holds]
-    support = [finding.text for finding in findings if finding.holds] if len(findings) <= LISTED else []
+    support = (
+        [finding.text for finding in findings if finding.holds] if len(findings) <= LISTED else []
+    )
     more = [f"and {len(against) - LISTED} more"] if len(against) > LISTED else []
     parts = [f"{len(findings) - len(against)} of {len(findings)}"]
     parts += [f"against: {'; '.join(against[:LISTED] + more)}"] if against else []
@@ -395,12 +508,20 @@ def evidence(findings: Sequence[Finding]) -> str:
 
 
 def judged_claims(
-    claims: Sequence[Claim], study: str, results: Results, published: Results, *, kind: str, helm: Results | None = None
+    claims: Sequence[Claim],
+    study: str,
+    results: Results,
+    published: Results,
+    *,
+    kind: str,
+    helm: Results | None = None,
 ) -> Iterator[dict]:
-    """Yield the rows of the claims table: each claim's verdict on the study, and on the published values.
+    """Yield the rows of the claims table: each claim's verdict on the study, and on the published
+    values.
 
-    kind: simulated, published or user, what the ratings of `results` are. helm: what a user's ratings of HELM-Instruct give, on
-    which the claims of section C.2 are judged for every study; None where there are none, and these claims have no data.
+    kind: simulated, published or user, what the ratings of `results` are. helm: what a user's
+    ratings of HELM-Instruct give, on which the claims of section C.2 are judged for every study;
+    None where there are none, and these claims have no data.
     """
     for claim in claims:
         ratings, origin = results, kind

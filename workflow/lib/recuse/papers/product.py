@@ -1,10 +1,18 @@
-"""The papers: published ratings, verdicts, rankings and texts, what is computed from them alone, and how they compare."""
+"""The papers: published ratings, verdicts, rankings and texts, what is computed from them alone,
+and how they compare.
+"""
 
 from recuse.base.products import RANKINGS, RATINGS, TEXTS, VERDICTS, Product
 
 PRODUCT = Product(
     "papers",
-    sources={"multivac": RATINGS, "prd": VERDICTS, "llmbar": VERDICTS, "cobbler": RANKINGS, "judgement_bias": TEXTS},
+    sources={
+        "multivac": RATINGS,
+        "prd": VERDICTS,
+        "llmbar": VERDICTS,
+        "cobbler": RANKINGS,
+        "judgement_bias": TEXTS,
+    },
     readers={
         "prd": "recuse.papers.sources:select_prd_texts",
         "llmbar": "recuse.papers.sources:select_llmbar_texts",

@@ -26,7 +26,9 @@ class Value:
     @classmethod
     def of_row(cls, row: Mapping[str, str], column: str) -> "Value":
         """The number in `column` of a row of texts, with the row's standard error and interval."""
-        error = {name: float(row[name]) for name in ("std_error", "ci_low", "ci_high") if row.get(name)}
+        error = {
+            name: float(row[name]) for name in ("std_error", "ci_low", "ci_high") if row.get(name)
+        }
         return cls(float(row[column]), **error)
 
     def above_zero(self) -> bool:
@@ -79,28 +81,49 @@ class Value:
 class Results:
     """What a study found, by key."""
 
-    estimates: dict[tuple[str, str, str, str], Value]  # (spec, slice, quantity, term), those that have an interval
+    # (spec, slice, quantity, term), those that have an interval
+    estimates: dict[tuple[str, str, str, str], Value]
     means: dict[tuple[str, str, str], Value]  # (dimension, judge, model)
     correlations: dict[tuple[str, str, str], Value]  # (dimension, judge, statistic)
     agreement: dict[tuple[str, str], Value]  # of the human raters: (dimension, statistic)
 
     @classmethod
-    def from_tables(cls, *, estimates: Rows, mean_scores: Rows, correlations: Rows, agreement: Rows = ()) -> "Results":
+    def from_tables(
+        cls, *, estimates: Rows, mean_scores: Rows, correlations: Rows, agreement: Rows = ()
+    ) -> "Results":
         """Index the rows of the tables of these names; of two rows with one key, the first."""
         mean_scores = list(mean_scores)
         judges = len({row["judge"] for row in mean_scores} - {HUMAN})
         return cls(
-            _index((row for row in estimates if row["ci_low"]), "estimate", ("spec", "slice", "quantity", "term")),
-            {(row["dimension"], row["judge"], row["model"]): _mean(row, judges) for row in mean_scores},
-            _index((row for row in correlations if row["value"]), "value", ("dimension", "judge", "statistic")),
+            _index(
+                (row for row in estimates if row["ci_low"]),
+                "estimate",
+                ("spec", "slice", "quantity", "term"),
+            ),
+            {
+                (row["dimension"], row["judge"], row["model"]): _mean(row, judges)
+                for row in mean_scores
+            },
+            _index(
+                (row for row in correlations if row["value"]),
+                "value",
+                ("dimension", "judge", "statistic"),
+            ),
             _index((row for row in agreement if row["value"]), "value", ("dimension", "statistic")),
         )
 
     @classmethod
     def read(
-        cls, *, estimates: Sequence[str], mean_scores: str, correlations: str | None = None, agreement: str | None = None
+        cls,
+        *,
+        estimates: Sequence[str],
+        mean_scores: str,
+        correlations: str | None = None,
+        agreement: str | None = None,
     ) -> "Results":
-        """Read the tables at these paths; `estimates` has one for each spec, `agreement` is None where raters are unknown."""
+        """Read the tables at these paths; `estimates` has one for each spec, `agreement` is None
+        where raters are unknown.
+        """
         return cls.from_tables(
             estimates=[row for path in estimates for row in read_table(path)],
             mean_scores=read_table(mean_scores),
@@ -126,11 +149,17 @@ class Results:
     def estimate(self, spec: str, slice_: str, quantity: str, term: str) -> Value:
         """Return an estimate; AbsentError if there is none, or none with an interval."""
         where = ", ".join(filter(None, (spec, slice_)))
-        return _lookup(self.estimates, (spec, slice_, quantity, term), f"{quantity} of {term} with an interval in {where}")
+        return _lookup(
+            self.estimates,
+            (spec, slice_, quantity, term),
+            f"{quantity} of {term} with an interval in {where}",
+        )
 
     def slices(self, spec: str, quantity: str, term: str) -> list[str]:
         """Slices of a spec that have an estimate; AbsentError if none has."""
-        slices = sorted(key[1] for key in self.estimates if (key[0], *key[2:]) == (spec, quantity, term))
+        slices = sorted(
+            key[1] for key in self.estimates if (key[0], *key[2:]) == (spec, quantity, term)
+        )
         if not slices:
             raise AbsentError(f"no {quantity} of {term} with an interval in {spec}")
         return slices
@@ -146,7 +175,9 @@ class Results:
         return _lookup(self.correlations, (dimension, judge, "spearman"), words).value
 
     def raters(self, dimension: str, statistic: str) -> Value:
-        """Return an agreement of the human raters ("" for the average of dimensions); AbsentError if there is none."""
+        """Return an agreement of the human raters ("" for the average of dimensions); AbsentError
+        if there is none.
+        """
         words = f"{statistic} of the human raters in {dimension or 'the average of dimensions'}"
         return _lookup(self.agreement, (dimension, statistic), words)
 
@@ -165,7 +196,8 @@ def _index(rows: Rows, column: str, names: tuple[str, ...]) -> dict:
 
 
 def _mean(row: Mapping[str, str], judges: int) -> Value:
-    """A mean score with the largest possible standard error, sqrt(mean (1 - mean) / n), as scores lie between 0 and 1.
+    """A mean score with the largest possible standard error, sqrt(mean (1 - mean) / n), as scores
+    lie between 0 and 1.
 
     The humans' n counts a completion once for every judge that rated it; published means have no n.
     """

@@ -1,4 +1,6 @@
-"""The scorecard: every value that a paper prints against what a study finds, for ratings and comparisons; and every claim."""
+"""The scorecard: every value that a paper prints against what a study finds, for ratings and
+comparisons; and every claim.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,21 +19,32 @@ SCORECARD = column_names(
 )
 
 MATCH, DIFFERS = "match", "differs"
-DRAWN = 1.3  # drawing units: a drawn value is good to one, and rounding its end points adds a little
-ORDINAL = 2e-3  # log-odds by which the published fits, which stop at a loose tolerance, can miss their optimum
+# Drawing units: a drawn value is good to one, and rounding its end points adds a little
+DRAWN = 1.3
+# log-odds by which the published fits, which stop at a loose tolerance, can miss their optimum
+ORDINAL = 2e-3
 PRINTED = 0.005  # half a unit of the second decimal
 ROUNDING = 1e-9  # a mean is a ratio of integers: one this near to a half is a half
-# R's polr stops when the deviance changes by 1e-8 of itself: about 1e-4 here, the change for a hundredth of a standard error.
+# R's polr stops when the deviance changes by 1e-8 of itself: about 1e-4 here, the change for a
+# hundredth of a standard error.
 EARLY = 0.01
-SAMPLING = 2.576  # standard errors that contain 99 % of chance differences in simulated ratings, or in other votes
+# Standard errors that contain 99 % of chance differences in simulated ratings, or in other votes
+SAMPLING = 2.576
 NEARLY = ("Figure 6", "Pearson")  # figures by which recuse.papers.twin chooses judges' parameters
 NOT_PLANTED = "simulated: this value is not planted"
 NEARLY_PLANTED = f"{NOT_PLANTED}; the judges' parameters are chosen to come near it"
-# Of the 2160 self-biases by dimension of forty twins, seeds 1 to 40, 1.4 % are further than SAMPLING from the published values;
-# of those of the first ten, 1.9 %. HC0 errors come out a little small where few ratings are below the top.
-EXPECTED = "simulated: Equation 1 is expected to estimate this value; one or two in a hundred differ by chance"
+# Of the 2160 self-biases by dimension of forty twins, seeds 1 to 40, 1.4 % are further than
+# SAMPLING from the published values; of those of the first ten, 1.9 %. HC0 errors come out a little
+# small where few ratings are below the top.
+EXPECTED = (
+    "simulated: Equation 1 is expected to estimate this value; one or two in a hundred differ by"
+    " chance"
+)
 EXACT_HALF = "an exact half, which rounds either way"
-EARLY_STOP = "within a hundredth of a standard error, by which the published fit and its standard errors may have stopped early"
+EARLY_STOP = (
+    "within a hundredth of a standard error, by which the published fit and its standard errors may"
+    " have stopped early"
+)
 
 ATTACKS = "judgement_bias"  # the source whose published values are Chen et al.'s tables
 NO_VALUE = "the study's tables have no such value"
@@ -39,56 +52,109 @@ OTHER_RANKED = "our rank is among other judges, or over other columns, than the 
 OTHER_VOTES = "other votes than the paper's, which are not released"
 PLANTED = "simulated: this value is planted; one in a hundred differs by chance"
 WHY_NOT_PLANTED = {
-    **dict.fromkeys(("ranks", "rank"), f"{NOT_PLANTED}; it follows from the success rates, which vary by chance"),
+    **dict.fromkeys(
+        ("ranks", "rank"), f"{NOT_PLANTED}; it follows from the success rates, which vary by chance"
+    ),
     "votes_by_position": f"{NOT_PLANTED}; votes by place are chosen to come near it",
     "vote_shares": f"{NOT_PLANTED}; the votes of the control group are chosen to come near it",
 }
-# The authors' own of the settings that RBO is computed under: the first release, ties in the files' order.
+# The authors' own of the settings that RBO is computed under: the first release, ties in the files'
+# order.
 RBO = {"form": "truncated", "systems": "15", "ties": "listed"}
-WITH_INTERVAL = ("verbosity_bias", "value", "asr", "difference")  # columns that a row's ci_low and ci_high are of
+# Columns that a row's ci_low and ci_high are of
+WITH_INTERVAL = ("verbosity_bias", "value", "asr", "difference")
 
 Row = Mapping[str, str]
 Rows = Sequence[Row]
 Tables = Mapping[str, Rows]
 
 
-def scorecard(published: Tables, results: Results, claims: Iterable[Mapping], *, study: str, kind: str) -> Iterator[dict]:
-    """Yield the rows of the scorecard: every published estimate, mean score and correlation, then every claim.
+def scorecard(
+    published: Tables, results: Results, claims: Iterable[Mapping], *, study: str, kind: str
+) -> Iterator[dict]:
+    """Yield the rows of the scorecard: every published estimate, mean score and correlation, then
+    every claim.
 
-    deviation = (ours - published) / tolerance, the largest in size of estimate and interval ends; a match has at most 1.
-    tolerance: 1.3 drawing units (0.002 more for the ordinal fits; 0.005 for printed means). For a simulated study it is wider
-    by 2.576 standard errors of ours (of a mean, the largest that scores between 0 and 1 can have), and only the estimate is
-    compared, because the width of intervals is not planted. A value that pools the paper's six dimensions is absent for a study
-    of others, and every value is for a study of other models. kind: simulated, published or user. claims: rows of their table.
+    deviation = (ours - published) / tolerance, the largest in size of estimate and interval ends; a
+    match has at most 1. tolerance: 1.3 drawing units (0.002 more for the ordinal fits; 0.005 for
+    printed means). For a simulated study it is wider by 2.576 standard errors of ours (of a mean,
+    the largest that scores between 0 and 1 can have), and only the estimate is compared, because
+    the width of intervals is not planted. A value that pools the paper's six dimensions is absent
+    for a study of others, and every value is for a study of other models. kind: simulated,
+    published or user. claims: rows of their table.
     """
     for key, value, exactness, ours in _values_of_ratings(published, results):
         row = {"study": study, **key, **_numbers("published", value)}
         missing = _missing(key["slice"], ours, results)
-        yield row | ({"verdict": ABSENT, "cause": missing} if missing else _compare_rating(key, value, exactness, ours, kind))
+        yield row | (
+            {"verdict": ABSENT, "cause": missing}
+            if missing
+            else _compare_rating(key, value, exactness, ours, kind)
+        )
     for claim in claims:
         cause = claim["evidence"]
         if claim["verdict"] != ABSENT:
-            simulated = "simulated: no claim is planted as such" if claim["kind"] == "simulated" else ""
-            printed = "" if claim["published"] == ABSENT else f"on the published values it {claim['published']}"
+            simulated = (
+                "simulated: no claim is planted as such" if claim["kind"] == "simulated" else ""
+            )
+            printed = (
+                ""
+                if claim["published"] == ABSENT
+                else f"on the published values it {claim['published']}"
+            )
             cause = "; ".join(filter(None, [simulated, printed]))
         row = {"study": study, "item": "claim", "figure": "Claims", "term": claim["claim"]}
-        yield row | {"verdict": {HOLDS: MATCH, FAILS: DIFFERS}.get(claim["verdict"], ABSENT), "cause": cause}
+        yield row | {
+            "verdict": {HOLDS: MATCH, FAILS: DIFFERS}.get(claim["verdict"], ABSENT),
+            "cause": cause,
+        }
 
 
-def _values_of_ratings(published: Tables, results: Results) -> Iterator[tuple[dict, Value, float, Value | None]]:
-    """Key in the scorecard, published value, the largest error of reading it, and what the study has for it."""
+def _values_of_ratings(
+    published: Tables, results: Results
+) -> Iterator[tuple[dict, Value, float, Value | None]]:
+    """Key in the scorecard, published value, the largest error of reading it, and what the study
+    has for it.
+    """
     for row in published["estimates"]:
-        key = {name: row[name] for name in ("figure", "spec", "slice", "estimand", "quantity", "term")}
+        key = {
+            name: row[name] for name in ("figure", "spec", "slice", "estimand", "quantity", "term")
+        }
         ours = results.estimates.get((row["spec"], row["slice"], row["quantity"], row["term"]))
-        yield {"item": "estimate", **key}, Value.of_row(row, "estimate"), DRAWN * float(row["resolution"]), ours
+        yield (
+            {"item": "estimate", **key},
+            Value.of_row(row, "estimate"),
+            DRAWN * float(row["resolution"]),
+            ours,
+        )
     for row in published["mean_scores"]:
-        key = {"item": "mean_score", "figure": row["figure"], "slice": row["dimension"], "quantity": "mean"}
+        key = {
+            "item": "mean_score",
+            "figure": row["figure"],
+            "slice": row["dimension"],
+            "quantity": "mean",
+        }
         ours = results.means.get((row["dimension"], row["judge"], row["model"]))
-        yield {**key, "term": row["judge"], "model": row["model"]}, Value.of_row(row, "mean"), PRINTED + ROUNDING, ours
+        yield (
+            {**key, "term": row["judge"], "model": row["model"]},
+            Value.of_row(row, "mean"),
+            PRINTED + ROUNDING,
+            ours,
+        )
     for row in published["correlations"]:
-        key = {"item": "correlation", "figure": row["figure"], "slice": row["dimension"], "quantity": row["statistic"]}
+        key = {
+            "item": "correlation",
+            "figure": row["figure"],
+            "slice": row["dimension"],
+            "quantity": row["statistic"],
+        }
         ours = results.correlations.get((row["dimension"], row["judge"], row["statistic"]))
-        yield {**key, "term": row["judge"]}, Value.of_row(row, "value"), DRAWN * float(row["resolution"]), ours
+        yield (
+            {**key, "term": row["judge"]},
+            Value.of_row(row, "value"),
+            DRAWN * float(row["resolution"]),
+            ours,
+        )
 
 
 def _missing(slice_: str, ours: Value | None, results: Results) -> str:
@@ -122,13 +188,18 @@ def _compare_rating(key: Row, published: Value, exactness: float, ours: Value, k
         cause = EXACT_HALF if key["item"] == "mean_score" and size > PRINTED - ROUNDING else ""
     if score["verdict"] == DIFFERS and abs(differences[0]) <= score["tolerance"]:
         estimate, low, high = map(abs, differences)
-        end = f"the {'lower' if low > high else 'upper'} end of the interval decides, {max(low, high):.2g} off"
+        end = (
+            f"the {'lower' if low > high else 'upper'} end of the interval decides,"
+            f" {max(low, high):.2g} off"
+        )
         cause += f"; {end}: the estimate, {estimate:.2g} off, would match"
     return {**_numbers("ours", ours), **score, "cause": cause}
 
 
 def judged(differences: Sequence[float], tolerance: float) -> dict:
-    """The deviation, the difference that is largest in size in units of the tolerance, and the verdict."""
+    """The deviation, the difference that is largest in size in units of the tolerance, and the
+    verdict.
+    """
     difference = max(differences, key=abs)
     verdict = MATCH if abs(difference) <= tolerance else DIFFERS
     return {"deviation": difference / tolerance, "tolerance": tolerance, "verdict": verdict}
@@ -136,7 +207,10 @@ def judged(differences: Sequence[float], tolerance: float) -> dict:
 
 def _planted(key: Row) -> str:
     """How a simulated study was made to have a value of ratings."""
-    if (key.get("spec"), key["quantity"]) in (("by_dimension", "self_bias"), ("main", "family_bias")):
+    if (key.get("spec"), key["quantity"]) in (
+        ("by_dimension", "self_bias"),
+        ("main", "family_bias"),
+    ):
         return EXPECTED
     return NEARLY_PLANTED if key["figure"] in NEARLY else NOT_PLANTED
 
@@ -162,25 +236,36 @@ def scorecard_of_comparisons(
 ) -> Iterator[dict]:
     """Yield the rows of the scorecard (SCORECARD) of a study of comparisons.
 
-    deviation = (ours - published) / tolerance; a match has at most 1. tolerance: half a unit of the last printed digit; for a
-    success rate p in other votes than the paper's (a user's, or simulated with p planted) 2.576 sqrt(p (1 - p) / n) more.
-    Other values from such votes, and values of other data, are shown beside ours but not judged.
+    deviation = (ours - published) / tolerance; a match has at most 1. tolerance: half a unit of the
+    last printed digit; for a success rate p in other votes than the paper's (a user's, or simulated
+    with p planted) 2.576 sqrt(p (1 - p) / n) more. Other values from such votes, and values of
+    other data, are shown beside ours but not judged.
 
-    published: rows of the file of published values (source, place, condition, quantity, judge, value, comparable, remark), of
-    which those of `source` are used. attacks: see `read_attacks`, used if `source` is theirs. tables: rows of the study's
-    tables, texts, by name. kind of the study's verdicts: simulated, published or user.
+    published: rows of the file of published values (source, place, condition, quantity, judge,
+    value, comparable, remark), of which those of `source` are used. attacks: see `read_attacks`,
+    used if `source` is theirs. tables: rows of the study's tables, texts, by name. kind of the
+    study's verdicts: simulated, published or user.
     """
     items = [_of_verdicts(row, tables) for row in published if row["source"] == source]
     if source == ATTACKS:
         items += _of_attacks(attacks, tables)
     for item in items:
         printed, ours = float(item.printed), item.ours
-        row = {"study": study, **item.key, "published": printed, **(_numbers("ours", ours) if ours else {})}
+        row = {
+            "study": study,
+            **item.key,
+            "published": printed,
+            **(_numbers("ours", ours) if ours else {}),
+        }
         unjudged = item.unjudged
         if ours is None:
             unjudged = unjudged or NO_VALUE
         elif kind != "published" and not item.n:
-            unjudged = unjudged or (OTHER_VOTES if kind == "user" else WHY_NOT_PLANTED.get(item.key["item"], NOT_PLANTED))
+            unjudged = unjudged or (
+                OTHER_VOTES
+                if kind == "user"
+                else WHY_NOT_PLANTED.get(item.key["item"], NOT_PLANTED)
+            )
         if unjudged:
             yield row | {"verdict": ABSENT, "cause": unjudged}
             continue
@@ -196,11 +281,22 @@ def _of_verdicts(row: Row, tables: Tables) -> Item:
     """A value of the file of published values, and the row of the table that its quantity is in."""
     condition, judge, quantity = row["condition"], row["judge"], row["quantity"]
     table, key, column = {
-        "verbosity_bias": ("verbosity", {"condition": condition, "order": "debiased", "draws": "excluded"}, "verbosity_bias"),
+        "verbosity_bias": (
+            "verbosity",
+            {"condition": condition, "order": "debiased", "draws": "excluded"},
+            "verbosity_bias",
+        ),
         "agreement": ("agreement", {"condition": condition, "order": "pooled"}, "value"),
-        "share_biased": ("cognitive_biases", {}, "share"),  # of all judges: none of the table's rows
+        # Of all judges: none of the table's rows
+        "share_biased": ("cognitive_biases", {}, "share"),
     }.get(quantity, ("rbo", {**RBO, "statistic": quantity}, "value"))
-    names = {"item": table, "figure": row["place"], "slice": condition, "quantity": quantity, "term": judge}
+    names = {
+        "item": table,
+        "figure": row["place"],
+        "slice": condition,
+        "quantity": quantity,
+        "term": judge,
+    }
     ours = _value(_matching(tables.get(table, ()), {**key, "judge": judge}), column)
     notes = {"remark" if row["comparable"] == "yes" else "unjudged": row["remark"]}
     return Item(names, row["value"], ours, **notes)
@@ -214,7 +310,8 @@ def _of_attacks(attacks: Rows, tables: Tables) -> Iterator[Item]:
     printed, asr = [row for row in attacks if row["quantity"] == "asr"], tables.get("asr", ())
     key_of = key_of_attack(printed, asr)
     rates = {key_of(row): row for row in asr if row["asr"]}
-    differing = {key_of(row) for row in printed} ^ rates.keys()  # (experiment, condition, judge, models) of one of the two
+    # (experiment, condition, judge, models) of one of the two
+    differing = {key_of(row) for row in printed} ^ rates.keys()
     for row in attacks:
         quantity, judge, experiment = row["quantity"], row["judge"], row["experiment"]
         figure = f"Chen et al., Table {row['table']}"
@@ -223,13 +320,24 @@ def _of_attacks(attacks: Rows, tables: Tables) -> Iterator[Item]:
             attack = key_of(row)
             rate = rates.get(attack)
             key["model"] = row["model_b"]
-            yield Item(key | {"item": "asr"}, row["value"], _value(rate, "asr"), n=int(rate["n"]) if rate else 0)
+            yield Item(
+                key | {"item": "asr"},
+                row["value"],
+                _value(rate, "asr"),
+                n=int(rate["n"]) if rate else 0,
+            )
             if row["printed_rank"]:
-                others = any((other[:2], other[3:]) == (attack[:2], attack[3:]) for other in differing)  # whatever the judge
+                # Whatever the judge
+                others = any(
+                    (other[:2], other[3:]) == (attack[:2], attack[3:]) for other in differing
+                )
                 key |= {"item": "rank", "quantity": "rank"}
                 yield _ranked(key, row["printed_rank"], _value(rate, "rank"), others)
         elif quantity == "average_rank":
-            ours = _value(_matching(tables.get("ranks", ()), {"experiment": experiment, "judge": judge}), "average_rank")
+            ours = _value(
+                _matching(tables.get("ranks", ()), {"experiment": experiment, "judge": judge}),
+                "average_rank",
+            )
             others = any(other[0] == experiment for other in differing)
             yield _ranked(key | {"item": "ranks", "slice": experiment}, row["value"], ours, others)
         elif quantity in ("a", "b"):
@@ -240,17 +348,28 @@ def _of_attacks(attacks: Rows, tables: Tables) -> Iterator[Item]:
             shares = [
                 float(other[quantity])
                 for other in tables.get("vote_shares", ())
-                if of_anchor.items() <= other.items() and other["model_b"] in weaker and other[quantity]
+                if of_anchor.items() <= other.items()
+                and other["model_b"] in weaker
+                and other[quantity]
             ]
-            ours = Value(sum(shares) / len(shares)) if shares and len(shares) == len(weaker) else None
+            ours = (
+                Value(sum(shares) / len(shares)) if shares and len(shares) == len(weaker) else None
+            )
             yield Item(key | {"item": "vote_shares"}, row["value"], ours)
         else:
-            ours = _value(_matching(tables.get("votes_by_position", ()), {"experiment": MAIN, "judge": judge}), quantity)
+            ours = _value(
+                _matching(
+                    tables.get("votes_by_position", ()), {"experiment": MAIN, "judge": judge}
+                ),
+                quantity,
+            )
             yield Item(key | {"item": "votes_by_position"}, row["value"], ours)
 
 
 def _ranked(key: Row, printed: str, ours: Value | None, others: bool) -> Item:
-    """A rank or an average rank; `others`: whether ours is among other judges or columns than the printed one."""
+    """A rank or an average rank; `others`: whether ours is among other judges or columns than the
+    printed one.
+    """
     return Item(key, printed, ours, unjudged=OTHER_RANKED if ours and others else "")
 
 
@@ -260,7 +379,9 @@ def _matching(rows: Rows, key: Row) -> Row | None:
 
 
 def _value(row: Row | None, column: str) -> Value | None:
-    """The number in `column`, with the interval if it is the row's main one; None if there is none."""
+    """The number in `column`, with the interval if it is the row's main one; None if there is
+    none.
+    """
     if row is None or not row[column]:
         return None
     return Value.of_row(row, column) if column in WITH_INTERVAL else Value(float(row[column]))

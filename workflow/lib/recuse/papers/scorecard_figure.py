@@ -24,7 +24,13 @@ GUTTER = 0.42  # inches between the panels on top, for their numbers
 MARGIN = 0.36  # inches left of the first panel, for its axis text and numbers
 BETWEEN = 0.2  # inches between the panels on top and the rows below
 COUNT = 0.4  # inches for the number beyond the edge
-SAME = {"marker": "o", "markersize": 2.6, "markeredgewidth": 0.0, "linestyle": "none", "alpha": 0.65}
+SAME = {
+    "marker": "o",
+    "markersize": 2.6,
+    "markeredgewidth": 0.0,
+    "linestyle": "none",
+    "alpha": 0.65,
+}
 OTHER = {"marker": "x", "markersize": 3.4, "markeredgewidth": 0.9, "linestyle": "none"}
 ABSENT_TEXT = {key: value for key, value in WORDS.items() if key != "bbox"}
 LEVELS = 7  # heights within a row, so that points on one spot show
@@ -46,13 +52,18 @@ OF_COMPARISONS = {
 
 @language()
 def scorecard(table: pd.DataFrame, subject: Subject) -> Figure:
-    """Published values against this study's (top), and their deviations in units of the tolerance by figure (below).
+    """Published values against this study's (top), and their deviations in units of the tolerance
+    by figure (below).
 
-    `table`: the scorecard, with item, figure, spec, quantity, term, published, ours, deviation, verdict. Dots match, crosses
-    differ; deviations beyond CLIP are counted at the edge, and verdicts beside each row.
+    `table`: the scorecard, with item, figure, spec, quantity, term, published, ours, deviation,
+    verdict. Dots match, crosses differ; deviations beyond CLIP are counted at the edge, and
+    verdicts beside each row.
     """
     values, claims = table[table["item"] != "claim"], table[table["item"] == "claim"]
-    figures = sorted(dict.fromkeys(values["figure"]), key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
+    figures = sorted(
+        dict.fromkeys(values["figure"]),
+        key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER),
+    )
     count_texts = [verdict_text(values[values["figure"] == name]) for name in figures]
     height = len(figures) * ROW
     panels = _panels(values)
@@ -60,17 +71,31 @@ def scorecard(table: pd.DataFrame, subject: Subject) -> Figure:
     size = (DOUBLE_COLUMN - 2 * EDGE - MARGIN - (columns - 1) * GUTTER) / columns
     upper = BELOW + height + BETWEEN
     body = upper + BELOW + size + TITLE if panels else upper
-    legend = [Entry("match", line={"color": INK, **SAME}), Entry("differs", line={"color": INK, **OTHER})]
+    legend = [
+        Entry("match", line={"color": INK, **SAME}),
+        Entry("differs", line={"color": INK, **OTHER}),
+    ]
     if _of_comparisons(values):  # whose judges are all drawn alike
         note = cause_text(values)
     else:
-        human = [Entry("human raters", [{"color": NEUTRAL, "lw": 0}])] if HUMAN in set(values["term"]) else []
-        legend, note = [*family_entries(subject.palette, JUDGES), *human, *legend], claim_text(claims)
+        human = (
+            [Entry("human raters", [{"color": NEUTRAL, "lw": 0}])]
+            if HUMAN in set(values["term"])
+            else []
+        )
+        legend, note = (
+            [*family_entries(subject.palette, JUDGES), *human, *legend],
+            claim_text(claims),
+        )
     tested = values[values["verdict"] != ABSENT]
     match = some((tested["verdict"] == "match").sum(), len(tested), "comparable published value")
-    finding = f"This study reproduces {match}" if len(tested) else "No published value can be compared"
+    finding = (
+        f"This study reproduces {match}" if len(tested) else "No published value can be compared"
+    )
     head = Head(finding, "top: units of the published table; below: deviations in tolerances")
-    page = Page(subject=subject, head=head, width=DOUBLE_COLUMN, body=body, legend=[legend], note=note)
+    page = Page(
+        subject=subject, head=head, width=DOUBLE_COLUMN, body=body, legend=[legend], note=note
+    )
     for number, (title, rows) in enumerate(panels):
         left = EDGE + MARGIN + number * (size + GUTTER)
         axes = page.axes(left, upper + BELOW, size, size)
@@ -87,10 +112,18 @@ def scorecard(table: pd.DataFrame, subject: Subject) -> Figure:
 
 
 def verdict_text(rows: pd.DataFrame) -> str:
-    """Count verdicts in words, as in `17 match, 1 differs, 36 absent`; verdicts without a row are left out."""
+    """Count verdicts in words, as in `17 match, 1 differs, 36 absent`; verdicts without a row are
+    left out.
+    """
     counts = rows["verdict"].value_counts()
-    words = {"match": "match", "differs": "differs" if counts.get("differs") == 1 else "differ", "data absent": "absent"}
-    return ", ".join(f"{counts[verdict]} {word}" for verdict, word in words.items() if verdict in counts)
+    words = {
+        "match": "match",
+        "differs": "differs" if counts.get("differs") == 1 else "differ",
+        "data absent": "absent",
+    }
+    return ", ".join(
+        f"{counts[verdict]} {word}" for verdict, word in words.items() if verdict in counts
+    )
 
 
 def claim_text(rows: pd.DataFrame) -> str:
@@ -102,9 +135,15 @@ def claim_text(rows: pd.DataFrame) -> str:
 
 
 def cause_text(values: pd.DataFrame) -> str:
-    """The causes of the values of each panel of comparisons: planted, of other data, or restated."""
+    """The causes of the values of each panel of comparisons: planted, of other data, or
+    restated.
+    """
     caused = values.assign(title=values["item"].map(OF_COMPARISONS)).dropna(subset=["cause"])
-    causes = caused.drop_duplicates(["title", "cause"]).groupby("title", sort=False)["cause"].agg("; ".join)
+    causes = (
+        caused.drop_duplicates(["title", "cause"])
+        .groupby("title", sort=False)["cause"]
+        .agg("; ".join)
+    )
     return " ".join(f"{title}: {cause}." for title, cause in causes.items())
 
 
@@ -114,11 +153,17 @@ def _of_comparisons(values: pd.DataFrame) -> bool:
 
 
 def _panels(values: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """Title and rows of each panel on top; log-odds apart from points of the unit scale. Of comparisons, judged values only."""
+    """Title and rows of each panel on top; log-odds apart from points of the unit scale. Of
+    comparisons, judged values only.
+    """
     if _of_comparisons(values):
         judged = values[values["verdict"] != ABSENT]
         titles = judged["item"].map(OF_COMPARISONS)
-        return [(title, judged[titles == title]) for title in dict.fromkeys(OF_COMPARISONS.values()) if title in set(titles)]
+        return [
+            (title, judged[titles == title])
+            for title in dict.fromkeys(OF_COMPARISONS.values())
+            if title in set(titles)
+        ]
     ordinal = values["spec"].fillna("").str.startswith("ordinal")
     return [
         ("Bias", values[(values["item"] == "estimate") & ~ordinal]),
@@ -151,11 +196,16 @@ def _against(axes: Axes, rows: pd.DataFrame, subject: Subject, title: str) -> No
 
 
 def _draw(axes: Axes, x: np.ndarray, y: np.ndarray, rows: pd.DataFrame, subject: Subject) -> None:
-    """A point at each of these places, in the order of `rows`; those that differ above the others."""
+    """A point at each of these places, in the order of `rows`; those that differ above the
+    others.
+    """
     quantities = np.where(rows["quantity"] == "family_bias", "family_bias", "self_bias")
     biases = zip(quantities, rows["term"], rows["item"], strict=True)
     palette = subject.palette
-    colours = np.array([NEUTRAL if item in OF_COMPARISONS else palette.of_bias(*bias) for *bias, item in biases], object)
+    colours = np.array(
+        [NEUTRAL if item in OF_COMPARISONS else palette.of_bias(*bias) for *bias, item in biases],
+        object,
+    )
     differs = (rows["verdict"] == "differs").to_numpy()
     for mark, zorder, chosen in ((SAME, 3, ~differs), (OTHER, 4, differs)):
         look = {
@@ -164,7 +214,9 @@ def _draw(axes: Axes, x: np.ndarray, y: np.ndarray, rows: pd.DataFrame, subject:
             "lw": mark["markeredgewidth"],
             "alpha": mark.get("alpha"),
         }
-        axes.scatter(x[chosen], y[chosen], color=colours[chosen], zorder=zorder, gid="value", **look)
+        axes.scatter(
+            x[chosen], y[chosen], color=colours[chosen], zorder=zorder, gid="value", **look
+        )
 
 
 def _deviations(axes: Axes, values: pd.DataFrame, figures: Sequence[str], subject: Subject) -> None:
@@ -180,11 +232,19 @@ def _deviations(axes: Axes, values: pd.DataFrame, figures: Sequence[str], subjec
         axes.axhline(place - 0.5, color=RULE, lw=0.4, zorder=1)
     shown = [values[:0].assign(height=0.0)]
     for place, figure in enumerate(figures):
-        rows = values[(values["figure"] == figure)].dropna(subset=["deviation"]).sort_values("deviation")
+        rows = (
+            values[(values["figure"] == figure)]
+            .dropna(subset=["deviation"])
+            .sort_values("deviation")
+        )
         if rows.empty:
             axes.text(0, place, "data absent", ha="center", **WORDS)
         within = rows[rows["deviation"].abs() <= CLIP]
-        shown.append(within.assign(height=place + 0.6 * (np.arange(len(within)) % LEVELS / (LEVELS - 1) - 0.5)))
+        shown.append(
+            within.assign(
+                height=place + 0.6 * (np.arange(len(within)) % LEVELS / (LEVELS - 1) - 0.5)
+            )
+        )
         outside = {"textcoords": "offset points", "va": "center_baseline", "gid": "beyond"}
         if low := int((rows["deviation"] < -CLIP).sum()):
             axes.annotate(f"{low} ◂", (-CLIP, place), (-3, 0), ha="right", **outside)

@@ -12,11 +12,19 @@ from recuse.report.html import rendered
 VERDICTS = (MATCH, DIFFERS, ABSENT)
 
 
-def page(rows: Iterable[Mapping], claims: Sequence[Mapping], *, label: str, kind: str, template: str | Path) -> str:
+def page(
+    rows: Iterable[Mapping],
+    claims: Sequence[Mapping],
+    *,
+    label: str,
+    kind: str,
+    template: str | Path,
+) -> str:
     """Render the scorecard, rows of the tables SCORECARD and CLAIMS, as HTML.
 
-    label: title of the study; kind: simulated, published or user; template: path of the Jinja source. The page has the
-    verdicts counted by figure, the claims with their evidence, and every value that differs, with its cause.
+    label: title of the study; kind: simulated, published or user; template: path of the Jinja
+    source. The page has the verdicts counted by figure, the claims with their evidence, and every
+    value that differs, with its cause.
     """
     values = [row for row in rows if row["item"] != "claim"]
     verdicts = [claim["verdict"] for claim in claims]
@@ -30,13 +38,16 @@ def page(rows: Iterable[Mapping], claims: Sequence[Mapping], *, label: str, kind
         figures=summary(values),
         claims=claims,
         claim_counts={verdict: verdicts.count(verdict) for verdict in ("holds", "fails", ABSENT)},
-        differing=[{**dict.fromkeys(SCORECARD, ""), **row} for row in values if row["verdict"] == DIFFERS],
+        differing=[
+            {**dict.fromkeys(SCORECARD, ""), **row} for row in values if row["verdict"] == DIFFERS
+        ],
         noted=sorted(notes.items()),
     )
 
 
 def summary(values: Iterable[Mapping]) -> list[dict]:
-    """Count the verdicts by figure, in the order of the paper: figure, count of each verdict, largest absolute deviation.
+    """Count the verdicts by figure, in the order of the paper: figure, count of each verdict,
+    largest absolute deviation.
 
     The largest deviation is None if no value could be compared.
     """
@@ -46,9 +57,15 @@ def summary(values: Iterable[Mapping]) -> list[dict]:
     return [
         {
             "figure": figure,
-            "counts": {verdict: sum(row["verdict"] == verdict for row in group) for verdict in VERDICTS},
-            "largest": max((abs(row["deviation"]) for row in group if row["verdict"] != ABSENT), default=None),
-            "absent": "; ".join(dict.fromkeys(row["cause"] for row in group if row["verdict"] == ABSENT)),
+            "counts": {
+                verdict: sum(row["verdict"] == verdict for row in group) for verdict in VERDICTS
+            },
+            "largest": max(
+                (abs(row["deviation"]) for row in group if row["verdict"] != ABSENT), default=None
+            ),
+            "absent": "; ".join(
+                dict.fromkeys(row["cause"] for row in group if row["verdict"] == ABSENT)
+            ),
         }
         for figure, group in by_figure.items()
         if group

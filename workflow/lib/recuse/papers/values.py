@@ -1,4 +1,6 @@
-"""The published values of Play Favorites (arXiv 2508.06709) as tidy rows, keyed like the tables of a study."""
+"""The published values of Play Favorites (arXiv 2508.06709) as tidy rows, keyed like the tables of
+a study.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,7 +9,14 @@ from recuse.base.errors import DataError
 from recuse.base.tables import read_table
 from recuse.model.spec import A_OF_REFERENCE, A
 
-DIMENSIONS = ("Completeness", "Conciseness", "Faithfulness", "Helpfulness", "Logical correctness", "Logical robustness")
+DIMENSIONS = (
+    "Completeness",
+    "Conciseness",
+    "Faithfulness",
+    "Helpfulness",
+    "Logical correctness",
+    "Logical robustness",
+)
 JUDGES = (
     *("Claude v2", "Claude 3 Sonnet", "Claude 3.5 Sonnet", "GPT-3.5 Turbo", "GPT-4o"),
     *("Llama 3 8B", "Llama 3 70B", "Mistral 7B", "Mistral Large"),
@@ -19,17 +28,24 @@ FILES = {
     "agreement": "play_favorites_agreement.csv",
     "facts": "twin_facts.csv",  # two more columns of Table 4, and what the twin is simulated from
 }
-# (figure, variant_type) in the file of estimates: the figure's name here, and the spec that made it.
+# (figure, variant_type) in the file of estimates: the figure's name here, and the spec that made
+# it.
 SPECS = {
     ("self_and_family_preference_bias", ""): ("Figure 3", "main"),
     ("self_preference_bias_by_dimension_and_task_type", "dimension"): ("Figure 4", "by_dimension"),
     ("self_preference_bias_by_dimension_and_task_type", "task_type"): ("Figure 4", "by_task_type"),
     ("bias_length_control", "length_control"): ("Figure 7", "length_control_as_coded"),
-    ("self_preference_bias_ordinal_logit_by_dimension", "dimension"): ("Figure 8", "ordinal_as_coded"),
+    ("self_preference_bias_ordinal_logit_by_dimension", "dimension"): (
+        "Figure 8",
+        "ordinal_as_coded",
+    ),
     ("bias_ground_truth_replaced", "reference_scores"): ("Figure 9", "llm_reference_as_coded"),
     ("bias_small_capacity_models_removed", "data"): ("Figure 10", "weak_models_dropped_as_coded"),
     ("self_preference_bias_by_dataset", "dataset"): ("By dataset", "by_dataset"),
-    ("self_preference_bias_one_model_removed_at_a_time", "model_removed"): ("One model dropped", "one_model_dropped_as_coded"),
+    ("self_preference_bias_one_model_removed_at_a_time", "model_removed"): (
+        "One model dropped",
+        "one_model_dropped_as_coded",
+    ),
 }
 # The estimands of the specs whose biases the paper prints or discusses.
 ESTIMANDS = {
@@ -38,7 +54,8 @@ ESTIMANDS = {
 }
 # Variants that repeat Figure 3 next to an ablation, with its standard errors: HC0, not classical.
 RESTATED = ("No length control", "Human", "All data")
-WHOLE = (*RESTATED, "Length-controlled", "Small-capacity models removed")  # variants that are no slice
+# Variants that are no slice
+WHOLE = (*RESTATED, "Length-controlled", "Small-capacity models removed")
 FIGURES = {
     "heatmap_human_vs_llm_scores": "Figure 2",
     "heatmap_human_vs_llm_scores_by_dimension": "Figure 6",
@@ -47,7 +64,16 @@ FIGURES = {
     "correlation_gamma": "Goodman–Kruskal gamma",
 }
 ORDER = (
-    *("Figure 2", "Figure 3", "Figure 4", "Figure 5", "Pearson", "Goodman–Kruskal gamma", "Figure 6", "Figure 7"),
+    *(
+        "Figure 2",
+        "Figure 3",
+        "Figure 4",
+        "Figure 5",
+        "Pearson",
+        "Goodman–Kruskal gamma",
+        "Figure 6",
+        "Figure 7",
+    ),
     *("Figure 8", "Figure 9", "Figure 10", "By dataset", "One model dropped"),
 )
 
@@ -58,17 +84,24 @@ def read_files(folder: str | Path) -> dict[str, list[dict[str, str]]]:
 
 
 def read_published(folder: str | Path) -> dict[str, list[dict[str, str]]]:
-    """Read the published values from `folder`: by table, rows of texts with the columns of the study's tables.
+    """Read the published values from `folder`: by table, rows of texts with the columns of the
+    study's tables.
 
-    All but `agreement` also have a column `figure`; `estimates` and `correlations` have `resolution`, the data value of one
-    drawing unit. DataError for a figure that no spec is known to have made.
+    All but `agreement` also have a column `figure`; `estimates` and `correlations` have
+    `resolution`, the data value of one drawing unit. DataError for a figure that no spec is known
+    to have made.
     """
     tables = read_files(folder)
     table_4 = [row for row in tables["facts"] if row["source"] == "table 4"]
     return {
         "estimates": [_estimate(row) for row in tables["estimates"]],
-        "mean_scores": [{**row, "figure": FIGURES[row["figure"]], "mean": row["value"]} for row in tables["mean_scores"]],
-        "correlations": [{**row, "figure": FIGURES[row["figure"]]} for row in tables["correlations"]],
+        "mean_scores": [
+            {**row, "figure": FIGURES[row["figure"]], "mean": row["value"]}
+            for row in tables["mean_scores"]
+        ],
+        "correlations": [
+            {**row, "figure": FIGURES[row["figure"]]} for row in tables["correlations"]
+        ],
         "agreement": tables["agreement"] + [{**row, "statistic": row["fact"]} for row in table_4],
     }
 
@@ -77,7 +110,8 @@ def _estimate(row: Mapping[str, str]) -> dict[str, str]:
     key, variant = (row["figure"], row["variant_type"]), row["variant"]
     if key not in SPECS:
         raise DataError(
-            f"{FILES['estimates']}: no spec is known for figure {key[0]!r}, variant_type {key[1]!r}; name it in SPECS"
+            f"{FILES['estimates']}: no spec is known for figure {key[0]!r}, variant_type"
+            f" {key[1]!r}; name it in SPECS"
         )
     figure, spec = SPECS[key][0], "main" if variant in RESTATED else SPECS[key][1]
     return {
@@ -86,5 +120,8 @@ def _estimate(row: Mapping[str, str]) -> dict[str, str]:
         "estimand": ESTIMANDS[spec],
         "slice": "" if variant in WHOLE else variant,
         "std_error": row["std_error_implied"],
-        **{name: row[name] for name in ("quantity", "term", "estimate", "ci_low", "ci_high", "resolution")},
+        **{
+            name: row[name]
+            for name in ("quantity", "term", "estimate", "ci_low", "ci_high", "resolution")
+        },
     }

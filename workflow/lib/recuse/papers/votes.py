@@ -1,6 +1,8 @@
-"""Votes on attacked answers with the success rates of Chen et al., whose own votes are not released.
+"""Votes on attacked answers with the success rates of Chen et al., whose own votes are not
+released.
 
-The success rates are those that are printed in Tables 1 to 4; the judges are otherwise chosen to come near Tables 6 and 7.
+The success rates are those that are printed in Tables 1 to 4; the judges are otherwise chosen to
+come near Tables 6 and 7.
 """
 
 from collections import defaultdict
@@ -10,7 +12,15 @@ import numpy as np
 
 from recuse.data.verdicts import WORSENING
 from recuse.papers.attack_values import AUTHOR, MAIN, read_attacks, second_answer
-from recuse.simulate.votes import CONTROL_TIE, Attacked, Samples, draw_votes, join, lengths, planted_success
+from recuse.simulate.votes import (
+    CONTROL_TIE,
+    Attacked,
+    Samples,
+    draw_votes,
+    join,
+    lengths,
+    planted_success,
+)
 
 MAIN_SAMPLES, SUBSET = 142, 60  # section 4.2; sections 5.3 and 6.1
 Rows = Sequence[Mapping[str, str]]
@@ -18,18 +28,24 @@ Shares = Mapping[str, float]  # of votes, by quantity
 
 
 def votes_in_tables(paths: Sequence[str], *, seed: int) -> tuple[dict[str, np.ndarray], list[dict]]:
-    """The votes by the published success rates in a file, and what is planted in them; see `published_votes`."""
+    """The votes by the published success rates in a file, and what is planted in them; see
+    `published_votes`.
+    """
     return published_votes(read_attacks(paths[0]), seed=seed)
 
 
 def published_votes(rows: Rows, *, seed: int) -> tuple[dict[str, np.ndarray], list[dict]]:
-    """Return votes, columns as in COMPARISONS, and what is planted in them, rows of PAIRWISE_PLANTED; rows: `read_attacks`."""
+    """Return votes, columns as in COMPARISONS, and what is planted in them, rows of
+    PAIRWISE_PLANTED; rows: `read_attacks`.
+    """
     samples = published_samples(rows)
     *streams, for_anchors = np.random.SeedSequence(seed).spawn(len(samples) + 1)
     # Samples of one experiment have the same first answers.
     questions = {members.experiment: members.questions for members in samples}
     anchors = {
-        experiment: np.ceil(lengths(np.random.default_rng(child), (questions[experiment],))).astype(int)
+        experiment: np.ceil(lengths(np.random.default_rng(child), (questions[experiment],))).astype(
+            int
+        )
         for experiment, child in zip(questions, for_anchors.spawn(len(questions)), strict=True)
     }
     parts, planted = [], []
@@ -44,13 +60,20 @@ def published_votes(rows: Rows, *, seed: int) -> tuple[dict[str, np.ndarray], li
 
 
 def published_samples(rows: Rows) -> list[Samples]:
-    """Return the samples of each experiment and pair of models of the tables, and how their judges vote.
+    """Return the samples of each experiment and pair of models of the tables, and how their judges
+    vote.
 
     Judges that the paper left out after Table 6 vote on the control samples of Table 1 alone.
     """
-    success, places, strengths = (defaultdict(lambda: defaultdict(dict)) for _ in range(3))  # by pair or experiment, and judge
+    # By pair or experiment, and judge
+    success, places, strengths = (defaultdict(lambda: defaultdict(dict)) for _ in range(3))
     for row in rows:
-        experiment, judge, quantity, value = row["experiment"], row["judge"], row["quantity"], float(row["value"])
+        experiment, judge, quantity, value = (
+            row["experiment"],
+            row["judge"],
+            row["quantity"],
+            float(row["value"]),
+        )
         if quantity == "asr":
             success[experiment, row["model_a"], row["model_b"]][judge][row["condition"]] = value
         elif quantity in ("first", "tie", "second"):
@@ -63,16 +86,24 @@ def published_samples(rows: Rows) -> list[Samples]:
     for (experiment, model_a, model_b), rates in success.items():
         # Table 7 is about answers of another model than the anchor's.
         printed = strengths[experiment] if model_b != second_answer(model_a, model_a) else {}
-        judges = {judge: _attacked(rates[judge], places[""][judge], printed.get(judge)) for judge in rates}
-        samples.append(Samples(experiment, model_a, model_b, MAIN_SAMPLES if experiment == MAIN else SUBSET, judges))
+        judges = {
+            judge: _attacked(rates[judge], places[""][judge], printed.get(judge)) for judge in rates
+        }
+        samples.append(
+            Samples(
+                experiment, model_a, model_b, MAIN_SAMPLES if experiment == MAIN else SUBSET, judges
+            )
+        )
     return samples
 
 
 def _attacked(success: Mapping[str, float], places: Shares, strengths: Shares | None) -> Attacked:
-    """How a judge votes: by place as often as first and second differ, otherwise as the answers and the ties require.
+    """How a judge votes: by place as often as first and second differ, otherwise as the answers and
+    the ties require.
 
-    strengths: printed shares of the votes before an attack. Without them `ties` is the mean share of samples without a
-    preference, control and attacks, as a multiple of the control group's; a share by_tie of votes makes up what they lack.
+    strengths: printed shares of the votes before an attack. Without them `ties` is the mean share
+    of samples without a preference, control and attacks, as a multiple of the control group's; a
+    share by_tie of votes makes up what they lack.
     """
     by_place, by_tie = abs(places["first"] - places["second"]), 0.0
     if strengths is not None:

@@ -13,20 +13,27 @@ from matplotlib.ticker import AutoMinorLocator, MaxNLocator
 SIMULTANEOUS = ["simultaneous_ci_low", "simultaneous_ci_high"]  # only some tables have them
 ENDS = ["ci_low", "ci_high", *SIMULTANEOUS]
 LEAST_HALF_WIDTH = 0.01  # rating points: a shorter axis would magnify rounding errors around 0
-LONG = 6.0  # times the median length: longer intervals do not set the axis if the others then appear twice as large
+# Times the median length: longer intervals do not set the axis if the others then appear twice as
+# large
+LONG = 6.0
 BEYOND = "An arrow at the edge: the interval goes on beyond the axis."
 PER_NUMBER = 0.42  # inches of an axis
 
 
 def bias_limits(rows: pd.DataFrame) -> tuple[float, float]:
-    """Ends of the common axis: 0 and every estimate and interval, with a margin, and at least LEAST_HALF_WIDTH.
+    """Ends of the common axis: 0 and every estimate and interval, with a margin, and at least
+    LEAST_HALF_WIDTH.
 
-    If a row has two intervals, the outer ends count. Intervals longer than LONG times the median do not count if they would
-    make the axis more than twice as long.
+    If a row has two intervals, the outer ends count. Intervals longer than LONG times the median do
+    not count if they would make the axis more than twice as long.
     """
     ends = _ends(rows)
     length = ends[:, 2] - ends[:, 1]
-    usual = length <= LONG * np.median(length[np.isfinite(length)]) if np.isfinite(length).any() else np.isnan(length)
+    usual = (
+        length <= LONG * np.median(length[np.isfinite(length)])
+        if np.isfinite(length).any()
+        else np.isnan(length)
+    )
     low, high = _with_zero(ends)
     least, most = _with_zero(ends[usual | np.isnan(length)])
     if high - low > 2 * (most - least) > 0:
@@ -45,8 +52,12 @@ def _with_zero(values: np.ndarray) -> tuple[float, float]:
     return np.nanmin([0.0, *values.ravel()]), np.nanmax([0.0, *values.ravel()])
 
 
-def limits_of(values: Iterable[float], *, share: float = 0.06, more: float = 0.01) -> tuple[float, float]:
-    """Ends of an axis that holds all `values` that are not missing, with a margin: a share of their range, and `more`."""
+def limits_of(
+    values: Iterable[float], *, share: float = 0.06, more: float = 0.01
+) -> tuple[float, float]:
+    """Ends of an axis that holds all `values` that are not missing, with a margin: a share of their
+    range, and `more`.
+    """
     ends = np.array(list(values), dtype=float)
     low, high = np.nanmin(ends), np.nanmax(ends)
     margin = share * (high - low) + more
@@ -54,12 +65,16 @@ def limits_of(values: Iterable[float], *, share: float = 0.06, more: float = 0.0
 
 
 def put(axes: Axes, x: Sequence[float], y: Sequence[float], **look: object) -> None:
-    """Draw a line or marks on axes whose limits are set, as `axes.plot` does, which would look for limits in them, slowly."""
+    """Draw a line or marks on axes whose limits are set, as `axes.plot` does, which would look for
+    limits in them, slowly.
+    """
     axes.add_artist(Line2D(np.asarray(x), np.asarray(y), **look))
 
 
 def set_numbers(axis: Axis, inches: float, *, between: bool = True) -> None:
-    """Numbers at multiples of 1, 2 or 5 times a power of ten, as many as have room, and lines halfway `between` them."""
+    """Numbers at multiples of 1, 2 or 5 times a power of ten, as many as have room, and lines
+    halfway `between` them.
+    """
     axis.set_major_locator(MaxNLocator(max(3, int(inches / PER_NUMBER)), steps=[1, 2, 5, 10]))
     if between:
         axis.set_minor_locator(AutoMinorLocator(2))
@@ -72,14 +87,20 @@ def note_beyond(rows: pd.DataFrame, limits: tuple[float, float]) -> str:
 
 
 def round_numbers(limits: tuple[float, float], digits: Sequence[int] = (1, 2, 5)) -> list[float]:
-    """Numbers of a logarithmic axis: `digits` times the powers of ten within `limits`, both above 0."""
+    """Numbers of a logarithmic axis: `digits` times the powers of ten within `limits`, both above
+    0.
+    """
     powers = range(math.floor(math.log10(limits[0])), math.ceil(math.log10(limits[1])) + 1)
     numbers = [float(f"{digit}e{power}") for power in powers for digit in digits]
     return [number for number in numbers if limits[0] <= number <= limits[1]]
 
 
-def unit_square(axes: Axes, limits: tuple[float, float], *, first: bool, lowest: bool = True) -> None:
-    """The unit scale on both axes, with numbers left of the first panel of a line and under the lowest of a column."""
+def unit_square(
+    axes: Axes, limits: tuple[float, float], *, first: bool, lowest: bool = True
+) -> None:
+    """The unit scale on both axes, with numbers left of the first panel of a line and under the
+    lowest of a column.
+    """
     axes.set(xlim=limits, ylim=limits)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_ticks((0.0, 0.5, 1.0), ("0", "0.5", "1"))

@@ -1,4 +1,6 @@
-"""Self- and family-bias on one axis, by one spec or several: Figures 3, 7, 9 and 10 of Play Favorites, and any ablation."""
+"""Self- and family-bias on one axis, by one spec or several: Figures 3, 7, 9 and 10 of Play
+Favorites, and any ablation.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -63,7 +65,9 @@ SLICE = "{slice}"  # in a label: one variant for each slice of the table
 
 @dataclass(frozen=True)
 class Side:
-    """One panel: `rows` of estimates in the order drawn, each with its place (height), colour and number of its table."""
+    """One panel: `rows` of estimates in the order drawn, each with its place (height), colour and
+    number of its table.
+    """
 
     title: str
     target: str  # whom the judge favours
@@ -85,18 +89,22 @@ def self_family_bias(
 ) -> Figure:
     """Self-bias by judge and family-bias by family on one scale (Play Favorites, Figure 3).
 
-    estimates: of one spec and slice: quantity, term, estimate, ci_low, ci_high in points of the unit scale; ci_low and ci_high
-    are missing without a standard error. simultaneous: see `with_simultaneous`. A quantity without rows has no panel, but its
-    reason in the note.
+    estimates: of one spec and slice: quantity, term, estimate, ci_low, ci_high in points of the
+    unit scale; ci_low and ci_high are missing without a standard error. simultaneous: see
+    `with_simultaneous`. A quantity without rows has no panel, but its reason in the note.
     """
-    missing = {f"the spec {spec}": reason for reason in left_out(spec, estimates, not_estimable).values()}
+    missing = {
+        f"the spec {spec}": reason for reason in left_out(spec, estimates, not_estimable).values()
+    }
     note = joined(absences(SIDES, {spec: estimates}, not_estimable), sentence(missing))
     table, beside = with_simultaneous(estimates, multiplicity, simultaneous, confidence=confidence)
     sides = bias_sides([table], subject.palette)
     if not any(side.places for side in sides):
         return page_of_words(subject, note)
     legend = family_entries(subject.palette, list(sides[0].places)) + interval_entries()
-    head = Head(f"{finding(estimates)}, by Equation 1", f"{UNIT}; {interval_text(confidence, covariance)}")
+    head = Head(
+        f"{finding(estimates)}, by Equation 1", f"{UNIT}; {interval_text(confidence, covariance)}"
+    )
     return bias_page(sides, subject, head, [legend, beside], note=note)
 
 
@@ -108,34 +116,50 @@ def finding(table: pd.DataFrame) -> str:
     return tally(table[table["quantity"] == "family_bias"], FAVOURS, HARSHER, "family", "families")
 
 
-def bias_sides(tables: Sequence[pd.DataFrame], palette: Palette, *, step: float = 0.0) -> list[Side]:
-    """Self-bias by judge and family-bias by family; the rows of one term in several tables are `step` apart.
+def bias_sides(
+    tables: Sequence[pd.DataFrame], palette: Palette, *, step: float = 0.0
+) -> list[Side]:
+    """Self-bias by judge and family-bias by family; the rows of one term in several tables are
+    `step` apart.
 
-    A table without an estimate of a term leaves a gap; if no table has one, a row without estimate is in the middle.
+    A table without an estimate of a term leaves a gap; if no table has one, a row without estimate
+    is in the middle.
     """
     columns = ["quantity", "term", "estimate", *ENDS]
-    numbered = [table.reindex(columns=columns).assign(number=number) for number, table in enumerate(tables)]
+    numbered = [
+        table.reindex(columns=columns).assign(number=number) for number, table in enumerate(tables)
+    ]
     rows = pd.concat(numbered, ignore_index=True)
     terms = {quantity: rows.loc[rows["quantity"] == quantity, "term"] for quantity in BIASES}
-    judges, families = palette.order(terms["self_bias"]), palette.order_families(terms["family_bias"])
-    heights = [float(place) for place in range(len(judges))], family_places(judges, families, palette)
+    judges, families = (
+        palette.order(terms["self_bias"]),
+        palette.order_families(terms["family_bias"]),
+    )
+    heights = (
+        [float(place) for place in range(len(judges))],
+        family_places(judges, families, palette),
+    )
     sides = []
-    for title, target, names, places in zip(SIDES, ("itself", "its family"), (judges, families), heights, strict=True):
+    for title, target, names, places in zip(
+        SIDES, ("itself", "its family"), (judges, families), heights, strict=True
+    ):
         quantity, at = quantity_of(title), dict(zip(names, places, strict=True))
         biases = rows[rows["quantity"] == quantity]
         estimated = biases["estimate"].notna()
         nowhere = ~biases["term"].isin(biases.loc[estimated, "term"]) & ~biases.duplicated("term")
         shift = (step * (biases["number"] - (len(tables) - 1) / 2)).where(estimated, 0.0)
         colours = {term: palette.of_bias(quantity, term) for term in names}
-        biases = biases.assign(place=biases["term"].map(at).astype(float) + shift, colour=biases["term"].map(colours))[
-            estimated | nowhere
-        ]
+        biases = biases.assign(
+            place=biases["term"].map(at).astype(float) + shift, colour=biases["term"].map(colours)
+        )[estimated | nowhere]
         sides.append(Side(title, target, at, biases.sort_values("place", kind="stable")))
     return sides
 
 
 def family_places(judges: Sequence[str], families: Sequence[str], palette: Palette) -> list[float]:
-    """Height of each family's row: the middle of its judges' rows, moved down where it would meet the one above."""
+    """Height of each family's row: the middle of its judges' rows, moved down where it would meet
+    the one above.
+    """
     places: list[float] = []
     for family in families:
         siblings = [place for place, judge in enumerate(judges) if palette.family(judge) == family]
@@ -154,7 +178,9 @@ def bias_page(
     points: Sequence[Mapping] = (POINT,),
     note: str = "",
 ) -> Figure:
-    """Panels side by side on one axis; values beside them with one table. row: inches at most; points: mark of each table."""
+    """Panels side by side on one axis; values beside them with one table. row: inches at most;
+    points: mark of each table.
+    """
     breaks = family_breaks(list(sides[0].places), subject.palette)
     sides = [side for side in sides if side.places]
     beside = NUMBER if len(points) == 1 else RIGHT
@@ -169,7 +195,14 @@ def bias_page(
     drawn = pd.concat([side.rows for side in sides])
     limits = bias_limits(drawn)
     note = joined(note_beyond(drawn, limits), note)
-    page = Page(subject=subject, head=head, width=width, body=rows * row + BELOW + 0.28, legend=legend, note=note)
+    page = Page(
+        subject=subject,
+        head=head,
+        width=width,
+        body=rows * row + BELOW + 0.28,
+        legend=legend,
+        note=note,
+    )
     left = EDGE
     for side, label in zip(sides, labels, strict=True):
         axes = page.axes(left + label, BELOW, panel, rows * row)
@@ -180,7 +213,8 @@ def bias_page(
             if len(points) == 1 and not np.isnan(each["estimate"]):
                 write_number(axes, each["place"], signed(each["estimate"]))
         for place in side.places.values():
-            if len(points) > 1 and place + 1 in side.places.values():  # rows of several points need something between them
+            # Rows of several points need something between them
+            if len(points) > 1 and place + 1 in side.places.values():
                 axes.axhline(place + 0.5, color=GRID, lw=0.6, zorder=0.9)
         axes.set_yticks(list(side.places.values()), list(side.places))
         axes.set_title(side.title)
@@ -190,7 +224,8 @@ def bias_page(
 
 
 def left_out(spec: str, estimates: pd.DataFrame, not_estimable: pd.DataFrame) -> dict[str, str]:
-    """Reason by slice of those without a row in the `estimates` of a spec; the slice is "" for the whole spec.
+    """Reason by slice of those without a row in the `estimates` of a spec; the slice is "" for the
+    whole spec.
 
     Rows of `not_estimable` about a slice have no quantity, and rows about the spec no slice.
     """
@@ -205,11 +240,14 @@ def quantity_of(title: str) -> str:
     return title.lower().replace("-", "_")
 
 
-def absences(titles: Sequence[str], specs: Mapping[str, pd.DataFrame], not_estimable: pd.DataFrame) -> str:
-    """A sentence for each quantity (of `titles`, see SIDES) without a row in `specs`, estimates by name, with the reasons.
+def absences(
+    titles: Sequence[str], specs: Mapping[str, pd.DataFrame], not_estimable: pd.DataFrame
+) -> str:
+    """A sentence for each quantity (of `titles`, see SIDES) without a row in `specs`, estimates by
+    name, with the reasons.
 
-    `not_estimable` gives the reason of each missing term; a spec that lists none has no such term. Specs without any estimates
-    are in `left_out` instead.
+    `not_estimable` gives the reason of each missing term; a spec that lists none has no such term.
+    Specs without any estimates are in `left_out` instead.
     """
     fitted = {spec: table for spec, table in specs.items() if len(table)}
     present = {quantity for table in fitted.values() for quantity in table["quantity"]}
@@ -218,11 +256,17 @@ def absences(titles: Sequence[str], specs: Mapping[str, pd.DataFrame], not_estim
         quantity = quantity_of(title)
         if quantity in present:
             continue
-        listed = not_estimable[not_estimable["spec"].isin(list(fitted)) & (not_estimable["quantity"] == quantity)]
+        listed = not_estimable[
+            not_estimable["spec"].isin(list(fitted)) & (not_estimable["quantity"] == quantity)
+        ]
         terms = listed.groupby("reason", sort=False)["term"].unique()
         reasons = [f"{', '.join(names)} ({in_words(reason)})" for reason, names in terms.items()]
         without = [spec for spec in fitted if spec not in set(listed["spec"])]
-        named = f"the spec {without[0]} has" if len(without) == 1 else f"the specs {', '.join(without)} have"
+        named = (
+            f"the spec {without[0]} has"
+            if len(without) == 1
+            else f"the specs {', '.join(without)} have"
+        )
         reasons += [f"{named} no term for {title.lower()}"] if without else []
         sentences.append(f"No {title.lower()}: {'; '.join(reasons)}.")
     return " ".join(sentences)
@@ -231,10 +275,12 @@ def absences(titles: Sequence[str], specs: Mapping[str, pd.DataFrame], not_estim
 def with_simultaneous(
     table: pd.DataFrame, multiplicity: pd.DataFrame, settings: Mapping | None, *, confidence: float
 ) -> tuple[pd.DataFrame, list[Entry]]:
-    """`table` of estimates with the columns SIMULTANEOUS, missing where there is no such interval, and their legend.
+    """`table` of estimates with the columns SIMULTANEOUS, missing where there is no such interval,
+    and their legend.
 
-    settings: `spec` of the intervals; in words, `tests`, `errors` and `sliced`, as in `by dimension`, or "". None: there is no
-    such spec. Without any interval in `multiplicity` the legend is empty.
+    settings: `spec` of the intervals; in words, `tests`, `errors` and `sliced`, as in `by
+    dimension`, or "". None: there is no such spec. Without any interval in `multiplicity` the
+    legend is empty.
     """
     if settings is None:
         return table, []
@@ -271,22 +317,34 @@ def compare_specs(
     variants: Sequence[Mapping],
     confidence: float,
 ) -> Figure:
-    """Self- and family-bias by several specs on one axis: Figures 7, 9 and 10, the GAM, users' own ablations.
+    """Self- and family-bias by several specs on one axis: Figures 7, 9 and 10, the GAM, users' own
+    ablations.
 
     estimates: a table for each of `variants`, entries as in `variants_of`.
     """
-    drawn, note = beside_the_first(variants, estimates, not_estimable, subject.palette, confidence=confidence)
+    drawn, note = beside_the_first(
+        variants, estimates, not_estimable, subject.palette, confidence=confidence
+    )
     return compare(drawn, subject, note=note)
 
 
 @language()
-def compare(variants: Sequence[Variant], subject: Subject, *, note: str = "", words: str = "", unit: str = UNIT) -> Figure:
-    """Self-bias by judge and family-bias by family, a point for each variant (Play Favorites, Figures 7, 9 and 10).
+def compare(
+    variants: Sequence[Variant],
+    subject: Subject,
+    *,
+    note: str = "",
+    words: str = "",
+    unit: str = UNIT,
+) -> Figure:
+    """Self-bias by judge and family-bias by family, a point for each variant (Play Favorites,
+    Figures 7, 9 and 10).
 
-    The table of a variant holds the estimates of one spec and slice: quantity, term, estimate, ci_low, ci_high in points of the
-    unit scale. Colour is the family, shape the variant (shapes repeat after the ninth); a point is hollow if the interval
-    includes 0. A variant without an estimate of a term leaves a gap. If no variant has a term, the page has only the note.
-    words: the finding, by default about how many terms the variants agree. unit: of the estimates.
+    The table of a variant holds the estimates of one spec and slice: quantity, term, estimate,
+    ci_low, ci_high in points of the unit scale. Colour is the family, shape the variant (shapes
+    repeat after the ninth); a point is hollow if the interval includes 0. A variant without an
+    estimate of a term leaves a gap. If no variant has a term, the page has only the note. words:
+    the finding, by default about how many terms the variants agree. unit: of the estimates.
     """
     row = BETWEEN + PITCH * len(variants)
     tables = [variant.table for variant in variants]
@@ -296,11 +354,24 @@ def compare(variants: Sequence[Variant], subject: Subject, *, note: str = "", wo
     points = list(islice(cycle(POINTS), len(variants)))
     families = family_entries(subject.palette, list(sides[0].places))
     legend = [families + interval_entries(), _shapes(variants, points)]
-    has_gaps = any(side.rows["estimate"].count() < len(variants) * len(side.places) for side in sides)
+    has_gaps = any(
+        side.rows["estimate"].count() < len(variants) * len(side.places) for side in sides
+    )
     intervals = {variant.interval for variant in variants}
     interval = variants[0].interval if len(intervals) == 1 else "intervals: see the key"
-    head = Head(words or f"The variants draw the same conclusion about {_agreement(tables)}", f"{unit}; {interval}")
-    return bias_page(sides, subject, head, legend, row=row, points=points, note=joined(GAPS if has_gaps else "", note))
+    head = Head(
+        words or f"The variants draw the same conclusion about {_agreement(tables)}",
+        f"{unit}; {interval}",
+    )
+    return bias_page(
+        sides,
+        subject,
+        head,
+        legend,
+        row=row,
+        points=points,
+        note=joined(GAPS if has_gaps else "", note),
+    )
 
 
 def _agreement(tables: Sequence[pd.DataFrame]) -> str:
@@ -316,30 +387,52 @@ def _shapes(variants: Sequence[Variant], points: Sequence[Mapping]) -> list[Entr
     """The name of each variant, with its intervals if they are not those of all or most."""
     intervals = Counter(variant.interval for variant in variants)
     common, count = intervals.most_common(1)[0]
-    plain = [len(intervals) == 1 or (count > 1 and variant.interval == common) for variant in variants]
-    names = [each.label if alone else f"{each.label} ({each.interval})" for each, alone in zip(variants, plain, strict=True)]
-    order = f"in each row, from the top, with {common}, unless noted:" if len(intervals) > 1 and count > 1 else ORDER
+    plain = [
+        len(intervals) == 1 or (count > 1 and variant.interval == common) for variant in variants
+    ]
+    names = [
+        each.label if alone else f"{each.label} ({each.interval})"
+        for each, alone in zip(variants, plain, strict=True)
+    ]
+    order = (
+        f"in each row, from the top, with {common}, unless noted:"
+        if len(intervals) > 1 and count > 1
+        else ORDER
+    )
     lines = [{"color": FAINT, "lw": STROKE, **point} for point in points]
-    return [Entry(order)] * (len(variants) > 1) + [Entry(name, line=line) for name, line in zip(names, lines, strict=True)]
+    return [Entry(order)] * (len(variants) > 1) + [
+        Entry(name, line=line) for name, line in zip(names, lines, strict=True)
+    ]
 
 
-def variants_of(entry: Mapping, table: pd.DataFrame, palette: Palette, *, confidence: float) -> list[Variant]:
+def variants_of(
+    entry: Mapping, table: pd.DataFrame, palette: Palette, *, confidence: float
+) -> list[Variant]:
     """The variants of an entry: `spec`, `label` and `covariance` of the spec with this `table`.
 
-    It is the whole study, or, if the label has {slice}, each slice, families in config's order. A spec without rows gives no
-    variant. An ordinal fit, whose estimates are log-odds, gives average marginal effects, points of the unit scale.
+    It is the whole study, or, if the label has {slice}, each slice, families in config's order. A
+    spec without rows gives no variant. An ordinal fit, whose estimates are log-odds, gives average
+    marginal effects, points of the unit scale.
     """
     slices = table["slice"].fillna("")
     chosen = palette.order_families(set(slices) - {""}) if SLICE in entry["label"] else [""]
     interval = interval_text(confidence, entry["covariance"])
     if (table["quantity"] == "threshold").any():
         interval = f"average marginal effect, {interval}"
-        table = table.assign(estimate=table["effect"], ci_low=table["effect_ci_low"], ci_high=table["effect_ci_high"])
+        table = table.assign(
+            estimate=table["effect"], ci_low=table["effect_ci_low"], ci_high=table["effect_ci_high"]
+        )
     rows = [(name, table[slices == name]) for name in chosen]
-    return [Variant(entry["label"].replace(SLICE, name), own, interval) for name, own in rows if len(own)]
+    return [
+        Variant(entry["label"].replace(SLICE, name), own, interval)
+        for name, own in rows
+        if len(own)
+    ]
 
 
-def without_variant(entry: Mapping, table: pd.DataFrame, not_estimable: pd.DataFrame) -> dict[str, str]:
+def without_variant(
+    entry: Mapping, table: pd.DataFrame, not_estimable: pd.DataFrame
+) -> dict[str, str]:
     """Reason by name of the variants of an entry without estimates."""
     reasons = left_out(entry["spec"], table, not_estimable)
     if SLICE not in entry["label"]:
@@ -357,10 +450,14 @@ def beside_the_first(
 ) -> tuple[list[Variant], str]:
     """The variants of `entries` with these estimates, and the note on those without.
 
-    The others are compared with the first entry: if none of them has anything to draw, there is no variant at all.
+    The others are compared with the first entry: if none of them has anything to draw, there is no
+    variant at all.
     """
     specs = {entry["spec"]: table for entry, table in zip(entries, tables, strict=True)}
-    variants = [variants_of(entry, specs[entry["spec"]], palette, confidence=confidence) for entry in entries]
+    variants = [
+        variants_of(entry, specs[entry["spec"]], palette, confidence=confidence)
+        for entry in entries
+    ]
     missing = [without_variant(entry, specs[entry["spec"]], not_estimable) for entry in entries]
     reasons = {name: reason for of_entry in missing for name, reason in of_entry.items()}
     use = USE_OF_SCALE if Reason.NO_HUMAN_SCORE in map(code, reasons.values()) else ""

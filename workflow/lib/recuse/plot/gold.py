@@ -1,4 +1,6 @@
-"""What judges make of their own answers, right and wrong by a key, against what is expected of them."""
+"""What judges make of their own answers, right and wrong by a key, against what is expected of
+them.
+"""
 
 import math
 
@@ -8,7 +10,16 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from recuse.base.words import signed
-from recuse.inference.gold import BOTH, CASES_OF_PAIRS, FAMILY, HARMFUL, LEGITIMATE, OTHER_JUDGES, OVER_MARKING, UNDER_MARKING
+from recuse.inference.gold import (
+    BOTH,
+    CASES_OF_PAIRS,
+    FAMILY,
+    HARMFUL,
+    LEGITIMATE,
+    OTHER_JUDGES,
+    OVER_MARKING,
+    UNDER_MARKING,
+)
 from recuse.inference.verdict import DISFAVOURS, FAVOURS, FOUND, Verdict
 from recuse.plot.axes import limits_of, put
 from recuse.plot.colours import BLUE, FAINT
@@ -28,7 +39,13 @@ from recuse.plot.style import DOUBLE_COLUMN, Subject, language, percent, widest
 GUTTER = 0.25  # inches between panels
 NUMBER = 0.42  # inches for the value beside a row
 LOWER = 0.25  # rows by which the small mark stands below the middle of a row
-OTHER = {"color": FAINT, "linestyle": "none", "marker": "|", "markersize": 5, "markeredgewidth": 1.2}
+OTHER = {
+    "color": FAINT,
+    "linestyle": "none",
+    "marker": "|",
+    "markersize": 5,
+    "markeredgewidth": 1.2,
+}
 JUDGES_ALONE = "against the other judges alone, which an inaccurate judge moves as well"
 TITLES = {
     HARMFUL: "Own wrong answer beside a right one",
@@ -37,7 +54,10 @@ TITLES = {
     UNDER_MARKING: "Own right answers failed",
 }
 VERBS = {  # of the first panel: more than expected, and less
-    HARMFUL: ("prefers its own wrong answers to right ones", "prefer their own wrong answers to right ones"),
+    HARMFUL: (
+        "prefers its own wrong answers to right ones",
+        "prefer their own wrong answers to right ones",
+    ),
     OVER_MARKING: ("passes its own wrong answers", "pass their own wrong answers"),
 }
 OFTEN = "less often", "more often"
@@ -51,10 +71,12 @@ FINER_RATIOS = (0.5, 0.67, 1, 1.5, 2)
 
 @language()
 def gold(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
-    """Contrast of each judge, and family, for own wrong and own right answers, with intervals; ratios on a log axis.
+    """Contrast of each judge, and family, for own wrong and own right answers, with intervals;
+    ratios on a log axis.
 
-    `table`: the table of gold references, see `recuse.inference.gold`. The large mark is the contrast with both baselines,
-    filled if its interval excludes 0; the small one that with the other judges alone.
+    `table`: the table of gold references, see `recuse.inference.gold`. The large mark is the
+    contrast with both baselines, filled if its interval excludes 0; the small one that with the
+    other judges alone.
     """
     of_pairs = table["case"].isin(CASES_OF_PAIRS).any()
     cases = (HARMFUL, LEGITIMATE) if of_pairs else (OVER_MARKING, UNDER_MARKING)
@@ -71,15 +93,27 @@ def gold(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
     conclusive = table["verdict"].isin([*FOUND, Verdict.NOT_SHOWN])
     conclusive = table[conclusive & (table["case"] == cases[0]) & (table["quantity"] != FAMILY)]
     more, less = ((conclusive["favours"] == side).sum() for side in (FAVOURS, DISFAVOURS))
-    verbs = [tuple(f"{verb} {often} {EXPECTED}" for verb in VERBS[cases[0]]) for often in reversed(OFTEN)]
-    verbs[1] = verbs[1] if less and not more else ("does so less often", "do so less often") if less else ("less often",) * 2
+    verbs = [
+        tuple(f"{verb} {often} {EXPECTED}" for verb in VERBS[cases[0]]) for often in reversed(OFTEN)
+    ]
+    verbs[1] = (
+        verbs[1]
+        if less and not more
+        else ("does so less often", "do so less often")
+        if less
+        else ("less often",) * 2
+    )
     finding = outcomes(len(conclusive), [(more, verbs[0]), (less, verbs[1])])
     unit = UNIT_OF_PAIRS if of_pairs else UNIT_OF_RATINGS
     head = Head(finding, f"{unit}; {percent(confidence)} interval, errors by question")
-    legend = [[*interval_entries("0" if of_pairs else "1", colour=BLUE), Entry(JUDGES_ALONE, line=OTHER)]]
+    legend = [
+        [*interval_entries("0" if of_pairs else "1", colour=BLUE), Entry(JUDGES_ALONE, line=OTHER)]
+    ]
     sizes = {"row": 0.26, "below": BELOW, "above": 0.28, "gutter": GUTTER, "beside": NUMBER}
     sizes |= {"least": 2 * widest(OFTEN), "least_page": DOUBLE_COLUMN}
-    page, panels = page_of_rows(subject, head, names, [TITLES[case] for case in cases], legend, most=2, **sizes)
+    page, panels = page_of_rows(
+        subject, head, names, [TITLES[case] for case in cases], legend, most=2, **sizes
+    )
     columns = ["estimate", "ci_low", "ci_high"]
     width = 100 if of_pairs else 1
     drawn = drawn.assign(**{column: width * drawn[column] for column in columns})
@@ -115,6 +149,8 @@ def _show_ratios(axes: Axes, limits: tuple[float, float]) -> None:
     """Ticks at round ratios on an axis of logs."""
     ratios = FINER_RATIOS if max(map(abs, limits)) < math.log(2.5) else RATIOS
     axes.xaxis.set_major_locator(
-        FixedLocator([math.log(ratio) for ratio in ratios if limits[0] <= math.log(ratio) <= limits[1]])
+        FixedLocator(
+            [math.log(ratio) for ratio in ratios if limits[0] <= math.log(ratio) <= limits[1]]
+        )
     )
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{math.exp(value):.3g}"))

@@ -1,4 +1,6 @@
-"""Estimand C: a judge's preference for itself and its family against its preferences for other models."""
+"""Estimand C: a judge's preference for itself and its family against its preferences for other
+models.
+"""
 
 import numpy as np
 import pandas as pd
@@ -26,7 +28,8 @@ from recuse.plot.style import DOUBLE_COLUMN, UNIT, Subject, language, percent
 
 BAND = {"facecolor": "#DEDEDE", "edgecolor": "none", "zorder": 1.5}
 BAND_HEIGHT = 0.84  # of a row
-LOWER = {SELF: -0.22, FAMILY: 0.06, UNRELATED: 0.27}  # of a row, so that no mark hides behind another kind
+# Of a row, so that no mark hides behind another kind
+LOWER = {SELF: -0.22, FAMILY: 0.06, UNRELATED: 0.27}
 MARKS = {  # by what the model is to the judge, from the back
     UNRELATED: {"marker": "o", "markersize": 3.2, "markeredgewidth": 0.8, "zorder": 3},
     FAMILY: {"marker": "^", "markersize": 4.8, "markeredgewidth": 1.0, "zorder": 4},
@@ -44,18 +47,22 @@ ALL_REASONS = " The reason of every cell is in tables/residuals.csv."
 
 @language()
 def residuals(table: pd.DataFrame, subject: Subject, *, spec: str, confidence: float) -> Figure:
-    """Residuals of the cells of each judge on one axis, with the band that holds ordinary cells with probability `confidence`.
+    """Residuals of the cells of each judge on one axis, with the band that holds ordinary cells
+    with probability `confidence`.
 
-    table: the rows of one spec and slice of the table of residuals: judge, model, relation, residual, band (points of the unit
-    scale), reason. A judge's band is that of its own cell, or else its widest. A judge without a residual has words in its row;
-    if no judge has one, the page has only words.
+    table: the rows of one spec and slice of the table of residuals: judge, model, relation,
+    residual, band (points of the unit scale), reason. A judge's band is that of its own cell, or
+    else its widest. A judge without a residual has words in its row; if no judge has one, the page
+    has only words.
     """
     table = table[(table["spec"] == spec) & table["slice"].isna()]
     present = table.dropna(subset="residual")
     reasons = table[table["residual"].isna()].groupby("reason", sort=False)["judge"].unique()
     if present.empty:
         why = in_words(reasons.index[0]) if len(reasons) else NOTHING
-        return page_of_words(subject, f"{capitalised(why)}.{ALL_REASONS if len(reasons) > 1 else ''}")
+        return page_of_words(
+            subject, f"{capitalised(why)}.{ALL_REASONS if len(reasons) > 1 else ''}"
+        )
     judges = subject.palette.order(table["judge"].dropna())
     # NaN without any residual.
     rated_themselves = present.loc[present["relation"] == SELF, "judge"]
@@ -63,25 +70,53 @@ def residuals(table: pd.DataFrame, subject: Subject, *, spec: str, confidence: f
     bands = of_band.groupby("judge")["band"].max().reindex(judges)
     inside = present["residual"].abs() <= present["judge"].map(bands)
     beyond = present[(present["relation"] == SELF) & ~inside]["residual"]
-    verbs = [(f"rates itself {side} than {WHY}", f"rate themselves {side} than {WHY}") for side in ("higher", "lower")]
+    verbs = [
+        (f"rates itself {side} than {WHY}", f"rate themselves {side} than {WHY}")
+        for side in ("higher", "lower")
+    ]
     counts = list(zip(((beyond > 0).sum(), (beyond < 0).sum()), verbs, strict=True))
     own = (present["relation"] == SELF).sum()
     finding = outcomes(own, counts) + (by_chance(confidence) if own else "")
-    marks = [Entry(words, line={"color": INK, "linestyle": "none", **MARKS[name]}) for name, words in WORDS.items()]
+    marks = [
+        Entry(words, line={"color": INK, "linestyle": "none", **MARKS[name]})
+        for name, words in WORDS.items()
+    ]
     band = {key: value for key, value in BAND.items() if key != "zorder"}
     legend = [
         family_entries(subject.palette, {*judges, *present["model"]}),
         [*marks, Entry("ordinary preferences; filled: outside them", [band] * 2)],
     ]
     absent = sentence({f"cells of {', '.join(names)}": reason for reason, names in reasons.items()})
-    sizes = {"row": 0.3, "below": BELOW, "above": 0.08, "gutter": 0.0, "beside": NUMBER, "least_page": DOUBLE_COLUMN}
+    sizes = {
+        "row": 0.3,
+        "below": BELOW,
+        "above": 0.08,
+        "gutter": 0.0,
+        "beside": NUMBER,
+        "least_page": DOUBLE_COLUMN,
+    }
     unit = f"{UNIT}; band: {percent(confidence)} of ordinary preferences"
-    page, panels = page_of_rows(subject, Head(finding, unit), judges, [""], legend, most=1, **sizes, note=absent)
+    page, panels = page_of_rows(
+        subject, Head(finding, unit), judges, [""], legend, most=1, **sizes, note=absent
+    )
     (axes,) = panels.axes
-    ends = present.assign(estimate=present["residual"], ci_low=-present["band"], ci_high=present["band"])
-    frame_rows(axes, limits=bias_limits(ends), rows=len(judges), breaks=family_breaks(judges, subject.palette))
+    ends = present.assign(
+        estimate=present["residual"], ci_low=-present["band"], ci_high=present["band"]
+    )
+    frame_rows(
+        axes,
+        limits=bias_limits(ends),
+        rows=len(judges),
+        breaks=family_breaks(judges, subject.palette),
+    )
     for place, judge in enumerate(judges):
-        _draw_judge(axes, place, present.assign(inside=inside)[present["judge"] == judge], bands[judge], subject)
+        _draw_judge(
+            axes,
+            place,
+            present.assign(inside=inside)[present["judge"] == judge],
+            bands[judge],
+            subject,
+        )
     write_directions(axes, "harsher", "favours the model")
     return page.figure
 
@@ -97,7 +132,13 @@ def _draw_judge(axes: Axes, place: int, rows: pd.DataFrame, band: float, subject
         for _, row in rows[rows["relation"] == relation].iterrows():
             colour = subject.palette.colour(row["model"])
             face = "white" if row["inside"] else colour
-            settings = {"color": colour, "markerfacecolor": face, "linestyle": "none", "gid": relation, **mark}
+            settings = {
+                "color": colour,
+                "markerfacecolor": face,
+                "linestyle": "none",
+                "gid": relation,
+                **mark,
+            }
             put(axes, [row["residual"]], [place + LOWER[relation]], **settings)
             if relation == SELF:
                 write_number(axes, place, signed(row["residual"]))

@@ -1,7 +1,9 @@
-"""What the length of answers does to verdicts: curves over it, and how much longer perturbations make the answers.
+"""What the length of answers does to verdicts: curves over it, and how much longer perturbations
+make the answers.
 
-Saito et al. (arXiv 2310.10076): agreement with the humans by the relative length of the answer they chose, Figure 5, and score
-of the first answer by its relative length, Figures 3 and 4. Chen et al.: preference for the longer answer, Figure 4.
+Saito et al. (arXiv 2310.10076): agreement with the humans by the relative length of the answer they
+chose, Figure 5, and score of the first answer by its relative length, Figures 3 and 4. Chen et al.:
+preference for the longer answer, Figure 4.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +17,19 @@ from recuse.base.words import counted, enumerated, signed
 from recuse.data.registry import HUMAN
 from recuse.pairwise.verbosity import WIDTH
 from recuse.plot.axes import limits_of
-from recuse.plot.colours import BLUE, DASHED, FAINT, GREEN, GRID, INK, ORANGE, PURPLE, RULE, SKY_BLUE, VERMILION
+from recuse.plot.colours import (
+    BLUE,
+    DASHED,
+    FAINT,
+    GREEN,
+    GRID,
+    INK,
+    ORANGE,
+    PURPLE,
+    RULE,
+    SKY_BLUE,
+    VERMILION,
+)
 from recuse.plot.intervals import (
     POINT,
     STROKE,
@@ -26,11 +40,21 @@ from recuse.plot.intervals import (
     write_instead,
     write_number,
 )
-from recuse.plot.page import NO_EXPERIMENT, Entry, Head, conditions_of, joined, page_of_panels, page_of_words, with_names
+from recuse.plot.page import (
+    NO_EXPERIMENT,
+    Entry,
+    Head,
+    conditions_of,
+    joined,
+    page_of_panels,
+    page_of_words,
+    with_names,
+)
 from recuse.plot.style import LINE, Subject, language, percent, widest, wrap
 
 HEIGHT = 1.1  # inches of a panel
-FEWEST = 10  # comparisons or votes of a bin that is drawn: the mean of fewer swings with each of them
+# Comparisons or votes of a bin that is drawn: the mean of fewer swings with each of them
+FEWEST = 10
 LEAST_BINS = 3  # of a curve
 
 # Curves over relative length.
@@ -45,11 +69,17 @@ FLOOR = -0.38  # of the unit scale: where the bars of counts begin
 TALLEST = 0.13  # of the unit scale: the bar of the largest count of a panel
 CHOSEN_LENGTH = "relative difference in words: (chosen by the humans − rejected) / rejected, in %"
 AGREEMENT = "share of decisions that agree with the humans"
-NO_ALIGNMENT = "No alignment curves: no comparison has a judge's decision, a human decision and the lengths of both answers."
+NO_ALIGNMENT = (
+    "No alignment curves: no comparison has a judge's decision, a human decision and the lengths of"
+    " both answers."
+)
 FIRST_LENGTH = "relative difference in words: (model_a's answer − model_b's) / model_b's, in %"
 SCORE = "score: 1 model_a's answer, 0 draw, −1 model_b's"
 NO_BINS = f"No curve: no judge has {LEAST_BINS} bins of {FEWEST} comparisons or more."
-NO_SCORES = "No score curves: no comparison has the lengths of both answers and a verdict, or a human label."
+NO_SCORES = (
+    "No score curves: no comparison has the lengths of both answers and a verdict, or a human"
+    " label."
+)
 
 # Preference for the longer answer.
 PANEL_WIDTH = 10  # units of length of a bin, if no bin with two ends shows it
@@ -74,22 +104,36 @@ NO_CHANGE = "No length confound: there is no perturbed answer."
 
 @language()
 def alignment_curves(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
-    """Share of agreement with its interval and count in each bin of relative length, a panel for each judge and condition.
+    """Share of agreement with its interval and count in each bin of relative length, a panel for
+    each judge and condition.
 
     `table`: the table of alignment curves, see `recuse.pairwise.verbosity`.
     """
     if table.empty:
         return page_of_words(subject, NO_ALIGNMENT)
-    legend = [[*_bin_entries("share"), Entry("one half", line=DASHED), Entry("comparisons", [{"color": RULE, "lw": 0}])]]
-    longer, shorter = (_mean(table[rows], "agreement") for rows in (table["bin_low"] >= 0, table["bin_high"] <= 0))
+    legend = [
+        [
+            *_bin_entries("share"),
+            Entry("one half", line=DASHED),
+            Entry("comparisons", [{"color": RULE, "lw": 0}]),
+        ]
+    ]
+    longer, shorter = (
+        _mean(table[rows], "agreement") for rows in (table["bin_low"] >= 0, table["bin_high"] <= 0)
+    )
     finding = (
-        f"Judges agree with {_percent(longer)} of the humans' choices of a longer answer, {_percent(shorter)} of a shorter"
+        f"Judges agree with {_percent(longer)} of the humans' choices of a longer answer,"
+        f" {_percent(shorter)} of a shorter"
     )
     head = Head(
-        finding, f"share of decisions in bins of {WIDTH} points of length; {percent(confidence)} exact intervals; {SMALL_BINS}"
+        finding,
+        f"share of decisions in bins of {WIDTH} points of length; {percent(confidence)} exact"
+        f" intervals; {SMALL_BINS}",
     )
     texts = {"across": CHOSEN_LENGTH, "up": AGREEMENT}
-    return _length_panels(table, subject, head, _draw_agreement, legend=legend, limits=(FLOOR, 1.04), **texts)
+    return _length_panels(
+        table, subject, head, _draw_agreement, legend=legend, limits=(FLOOR, 1.04), **texts
+    )
 
 
 def _mean(table: pd.DataFrame, column: str) -> float:
@@ -113,10 +157,12 @@ def _draw_agreement(axes: Axes, curve: pd.DataFrame) -> None:
 
 @language()
 def score_curves(table: pd.DataFrame, subject: Subject) -> Figure:
-    """Mean score and its standard deviation in each bin of relative length, a panel for each judge and condition.
+    """Mean score and its standard deviation in each bin of relative length, a panel for each judge
+    and condition.
 
-    If a judge has comparisons in both orders under a condition, those in one order are not drawn. `table`: the table
-    of score curves, see `recuse.pairwise.verbosity`. A bin of one comparison has no bar.
+    If a judge has comparisons in both orders under a condition, those in one order are not drawn.
+    `table`: the table of score curves, see `recuse.pairwise.verbosity`. A bin of one comparison has
+    no bar.
     """
     if table.empty:
         return page_of_words(subject, NO_SCORES)
@@ -126,21 +172,36 @@ def score_curves(table: pd.DataFrame, subject: Subject) -> Figure:
     table = table[table["order"] == by_panel["order"].transform("min")]
     ends = table["mean"].abs() + table["std_dev"].fillna(0.0)
     highest = max(1.0, float(ends.max())) + 0.08
-    head = Head(_preference(table), f"mean score and its standard deviation in bins of {WIDTH} points of length; {SMALL_BINS}")
+    head = Head(
+        _preference(table),
+        f"mean score and its standard deviation in bins of {WIDTH} points of length; {SMALL_BINS}",
+    )
     texts = {"across": FIRST_LENGTH, "up": SCORE}
     return _length_panels(
-        table, subject, head, _draw_scores, legend=[_bin_entries("mean")], limits=(-highest, highest), **texts
+        table,
+        subject,
+        head,
+        _draw_scores,
+        legend=[_bin_entries("mean")],
+        limits=(-highest, highest),
+        **texts,
     )
 
 
 def _preference(table: pd.DataFrame) -> str:
-    """By how much longer answers score higher than shorter ones, with the judges and with the humans."""
+    """By how much longer answers score higher than shorter ones, with the judges and with the
+    humans.
+    """
     is_human = table["judge"] == HUMAN
     parts = []
     for who, rows in (("judges", table[~is_human]), ("humans", table[is_human])):
         gap = _mean(rows[rows["bin_low"] >= 0], "mean") - _mean(rows[rows["bin_high"] <= 0], "mean")
         parts += [] if np.isnan(gap) else [f"{signed(gap, 2)} with the {who}"]
-    return f"Longer answers score {enumerated(parts)}" if parts else "No judge has answers both longer and shorter"
+    return (
+        f"Longer answers score {enumerated(parts)}"
+        if parts
+        else "No judge has answers both longer and shorter"
+    )
 
 
 def _draw_scores(axes: Axes, curve: pd.DataFrame) -> None:
@@ -162,52 +223,85 @@ def _length_panels(
     across: str,
     up: str,
 ) -> Figure:
-    """Draw the rows of each judge and condition in a panel by `draw`, if LEAST_BINS of its bins have FEWEST or more.
+    """Draw the rows of each judge and condition in a panel by `draw`, if LEAST_BINS of its bins
+    have FEWEST or more.
 
-    `table`: experiment, condition, judge, bin_low, bin_high, n, no_length, and what `draw` needs. limits: ends of the vertical
-    axis; across, up: texts of the axes.
+    `table`: experiment, condition, judge, bin_low, bin_high, n, no_length, and what `draw` needs.
+    limits: ends of the vertical axis; across, up: texts of the axes.
     """
     table, conditions = conditions_of(table)
-    curves = {panel: rows for panel, rows in table.groupby(["condition", "judge"]) if (rows["n"] >= FEWEST).sum() >= LEAST_BINS}
+    curves = {
+        panel: rows
+        for panel, rows in table.groupby(["condition", "judge"])
+        if (rows["n"] >= FEWEST).sum() >= LEAST_BINS
+    }
     if not curves:
         return page_of_words(subject, NO_BINS)
     panels = [
-        (name, judge) for name in conditions for judge in subject.palette.order(table["judge"]) if (name, judge) in curves
+        (name, judge)
+        for name in conditions
+        for judge in subject.palette.order(table["judge"])
+        if (name, judge) in curves
     ]
     most = 4 if len(panels) <= 16 else 6
     totals = [curves[panel]["n"].sum() for panel in panels]
-    words = [f"{name} ({n})" if name else f"n = {n}" for (name, _), n in zip(panels, totals, strict=True)]
+    words = [
+        f"{name} ({n})" if name else f"n = {n}" for (name, _), n in zip(panels, totals, strict=True)
+    ]
     counts = [wrap(text, WORDS[most]) for text in words]
     unknown = table["no_length"].max()
-    note = f"Left out, as a length is unknown: up to {unknown} comparisons of a panel." * bool(unknown)
+    note = f"Left out, as a length is unknown: up to {unknown} comparisons of a panel." * bool(
+        unknown
+    )
     absent = len(table.groupby(["condition", "judge"])) - len(curves)
-    note = joined(note, f"Not drawn: {counted(absent, 'curve')} of fewer than {LEAST_BINS} such bins." * bool(absent))
+    note = joined(
+        note,
+        f"Not drawn: {counted(absent, 'curve')} of fewer than {LEAST_BINS} such bins."
+        * bool(absent),
+    )
     texts = {"across": across, "up": up, "note": note, "most": most}
     above = LINE * max(text.count("\n") + 1 for text in counts)
     titles = [judge for _, judge in panels]
-    page, places = page_of_panels(subject, head, titles, legend, height=HEIGHT, numbers=0.42, above=above, **texts)
+    page, places = page_of_panels(
+        subject, head, titles, legend, height=HEIGHT, numbers=0.42, above=above, **texts
+    )
     for panel, count, place in zip(panels, counts, places, strict=False):
         curve = curves[panel]
-        place.axes.annotate(count, (0, 1), (0, 4), xycoords="axes fraction", textcoords="offset points", color=FAINT)
+        place.axes.annotate(
+            count, (0, 1), (0, 4), xycoords="axes fraction", textcoords="offset points", color=FAINT
+        )
         place.axes.set(xlim=LIMITS, ylim=limits)
         place.axes.set_xticks((-100, 0, 100), ("−100", "0", "+100") if place.lowest else [])
         place.axes.set_xticks((-50, 50), minor=True)
         place.axes.grid(axis="x")
-        place.axes.axvline(112, color=RULE, lw=0.6, linestyle=(0, (2, 2)), zorder=1)  # before the bin without upper end
-        draw(place.axes, curve.assign(middle=((curve["bin_low"] + curve["bin_high"]) / 2).fillna(OPEN)))
+        # Before the bin without upper end
+        place.axes.axvline(112, color=RULE, lw=0.6, linestyle=(0, (2, 2)), zorder=1)
+        draw(
+            place.axes,
+            curve.assign(middle=((curve["bin_low"] + curve["bin_high"]) / 2).fillna(OPEN)),
+        )
     return page.figure
 
 
-def _draw_bins(axes: Axes, curve: pd.DataFrame, value: str, low: pd.Series, high: pd.Series) -> None:
-    """A point for each bin of FEWEST or more at its middle, with a bar from `low` to `high`; hollow for the open bin."""
+def _draw_bins(
+    axes: Axes, curve: pd.DataFrame, value: str, low: pd.Series, high: pd.Series
+) -> None:
+    """A point for each bin of FEWEST or more at its middle, with a bar from `low` to `high`; hollow
+    for the open bin.
+    """
     enough = curve["n"] >= FEWEST
     curve, low, high = curve[enough], low[enough], high[enough]
     closed, beyond = curve[curve["bin_high"].notna()], curve[curve["bin_high"].isna()]
-    line = closed.set_index("bin_low")[value].reindex(range(-110, 110, WIDTH))  # not over a bin that is not drawn
+    # Not over a bin that is not drawn
+    line = closed.set_index("bin_low")[value].reindex(range(-110, 110, WIDTH))
     axes.plot(line.index + WIDTH / 2, line, zorder=3, gid="curve", color=BLUE, lw=0.9, alpha=0.6)
-    axes.vlines(curve["middle"], low, high, color=INTERVAL["color"], lw=INTERVAL["lw"], zorder=3, gid="bars")
+    axes.vlines(
+        curve["middle"], low, high, color=INTERVAL["color"], lw=INTERVAL["lw"], zorder=3, gid="bars"
+    )
     axes.plot(closed["middle"], closed[value], zorder=4, gid="points", **BIN)
-    axes.plot(beyond["middle"], beyond[value], zorder=4, gid="beyond", markerfacecolor="white", **BIN)
+    axes.plot(
+        beyond["middle"], beyond[value], zorder=4, gid="beyond", markerfacecolor="white", **BIN
+    )
 
 
 def _bin_entries(point: str) -> list[Entry]:
@@ -217,7 +311,8 @@ def _bin_entries(point: str) -> list[Entry]:
 
 @language()
 def length_bias_curve(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
-    """Mean vote for the longer answer in bins of the difference of lengths, a panel for each judge, a line for each experiment.
+    """Mean vote for the longer answer in bins of the difference of lengths, a panel for each judge,
+    a line for each experiment.
 
     `table`: the table of the length curve, see `recuse.papers.attacks`.
     """
@@ -225,23 +320,47 @@ def length_bias_curve(table: pd.DataFrame, subject: Subject, *, confidence: floa
     table = with_names(table[table["n"] > 0], "experiment")
     if table.empty:
         return page_of_words(subject, joined(NO_CURVE, left_out))
-    means = (table["preference"] * table["n"]).groupby(table["judge"]).sum() / table["n"].groupby(table["judge"]).sum()
+    means = (table["preference"] * table["n"]).groupby(table["judge"]).sum() / table["n"].groupby(
+        table["judge"]
+    ).sum()
     ends = " to ".join(
-        dict.fromkeys(f"{mean:.2f} ({judge})" for judge, mean in ((means.idxmin(), means.min()), (means.idxmax(), means.max())))
+        dict.fromkeys(
+            f"{mean:.2f} ({judge})"
+            for judge, mean in ((means.idxmin(), means.min()), (means.idxmax(), means.max()))
+        )
     )
     table = table[table["n"] >= FEWEST]
     if table.empty:
-        return page_of_words(subject, joined(f"No length curve: no bin has {FEWEST} votes.", left_out))
-    judges, experiments = subject.palette.order(table["judge"]), list(dict.fromkeys(table["experiment"]))
-    bins = np.nanmin(np.r_[table["bin_high"] - table["bin_low"], PANEL_WIDTH]), table["bin_low"].max()  # their width, the last
-    curves = {judge: dict(list(votes.groupby("experiment"))) for judge, votes in table.groupby("judge")}
+        return page_of_words(
+            subject, joined(f"No length curve: no bin has {FEWEST} votes.", left_out)
+        )
+    judges, experiments = (
+        subject.palette.order(table["judge"]),
+        list(dict.fromkeys(table["experiment"])),
+    )
+    # Their width, the last
+    bins = (
+        np.nanmin(np.r_[table["bin_high"] - table["bin_low"], PANEL_WIDTH]),
+        table["bin_low"].max(),
+    )
+    curves = {
+        judge: dict(list(votes.groupby("experiment"))) for judge, votes in table.groupby("judge")
+    }
     interval = f"{percent(confidence)} bootstrap interval over questions"
-    named = [Entry(name or NO_EXPERIMENT, line=_mark(place)) for place, name in enumerate(experiments)]
+    named = [
+        Entry(name or NO_EXPERIMENT, line=_mark(place)) for place, name in enumerate(experiments)
+    ]
     page, panels = page_of_panels(
         subject,
-        Head(f"Mean vote for the longer answer: {ends}", f"1 for the longer, 0 for the shorter; {interval}; {SMALL_BINS}"),
+        Head(
+            f"Mean vote for the longer answer: {ends}",
+            f"1 for the longer, 0 for the shorter; {interval}; {SMALL_BINS}",
+        ),
         judges,
-        [[Entry("experiment:"), *named] if any(experiments) else [], [Entry("no preference for length", line=DASHED)]],
+        [
+            [Entry("experiment:"), *named] if any(experiments) else [],
+            [Entry("no preference for length", line=DASHED)],
+        ],
         most=4,
         height=HEIGHT,
         numbers=0.3,
@@ -268,7 +387,12 @@ def _left_out(table: pd.DataFrame) -> str:
 
 
 def _mark(place: int) -> dict:
-    return {"color": COLOURS[place % len(COLOURS)], "lw": 1.2, "marker": "osD^vP"[place % 6], "markersize": 3.2}
+    return {
+        "color": COLOURS[place % len(COLOURS)],
+        "lw": 1.2,
+        "marker": "osD^vP"[place % 6],
+        "markersize": 3.2,
+    }
 
 
 def _frame_votes(axes: Axes, bins: tuple[float, float], *, lowest: bool) -> None:
@@ -282,8 +406,12 @@ def _frame_votes(axes: Axes, bins: tuple[float, float], *, lowest: bool) -> None
     axes.axhline(0.5, zorder=2, **DASHED)
 
 
-def _draw_votes(axes: Axes, curve: pd.DataFrame, bins: tuple[float, float], place: int, count: int) -> None:
-    """The line of experiment `place` of `count`, moved aside so that intervals do not cover each other; bins as above."""
+def _draw_votes(
+    axes: Axes, curve: pd.DataFrame, bins: tuple[float, float], place: int, count: int
+) -> None:
+    """The line of experiment `place` of `count`, moved aside so that intervals do not cover each
+    other; bins as above.
+    """
     width, last = bins
     mark, shift = _mark(place), SHIFT * width * (place - (count - 1) / 2)
     line = curve.set_index("bin_low")["preference"].reindex(
@@ -297,15 +425,20 @@ def _draw_votes(axes: Axes, curve: pd.DataFrame, bins: tuple[float, float], plac
 
 @language()
 def length_confound(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
-    """Mean relative change of length with its interval, a panel for each perturbation, a row for each level.
+    """Mean relative change of length with its interval, a panel for each perturbation, a row for
+    each level.
 
-    `table`: the table of the length confound, see `recuse.papers.attacks`; only the rows of perturbed answers.
+    `table`: the table of the length confound, see `recuse.papers.attacks`; only the rows of
+    perturbed answers.
     """
     table = table[table["answers"] == "perturbed"]
     if table.empty:
         return page_of_words(subject, NO_CHANGE)
     table = table.assign(level=table["level"].fillna(""))
-    levels, perturbations = list(dict.fromkeys(table["level"])), list(dict.fromkeys(table["perturbation"]))
+    levels, perturbations = (
+        list(dict.fromkeys(table["level"])),
+        list(dict.fromkeys(table["perturbation"])),
+    )
     counts = [table.loc[table["level"] == level, "n"] for level in levels]
     labels = [
         f"{level or 'all levels'} ({'–'.join(map(str, sorted({min(n), max(n)})))})"
@@ -313,12 +446,19 @@ def length_confound(table: pd.DataFrame, subject: Subject, *, confidence: float)
     ]
     beside = widest([LONGER]) + 0.1
     interval = f"{percent(confidence)} bootstrap interval over questions"
-    marks = {unit: {"color": colour, "lw": STROKE, **mark} for unit, (colour, _, mark) in UNITS.items()}
+    marks = {
+        unit: {"color": colour, "lw": STROKE, **mark} for unit, (colour, _, mark) in UNITS.items()
+    }
     legend = [[Entry(unit, line=mark) for unit, mark in marks.items()]]
     words = (
-        table[(table["unit"] == "words") & (table["level"] == levels[0])].set_index("perturbation")["relative_change"].dropna()
+        table[(table["unit"] == "words") & (table["level"] == levels[0])]
+        .set_index("perturbation")["relative_change"]
+        .dropna()
     )
-    longest, least = (f"{name.replace('_', ' ')} {signed(100 * words[name], 0)} %" for name in (words.idxmax(), words.idxmin()))
+    longest, least = (
+        f"{name.replace('_', ' ')} {signed(100 * words[name], 0)} %"
+        for name in (words.idxmax(), words.idxmin())
+    )
     head = Head(
         f"Perturbations change the length of answers by different amounts: {longest}, {least}",
         f"% of the unperturbed answer; {interval}",
@@ -326,7 +466,10 @@ def length_confound(table: pd.DataFrame, subject: Subject, *, confidence: float)
     titles = [name.replace("_", " ") for name in perturbations]
     sizes = {"row": 0.22, "below": 0.42, "above": 0.3, "gutter": 0.2, "beside": beside}
     page, panels = page_of_rows(subject, head, labels, titles, legend, most=2, **sizes)
-    limits = limits_of([0.0, *100 * table[["relative_change", "ci_low", "ci_high"]].to_numpy(float).ravel()], more=0.5)
+    limits = limits_of(
+        [0.0, *100 * table[["relative_change", "ci_low", "ci_high"]].to_numpy(float).ravel()],
+        more=0.5,
+    )
     for perturbation, axes in zip(perturbations, panels.axes, strict=False):
         frame_rows(axes, limits=limits, rows=len(levels))
         axes.axhline(0.5, color=RULE, lw=0.6, zorder=1)  # below the row of all levels
@@ -341,7 +484,14 @@ def _draw_changes(axes: Axes, table: pd.DataFrame, levels: Sequence[str], beside
         place, (colour, shift, mark) = levels.index(row["level"]), UNITS[row["unit"]]
         if not np.isnan(row["relative_change"]):
             draw_bar(axes, place + shift, row, colour, scale=100)
-            draw_point(axes, place + shift, 100 * row["relative_change"], colour, mark=mark, gid=row["unit"])
+            draw_point(
+                axes,
+                place + shift,
+                100 * row["relative_change"],
+                colour,
+                mark=mark,
+                gid=row["unit"],
+            )
         if row["unit"] == "words" and np.isnan(row["relative_change"]):
             write_instead(axes, place, "no perturbed answer")
         elif row["unit"] == "words":

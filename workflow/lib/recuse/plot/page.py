@@ -1,4 +1,6 @@
-"""The frame of a figure: its finding and a legend on top, axes placed in inches, and the study with a note at the foot."""
+"""The frame of a figure: its finding and a legend on top, axes placed in inches, and the study with
+a note at the foot.
+"""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,10 +35,14 @@ SWATCH = 0.1
 GAP = 0.16  # inches between the entries of a legend
 LEAST_PANEL = 1.2  # inches: if names leave less of a column, the page is wider
 NO_EXPERIMENT = "no experiment"
-BY_CONDITION = "judge in one condition", "judges by condition"  # of several conditions, or experiments
+# Of several conditions, or experiments
+BY_CONDITION = "judge in one condition", "judges by condition"
 AROUND = 1.9  # inches at most, as a rule, for all that is above and below the panels of a page
 LEAST_HEIGHT = 0.6  # inches of a panel
-FAVOURS, HARSHER = ("favours itself", "favour themselves"), ("is harsher on itself", "are harsher on themselves")
+FAVOURS, HARSHER = (
+    ("favours itself", "favour themselves"),
+    ("is harsher on itself", "are harsher on themselves"),
+)
 
 
 class Head(NamedTuple):
@@ -47,24 +53,38 @@ class Head(NamedTuple):
 
 
 def some(count: int, total: int, one: str = "judge", many: str = "") -> str:
-    """As in `3 of 9 judges`, `none of 9 judges`, `all 9 judges`, `both judges`, `the one judge` or `no judge`."""
+    """As in `3 of 9 judges`, `none of 9 judges`, `all 9 judges`, `both judges`, `the one judge` or
+    `no judge`.
+    """
     if total == 1:
         return f"the one {one}" if count else f"no {one}"
     share = (
-        ("both" if total == 2 else f"all {total:,}") if count == total else f"{f'{count:,}' if count else 'none'} of {total:,}"
+        ("both" if total == 2 else f"all {total:,}")
+        if count == total
+        else f"{f'{count:,}' if count else 'none'} of {total:,}"
     )
     return f"{share} {many or one + 's'}"
 
 
-def outcomes(total: int, counts: Sequence[tuple[int, tuple[str, str]]], one: str = "judge", many: str = "") -> str:
-    """As in `3 of 9 judges favour themselves and 1 is harsher on itself`; counts: of each outcome, its verb of one and many."""
+def outcomes(
+    total: int, counts: Sequence[tuple[int, tuple[str, str]]], one: str = "judge", many: str = ""
+) -> str:
+    """As in `3 of 9 judges favour themselves and 1 is harsher on itself`; counts: of each outcome,
+    its verb of one and many.
+    """
     if not total:
         return f"No {one} can be tested"
     present = [(int(count), verb) for count, verb in counts if count]
     if not present:
-        return capitalised(f"{some(0, total, one, many)} {' or '.join(verb for _, (verb, _) in counts)}")
+        return capitalised(
+            f"{some(0, total, one, many)} {' or '.join(verb for _, (verb, _) in counts)}"
+        )
     parts = [f"{count} {verb[count > 1]}" for count, verb in present]
-    return capitalised(enumerated([f"{some(present[0][0], total, one, many)} {parts[0].partition(' ')[2]}", *parts[1:]]))
+    return capitalised(
+        enumerated(
+            [f"{some(present[0][0], total, one, many)} {parts[0].partition(' ')[2]}", *parts[1:]]
+        )
+    )
 
 
 def tally(
@@ -76,7 +96,9 @@ def tally(
     *,
     at: float = 0.0,
 ) -> str:
-    """`outcomes` of the rows whose interval (ci_low, ci_high) is above `at`, and below; those without one are left out."""
+    """`outcomes` of the rows whose interval (ci_low, ci_high) is above `at`, and below; those
+    without one are left out.
+    """
     wide = rows[rows["ci_low"] < rows["ci_high"]]
     counts = [((wide["ci_low"] > at).sum(), above), ((wide["ci_high"] < at).sum(), below)]
     return outcomes(rows["ci_low"].notna().sum(), counts, one, many)
@@ -84,7 +106,8 @@ def tally(
 
 @dataclass(frozen=True)
 class Entry:
-    """One item of a legend: patches side by side, or a short line with a marker in its middle, and a text; or the text alone.
+    """One item of a legend: patches side by side, or a short line with a marker in its middle, and
+    a text; or the text alone.
 
     `swatches` are keyword arguments of Rectangle, `line` of Line2D. Widths are inches.
     """
@@ -113,7 +136,10 @@ class Entry:
 
 def family_entries(palette: Palette, models: Sequence[str]) -> list[Entry]:
     """A coloured square for each family of `models` in config."""
-    return [Entry(name, [{"color": palette.colours[name], "lw": 0}]) for name in palette.families_of(models)]
+    return [
+        Entry(name, [{"color": palette.colours[name], "lw": 0}])
+        for name in palette.families_of(models)
+    ]
 
 
 def legend_width(legend: Sequence[Sequence[Entry]]) -> float:
@@ -138,12 +164,15 @@ def by_chance(confidence: float) -> str:
 
 
 def page_width(legend: Sequence[Sequence[Entry]] = (), *, several: bool = True) -> float:
-    """Width in inches of a page with one panel, or with several side by side, and with this legend."""
+    """Width in inches of a page with one panel, or with several side by side, and with this
+    legend.
+    """
     return max(DOUBLE_COLUMN if several else SINGLE_COLUMN, legend_width(legend) + 2 * EDGE)
 
 
 class Page:
-    """A figure: finding and legend on top, the study at the foot. Places are inches from the body's lower left corner.
+    """A figure: finding and legend on top, the study at the foot. Places are inches from the body's
+    lower left corner.
 
     Attribute `figure`: the matplotlib figure.
     """
@@ -160,8 +189,9 @@ class Page:
     ):
         """Open a page with `body` inches between legend and foot.
 
-        Over the legend are the finding and, with the estimand if any, the unit. Each group of `legend` begins a new line. The
-        foot has the kind of the data as a badge, filled if simulated, the study's title, and `note`.
+        Over the legend are the finding and, with the estimand if any, the unit. Each group of
+        `legend` begins a new line. The foot has the kind of the data as a badge, filled if
+        simulated, the study's title, and `note`.
         """
         room = width - 2 * EDGE
         heads = []  # texts, their settings and heights, from the top
@@ -173,7 +203,9 @@ class Page:
         rows = [row for group in legend for row in _flow(group, room)]
         badge = BADGES[subject.kind]
         indent = text_width(badge, weight="bold") + 0.16
-        feet = [(indent, line) for line in wrap(subject.label, width - indent - 2 * EDGE).split("\n")]
+        feet = [
+            (indent, line) for line in wrap(subject.label, width - indent - 2 * EDGE).split("\n")
+        ]
         feet += [(0.0, line) for line in wrap(note, room).split("\n") if line]
         self.floor = EDGE + len(feet) * LINE + 0.08
         above = sum(height for *_, height in heads) + 0.06 * bool(heads)
@@ -188,26 +220,51 @@ class Page:
         for number, (left, line) in enumerate(feet):
             self._write(EDGE + left, self.floor - 0.08 - (number + 0.5) * LINE, line)
         filled = subject.kind == "simulated"
-        box = {"boxstyle": "square,pad=0.25", "facecolor": INK if filled else "none", "edgecolor": INK, "lw": 0.6}
+        box = {
+            "boxstyle": "square,pad=0.25",
+            "facecolor": INK if filled else "none",
+            "edgecolor": INK,
+            "lw": 0.6,
+        }
         place = EDGE + 0.03, self.floor - 0.08 - 0.5 * LINE
         self._write(*place, badge, color="white" if filled else INK, weight="bold", bbox=box)
 
     def axes(self, left: float, bottom: float, width: float, height: float) -> Axes:
         """Axes of the given place and size, without frame and ticks on the vertical sides."""
         across, up = self.figure.get_size_inches()
-        axes = self.figure.add_axes((left / across, (bottom + self.floor) / up, width / across, height / up))
+        axes = self.figure.add_axes(
+            (left / across, (bottom + self.floor) / up, width / across, height / up)
+        )
         axes.spines[["left", "right", "top"]].set_visible(False)
         return axes
 
     def panels(
-        self, count: int, columns: int, *, corner: tuple[float, float], size: tuple[float, float], step: tuple[float, float]
+        self,
+        count: int,
+        columns: int,
+        *,
+        corner: tuple[float, float],
+        size: tuple[float, float],
+        step: tuple[float, float],
     ) -> Iterator[Panel]:
-        """Panels of this size in reading order; corner: of the lowest line's first; step: inches to the next, across and up."""
+        """Panels of this size in reading order; corner: of the lowest line's first; step: inches to
+        the next, across and up.
+        """
         for number in range(count):
             row, column = divmod(number, columns)
-            left, bottom = corner[0] + column * step[0], corner[1] + (math.ceil(count / columns) - 1 - row) * step[1]
+            left, bottom = (
+                corner[0] + column * step[0],
+                corner[1] + (math.ceil(count / columns) - 1 - row) * step[1],
+            )
             last = column == columns - 1 or number == count - 1
-            yield Panel(self.axes(left, bottom, *size), left, bottom, column == 0, last, number + columns >= count)
+            yield Panel(
+                self.axes(left, bottom, *size),
+                left,
+                bottom,
+                column == 0,
+                last,
+                number + columns >= count,
+            )
 
     def text(self, left: float, bottom: float, text: str, **settings) -> None:
         """Text at a place of the body."""
@@ -230,10 +287,14 @@ class Page:
         for entry in entries:
             for number, swatch in enumerate(entry.swatches):
                 corner = (x + SWATCH * number, y - SWATCH / 2)
-                self.figure.add_artist(Rectangle(corner, SWATCH, SWATCH, transform=inches, **swatch))
+                self.figure.add_artist(
+                    Rectangle(corner, SWATCH, SWATCH, transform=inches, **swatch)
+                )
             if entry.line is not None:
                 ends = (x, x + entry.mark_width / 2, x + entry.mark_width)
-                self.figure.add_artist(Line2D(ends, (y, y, y), transform=inches, **{"markevery": [1], **entry.line}))
+                self.figure.add_artist(
+                    Line2D(ends, (y, y, y), transform=inches, **{"markevery": [1], **entry.line})
+                )
             self._write(x + entry.mark_width + entry.space, y, entry.text)
             x += entry.width
 
@@ -254,10 +315,11 @@ def page_of_panels(
     least: float = 0.0,
     note: str = "",
 ) -> tuple[Page, list[Panel]]:
-    """A page of panels, one for each of `titles`, at most so many side by side, and the texts of their axes.
+    """A page of panels, one for each of `titles`, at most so many side by side, and the texts of
+    their axes.
 
-    Inches: greatest height of a panel; numbers, left of the first of a line (of each, if `each`); above, from a panel to its
-    title; least width of one. Panels beyond the page are left out.
+    Inches: greatest height of a panel; numbers, left of the first of a line (of each, if `each`);
+    above, from a panel to its title; least width of one. Panels beyond the page are left out.
     """
     (rows, columns), count = grid(len(titles), most), len(titles)
     heads = above + 0.26 + LINE + 0.28  # of one line, with numbers under it
@@ -275,24 +337,41 @@ def page_of_panels(
     heads = above + 0.26 + max(title.count("\n") for title in titles) * LINE
     below = 0.1 + LINE * (1 + across.count("\n"))
     step = panel + gutter, 0.28 + height + heads
-    page = Page(subject=subject, head=head, width=width, body=below + rows * step[1], legend=legend, note=note)
-    panels = list(page.panels(len(titles), columns, corner=(left, below + 0.28), size=(panel, height), step=step))
+    page = Page(
+        subject=subject,
+        head=head,
+        width=width,
+        body=below + rows * step[1],
+        legend=legend,
+        note=note,
+    )
+    panels = list(
+        page.panels(
+            len(titles), columns, corner=(left, below + 0.28), size=(panel, height), step=step
+        )
+    )
     for title, place in zip(titles, panels, strict=True):
         place.axes.set_title(title, size=SMALL, pad=4 + 72 * above)
         place.axes.tick_params(axis="y", which="both", length=0, labelleft=place.first or each)
     page.centred((left + width - EDGE) / 2, 0.06, across)
-    page.text((EDGE + left - numbers) / 2, below + (rows * step[1] + 0.28 - heads) / 2, up, **UPRIGHT)
+    page.text(
+        (EDGE + left - numbers) / 2, below + (rows * step[1] + 0.28 - heads) / 2, up, **UPRIGHT
+    )
     return page, panels
 
 
 def lines_within(lines: int, each: float, others: float = 0.0) -> int:
-    """So many of these lines of panels, of `each` inches, as a page holds with `others`, in inches, and one at least."""
+    """So many of these lines of panels, of `each` inches, as a page holds with `others`, in inches,
+    and one at least.
+    """
     return max(1, min(lines, int((PAGE - AROUND - others) / each)))
 
 
 def left_out_of_page(count: int, shown: int) -> str:
     """A sentence on the panels that a page has no room for; empty if it shows all."""
-    return f"Shown: the first {shown} of {count} panels; the table has all." if shown < count else ""
+    return (
+        f"Shown: the first {shown} of {count} panels; the table has all." if shown < count else ""
+    )
 
 
 def joined(*sentences: str) -> str:
@@ -303,7 +382,9 @@ def joined(*sentences: str) -> str:
 def page_of_words(subject: Subject, text: str) -> Figure:
     """A page with nothing to draw that gives the reason."""
     lines = wrap(text, SINGLE_COLUMN - 2 * EDGE).split("\n")
-    page = Page(subject=subject, head=None, width=SINGLE_COLUMN, body=(len(lines) + 1) * LINE, legend=[])
+    page = Page(
+        subject=subject, head=None, width=SINGLE_COLUMN, body=(len(lines) + 1) * LINE, legend=[]
+    )
     for number, line in enumerate(reversed(lines)):
         page.text(EDGE, (number + 1) * LINE, line)
     page.figure.set_gid(WORDS_ALONE)
@@ -322,20 +403,26 @@ def _flow(entries: Sequence[Entry], width: float) -> list[list[Entry]]:
 
 
 def grid(count: int, most_columns: int) -> tuple[int, int]:
-    """Rows and columns for `count` panels, as even as they get with at most `most_columns` columns."""
+    """Rows and columns for `count` panels, as even as they get with at most `most_columns`
+    columns.
+    """
     rows = math.ceil(count / most_columns)
     return rows, math.ceil(count / rows)
 
 
 def conditions_of(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """`table` with each condition as text, "" without a name, and the conditions in order of appearance.
+    """`table` with each condition as text, "" without a name, and the conditions in order of
+    appearance.
 
     With several experiments a condition is `experiment: condition`.
     """
     names = _texts(table["condition"])
     if table["experiment"].nunique(dropna=False) > 1:
         pairs = zip(_texts(table["experiment"]), names, strict=True)
-        names = [": ".join(filter(None, (experiment or NO_EXPERIMENT, condition))) for experiment, condition in pairs]
+        names = [
+            ": ".join(filter(None, (experiment or NO_EXPERIMENT, condition)))
+            for experiment, condition in pairs
+        ]
     return table.assign(condition=names), list(dict.fromkeys(names))
 
 
@@ -344,7 +431,9 @@ def by_experiment(table: pd.DataFrame) -> pd.DataFrame:
     if table["experiment"].nunique(dropna=False) < 2:
         return table
     pairs = zip(table["judge"], _texts(table["experiment"]), strict=True)
-    return table.assign(judge=[f"{judge} ({experiment or NO_EXPERIMENT})" for judge, experiment in pairs])
+    return table.assign(
+        judge=[f"{judge} ({experiment or NO_EXPERIMENT})" for judge, experiment in pairs]
+    )
 
 
 def with_names(table: pd.DataFrame, *names: str) -> pd.DataFrame:
@@ -353,4 +442,6 @@ def with_names(table: pd.DataFrame, *names: str) -> pd.DataFrame:
 
 
 def _texts(column: pd.Series) -> list[str]:
-    return ["" if missing else str(name) for name, missing in zip(column, column.isna(), strict=True)]
+    return [
+        "" if missing else str(name) for name, missing in zip(column, column.isna(), strict=True)
+    ]

@@ -1,4 +1,6 @@
-"""Which judges to combine: bias between models and error of single answers of all judges together and of each alone."""
+"""Which judges to combine: bias between models and error of single answers of all judges together
+and of each alone.
+"""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -9,7 +11,18 @@ from recuse.base.words import capitalised, number
 from recuse.inference.panel import BETWEEN, KEPT, LEFT_OUT
 from recuse.plot.axes import limits_of
 from recuse.plot.colours import BLUE, VERMILION
-from recuse.plot.intervals import BELOW, PITCH, POINT, ROW, SHAPES, STROKE, draw_bar, draw_point, frame_rows, page_of_rows
+from recuse.plot.intervals import (
+    BELOW,
+    PITCH,
+    POINT,
+    ROW,
+    SHAPES,
+    STROKE,
+    draw_bar,
+    draw_point,
+    frame_rows,
+    page_of_rows,
+)
 from recuse.plot.page import Entry, Head, page_of_words
 from recuse.plot.style import UNIT, Subject, language, percent
 
@@ -24,24 +37,41 @@ NO_PANEL = "no judge shares answers with another"
 
 @language()
 def panel(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
-    """Draw bias and error, with intervals, of all judges, of each alone, and of the recommended panel.
+    """Draw bias and error, with intervals, of all judges, of each alone, and of the recommended
+    panel.
 
     `table`: see recuse.inference.panel.panel_rows.
     """
     drawn = table.dropna(subset="bias_left")
     if drawn.empty:
         notes = table["note"].dropna()
-        return page_of_words(subject, NONE.format(note=in_words(notes.iloc[0]) if len(notes) else NO_PANEL))
+        return page_of_words(
+            subject, NONE.format(note=in_words(notes.iloc[0]) if len(notes) else NO_PANEL)
+        )
     everyone = drawn.iloc[0]
-    drawn = drawn[(drawn["size"] == 1) | (drawn["panel"] == everyone["panel"]) | drawn["recommended"].notna()]
+    drawn = drawn[
+        (drawn["size"] == 1) | (drawn["panel"] == everyone["panel"]) | drawn["recommended"].notna()
+    ]
     labels = {each: _label(each, everyone["panel"]) for each in drawn["panel"].unique()}
     legend = [
-        [Entry(words, line={"color": colour, "lw": STROKE, **mark}) for words, colour, mark, _ in LOOKS.values()],
+        [
+            Entry(words, line={"color": colour, "lw": STROKE, **mark})
+            for words, colour, mark, _ in LOOKS.values()
+        ],
     ]
-    unit = f"{UNIT}; root mean square over models, and over answers; {percent(confidence)} intervals by prompt"
+    unit = (
+        f"{UNIT}; root mean square over models, and over answers; {percent(confidence)} intervals"
+        " by prompt"
+    )
     sizes = {"row": ROW + PITCH, "below": BELOW, "above": 0.28, "gutter": 0.25, "least": 1.5}
     page, panels = page_of_rows(
-        subject, Head(finding(drawn), unit), [*labels.values()], [*TITLES.values()], legend, most=2, **sizes
+        subject,
+        Head(finding(drawn), unit),
+        [*labels.values()],
+        [*TITLES.values()],
+        legend,
+        most=2,
+        **sizes,
     )
     for name, axes in zip(TITLES, panels.axes, strict=True):
         _draw(axes, drawn, name, [*labels])
@@ -50,7 +80,9 @@ def panel(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure
 
 
 def finding(drawn: pd.DataFrame) -> str:
-    """The remaining bias of the recommended panel, and how many independent judges all of them equal."""
+    """The remaining bias of the recommended panel, and how many independent judges all of them
+    equal.
+    """
     (row,) = drawn[drawn["recommended"].notna()].to_dict("records")
     everyone = drawn.iloc[0]
     bias, low, high = (number(row[f"bias_left{end}"], 3) for end in ("", "_ci_low", "_ci_high"))
@@ -58,7 +90,10 @@ def finding(drawn: pd.DataFrame) -> str:
     size = f"{bias} ({low} to {high})" if row["bias_left_ci_low"] > 0 else f"at most {high}"
     words = f"{_label(row['panel'], everyone['panel'])}, {own} own families: remaining bias {size}"
     if pd.notna(everyone["effective"]):
-        words += f"; {everyone['size']:.0f} judges carry the information of {number(everyone['effective'], 1)} independent ones"
+        words += (
+            f"; {everyone['size']:.0f} judges carry the information of"
+            f" {number(everyone['effective'], 1)} independent ones"
+        )
     return capitalised(words)
 
 
@@ -75,5 +110,10 @@ def _draw(axes: Axes, drawn: pd.DataFrame, name: str, panels: list[str]) -> None
     for row in drawn.to_dict("records"):
         _, colour, mark, shift = LOOKS[row["family_ratings"]]
         place = panels.index(row["panel"]) + shift * PITCH / ROW
-        draw_bar(axes, place, {"ci_low": row[f"{name}_ci_low"], "ci_high": row[f"{name}_ci_high"]}, colour)
+        draw_bar(
+            axes,
+            place,
+            {"ci_low": row[f"{name}_ci_low"], "ci_high": row[f"{name}_ci_high"]},
+            colour,
+        )
         draw_point(axes, place, row[name], colour, mark=mark, gid=row["family_ratings"])

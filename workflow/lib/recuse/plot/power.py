@@ -1,4 +1,6 @@
-"""What more prompts or labels would show: detectable self-bias and false alarms, and human means from few labels."""
+"""What more prompts or labels would show: detectable self-bias and false alarms, and human means
+from few labels.
+"""
 
 from itertools import cycle
 
@@ -20,7 +22,9 @@ from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, UNIT, UPRIGHT, Subject,
 NUMBERS = 0.4  # inches beside the axis text
 TALL = 2.4  # inches of the panel
 STYLES = ("-", (0, (4, 2)), (0, (1, 1)))  # by number of models
-LETTERS = {  # colour of each estimand, times its prompts, so that lines which coincide stand side by side, and mark
+# Colour of each estimand, times its prompts, so that lines which coincide stand side by side, and
+# mark
+LETTERS = {
     "A": (VERMILION, 0.96, {"marker": "o", "markersize": 4.4}),
     "B": (BLUE, 1.04, {"marker": "s", "markersize": 4.0}),
     "C": (GREEN, 1.0, {"marker": "^", "markersize": 4.8}),
@@ -32,47 +36,92 @@ NONE = "No power: no judge with its own slope on human scores rates itself (tabl
 # Prediction-powered estimates.
 WAYS = {
     HUMANS: ("human labels alone (grey)", {"marker": "s", "markersize": 3.0, "linestyle": "-"}),
-    JUDGES: ("with all judges' ratings, pooled", {"marker": "^", "markersize": 3.8, "linestyle": (0, (3, 1.2))}),
+    JUDGES: (
+        "with all judges' ratings, pooled",
+        {"marker": "^", "markersize": 3.8, "linestyle": (0, (3, 1.2))},
+    ),
     STRATA: (
         "with them, stratified by dimension and self, family, others",
         {"marker": "o", "markersize": 3.2, "linestyle": "-"},
     ),
 }
-DIGITS = (1, 2, 3, 5), (1, 2, 4, 6, 8)  # of the numbers of the upright axis: those of which more lie on it
+# Of the numbers of the upright axis: those of which more lie on it
+DIGITS = (1, 2, 3, 5), (1, 2, 4, 6, 8)
 SAVED = {JUDGES: "pooled", STRATA: "stratified"}
 NO_LABELS = (
-    "Nothing to draw: no row has a human score, or every number of labelled prompts in config is above half of the prompts."
+    "Nothing to draw: no row has a human score, or every number of labelled prompts in config is"
+    " above half of the prompts."
 )
 
 
 @language()
 def power(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
-    """Draw the smallest detectable self-bias against the number of prompts, a line for each estimand and number of models.
+    """Draw the smallest detectable self-bias against the number of prompts, a line for each
+    estimand and number of models.
 
-    `table`: see recuse.inference.power.power_rows; of its numbers of raters the smallest, the worst case, is drawn. A point is
-    hollow where the study's own test is oversized: it calls unbiased judges biased more than TOO_OFTEN times its level.
+    `table`: see recuse.inference.power.power_rows; of its numbers of raters the smallest, the worst
+    case, is drawn. A point is hollow where the study's own test is oversized: it calls unbiased
+    judges biased more than TOO_OFTEN times its level.
     """
     raters = table["raters"].min()  # NaN if human scores are taken as exact
     table = table[table["raters"].isna() | (table["raters"] == raters)]
     drawn = table.dropna(subset="detectable").sort_values("prompts")
     if drawn.empty:
         return page_of_words(subject, NONE)
-    models, aim, level = sorted(drawn["models"].unique()), table["self_bias"].iloc[0], 1 - confidence
+    models, aim, level = (
+        sorted(drawn["models"].unique()),
+        table["self_bias"].iloc[0],
+        1 - confidence,
+    )
     styles = dict(zip(models, cycle(STYLES), strict=False))
-    looks = {letter: {"color": colour, "lw": 1.2, **mark} for letter, (colour, _, mark) in LETTERS.items()}
+    looks = {
+        letter: {"color": colour, "lw": 1.2, **mark}
+        for letter, (colour, _, mark) in LETTERS.items()
+    }
     kinds = list(drawn["estimand"].drop_duplicates())
-    hollow = {"color": INK, **looks["A"], "linestyle": "none", "markerfacecolor": "white"} | {"color": INK}
+    hollow = {"color": INK, **looks["A"], "linestyle": "none", "markerfacecolor": "white"} | {
+        "color": INK
+    }
     judges = drawn.drop_duplicates("models").set_index("models")["judges"]
     legend = [
         [Entry(kind, line=looks[kind[0]]) for kind in kinds],
-        [Entry(f"{n} models, {counted(judges[n], 'judge')}", line={"color": FAINT, "linestyle": styles[n]}) for n in models],
-        [Entry("unbiased judges called biased more than twice as often as the level", line=hollow), Entry("target", line=AIM)],
+        [
+            Entry(
+                f"{n} models, {counted(judges[n], 'judge')}",
+                line={"color": FAINT, "linestyle": styles[n]},
+            )
+            for n in models
+        ],
+        [
+            Entry(
+                "unbiased judges called biased more than twice as often as the level", line=hollow
+            ),
+            Entry("target", line=AIM),
+        ],
     ]
-    of_raters = EXACT_SCORES if np.isnan(raters) else f"{counted(int(raters), 'human rater')} of a completion"
-    unit = f"{UNIT}, detected with {percent(table['power'].iloc[0])} probability at the {percent(level)} level; {of_raters}"
-    left, bottom, width = EDGE + LINE + NUMBERS, 0.4, DOUBLE_COLUMN - 2 * EDGE - LINE - NUMBERS - 0.1
+    of_raters = (
+        EXACT_SCORES
+        if np.isnan(raters)
+        else f"{counted(int(raters), 'human rater')} of a completion"
+    )
+    unit = (
+        f"{UNIT}, detected with {percent(table['power'].iloc[0])} probability at the"
+        f" {percent(level)} level; {of_raters}"
+    )
+    left, bottom, width = (
+        EDGE + LINE + NUMBERS,
+        0.4,
+        DOUBLE_COLUMN - 2 * EDGE - LINE - NUMBERS - 0.1,
+    )
     head = Head(_needed(table[table["models"] == models[0]], aim), unit)
-    page = Page(subject=subject, head=head, width=DOUBLE_COLUMN, body=bottom + TALL + 0.1, legend=legend, note=_absent(table))
+    page = Page(
+        subject=subject,
+        head=head,
+        width=DOUBLE_COLUMN,
+        body=bottom + TALL + 0.1,
+        legend=legend,
+        note=_absent(table),
+    )
     axes = page.axes(left, bottom, width, TALL)
     _frame(axes, drawn, aim)
     for (kind, number), rows in drawn.groupby(["estimand", "models"], sort=False):
@@ -92,27 +141,44 @@ def power(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure
 def _needed(table: pd.DataFrame, aim: float) -> str:
     """How many prompts the target takes by each estimand, in words."""
     rows = table.drop_duplicates("estimand")
-    counts = [f"{row.prompts_needed:,.0f} ({row.estimand[0]})" for row in rows.itertuples() if row.prompts_needed > 0]
+    counts = [
+        f"{row.prompts_needed:,.0f} ({row.estimand[0]})"
+        for row in rows.itertuples()
+        if row.prompts_needed > 0
+    ]
     never = [row.estimand[0] for row in rows.itertuples() if row.reason == Reason.FLOOR_ABOVE_AIM]
     enough = f"no number of prompts is enough for {enumerated(never)}" if never else ""
     if not counts:
-        return f"A self-bias of {aim:g} cannot be detected: {enough or 'preferences for single models are unknown'}"
-    return f"Detecting a self-bias of {aim:g} takes about {enumerated(counts)} prompts{'; ' * bool(enough)}{enough}"
+        return (
+            f"A self-bias of {aim:g} cannot be detected:"
+            f" {enough or 'preferences for single models are unknown'}"
+        )
+    return (
+        f"Detecting a self-bias of {aim:g} takes about {enumerated(counts)}"
+        f" prompts{'; ' * bool(enough)}{enough}"
+    )
 
 
 def _absent(table: pd.DataFrame) -> str:
     """What keeps an estimand from being drawn."""
     is_absent = table["detectable"].isna() | (table["reason"] == Reason.UNKNOWN_PREFERENCES)
     reasons = table.loc[is_absent].dropna(subset="reason").groupby("reason", sort=False)["estimand"]
-    return " ".join(f"{enumerated(list(names.unique()))}: {in_words(reason)}." for reason, names in reasons)
+    return " ".join(
+        f"{enumerated(list(names.unique()))}: {in_words(reason)}." for reason, names in reasons
+    )
 
 
 def _frame(axes: Axes, drawn: pd.DataFrame, aim: float) -> None:
     prompts, ends = drawn["prompts"], [*drawn["detectable"], aim]
     axes.set(
-        xscale="log", xlim=(prompts.min() / 1.15, prompts.max() * 1.15), yscale="log", ylim=(min(ends) / 1.2, max(ends) * 1.2)
+        xscale="log",
+        xlim=(prompts.min() / 1.15, prompts.max() * 1.15),
+        yscale="log",
+        ylim=(min(ends) / 1.2, max(ends) * 1.2),
     )
-    across = round_numbers(axes.get_xlim(), (1, 3) if prompts.max() > 10 * prompts.min() else (1, 2, 5))
+    across = round_numbers(
+        axes.get_xlim(), (1, 3) if prompts.max() > 10 * prompts.min() else (1, 2, 5)
+    )
     up = round_numbers(axes.get_ylim(), (1, 2, 3, 5))
     axes.set_xticks(across, [f"{place:,.0f}" for place in across])
     axes.set_yticks(up, [f"{place:g}" for place in up])
@@ -124,21 +190,27 @@ def _frame(axes: Axes, drawn: pd.DataFrame, aim: float) -> None:
 
 @language()
 def ppi(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
-    """Draw the width of the interval against the number of labels, a panel for each model, a line for each method.
+    """Draw the width of the interval against the number of labels, a panel for each model, a line
+    for each method.
 
-    `table`: see recuse.inference.ppi.widths. Each panel gives the share of labels saved at the largest number of them.
+    `table`: see recuse.inference.ppi.widths. Each panel gives the share of labels saved at the
+    largest number of them.
     """
     table = table.dropna(subset="width")
     if not len(table):
         return page_of_words(subject, NO_LABELS)
     models = subject.palette.order(table["model"])
     greys = {way: NEUTRAL if way == HUMANS else FAINT for way in WAYS}
-    ways = [Entry(words, line={"color": greys[way], "lw": 1.2, **line}) for way, (words, line) in WAYS.items()]
+    ways = [
+        Entry(words, line={"color": greys[way], "lw": 1.2, **line})
+        for way, (words, line) in WAYS.items()
+    ]
     page, panels = page_of_panels(
         subject,
         Head(
             _saving(table),
-            f"unit scale 0–1; width of {percent(confidence)} intervals, hollow below {FEW_LABELLED} labelled prompts",
+            f"unit scale 0–1; width of {percent(confidence)} intervals, hollow below {FEW_LABELLED}"
+            " labelled prompts",
         ),
         models,
         [family_entries(subject.palette, models), ways],
@@ -152,8 +224,19 @@ def ppi(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
         rows = table[table["model"] == model]
         _frame_widths(panel.axes, table)
         for way in WAYS:
-            _draw(panel.axes, rows[rows["method"] == way], way, NEUTRAL if way == HUMANS else subject.palette.colour(model))
-        corner = {"transform": panel.axes.transAxes, "ha": "right", "va": "top", "zorder": 5, "bbox": PAPER}
+            _draw(
+                panel.axes,
+                rows[rows["method"] == way],
+                way,
+                NEUTRAL if way == HUMANS else subject.palette.colour(model),
+            )
+        corner = {
+            "transform": panel.axes.transAxes,
+            "ha": "right",
+            "va": "top",
+            "zorder": 5,
+            "bbox": PAPER,
+        }
         panel.axes.text(0.99, 0.98, _saved(rows), **corner)
     return page.figure
 
@@ -183,9 +266,13 @@ def _draw(axes: Axes, rows: pd.DataFrame, way: str, colour: str) -> None:
 
 
 def _saved(own: pd.DataFrame) -> str:
-    """What the judges save at the largest number of labels of a model; empty if these are few or do not vary."""
+    """What the judges save at the largest number of labels of a model; empty if these are few or do
+    not vary.
+    """
     at = _at_most(own).set_index("method")["saved"].dropna()
-    return "\n".join(f"saved {words}: {100 * at[way]:.0f} %" for way, words in SAVED.items() if way in at)
+    return "\n".join(
+        f"saved {words}: {100 * at[way]:.0f} %" for way, words in SAVED.items() if way in at
+    )
 
 
 def _at_most(rows: pd.DataFrame) -> pd.DataFrame:
@@ -194,10 +281,17 @@ def _at_most(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _saving(table: pd.DataFrame) -> str:
-    """The share of human labels that the judges save, over models, at the largest number of labelled prompts."""
+    """The share of human labels that the judges save, over models, at the largest number of
+    labelled prompts.
+    """
     shares = _at_most(table)
     shares = 100 * shares.loc[shares["method"] != HUMANS, "saved"].dropna()
     if shares.empty:
         return "Too few labelled prompts to say how many labels the judges save"
-    span = " to ".join(dict.fromkeys(f"{share:.0f}" for share in (shares.min(), shares.max()))).replace("-", "−")
-    return f"With {table['prompts'].max():,} labelled prompts, the judges' ratings save {span} % of the human labels"
+    span = " to ".join(
+        dict.fromkeys(f"{share:.0f}" for share in (shares.min(), shares.max()))
+    ).replace("-", "−")
+    return (
+        f"With {table['prompts'].max():,} labelled prompts, the judges' ratings save {span} % of"
+        " the human labels"
+    )

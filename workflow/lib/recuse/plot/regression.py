@@ -24,7 +24,8 @@ NO_STRENGTHS = "No strengths: the verdicts do not link the models."
 
 @language()
 def strengths(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
-    """Draw strengths, as the share of choices against an average answer, and ranks, of the verdicts as they are and debiased.
+    """Draw strengths, as the share of choices against an average answer, and ranks, of the verdicts
+    as they are and debiased.
 
     `table`: see recuse.pairwise.strengths.
     """
@@ -34,9 +35,20 @@ def strengths(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Fi
     if not raw:
         return page_of_words(subject, NO_STRENGTHS)
     whole = whole.assign(
-        score=100 * whole["win_rate"], ci_low=100 * whole["win_rate_low"], ci_high=100 * whole["win_rate_high"]
+        score=100 * whole["win_rate"],
+        ci_low=100 * whole["win_rate_low"],
+        ci_high=100 * whole["win_rate_high"],
     )
-    absent = {KINDS[kind]: note for kind, note in table[table["strength"].isna()].groupby("scores")["note"].first().items()}
+    absent = {
+        KINDS[kind]: note
+        for kind, note in table[table["strength"].isna()].groupby("scores")["note"].first().items()
+    }
     unit = f"{percent(confidence)} intervals by question, rank sets for all models at once"
-    axis = ("Strengths", "chosen over an average answer, % of verdicts that choose", "the verdicts as they are")
-    return page_of_ranks(whole, subject, Head(changes_of_ranks(whole), unit), KINDS, axis=axis, note=sentence(absent))
+    axis = (
+        "Strengths",
+        "chosen over an average answer, % of verdicts that choose",
+        "the verdicts as they are",
+    )
+    return page_of_ranks(
+        whole, subject, Head(changes_of_ranks(whole), unit), KINDS, axis=axis, note=sentence(absent)
+    )

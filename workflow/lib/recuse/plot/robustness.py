@@ -35,20 +35,34 @@ HEADING = 1.45  # inches that a heading may be long before it is broken
 HEADING_LINE = 0.12  # inches
 APART = 0.4  # rows between judges and families
 BOX = 0.012  # inches between a box and its cell
-UP, DOWN, OPEN = ({"marker": marker, "markersize": size} for marker, size in (("^", 4.6), ("v", 4.6), ("o", 3.9)))
+UP, DOWN, OPEN = (
+    {"marker": marker, "markersize": size} for marker, size in (("^", 4.6), ("v", 4.6), ("o", 3.9))
+)
 BOXES = {
     LOST: {"facecolor": "#D5D5D5", "edgecolor": "none", "lw": 0},
     REVERSED: {"facecolor": "none", "edgecolor": INK, "lw": 1.1},
     NEW: {"facecolor": "none", "edgecolor": INK, "lw": 0.8, "linestyle": (0, (2, 1.4))},
 }
-OUTCOMES = {LOST: "lost", REVERSED: "reversed: the opposite sign", NEW: "new: not in the first column"}
-HEADED = {"rotation": 90, "ha": "center", "va": "bottom", "multialignment": "left", "linespacing": 1.0}
+OUTCOMES = {
+    LOST: "lost",
+    REVERSED: "reversed: the opposite sign",
+    NEW: "new: not in the first column",
+}
+HEADED = {
+    "rotation": 90,
+    "ha": "center",
+    "va": "bottom",
+    "multialignment": "left",
+    "linespacing": 1.0,
+}
 NOTHING = "No self- or family-bias can be estimated."
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Rows of the table, of the whole study or a part of it, the checks, and the places of judges and families."""
+    """Rows of the table, of the whole study or a part of it, the checks, and the places of judges
+    and families.
+    """
 
     rows: Sequence[Mapping]
     asked: Robustness
@@ -60,12 +74,17 @@ class Layout:
         biases = self.palette.order_biases((row["quantity"], row["term"]) for row in self.rows)
         judges = sum(quantity == "self_bias" for quantity, _ in biases)
         start = judges + APART * bool(judges)
-        return {bias: float(place) if place < judges else start + (place - judges) for place, bias in enumerate(biases)}
+        return {
+            bias: float(place) if place < judges else start + (place - judges)
+            for place, bias in enumerate(biases)
+        }
 
     @property
     def names(self) -> list[str]:
         """Names of the rows."""
-        return [term if quantity == "self_bias" else f"{term}, family" for quantity, term in self.places]
+        return [
+            term if quantity == "self_bias" else f"{term}, family" for quantity, term in self.places
+        ]
 
     @property
     def row(self) -> float:
@@ -85,7 +104,11 @@ class Layout:
             of_check = [row for row in self.rows if row["check"] == check.name]
             if of_check:
                 lines = 1 + self.headings[check.name].count("\n")
-                width = NUMBER if self._numbered(check, of_check) else max(MARK, lines * HEADING_LINE + 0.04)
+                width = (
+                    NUMBER
+                    if self._numbered(check, of_check)
+                    else max(MARK, lines * HEADING_LINE + 0.04)
+                )
                 columns[check.name] = (left, width)
                 left += width
         return columns
@@ -101,7 +124,9 @@ class Layout:
         estimated = [row for row in rows if is_known(row["estimate"])]
         if check is self.asked.checks[0]:
             return bool(estimated)
-        return any(signed(row["estimate"]) != signed(first[_key(row)]["estimate"]) for row in estimated)
+        return any(
+            signed(row["estimate"]) != signed(first[_key(row)]["estimate"]) for row in estimated
+        )
 
     @property
     def finding(self) -> str:
@@ -110,7 +135,10 @@ class Layout:
         if not changes:
             return "No robustness check changes a conclusion"
         most = max(self.asked.checks, key=lambda check: changes[check.name])  # the first of them
-        tested = sum(row["check"] == most.name and row["conclusion"] != Conclusion.NOT_ESTIMABLE for row in self.rows)
+        tested = sum(
+            row["check"] == most.name and row["conclusion"] != Conclusion.NOT_ESTIMABLE
+            for row in self.rows
+        )
         about = some(changes[most.name], tested, "judge or family", "judges and families")
         return f"The robustness check “{most.title}” changes the most conclusions: {about}"
 
@@ -130,27 +158,39 @@ def conclusions(
     confidence: float,
     power: float,
 ) -> Figure:
-    """Draw the table of conclusions: a mark for each judge or family and check, its shape the conclusion, its box the verdict.
+    """Draw the table of conclusions: a mark for each judge or family and check, its shape the
+    conclusion, its box the verdict.
 
-    table: see `recuse.inference.robustness`; the whole study is drawn, whose slice is missing, or the first slice if that is
-    all there is. Beside the marks are estimates, in points of the unit scale.
+    table: see `recuse.inference.robustness`; the whole study is drawn, whose slice is missing, or
+    the first slice if that is all there is. Beside the marks are estimates, in points of the unit
+    scale.
     """
     asked = Robustness(RobustnessCheck.from_config(checks), specs, confidence, power)
     if without_human_scores(not_estimable.to_dict("records")):
         asked = asked.without_human_scores(table.groupby("check")["spec"].unique().to_dict())
-    texts = {name: table[name].astype(object).where(table[name].notna(), "") for name in ("slice", "reason", "note")}
+    texts = {
+        name: table[name].astype(object).where(table[name].notna(), "")
+        for name in ("slice", "reason", "note")
+    }
     table = table.assign(**texts)
     label = "" if table["slice"].eq("").any() or table.empty else table["slice"].iloc[0]
     layout = Layout(table[table["slice"] == label].to_dict("records"), asked, subject.palette)
     if all(row["conclusion"] == Conclusion.NOT_ESTIMABLE for row in layout.rows):
         reasons = dict.fromkeys(in_words(row["reason"]) for row in layout.rows if row["reason"])
-        return page_of_words(subject, joined(NOTHING, *(f"{capitalised(reason)}." for reason in reasons)))
+        return page_of_words(
+            subject, joined(NOTHING, *(f"{capitalised(reason)}." for reason in reasons))
+        )
     names, across = widest(layout.names) + 0.08, sum(list(layout.columns.values())[-1])
     width = max(DOUBLE_COLUMN, 2 * EDGE + names + across)
     above = widest(layout.headings[name] for name in layout.columns) + 0.08
-    decided = f"decided by {percent(confidence)} intervals, or p ≤ {1 - confidence:.4g} where a check has none"
+    decided = (
+        f"decided by {percent(confidence)} intervals, or p ≤ {1 - confidence:.4g} where a check has"
+        " none"
+    )
     head = Head(layout.finding, "; ".join(filter(None, (label, UNIT, decided))))
-    page = Page(subject=subject, head=head, width=width, body=layout.height + above, legend=_legend(layout))
+    page = Page(
+        subject=subject, head=head, width=width, body=layout.height + above, legend=_legend(layout)
+    )
     _draw_panel(page.axes(EDGE + names, 0.0, across, layout.height), layout, across)
     for name, (x, _) in layout.columns.items():
         page.text(EDGE + names + x + AT, layout.height + 0.03, layout.headings[name], **HEADED)
@@ -167,7 +207,9 @@ def _draw_panel(axes: Axes, layout: Layout, across: float) -> None:
             axes.axhline(place + side, color=GRID, lw=0.6, zorder=0.5)
     first = layout.asked.checks[0].name
     for name, (left, _) in layout.columns.items():
-        axes.axvline(left, color=INK if name == first else RULE, lw=0.7 if name == first else 0.5, zorder=0.6)
+        axes.axvline(
+            left, color=INK if name == first else RULE, lw=0.7 if name == first else 0.5, zorder=0.6
+        )
     axes.axvline(layout.columns[first][1], color=INK, lw=0.7, zorder=0.7)
     for row in layout.rows:
         if row["check"] in layout.columns:
@@ -179,13 +221,37 @@ def _cell(axes: Axes, row: Mapping, column: tuple[float, float], layout: Layout)
     (left, width), place = column, layout.places[(row["quantity"], row["term"])]
     if row["verdict"] in BOXES:
         corner = (left + BOX, place - 0.5 + BOX / ROW)
-        box = Rectangle(corner, width - 2 * BOX, 1 - 2 * BOX / ROW, zorder=1, gid=row["verdict"], **BOXES[row["verdict"]])
+        box = Rectangle(
+            corner,
+            width - 2 * BOX,
+            1 - 2 * BOX / ROW,
+            zorder=1,
+            gid=row["verdict"],
+            **BOXES[row["verdict"]],
+        )
         axes.add_patch(box)
     if row["conclusion"] == Conclusion.NOT_ESTIMABLE:
-        axes.text(left + AT, place, "–", ha="center", va="center_baseline", color=FAINT, gid="not estimable")
+        axes.text(
+            left + AT,
+            place,
+            "–",
+            ha="center",
+            va="center_baseline",
+            color=FAINT,
+            gid="not estimable",
+        )
         return
     colour = layout.palette.of_bias(row["quantity"], row["term"])
-    put(axes, [left + AT], [place], color=colour, linestyle="none", zorder=3, gid="mark", **_mark(row, colour))
+    put(
+        axes,
+        [left + AT],
+        [place],
+        color=colour,
+        linestyle="none",
+        zorder=3,
+        gid="mark",
+        **_mark(row, colour),
+    )
     if width == NUMBER:
         right = {"ha": "right", "va": "center_baseline", "gid": "number"}
         axes.text(left + width - 0.03, place, signed(row["estimate"]), **right)
@@ -206,7 +272,10 @@ def _legend(layout: Layout) -> list[list[Entry]]:
         Conclusion.NO_BIAS: "cannot be distinguished from 0",
     }
     plain = {"color": INK, "linestyle": "none"}
-    marks = [Entry(text, line={**plain, **_mark({"conclusion": name}, INK)}) for name, text in words.items()]
+    marks = [
+        Entry(text, line={**plain, **_mark({"conclusion": name}, INK)})
+        for name, text in words.items()
+    ]
     if any(row["conclusion"] == Conclusion.NOT_ESTIMABLE for row in layout.rows):
         marks.append(Entry("– not estimable"))
     present = {row["verdict"] for row in layout.rows}

@@ -1,4 +1,6 @@
-"""How judges rate beside humans: mean scores (Figures 2 and 6 of Play Favorites), correlations (Figure 5), and curves."""
+"""How judges rate beside humans: mean scores (Figures 2 and 6 of Play Favorites), correlations
+(Figure 5), and curves.
+"""
 
 from collections.abc import Sequence
 
@@ -67,11 +69,15 @@ MISSING = {"facecolor": "white", "edgecolor": "#A0A0A0", "hatch": "///////", "li
 # Correlations.
 NONE = "No correlation with the humans: no row has a human score (tables/correlations.csv)."
 POOLED = "All dimensions"
-LOWER = 0.24  # rows by which the grey marks stand below the middle of a row, as Spearman's stands above
+# Rows by which the grey marks stand below the middle of a row, as Spearman's stands above
+LOWER = 0.24
 GREY = {"color": "#767676", "linestyle": "none"}
 OTHERS = {
     "pearson": ("Pearson", {**GREY, "marker": "D", "markersize": 2.4, "markeredgewidth": 0.8}),
-    "gamma": ("Goodman–Kruskal gamma", {**GREY, "marker": "|", "markersize": 5, "markeredgewidth": 1.2}),
+    "gamma": (
+        "Goodman–Kruskal gamma",
+        {**GREY, "marker": "|", "markersize": 5, "markeredgewidth": 1.2},
+    ),
 }
 
 # Curves.
@@ -85,12 +91,15 @@ NO_BAND = "A curve without a band has no standard error."
 
 @language()
 def mean_scores(table: pd.DataFrame, subject: Subject) -> Figure:
-    """Mean score that each judge, and the humans, give each model over all dimensions (Play Favorites, Figure 2).
+    """Mean score that each judge, and the humans, give each model over all dimensions (Play
+    Favorites, Figure 2).
 
-    `table`: dimension (missing for the pooled data, which alone are drawn), judge, model, mean on the unit scale. A missing
-    mean is a hatched cell. Raises DataError if no row is pooled.
+    `table`: dimension (missing for the pooled data, which alone are drawn), judge, model, mean on
+    the unit scale. A missing mean is a hatched cell. Raises DataError if no row is pooled.
     """
-    return _heatmaps(table[table["dimension"].isna()].assign(dimension=""), subject, cell=POOLED_CELL, title=0.06)
+    return _heatmaps(
+        table[table["dimension"].isna()].assign(dimension=""), subject, cell=POOLED_CELL, title=0.06
+    )
 
 
 @language()
@@ -102,13 +111,21 @@ def mean_scores_by_dimension(table: pd.DataFrame, subject: Subject) -> Figure:
     return _heatmaps(table.dropna(subset=["dimension"]), subject, cell=SMALL_CELL, title=0.27)
 
 
-def _heatmaps(table: pd.DataFrame, subject: Subject, *, cell: tuple[float, float], title: float) -> Figure:
+def _heatmaps(
+    table: pd.DataFrame, subject: Subject, *, cell: tuple[float, float], title: float
+) -> Figure:
     if table.empty:
-        raise DataError("mean scores: no row to draw; pooled rows have no dimension, rows by dimension name one")
+        raise DataError(
+            "mean scores: no row to draw; pooled rows have no dimension, rows by dimension name one"
+        )
     palette = subject.palette
     judges, models = palette.order(table["judge"]), palette.order(table["model"])
     panels = {
-        name: rows.pivot(index="judge", columns="model", values="mean").reindex(index=judges, columns=models)
+        name: (
+            rows.pivot(index="judge", columns="model", values="mean").reindex(
+                index=judges, columns=models
+            )
+        )
         for name, rows in table.groupby("dimension")
     }
     (rows, columns), count = grid(len(panels), 2), len(panels)
@@ -124,11 +141,17 @@ def _heatmaps(table: pd.DataFrame, subject: Subject, *, cell: tuple[float, float
     legend = [
         *family_entries(palette, [*models, *judges]),
         Entry("own completions", [{"facecolor": "white", "edgecolor": INK, "linewidth": OUTLINE}]),
-        Entry("lowest to highest mean of the row", [{"color": RAMP(share), "lw": 0} for share in np.linspace(0, 1, 6)]),
+        Entry(
+            "lowest to highest mean of the row",
+            [{"color": RAMP(share), "lw": 0} for share in np.linspace(0, 1, 6)],
+        ),
         *[Entry("no ratings", [MISSING])] * hatched,
     ]
     width = max(SINGLE_COLUMN, left + columns * step[0] - GUTTER + EDGE)
-    head = Head(_own_highest(table), "mean score on the unit scale 0–1; shades compare the cells of one row only")
+    head = Head(
+        _own_highest(table),
+        "mean score on the unit scale 0–1; shades compare the cells of one row only",
+    )
     body, note = below + rows * step[1], left_out_of_page(count, len(panels))
     page = Page(subject=subject, head=head, width=width, body=body, legend=[legend], note=note)
     places = page.panels(len(panels), columns, corner=(left, below), size=size, step=step)
@@ -139,32 +162,54 @@ def _heatmaps(table: pd.DataFrame, subject: Subject, *, cell: tuple[float, float
             _name(place.axes.yaxis, judges, palette)
             page.text(EDGE, place.bottom + size[1] / 2, "judge", rotation=90, va="center")
         if place.lowest:
-            _name(place.axes.xaxis, models, palette, rotation=45, ha="right", rotation_mode="anchor")
+            _name(
+                place.axes.xaxis, models, palette, rotation=45, ha="right", rotation_mode="anchor"
+            )
     page.centred(left + (columns * step[0] - GUTTER) / 2, 0.02, "model that wrote the completions")
     return page.figure
 
 
 def _own_highest(table: pd.DataFrame) -> str:
-    """How many judges give their own answers their highest mean, of those that rate them; rows are judges, or parts of them."""
+    """How many judges give their own answers their highest mean, of those that rate them; rows are
+    judges, or parts of them.
+    """
     highest = table["mean"] == table.groupby(["dimension", "judge"])["mean"].transform("max")
     own = (table["judge"] == table["model"]) & table["mean"].notna()
     if not own.any():
         return "No judge rates its own answers"
-    return f"The judge's own answers have its highest mean in {some((own & highest).sum(), own.sum(), 'row')}"
+    return (
+        "The judge's own answers have its highest mean in"
+        f" {some((own & highest).sum(), own.sum(), 'row')}"
+    )
 
 
 def shades(block: pd.DataFrame) -> pd.DataFrame:
-    """Each row of `block` on its own scale from 0 (its lowest mean) to 1 (its highest); 0.5 if all are equal."""
+    """Each row of `block` on its own scale from 0 (its lowest mean) to 1 (its highest); 0.5 if all
+    are equal.
+    """
     low, spread = block.min(axis=1), block.max(axis=1) - block.min(axis=1)
     scaled = block.sub(low, axis=0).div(spread.where(spread > 0), axis=0)
     return scaled.where(scaled.notna() | block.isna(), 0.5)
 
 
 def _draw_cells(axes: Axes, panel: pd.DataFrame, palette: Palette) -> None:
-    import seaborn  # here, as importing it takes longer than drawing the other figures of this module
+    # Here, as importing it takes longer than drawing the other figures of this module
+    import seaborn
 
-    look = {"cmap": RAMP, "vmin": 0, "vmax": 1, "cbar": False, "linewidths": 0.8, "xticklabels": False, "yticklabels": False}
-    numbers = {"annot": panel, "fmt": ".2f", "annot_kws": {"size": SMALL, "color": INK, "va": "center_baseline"}}
+    look = {
+        "cmap": RAMP,
+        "vmin": 0,
+        "vmax": 1,
+        "cbar": False,
+        "linewidths": 0.8,
+        "xticklabels": False,
+        "yticklabels": False,
+    }
+    numbers = {
+        "annot": panel,
+        "fmt": ".2f",
+        "annot_kws": {"size": SMALL, "color": INK, "va": "center_baseline"},
+    }
     seaborn.heatmap(shades(panel), ax=axes, **look, **numbers)
     axes.set(xlabel="", ylabel="")
     axes.tick_params(length=0, pad=72 * MARK_ROOM)
@@ -177,17 +222,32 @@ def _draw_cells(axes: Axes, panel: pd.DataFrame, palette: Palette) -> None:
             if np.isnan(panel.iat[row, column]):
                 axes.add_patch(Rectangle(*box, gid="missing", **MISSING))
             if judge == model:
-                line = {"edgecolor": palette.colour(model), "linewidth": OUTLINE, "joinstyle": "miter", "zorder": 3}
+                line = {
+                    "edgecolor": palette.colour(model),
+                    "linewidth": OUTLINE,
+                    "joinstyle": "miter",
+                    "zorder": 3,
+                }
                 axes.add_patch(Rectangle(*box, gid="own", fill=False, clip_on=False, **line))
 
 
 def _name(axis: Axis, names: Sequence[str], palette: Palette, **settings) -> None:
     """Write the names beside an axis, a square in the colour of each one's family between."""
-    places, axes, upright = [place + 0.5 for place in range(len(names))], axis.axes, axis.axis_name == "y"
+    places, axes, upright = (
+        [place + 0.5 for place in range(len(names))],
+        axis.axes,
+        axis.axis_name == "y",
+    )
     axis.set_ticks(places, names, **settings)
     shift = ScaledTranslation(*((-0.07, 0) if upright else (0, -0.07)), axes.figure.dpi_scale_trans)
     transform = (axes.get_yaxis_transform() if upright else axes.get_xaxis_transform()) + shift
-    square = {"marker": "s", "markersize": 4.5, "markeredgewidth": 0, "clip_on": False, "gid": "family"}
+    square = {
+        "marker": "s",
+        "markersize": 4.5,
+        "markeredgewidth": 0,
+        "clip_on": False,
+        "gid": "family",
+    }
     for place, name in zip(places, names, strict=True):
         if palette.family(name):
             spot = ([0], [place]) if upright else ([place], [0])
@@ -196,11 +256,13 @@ def _name(axis: Axis, names: Sequence[str], palette: Palette, **settings) -> Non
 
 @language()
 def correlations(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
-    """Correlation of each judge's ratings with the humans', a panel for each dimension (Play Favorites, Figure 5).
+    """Correlation of each judge's ratings with the humans', a panel for each dimension (Play
+    Favorites, Figure 5).
 
-    `table`: dimension (missing for the pooled data, which are drawn only if there is nothing else), judge, statistic
-    (spearman, pearson, gamma), value, ci_low, ci_high. Spearman's coefficient is a point with its interval, the two others are
-    small grey marks lower in the same row. Without human scores there is no row, and the page says so.
+    `table`: dimension (missing for the pooled data, which are drawn only if there is nothing else),
+    judge, statistic (spearman, pearson, gamma), value, ci_low, ci_high. Spearman's coefficient is a
+    point with its interval, the two others are small grey marks lower in the same row. Without
+    human scores there is no row, and the page says so.
     """
     if table.empty:
         return page_of_words(subject, NONE)
@@ -211,11 +273,15 @@ def correlations(table: pd.DataFrame, subject: Subject, *, confidence: float) ->
     judges = palette.order(table["judge"])
     others = [Entry(name, line=mark) for name, mark in OTHERS.values()]
     legend = [family_entries(palette, judges), [*interval_entries(), *others]]
-    head = Head(_agreement(table), f"Spearman's correlation; {interval_text(confidence, 'jackknife')}")
+    head = Head(
+        _agreement(table), f"Spearman's correlation; {interval_text(confidence, 'jackknife')}"
+    )
     words = room_for_words(table[table["statistic"] == "spearman"], column="value")
     sizes = {"row": 0.19, "below": 0.4, "above": 0.26, "gutter": GUTTER, "right": 0.06}
     least = max(widest(dimensions, TEXT, "bold"), words)
-    page, panels = page_of_rows(subject, head, judges, dimensions, legend, most=3, least=least, **sizes)
+    page, panels = page_of_rows(
+        subject, head, judges, dimensions, legend, most=3, least=least, **sizes
+    )
     ends = table[["value", "ci_low", "ci_high"]].to_numpy(float)
     low, high = np.nanmin([0.0, *ends.ravel()]), np.nanmax([0.0, *ends.ravel()])
     limits, breaks = (max(low - 0.04, -1.0), min(high + 0.04, 1.0)), family_breaks(judges, palette)
@@ -227,47 +293,73 @@ def correlations(table: pd.DataFrame, subject: Subject, *, confidence: float) ->
 
 
 def _agreement(table: pd.DataFrame) -> str:
-    """Which judges follow the humans most and least, by the mean of Spearman's coefficient over the panels."""
-    means = table[table["statistic"] == "spearman"].groupby("judge", sort=False)["value"].mean().dropna()
+    """Which judges follow the humans most and least, by the mean of Spearman's coefficient over the
+    panels.
+    """
+    means = (
+        table[table["statistic"] == "spearman"]
+        .groupby("judge", sort=False)["value"]
+        .mean()
+        .dropna()
+    )
     if means.empty:
         return "No correlation with the humans can be estimated"
     best, worst = means.idxmax(), means.idxmin()
     if best == worst:
         return f"{best} correlates {means[best]:.2f} with the humans"
-    return f"{best} follows the humans most (mean correlation {means[best]:.2f}), {worst} least ({means[worst]:.2f})"
+    return (
+        f"{best} follows the humans most (mean correlation {means[best]:.2f}), {worst} least"
+        f" ({means[worst]:.2f})"
+    )
 
 
-def _draw_coefficients(axes: Axes, table: pd.DataFrame, judges: Sequence[str], subject: Subject) -> None:
+def _draw_coefficients(
+    axes: Axes, table: pd.DataFrame, judges: Sequence[str], subject: Subject
+) -> None:
     write_absent(axes, judges, table["judge"], "no ratings")
     for _, row in table.iterrows():
         place = judges.index(row["judge"])
         if row["statistic"] == "spearman":
-            draw_interval(axes, place - LOWER / 2, row, subject.palette.colour(row["judge"]), column="value")
+            draw_interval(
+                axes, place - LOWER / 2, row, subject.palette.colour(row["judge"]), column="value"
+            )
         elif row["statistic"] in OTHERS and not np.isnan(row["value"]):
             put(axes, [row["value"]], [place + LOWER], zorder=3, **OTHERS[row["statistic"]][1])
 
 
 @language()
 def smooths(table: pd.DataFrame, subject: Subject, *, confidence: float, covariance: str) -> Figure:
-    """Expected rating of another family's completion by its human score, a panel for each judge, with a band of intervals.
+    """Expected rating of another family's completion by its human score, a panel for each judge,
+    with a band of intervals.
 
-    `table`: slice (missing for the pooled data), judge, reference, value, ci_low, ci_high, all numbers on the unit scale. Where
-    there are pooled data they alone are drawn; otherwise each slice has a panel for each judge. Bands are cut
-    off where the scale ends.
+    `table`: slice (missing for the pooled data), judge, reference, value, ci_low, ci_high, all
+    numbers on the unit scale. Where there are pooled data they alone are drawn; otherwise each
+    slice has a panel for each judge. Bands are cut off where the scale ends.
     """
     pooled = table[table["slice"].isna()]
     table = table if pooled.empty else pooled
     judges = subject.palette.order(table["judge"])
     if not judges:
         return page_of_words(subject, NO_CURVES)
-    panels = [(part, judge) for part in sorted(set(table["slice"].dropna())) or [""] for judge in judges]
+    panels = [
+        (part, judge) for part in sorted(set(table["slice"].dropna())) or [""] for judge in judges
+    ]
     ends = table.sort_values("reference").groupby(["slice", "judge"], dropna=False)["value"]
     rises = ends.last() - ends.first()
-    span = " to ".join(dict.fromkeys(f"{rise:.2f}" for rise in (rises.min(), rises.max()))).replace("-", "−")
-    head = Head(f"From the lowest to the highest human score, expected ratings rise by {span}", UNIT)
+    span = " to ".join(dict.fromkeys(f"{rise:.2f}" for rise in (rises.min(), rises.max()))).replace(
+        "-", "−"
+    )
+    head = Head(
+        f"From the lowest to the highest human score, expected ratings rise by {span}", UNIT
+    )
     drawn = [
-        Entry("expected rating of another family's completion", line={"color": INK, "lw": CURVE["lw"]}),
-        Entry(interval_text(confidence, covariance), [{"color": INK, "alpha": BAND["alpha"], "lw": 0}] * 2),
+        Entry(
+            "expected rating of another family's completion", line={"color": INK, "lw": CURVE["lw"]}
+        ),
+        Entry(
+            interval_text(confidence, covariance),
+            [{"color": INK, "alpha": BAND["alpha"], "lw": 0}] * 2,
+        ),
         Entry("rating = human score", line=DASHED),
     ]
     page, places = page_of_panels(
@@ -291,11 +383,15 @@ def smooths(table: pd.DataFrame, subject: Subject, *, confidence: float, covaria
 
 
 def _draw_curve(axes: Axes, curve: pd.DataFrame, colour: str) -> None:
-    """One judge's curve with its band; a point and a bar where the judge has one human score only."""
+    """One judge's curve with its band; a point and a bar where the judge has one human score
+    only.
+    """
     if curve.empty:
         write_instead(axes, 0.5, "no curve")
         return
-    reference, value, low, high = (curve[column].to_numpy() for column in ("reference", "value", "ci_low", "ci_high"))
+    reference, value, low, high = (
+        curve[column].to_numpy() for column in ("reference", "value", "ci_low", "ci_high")
+    )
     if len(curve) == 1:
         axes.plot([reference[0]] * 2, [low[0], high[0]], color=colour, gid="band", **CURVE)
         axes.plot(reference, value, color=colour, marker="o", markersize=3.1, zorder=5, gid="curve")

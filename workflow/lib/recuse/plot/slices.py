@@ -1,4 +1,6 @@
-"""Estimates slice by slice, a panel for each: Figures 4 and 8 of Play Favorites, by dataset, and without one model."""
+"""Estimates slice by slice, a panel for each: Figures 4 and 8 of Play Favorites, by dataset, and
+without one model.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,15 +35,23 @@ from recuse.plot.style import UNIT, Subject, interval_text, language
 
 LEAST_PANEL = 1.1  # inches
 LOG_ODDS = "log-odds of a higher rating"
-WHOLE = {"color": FAINT, "marker": "|", "linestyle": "none", "markersize": 8, "markeredgewidth": 1.2}
+WHOLE = {
+    "color": FAINT,
+    "marker": "|",
+    "linestyle": "none",
+    "markersize": 8,
+    "markeredgewidth": 1.2,
+}
 SAME_SPEC = "the same spec, all ratings"
 
 
 @dataclass(frozen=True)
 class Section:
-    """A panel for each slice of `table`, the estimates of `spec`; quantity: Self-bias or Family-bias.
+    """A panel for each slice of `table`, the estimates of `spec`; quantity: Self-bias or
+    Family-bias.
 
-    simultaneous: legend of these intervals. whole: estimate from all ratings by judge or family, a tick in its row.
+    simultaneous: legend of these intervals. whole: estimate from all ratings by judge or family, a
+    tick in its row.
     """
 
     title: str
@@ -54,17 +64,24 @@ class Section:
     @property
     def rows(self) -> pd.DataFrame:
         """The estimates to draw."""
-        return self.table[(self.table["quantity"] == quantity_of(self.quantity)) & self.table["slice"].notna()]
+        return self.table[
+            (self.table["quantity"] == quantity_of(self.quantity)) & self.table["slice"].notna()
+        ]
 
     def counts(self, palette: Palette) -> dict[str, str]:
-        """Number of ratings of each slice, in words; a slice without a row of the quantity has a panel, too."""
+        """Number of ratings of each slice, in words; a slice without a row of the quantity has a
+        panel, too.
+        """
         counts = self.table.groupby("slice")["n"].max()
         return {name: f"n = {int(counts[name]):,} ratings" for name in palette.order(counts.index)}
 
     def terms(self, palette: Palette) -> list[str]:
         """Judges or families, from the top down."""
         quantity = quantity_of(self.quantity)
-        return [term for _, term in palette.order_biases((quantity, term) for term in set(self.rows["term"]))]
+        return [
+            term
+            for _, term in palette.order_biases((quantity, term) for term in set(self.rows["term"]))
+        ]
 
 
 def slices_of_specs(
@@ -79,10 +96,12 @@ def slices_of_specs(
     confidence: float,
     covariance: str,
 ) -> Figure:
-    """Self-bias slice by slice: Figure 4, by dataset, with one model left out, and users' ablations.
+    """Self-bias slice by slice: Figure 4, by dataset, with one model left out, and users'
+    ablations.
 
-    estimates: a table for each of `blocks`, which have `heading`, `spec` and `simultaneous` (see `with_simultaneous`). Ticks
-    are the estimates of `whole`, or those of the first table from all ratings. words: the beginning of the note.
+    estimates: a table for each of `blocks`, which have `heading`, `spec` and `simultaneous` (see
+    `with_simultaneous`). Ticks are the estimates of `whole`, or those of the first table from all
+    ratings. words: the beginning of the note.
     """
     of_spec = whole_of(estimates[0], "Self-bias")  # only a user's spec has one, and is drawn alone
     ticks = of_spec or whole_of(whole, "Self-bias")
@@ -92,7 +111,13 @@ def slices_of_specs(
         sections.append(Section(block["heading"], "Self-bias", block["spec"], *drawn, ticks))
     whole_is = SAME_SPEC if of_spec else "Equation 1, all ratings"
     note = joined(words, note_of(sections, not_estimable))
-    return slices(sections, subject, interval=interval_text(confidence, covariance), whole_is=whole_is, note=note)
+    return slices(
+        sections,
+        subject,
+        interval=interval_text(confidence, covariance),
+        whole_is=whole_is,
+        note=note,
+    )
 
 
 def ordinal(
@@ -106,11 +131,15 @@ def ordinal(
     confidence: float,
     covariance: str,
 ) -> Figure:
-    """An ordinal spec, such as Figure 8: self- and family-bias in log-odds, average marginal effects in rating points.
+    """An ordinal spec, such as Figure 8: self- and family-bias in log-odds, average marginal
+    effects in rating points.
 
     by: what the slices are, as in `by dimension`. words: the beginning of the note.
     """
-    sections = [Section(f"{side} {by}", side, spec, estimates, (), whole_of(estimates, side)) for side in SIDES]
+    sections = [
+        Section(f"{side} {by}", side, spec, estimates, (), whole_of(estimates, side))
+        for side in SIDES
+    ]
     note = joined(words, note_of(sections, not_estimable))
     interval = interval_text(confidence, covariance)
     return slices(sections, subject, interval=interval, whole_is=SAME_SPEC, effects=True, note=note)
@@ -128,29 +157,41 @@ def slices(
 ) -> Figure:
     """Sections below one another, a panel for each slice (Play Favorites, Figures 4 and 8).
 
-    A table holds the estimates of one spec: slice, quantity, term, estimate, ci_low, ci_high, n. The panels of a section share
-    an axis. whole_is: the ticks, in the legend. effects: estimates are log-odds, and the average marginal effect (column
-    `effect`, points of the unit scale) is beside each row. A section without rows is left out; if all are, the page has only
-    the note.
+    A table holds the estimates of one spec: slice, quantity, term, estimate, ci_low, ci_high, n.
+    The panels of a section share an axis. whole_is: the ticks, in the legend. effects: estimates
+    are log-odds, and the average marginal effect (column `effect`, points of the unit scale) is
+    beside each row. A section without rows is left out; if all are, the page has only the note.
     """
     sections = [section for section in sections if len(section.rows)]
     if not sections:
         return page_of_words(subject, note)
     palette = subject.palette
-    judges = [term for section in sections if section.quantity == "Self-bias" for term in section.terms(palette)]
+    judges = [
+        term
+        for section in sections
+        if section.quantity == "Self-bias"
+        for term in section.terms(palette)
+    ]
     extra = [Entry(whole_is, line=WHOLE)] * any(section.whole for section in sections)
     extra += [Entry(f"number beside a row: average marginal effect, {UNIT}")] * effects
     simultaneous = [entry for section in sections for entry in section.simultaneous]
     # One mark for all; the others only say over what.
-    simultaneous[1:] = [Entry(f"likewise over {entry.text.partition(' over ')[2]}") for entry in simultaneous[1:]]
+    simultaneous[1:] = [
+        Entry(f"likewise over {entry.text.partition(' over ')[2]}") for entry in simultaneous[1:]
+    ]
     legend = [family_entries(palette, judges) + interval_entries(), extra, simultaneous]
     limits = [_limits(section) for section in sections]
-    beyond = (note_beyond(section.rows, ends) for section, ends in zip(sections, limits, strict=True))
+    beyond = (
+        note_beyond(section.rows, ends) for section, ends in zip(sections, limits, strict=True)
+    )
     head = Head(_finding(sections), f"{LOG_ODDS if effects else UNIT}; {interval}")
     page, drawn, _ = page_of_sections(
         subject,
         head,
-        [Rows(section.title, section.terms(palette), list(section.counts(palette).items())) for section in sections],
+        [
+            Rows(section.title, section.terms(palette), list(section.counts(palette).items()))
+            for section in sections
+        ],
         legend,
         most=3,
         below=BELOW,
@@ -165,11 +206,18 @@ def slices(
         for name, panel in zip(section.counts(palette), panels, strict=False):
             frame_rows(panel.axes, limits=ends, rows=len(terms), breaks=breaks)
             if effects:
-                where = {"xycoords": "axes fraction", "textcoords": "offset points", "ha": "right", "color": FAINT}
+                where = {
+                    "xycoords": "axes fraction",
+                    "textcoords": "offset points",
+                    "ha": "right",
+                    "color": FAINT,
+                }
                 panel.axes.annotate("points", (1, 1), (72 * NUMBER, 4), **where)
             _draw_slice(panel.axes, section, name, palette, effects=effects)
         target = "itself" if section.quantity == "Self-bias" else "its family"
-        write_directions(next(panel.axes for panel in panels if panel.lowest), "harsher", f"favours {target}")
+        write_directions(
+            next(panel.axes for panel in panels if panel.lowest), "harsher", f"favours {target}"
+        )
     return page.figure
 
 
@@ -177,19 +225,31 @@ def _finding(sections: Sequence[Section]) -> str:
     """How many judges, or else families, have intervals of both signs."""
     rows = pd.concat([section.rows for section in sections])
     rows = rows[(rows["quantity"] == rows["quantity"].iloc[0]) & (rows["ci_low"] < rows["ci_high"])]
-    signs = pd.DataFrame({"above": rows["ci_low"] > 0, "below": rows["ci_high"] < 0}).groupby(rows["term"]).any()
+    signs = (
+        pd.DataFrame({"above": rows["ci_low"] > 0, "below": rows["ci_high"] < 0})
+        .groupby(rows["term"])
+        .any()
+    )
     both = int((signs["above"] & signs["below"]).sum())
-    who = some(both, len(signs)) if rows["quantity"].eq("self_bias").any() else some(both, len(signs), "family", "families")
+    who = (
+        some(both, len(signs))
+        if rows["quantity"].eq("self_bias").any()
+        else some(both, len(signs), "family", "families")
+    )
     verb = ("favour themselves", "are") if both > 1 else ("favours itself", "is")
     return capitalised(f"{who} {verb[0]} in one panel and {verb[1]} harsher in another")
 
 
 def _limits(section: Section) -> tuple[float, float]:
     ticks = pd.DataFrame({"estimate": list(section.whole.values())}, dtype=float)
-    return bias_limits(pd.concat([section.rows.reindex(columns=["estimate", *ENDS]).astype(float), ticks]))
+    return bias_limits(
+        pd.concat([section.rows.reindex(columns=["estimate", *ENDS]).astype(float), ticks])
+    )
 
 
-def _draw_slice(axes: Axes, section: Section, name: str, palette: Palette, *, effects: bool) -> None:
+def _draw_slice(
+    axes: Axes, section: Section, name: str, palette: Palette, *, effects: bool
+) -> None:
     rows = section.rows[section.rows["slice"] == name].set_index("term")
     for place, term in enumerate(section.terms(palette)):
         if term not in rows.index:
@@ -205,18 +265,26 @@ def _draw_slice(axes: Axes, section: Section, name: str, palette: Palette, *, ef
 
 
 def note_of(sections: Sequence[Section], not_estimable: pd.DataFrame) -> str:
-    """The quantities, sections and slices without estimates, with the reasons in `not_estimable`."""
+    """The quantities, sections and slices without estimates, with the reasons in
+    `not_estimable`.
+    """
     tables: dict[str, dict[str, pd.DataFrame]] = {}
     reasons: dict[str, str] = {}
     for section in sections:
         tables.setdefault(section.quantity, {})[section.spec] = section.table
         missing = left_out(section.spec, section.table, not_estimable)
         reasons |= {name or section.title: reason for name, reason in missing.items()}
-    absent = [absences([quantity], of_specs, not_estimable) for quantity, of_specs in tables.items()]
+    absent = [
+        absences([quantity], of_specs, not_estimable) for quantity, of_specs in tables.items()
+    ]
     return joined(*absent, sentence(reasons))
 
 
 def whole_of(table: pd.DataFrame, quantity: str) -> dict[str, float]:
-    """Estimate by judge or family from all ratings, where `table` has any; `quantity` as in Section."""
-    rows = table[table["slice"].isna() & (table["quantity"] == quantity_of(quantity))].dropna(subset="estimate")
+    """Estimate by judge or family from all ratings, where `table` has any; `quantity` as in
+    Section.
+    """
+    rows = table[table["slice"].isna() & (table["quantity"] == quantity_of(quantity))].dropna(
+        subset="estimate"
+    )
     return dict(zip(rows["term"], rows["estimate"], strict=True))

@@ -1,6 +1,7 @@
 """The style of all figures: sizes, type, measured texts, and files that are the same every time.
 
-Lengths are inches on paper, type sizes points. Texts are measured without drawing: the same table gives the same bytes.
+Lengths are inches on paper, type sizes points. Texts are measured without drawing: the same table
+gives the same bytes.
 """
 
 import re
@@ -44,7 +45,8 @@ FONT = "DejaVu Sans"  # ships with matplotlib: no machine lacks it
 
 RC = {
     "font.family": "sans-serif",
-    # An SVG file names all of them: the others are as wide and bold, for readers who lack the first.
+    # An SVG file names all of them: the others are as wide and bold, for readers who lack the
+    # first.
     "font.sans-serif": [FONT, "Bitstream Vera Sans", "Verdana"],
     "font.size": SMALL,
     "text.color": INK,
@@ -75,8 +77,30 @@ RC = {
     "pdf.fonttype": 42,
 }
 NAMES = (
-    *("bias", "condition", "dimension", "draws", "experiment", "judge", "level", "model", "model_a", "model_b"),
-    *("order", "panel", "perturbation", "quantity", "slice", "spec", "statistic", "study", "term", "worst_model"),
+    *(
+        "bias",
+        "condition",
+        "dimension",
+        "draws",
+        "experiment",
+        "judge",
+        "level",
+        "model",
+        "model_a",
+        "model_b",
+    ),
+    *(
+        "order",
+        "panel",
+        "perturbation",
+        "quantity",
+        "slice",
+        "spec",
+        "statistic",
+        "study",
+        "term",
+        "worst_model",
+    ),
 )
 # By format. A date or the version of matplotlib would make files differ.
 METADATA = {
@@ -88,8 +112,13 @@ NAMESPACES = {"": "http://www.w3.org/2000/svg", "xlink": "http://www.w3.org/1999
 
 
 def language():
-    """Context, or decorator, in which figures are drawn and saved: RC and matplotlib's defaults, whatever a user has set."""
-    defaults = {name: value for name, value in matplotlib.rcParamsDefault.items() if name != "backend"}  # `save` chooses it
+    """Context, or decorator, in which figures are drawn and saved: RC and matplotlib's defaults,
+    whatever a user has set.
+    """
+    # `save` chooses it
+    defaults = {
+        name: value for name, value in matplotlib.rcParamsDefault.items() if name != "backend"
+    }
     return matplotlib.rc_context(defaults | RC)
 
 
@@ -117,30 +146,47 @@ class Subject:
         gold: bool = False,
         tables: Iterable[pd.DataFrame] = (),
     ) -> "Subject":
-        """Read the title and kind of a study, config's `models` and `families`, and the words for the estimand.
+        """Read the title and kind of a study, config's `models` and `families`, and the words for
+        the estimand.
 
-        gold: its reference are gold labels, which `drawn` sees to. tables: those that are drawn, whose other judges and models
-        have colours of their own.
+        gold: its reference are gold labels, which `drawn` sees to. tables: those that are drawn,
+        whose other judges and models have colours of their own.
         """
-        columns = [table[name].dropna() for table in tables for name in ("judge", "model", "term") if name in table]
+        columns = [
+            table[name].dropna()
+            for table in tables
+            for name in ("judge", "model", "term")
+            if name in table
+        ]
         others = {name for column in columns for name in column}
-        return cls(visible(label), kind, Palette(legible(models), legible(families), others), estimand)
+        return cls(
+            visible(label), kind, Palette(legible(models), legible(families), others), estimand
+        )
 
 
 def read(path: str | Path) -> pd.DataFrame:
-    """Read a tidy table: names as text even where they look like numbers, with invisible characters shown.
+    """Read a tidy table: names as text even where they look like numbers, with invisible characters
+    shown.
 
     Only an empty field is missing: a model may be named NA, nan, None or null.
     """
-    table = pd.read_csv(path, dtype=dict.fromkeys(NAMES, "str"), keep_default_na=False, na_values=[""])
+    table = pd.read_csv(
+        path, dtype=dict.fromkeys(NAMES, "str"), keep_default_na=False, na_values=[""]
+    )
     for column in table.columns.intersection(NAMES):
-        if hidden := {name: visible(name) for name in table[column].dropna().unique() if INVISIBLE.search(name)}:
+        if hidden := {
+            name: visible(name)
+            for name in table[column].dropna().unique()
+            if INVISIBLE.search(name)
+        }:
             table[column] = table[column].replace(hidden)
     return table
 
 
 def drawn(draw: str, inputs: Mapping, *, subject: Mapping, settings: Mapping) -> Figure:
-    """Draw a figure of the catalogue by `module:function`, from the tables at these paths, by argument; see its params."""
+    """Draw a figure of the catalogue by `module:function`, from the tables at these paths, by
+    argument; see its params.
+    """
     module, _, name = draw.partition(":")
     given = {
         argument: paths
@@ -151,13 +197,16 @@ def drawn(draw: str, inputs: Mapping, *, subject: Mapping, settings: Mapping) ->
         for argument, paths in inputs.items()
     }
     tables = [table for of in given.values() for table in (of if isinstance(of, list) else [of])]
-    about = Subject.from_config(**subject, tables=[table for table in tables if isinstance(table, pd.DataFrame)])
+    about = Subject.from_config(
+        **subject, tables=[table for table in tables if isinstance(table, pd.DataFrame)]
+    )
     figure = getattr(import_module(module), name)(**given, subject=about, **legible(settings))
     if subject.get("gold"):
         for text in figure.findobj(Text):
             text.set_text(with_gold_labels(text.get_text()))
         for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
-            if isinstance(ticks := axis.get_major_formatter(), FuncFormatter):  # names of ticks are written anew when drawn
+            # Names of ticks are written anew when drawn
+            if isinstance(ticks := axis.get_major_formatter(), FuncFormatter):
                 axis.set_major_formatter(FuncFormatter(partial(_tick_with_gold_labels, ticks.func)))
     return figure
 
@@ -167,7 +216,9 @@ def _tick_with_gold_labels(name: Callable[[float, int], str], value: float, plac
 
 
 def legible(settings: object) -> object:
-    """Settings with the invisible characters of every text shown, as `read` shows those of names."""
+    """Settings with the invisible characters of every text shown, as `read` shows those of
+    names.
+    """
     if isinstance(settings, Mapping):
         return {legible(key): legible(value) for key, value in settings.items()}
     if isinstance(settings, (list, tuple)):
@@ -177,7 +228,9 @@ def legible(settings: object) -> object:
 
 @contextmanager
 def ignore_missing_glyphs() -> Iterator[None]:
-    """Silence matplotlib's warnings about letters that its font lacks: readers of SVG may have them."""
+    """Silence matplotlib's warnings about letters that its font lacks: readers of SVG may have
+    them.
+    """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
         yield
@@ -192,7 +245,8 @@ def text_width(text: str, size: float = SMALL, weight: str = "normal") -> float:
     with ignore_missing_glyphs():
         for line in text.split("\n"):
             font.set_text(line, 0.0, flags=LoadFlags.NO_HINTING)
-            widths.append(font.get_width_height()[0] / 64 / FINE)  # FreeType counts in 64ths of a dot
+            # FreeType counts in 64ths of a dot
+            widths.append(font.get_width_height()[0] / 64 / FINE)
     return max(widths)
 
 
@@ -206,13 +260,19 @@ def widest(texts: Iterable[str], size: float = SMALL, weight: str = "normal") ->
 
 
 def wrap(text: str, width: float, size: float = SMALL) -> str:
-    """`text` broken into lines no wider than `width` inches: at spaces, and within a word that is wider than a line."""
+    """`text` broken into lines no wider than `width` inches: at spaces, and within a word that is
+    wider than a line.
+    """
     lines: list[str] = []
-    sum_of_words = 0.0  # the width of the last line but for kerning at its spaces, which alone does not make a line too wide
+    # The width of the last line but for kerning at its spaces, which alone does not make a line too
+    # wide
+    sum_of_words = 0.0
     pieces = (piece for word in text.split() for piece in _pieces(word, width, size))
     for word in pieces:
         sum_of_words += text_width(" ", size) + text_width(word, size)
-        if lines and (sum_of_words < NEARLY * width or text_width(f"{lines[-1]} {word}", size) <= width):
+        if lines and (
+            sum_of_words < NEARLY * width or text_width(f"{lines[-1]} {word}", size) <= width
+        ):
             lines[-1] += f" {word}"
         else:
             lines.append(word)
@@ -223,7 +283,9 @@ def wrap(text: str, width: float, size: float = SMALL) -> str:
 def _pieces(word: str, width: float, size: float) -> Iterator[str]:
     """`word`, in pieces as long as a line holds, of one letter at least."""
     while len(word) > 1 and text_width(word, size) > width:
-        cut = next((end for end in range(len(word) - 1, 1, -1) if text_width(word[:end], size) <= width), 1)
+        cut = next(
+            (end for end in range(len(word) - 1, 1, -1) if text_width(word[:end], size) <= width), 1
+        )
         yield word[:cut]
         word = word[cut:]
     yield word
@@ -235,7 +297,9 @@ def percent(share: float) -> str:
 
 
 def interval_text(confidence: float, standard_error: str) -> str:
-    """Name of a figure's intervals, as in `90 % Wald interval, HC0`, from their level and kind of standard error."""
+    """Name of a figure's intervals, as in `90 % Wald interval, HC0`, from their level and kind of
+    standard error.
+    """
     return f"{percent(confidence)} Wald interval, {standard_error}"
 
 
@@ -255,11 +319,12 @@ class Drawing(Figure):
 
 @language()
 def save(figure: Figure, outputs: Iterable[str | Path], *, title: str) -> None:
-    """Write `figure` to each path in the format of its suffix (.svg, .pdf, .png), with the same bytes every time.
+    """Write `figure` to each path in the format of its suffix (.svg, .pdf, .png), with the same
+    bytes every time.
 
-    `title` is for screen readers and searches: a sentence without numbers. In the SVG file texts are text,
-    and a mark with a label has it as its title, which is seen on hovering; the figure's marks get ids for
-    that. For PDF and PNG, matplotlib warns about letters that its font lacks.
+    `title` is for screen readers and searches: a sentence without numbers. In the SVG file texts
+    are text, and a mark with a label has it as its title, which is seen on hovering; the figure's
+    marks get ids for that. For PDF and PNG, matplotlib warns about letters that its font lacks.
     """
     lines = [line for axes in figure.axes for line in axes.lines]
     titles = {}
@@ -271,15 +336,19 @@ def save(figure: Figure, outputs: Iterable[str | Path], *, title: str) -> None:
         form = path.suffix.removeprefix(".")
         with replacing(path) as part:
             with ignore_missing_glyphs() if form == "svg" else nullcontext():
-                figure.savefig(part, format=form, metadata={**METADATA[form], "Title": visible(title)})
+                figure.savefig(
+                    part, format=form, metadata={**METADATA[form], "Title": visible(title)}
+                )
             if form == "svg":
                 _annotate(part, titles)
 
 
 def _annotate(path: str, titles: Mapping[str, str]) -> None:
-    """Add to an SVG file what matplotlib cannot write: titles of elements, by id, and the direction of words.
+    """Add to an SVG file what matplotlib cannot write: titles of elements, by id, and the direction
+    of words.
 
-    What is written from right to left is isolated, so that a name leaves the numbers beside it in their order.
+    What is written from right to left is isolated, so that a name leaves the numbers beside it in
+    their order.
     """
     for prefix, address in NAMESPACES.items():
         ElementTree.register_namespace(prefix, address)

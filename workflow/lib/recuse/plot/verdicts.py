@@ -1,4 +1,6 @@
-"""The verdict on each judge and family as a figure: the bias that decides, with the gaps to people and to the other judges."""
+"""The verdict on each judge and family as a figure: the bias that decides, with the gaps to people
+and to the other judges.
+"""
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -18,8 +20,8 @@ QUANTITIES = {"self_bias": "self-bias", "family_bias": "family-bias"}
 def verdicts(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
     """Draw the self- and family-biases of the table of verdicts, a mark for each question.
 
-    `table`: see `recuse.inference.verdict`. The decisive question stands last in each row. A bias whose verdict is
-    inconclusive has no mark for it; the note gives the reason.
+    `table`: see `recuse.inference.verdict`. The decisive question stands last in each row. A bias
+    whose verdict is inconclusive has no mark for it; the note gives the reason.
     """
     table = table[table["quantity"].isin(BIASES)]
     kind = KINDS[table["kind"].iloc[0]] if len(table) else KINDS["ratings"]
@@ -35,7 +37,10 @@ def verdicts(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Fig
     inconclusive = table[table["verdict"] == Verdict.INCONCLUSIVE]
     names = inconclusive["term"].astype(str)
     names = names.where(inconclusive["quantity"] != BIASES[1], names + " family")
-    reasons = {", ".join(of_reason): reason for reason, of_reason in names.groupby(inconclusive["reason"]).unique().items()}
+    reasons = {
+        ", ".join(of_reason): reason
+        for reason, of_reason in names.groupby(inconclusive["reason"]).unique().items()
+    }
     note = sentence(reasons) if len(table) else NOTHING
     unit = UNITS.get(kind.name, OF_SHARES)
     return compare(variants, subject, note=note, words=_finding(table), unit=unit)
@@ -46,7 +51,12 @@ def _finding(table: pd.DataFrame) -> str:
     for quantity, words in QUANTITIES.items():
         rows = table.loc[table["quantity"] == quantity, "verdict"]
         if len(rows):
-            established, likely = ((rows == verdict).sum() for verdict in (Verdict.ESTABLISHED, Verdict.LIKELY))
+            established, likely = (
+                (rows == verdict).sum() for verdict in (Verdict.ESTABLISHED, Verdict.LIKELY)
+            )
             noun = "judges" if quantity == BIASES[0] else "families"
-            return f"Established {words}: {established or 'none'} of {len(rows)} {noun}; likely: {likely or 'none'}"
+            return (
+                f"Established {words}: {established or 'none'} of {len(rows)} {noun}; likely:"
+                f" {likely or 'none'}"
+            )
     return ""

@@ -1,4 +1,6 @@
-"""The answer to a study of ratings: the verdict on each judge, whether the judges track the humans, and what to do."""
+"""The answer to a study of ratings: the verdict on each judge, whether the judges track the humans,
+and what to do.
+"""
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations
@@ -22,26 +24,40 @@ QUESTION = "Do these judges favour their own answers?"
 OF_FAMILIES = "Do these judges favour their family's answers?"  # where none rates its own
 MOST_CAVEATS = 3
 LIKELY = (
-    "“Likely” means that the judge's own interval excludes 0. {} of unbiased judges may get it by chance, so with many "
-    "judges expect some."
+    "“Likely” means that the judge's own interval excludes 0. {} of unbiased judges may get it by"
+    " chance, so with many judges expect some."
 )
-NO_TRUTH = "No row has a human score, so a judge that is right where the others are wrong looks the same as a biased one."
+NO_TRUTH = (
+    "No row has a human score, so a judge that is right where the others are wrong looks the same"
+    " as a biased one."
+)
 AMONG_JUDGES = "Compared with the other judges alone. "
 SMALLER = "To find smaller biases, add models and judges rather than prompts."
-SCORE = "Have people score some of the answers: only then can a biased judge be told from one that is right."
+SCORE = (
+    "Have people score some of the answers: only then can a biased judge be told from one that is"
+    " right."
+)
 
 
 def answer_of_ratings(
-    tables: Mapping[str, Rows], *, confidence: float, scales: Mapping[str, object], first: str = "main", relative: bool = False
+    tables: Mapping[str, Rows],
+    *,
+    confidence: float,
+    scales: Mapping[str, object],
+    first: str = "main",
+    relative: bool = False,
 ) -> Answer:
     """Say what the tables of a study of ratings answer.
 
-    tables: rows, as texts, of `verdicts` and, where they exist, of `pooled`, `wordings`, `correlations`, `main` (the estimates
-    of the first spec), `mean_scores`, `leaderboard`, `panel`, `round_robin` and `check`. scales: of each dimension,
-    [lowest, highest] or `observed`. first: the spec whose leaderboard counts; relative: no row has a human score.
+    tables: rows, as texts, of `verdicts` and, where they exist, of `pooled`, `wordings`,
+    `correlations`, `main` (the estimates of the first spec), `mean_scores`, `leaderboard`, `panel`,
+    `round_robin` and `check`. scales: of each dimension, [lowest, highest] or `observed`. first:
+    the spec whose leaderboard counts; relative: no row has a human score.
     """
     unit, verdicts = unit_of(scales), tables["verdicts"]
-    of_judges, of_families = ([row for row in verdicts if row["quantity"] == quantity] for quantity in BIASES)
+    of_judges, of_families = (
+        [row for row in verdicts if row["quantity"] == quantity] for quantity in BIASES
+    )
     return Answer(
         question=QUESTION if of_judges or not of_families else OF_FAMILIES,
         headline=(AMONG_JUDGES if relative and any(row["estimate"] for row in verdicts) else "")
@@ -52,11 +68,17 @@ def answer_of_ratings(
         wordings=_wordings(verdicts),
         tracking=None if relative else _tracking(tables, confidence),
         leaderboard=_leaderboard(tables, first, confidence),
-        panel=panel_section(tables.get("panel", ()), tables.get("round_robin", ()), unit, confidence),
+        panel=panel_section(
+            tables.get("panel", ()), tables.get("round_robin", ()), unit, confidence
+        ),
         caveats=[
             *([NO_TRUTH] if relative else []),
             *_doubts(verdicts),
-            *([LIKELY.format(percent(1 - confidence))] if any(row["verdict"] == Verdict.LIKELY for row in verdicts) else []),
+            *(
+                [LIKELY.format(percent(1 - confidence))]
+                if any(row["verdict"] == Verdict.LIKELY for row in verdicts)
+                else []
+            ),
             *_without(tables.get("pooled", ()), unit),
             *_warnings(tables.get("check", ())),
         ][:MOST_CAVEATS],
@@ -89,14 +111,19 @@ def _wordings(verdicts: Rows) -> str:
         return ONE_WORDING if any(row["estimate"] for row in verdicts) else ""
     most = max(numbers.values())
     alone = [term for term, number in numbers.items() if number == 1]
-    parts = [f"Verdicts and intervals generalise over wordings of the rubric; the judges were asked in {most}"]
+    parts = [
+        "Verdicts and intervals generalise over wordings of the rubric; the judges were asked in"
+        f" {most}"
+    ]
     parts += [TWO_WORDINGS] if most == 2 else []
     parts += [f"those of {enumerated(alone, most=5)} apply to one wording only"] if alone else []
     return f"{'; '.join(parts)}."
 
 
 def _pooled(tables: Mapping[str, Rows], unit: Unit, confidence: float) -> str:
-    """The mean self-bias of judges like these, with its interval: over wordings, where there is one; "" without a mean."""
+    """The mean self-bias of judges like these, with its interval: over wordings, where there is
+    one; "" without a mean.
+    """
     whole = [row for row in tables.get("pooled", ()) if _is_mean(row) and not row["left_out"]]
     if not whole:
         return ""
@@ -105,17 +132,34 @@ def _pooled(tables: Mapping[str, Rows], unit: Unit, confidence: float) -> str:
         return f"No average over judges can be estimated: {in_words(row['reason'])}."
     least = int(row["favouring_at_least"])
     for wider in tables.get("wordings", ()):
-        if (wider["spec"], wider["quantity"], wider["term"]) == ("main", SELF, ALL_JUDGES) and wider["ci_low"]:
+        if (wider["spec"], wider["quantity"], wider["term"]) == (
+            "main",
+            SELF,
+            ALL_JUDGES,
+        ) and wider["ci_low"]:
             ends = {"ci_low": min, "ci_high": max}
-            row = {**row, **{end: choose(row[end], wider[end], key=float) for end, choose in ends.items()}}
+            row = {
+                **row,
+                **{end: choose(row[end], wider[end], key=float) for end, choose in ends.items()},
+            }
             least = 0  # known for the wordings that were asked alone
-    size = f"{unit.text(row['estimate'])}{unit.mark} ({level(confidence)} interval {unit.span(row)})"
+    size = (
+        f"{unit.text(row['estimate'])}{unit.mark} ({level(confidence)} interval {unit.span(row)})"
+    )
     verb = "excludes" if _side(row) else "includes"
-    words = f"Average self-bias beyond ordinary preference, for judges like these {row['biases']}: {size}, which {verb} 0."
+    words = (
+        f"Average self-bias beyond ordinary preference, for judges like these {row['biases']}:"
+        f" {size}, which {verb} 0."
+    )
     if row["missing"]:
-        words += " More own ratings than others are missing; the interval allows for any values of them."
+        words += (
+            " More own ratings than others are missing; the interval allows for any values of them."
+        )
     if least:
-        words += f" At least {least} of the {row['biases']} favour themselves ({level(confidence)} confidence)."
+        words += (
+            f" At least {least} of the {row['biases']} favour themselves ({level(confidence)}"
+            " confidence)."
+        )
     return words
 
 
@@ -132,13 +176,22 @@ def _without(rows: Rows, unit: Unit) -> Iterator[str]:
     """A caveat on the judges without whom the conclusion on the mean changes."""
     rows = [row for row in rows if _is_mean(row) and row["estimate"]]
     whole = [row for row in rows if not row["left_out"]]
-    changed = [row for row in rows if row["left_out"] and _side(row) != _side(whole[0])] if whole else []
+    changed = (
+        [row for row in rows if row["left_out"] and _side(row) != _side(whole[0])] if whole else []
+    )
     if changed:
-        names = enumerated([f"{row['left_out']} ({unit.text(row['estimate'])}, {unit.span(row)})" for row in changed], most=3)
+        names = enumerated(
+            [
+                f"{row['left_out']} ({unit.text(row['estimate'])}, {unit.span(row)})"
+                for row in changed
+            ],
+            most=3,
+        )
         yield f"The average depends on single judges: its conclusion changes without {names}."
 
 
-ELSEWHERE = ("verdict", "ordinary preference")  # topics of the check on which the answer has its own words
+# Topics of the check on which the answer has its own words
+ELSEWHERE = ("verdict", "ordinary preference")
 NO_HUMAN_SCORES = ("human scores", "")  # topic and subject of the warning that NO_TRUTH repeats
 
 
@@ -154,25 +207,42 @@ def _warnings(check: Rows) -> Iterator[str]:
 
 
 def _tracking(tables: Mapping[str, Rows], confidence: float) -> Section | None:
-    """How well each judge follows the human scores, over all dimensions, and ranks the models as they do."""
+    """How well each judge follows the human scores, over all dimensions, and ranks the models as
+    they do.
+    """
     rows = [row for row in tables.get("correlations", ()) if not row["dimension"]]
     of_judge = {row["judge"]: row for row in rows if row["statistic"] == PEARSON}
     if not of_judge:
         return None
     kappas = {row["judge"]: row["value"] for row in rows if row["statistic"] == WEIGHTED_KAPPA}
-    slopes = {row["term"]: row for row in tables.get("main", ()) if row["quantity"] == "slope" and not row["slice"]}
+    slopes = {
+        row["term"]: row
+        for row in tables.get("main", ())
+        if row["quantity"] == "slope" and not row["slice"]
+    }
     pairs = _pairs_in_order(tables.get("mean_scores", ()))
     table = []
     for judge, row in sorted(of_judge.items(), key=lambda item: -float(item[1]["value"] or -1)):
         slope = _with_interval(slopes[judge], "estimate") if judge in slopes else ""
-        table.append([judge, _with_interval(row, "value"), _two(kappas.get(judge, "")), slope, pairs.get(judge, "")])
+        table.append(
+            [
+                judge,
+                _with_interval(row, "value"),
+                _two(kappas.get(judge, "")),
+                slope,
+                pairs.get(judge, ""),
+            ]
+        )
     astray = [judge for judge, row in of_judge.items() if not row["value"] or _side(row) <= 0]
     values = [float(row["value"]) for row in of_judge.values() if row["value"]] or [nan]
     span = " to ".join(dict.fromkeys(number(end(values), 2) for end in (min, max)))
     sentence = f"Every judge follows the human scores (correlation {span})."
     if astray:
         names = enumerated(astray, most=5)
-        sentence = f"The human scores are not followed by {names}, so gap A is left out there (correlation {span})."
+        sentence = (
+            f"The human scores are not followed by {names}, so gap A is left out there (correlation"
+            f" {span})."
+        )
     headings = [
         "judge",
         f"correlation ({level(confidence)} interval)",
@@ -193,28 +263,46 @@ def _two(value: str | float) -> str:
 
 
 def _pairs_in_order(mean_scores: Rows) -> dict[str, str]:
-    """Of each judge, the share of pairs of models whose mean scores it orders as the humans do; {} without human scores."""
+    """Of each judge, the share of pairs of models whose mean scores it orders as the humans do; {}
+    without human scores.
+    """
     means: dict[str, dict[str, float]] = {}
     for row in (row for row in mean_scores if not row["dimension"]):
         means.setdefault(row["judge"], {})[row["model"]] = float(row["mean"])
     human, shares = means.pop(HUMAN, {}), {}
     for judge, of_models in means.items():
         pairs = list(combinations(sorted(of_models.keys() & human.keys()), 2))
-        alike = sum((of_models[one] - of_models[two]) * (human[one] - human[two]) > 0 for one, two in pairs)
+        alike = sum(
+            (of_models[one] - of_models[two]) * (human[one] - human[two]) > 0 for one, two in pairs
+        )
         if pairs:
             shares[judge] = f"{alike} of {len(pairs)}"
     return shares
 
 
 def _leaderboard(tables: Mapping[str, Rows], first: str, confidence: float) -> Section | None:
-    """One row a model: its rank and score before and after the biases are removed, and by the humans."""
-    rows = [row for row in tables.get("leaderboard", ()) if (row["spec"], row["slice"]) == (first, "") and row["rank"]]
-    raw, debiased = ({row["model"]: row for row in rows if row["scores"] == kind} for kind in ("raw", "debiased"))
+    """One row a model: its rank and score before and after the biases are removed, and by the
+    humans.
+    """
+    rows = [
+        row
+        for row in tables.get("leaderboard", ())
+        if (row["spec"], row["slice"]) == (first, "") and row["rank"]
+    ]
+    raw, debiased = (
+        {row["model"]: row for row in rows if row["scores"] == kind} for kind in ("raw", "debiased")
+    )
     models = sorted(raw.keys() & debiased.keys(), key=lambda model: int(debiased[model]["rank"]))
     if len(models) < 2:
         return None
-    before, after = (_places({model: int(board[model]["rank"]) for model in models}) for board in (raw, debiased))
-    of_humans = [row for row in tables.get("mean_scores", ()) if (row["judge"], row["dimension"]) == (HUMAN, "")]
+    before, after = (
+        _places({model: int(board[model]["rank"]) for model in models}) for board in (raw, debiased)
+    )
+    of_humans = [
+        row
+        for row in tables.get("mean_scores", ())
+        if (row["judge"], row["dimension"]) == (HUMAN, "")
+    ]
     by_humans = _places({row["model"]: -float(row["mean"]) for row in of_humans})
     table = []
     for model in models:
@@ -222,22 +310,44 @@ def _leaderboard(tables: Mapping[str, Rows], first: str, confidence: float) -> S
         ranks = f"{row['rank_low']} to {row['rank_high']}" if row["rank_low"] else ""
         arrow = f"▲ {up}" if up > 0 else f"▼ {-up}" if up < 0 else "–"
         score = [number(float(board[model]["score"]), 3) for board in (raw, debiased)]
-        table.append([str(after[model]), model, *score, ranks, arrow, str(by_humans.get(model, ""))])
+        table.append(
+            [str(after[model]), model, *score, ranks, arrow, str(by_humans.get(model, ""))]
+        )
     moved = sum(before[model] != after[model] for model in models)
-    top, old = (enumerated([model for model in models if ranks[model] == 1]) for ranks in (after, before))
+    top, old = (
+        enumerated([model for model in models if ranks[model] == 1]) for ranks in (after, before)
+    )
     who = f"{moved or 'None'} of {len(models)} models {'changes' if moved == 1 else 'change'} rank"
     which = "with and without them" if top == old else f"instead of {old}"
     within = all(
-        int(debiased[model]["rank_low"] or 0) <= before[model] <= int(debiased[model]["rank_high"] or 0) for model in models
+        int(debiased[model]["rank_low"] or 0)
+        <= before[model]
+        <= int(debiased[model]["rank_high"] or 0)
+        for model in models
     )
     certain = ", within the ranks that other prompts might give" if moved and within else ""
     sentence = f"{who} when the estimated biases are removed{certain}; {top} is first {which}."
     heading = debiased_by(debiased[models[0]]["estimand"])
-    headings = ["rank", "model", "raw score", heading, f"rank range ({level(confidence)})", "change", "rank by humans"]
+    headings = [
+        "rank",
+        "model",
+        "raw score",
+        heading,
+        f"rank range ({level(confidence)})",
+        "change",
+        "rank by humans",
+    ]
     columns = len(headings) if by_humans else len(headings) - 1
-    return Section("Does the ranking of models change?", sentence, headings[:columns], [row[:columns] for row in table])
+    return Section(
+        "Does the ranking of models change?",
+        sentence,
+        headings[:columns],
+        [row[:columns] for row in table],
+    )
 
 
 def _places(values: Mapping[str, float]) -> dict[str, int]:
     """1 + the number of lower values, by name."""
-    return {name: 1 + sum(other < value for other in values.values()) for name, value in values.items()}
+    return {
+        name: 1 + sum(other < value for other in values.values()) for name, value in values.items()
+    }

@@ -6,7 +6,16 @@ from itertools import product
 
 from recuse.base.reasons import in_words
 from recuse.base.words import capitalised, enumerated, level
-from recuse.inference.gold import BOTH, FAMILY, HARMFUL, LEGITIMATE, LEGITIMATE_SHARE, LOG_RATIO, OVER_MARKING, UNDER_MARKING
+from recuse.inference.gold import (
+    BOTH,
+    FAMILY,
+    HARMFUL,
+    LEGITIMATE,
+    LEGITIMATE_SHARE,
+    LOG_RATIO,
+    OVER_MARKING,
+    UNDER_MARKING,
+)
 from recuse.inference.verdict import DISFAVOURS, FAVOURS, FOUND, Verdict
 from recuse.report.verdict import MOST, POINTS, Point, Rows
 
@@ -18,28 +27,33 @@ HEADINGS = {
 }
 # What one judge does more often than expected, or less, and several.
 DOES = {
-    HARMFUL: ("prefers its own wrong answers to right ones", "prefer their own wrong answers to right ones"),
+    HARMFUL: (
+        "prefers its own wrong answers to right ones",
+        "prefer their own wrong answers to right ones",
+    ),
     OVER_MARKING: ("passes its own wrong answers", "pass their own wrong answers"),
 }
 SPLIT = "How much of their self-preference is legitimate"
 SPLIT_IN_WORDS = (
-    "Of own answers preferred where one of the two answers is right, the share that is right, and that of the other judges of "
-    "the same pairs. An inaccurate judge has a lower share, too."
+    "Of own answers preferred where one of the two answers is right, the share that is right, and"
+    " that of the other judges of the same pairs. An inaccurate judge has a lower share, too."
 )
 EXPECTED = (
-    "The share, what is expected of an unbiased judge, and the difference or ratio with its {level} interval. What is "
-    "expected allows for how the other judges treat the same answers, and for how this judge differs from them on other "
-    "answers to the same questions."
+    "The share, what is expected of an unbiased judge, and the difference or ratio with its {level}"
+    " interval. What is expected allows for how the other judges treat the same answers, and for"
+    " how this judge differs from them on other answers to the same questions."
 )
 OVERTURNED = (
-    "What is expected of own wrong answers assumes that a judge's inaccuracy and an answer's power to convince add up, in "
-    "shares and in log odds. A wrong key, or a judge that prefers any answer with its own conclusion, would look the same as "
-    "self-preference."
+    "What is expected of own wrong answers assumes that a judge's inaccuracy and an answer's power"
+    " to convince add up, in shares and in log odds. A wrong key, or a judge that prefers any"
+    " answer with its own conclusion, would look the same as self-preference."
 )
 
 
 def sentences_on_gold(rows: Rows, confidence: float) -> Iterator[str]:
-    """On own wrong answers: which judges favour them, for which that is not shown, and which verdicts are inconclusive."""
+    """On own wrong answers: which judges favour them, for which that is not shown, and which
+    verdicts are inconclusive.
+    """
     of_wrong = [row for row in rows if row["case"] in DOES and row["verdict"]]
     span = f"{level(confidence)} interval {{}}"
     for verdict, (favours, often) in product(FOUND, ((FAVOURS, "more"), (DISFAVOURS, "less"))):
@@ -47,7 +61,10 @@ def sentences_on_gold(rows: Rows, confidence: float) -> Iterator[str]:
         if group:
             group.sort(key=lambda row: -abs(float(row["estimate"])))
             names = enumerated([f"{_name(row)} ({_size(row, span)})" for row in group], MOST)
-            yield f"{capitalised(verdict)}: {names} {DOES[group[0]['case']][len(group) > 1]} {often} often than expected."
+            yield (
+                f"{capitalised(verdict)}: {names} {DOES[group[0]['case']][len(group) > 1]} {often}"
+                " often than expected."
+            )
     for verdict in (Verdict.NOT_SHOWN, Verdict.INCONCLUSIVE):
         names = [_name(row) for row in of_wrong if row["verdict"] == verdict]
         if names:
@@ -58,13 +75,19 @@ def points_on_gold(rows: Rows, confidence: float) -> Iterator[Point]:
     """Each kind of own answer, with the numbers of each judge."""
     words = EXPECTED.format(level=level(confidence))
     for case, heading in HEADINGS.items():
-        items = [(capitalised(_name(row)), _numbers(row)) for row in rows if row["case"] == case and row["baseline"] == BOTH]
+        items = [
+            (capitalised(_name(row)), _numbers(row))
+            for row in rows
+            if row["case"] == case and row["baseline"] == BOTH
+        ]
         if items:
             yield Point(heading, words, items)
             words = ""
     shares = [row for row in rows if row["case"] == LEGITIMATE_SHARE]
     if shares:
-        yield Point(SPLIT, SPLIT_IN_WORDS, [(capitalised(_name(row)), _numbers(row)) for row in shares])
+        yield Point(
+            SPLIT, SPLIT_IN_WORDS, [(capitalised(_name(row)), _numbers(row)) for row in shares]
+        )
 
 
 def caveats_on_gold(rows: Rows) -> Iterator[str]:
@@ -78,9 +101,15 @@ def _name(row: Mapping[str, str]) -> str:
 
 
 def _size(row: Mapping[str, str], span: str = "{}") -> str:
-    """The contrast, percentage points or a ratio, with its interval, if there is one, as `span` shows it."""
+    """The contrast, percentage points or a ratio, with its interval, if there is one, as `span`
+    shows it.
+    """
     if row["measure"] == LOG_RATIO:
-        size, *ends = (f"{math.exp(float(row[name])):.2f}" for name in ("estimate", "ci_low", "ci_high") if row[name])
+        size, *ends = (
+            f"{math.exp(float(row[name])):.2f}"
+            for name in ("estimate", "ci_low", "ci_high")
+            if row[name]
+        )
         size, interval = f"{size} times", " to ".join(ends)
     else:
         size, interval = f"{POINTS.text(row['estimate'])}{POINTS.mark}", POINTS.span(row)
@@ -88,11 +117,20 @@ def _size(row: Mapping[str, str], span: str = "{}") -> str:
 
 
 def _numbers(row: Mapping[str, str]) -> str:
-    """Shares, contrast and verdict, with the reason for it or the contrast that would probably have been found."""
-    shares = [f"{100 * float(row[column]):.0f}\N{NO-BREAK SPACE}%" for column in ("share", "baseline_share") if row[column]]
+    """Shares, contrast and verdict, with the reason for it or the contrast that would probably have
+    been found.
+    """
+    shares = [
+        f"{100 * float(row[column]):.0f}\N{NO-BREAK SPACE}%"
+        for column in ("share", "baseline_share")
+        if row[column]
+    ]
     because = in_words(row["reason"])
     if row["verdict"] == Verdict.NOT_SHOWN and row["detectable"]:
-        because = f"{_size({**row, 'estimate': row['detectable'], 'ci_low': '', 'ci_high': ''})} would probably have been found"
+        because = (
+            f"{_size({**row, 'estimate': row['detectable'], 'ci_low': '', 'ci_high': ''})} would"
+            " probably have been found"
+        )
     contrast = f": {_size(row)}" if row["estimate"] else ""
     verdict = f"; {row['verdict']}" if row["verdict"] else ""
     return f"{' against '.join(shares)}{contrast}{verdict}{f' ({because})' if because else ''}"

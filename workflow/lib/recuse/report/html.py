@@ -1,4 +1,6 @@
-"""Parts of a page as HTML: Jinja templates, figures from SVG files, and their captions from workflow/report."""
+"""Parts of a page as HTML: Jinja templates, figures from SVG files, and their captions from
+workflow/report.
+"""
 
 import re
 from base64 import b64encode
@@ -13,20 +15,30 @@ from xml.etree import ElementTree
 from recuse.base.words import FROM_RIGHT_TO_LEFT, RIGHT_TO_LEFT, number, visible
 
 # Parts of a page that keep their texts as they are, tags, and what is written from right to left.
-ISOLATED = re.compile(rf"(?s)<(svg|title|style|script)\b.*?</\1>|<[^>]*>|(?P<words>{FROM_RIGHT_TO_LEFT})")
+ISOLATED = re.compile(
+    rf"(?s)<(svg|title|style|script)\b.*?</\1>|<[^>]*>|(?P<words>{FROM_RIGHT_TO_LEFT})"
+)
 
 
 def rendered(template: str | Path, **values) -> str:
-    """Render a Jinja template, which may extend or include others in its folder; `values` are escaped.
+    """Render a Jinja template, which may extend or include others in its folder; `values` are
+    escaped.
 
-    What is written from right to left is isolated (`<bdi>`), so that a name leaves the numbers beside it in their order, and
-    invisible characters are shown. The filter `digest` is for a policy that allows one style and one script; the test `numeric`
-    is true of texts that begin with a number.
+    What is written from right to left is isolated (`<bdi>`), so that a name leaves the numbers
+    beside it in their order, and invisible characters are shown. The filter `digest` is for a
+    policy that allows one style and one script; the test `numeric` is true of texts that begin with
+    a number.
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     loader = FileSystemLoader(Path(template).parent)
-    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(
+        loader=loader,
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     environment.filters |= {"number": number, "digest": digest}
     environment.tests["numeric"] = lambda text: text[:1] in "0123456789.+−▲▼–"
     page = visible(environment.get_template(Path(template).name).render(**values), but="\n")
@@ -38,13 +50,16 @@ def _isolated(match: re.Match) -> str:
 
 
 def digest(text: str) -> str:
-    """The source of a Content-Security-Policy that allows `text` as a style or script within the page."""
+    """The source of a Content-Security-Policy that allows `text` as a style or script within the
+    page.
+    """
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
 REFERENCE = re.compile(r"(?<=#)[^)]+")
 DECIMAL = re.compile(r"-?\d+\.\d+")
-NUMERIC = ("d", "height", "points", "transform", "width", "x", "y")  # attributes that may be rounded
+# Attributes that may be rounded
+NUMERIC = ("d", "height", "points", "transform", "width", "x", "y")
 DROPPED = ("metadata", "style")  # matplotlib's style would apply to the whole page
 TEXT = re.compile(r"<text ([^>]*)>(.*?)</text>")
 # Files of matplotlib, by font-weight and font-style.
@@ -59,14 +74,27 @@ FONTS = {
 def inlined(svg: str, name: str) -> str:
     """Return the figure in the text `svg` as an element of an HTML page on which `name` is unique.
 
-    An id that the figure refers to is prefixed by `name`, since figures share ids; others are removed, and groups without
-    attributes. Styles become attributes, which the policy of the page need not allow; lengths are rounded to 0.01 points.
-    Screen readers see an image with the figure's title, described by the element `name`-caption.
+    An id that the figure refers to is prefixed by `name`, since figures share ids; others are
+    removed, and groups without attributes. Styles become attributes, which the policy of the page
+    need not allow; lengths are rounded to 0.01 points. Screen readers see an image with the
+    figure's title, described by the element `name`-caption.
     """
     root = ElementTree.fromstring(svg.encode())
-    values = [value for each in root.iter() for key, value in each.items() if key.endswith("href") or value.startswith("url(#")]
+    values = [
+        value
+        for each in root.iter()
+        for key, value in each.items()
+        if key.endswith("href") or value.startswith("url(#")
+    ]
     values += re.findall(r"url\(#[^)]+", " ".join(each.get("style", "") for each in root.iter()))
-    _simplify(root, {reference: f"{name}-{reference}" for value in values for reference in REFERENCE.findall(value)})
+    _simplify(
+        root,
+        {
+            reference: f"{name}-{reference}"
+            for value in values
+            for reference in REFERENCE.findall(value)
+        },
+    )
     root.find("title").set("id", f"{name}-title")
     root.attrib = {"viewBox": root.get("viewBox"), "class": "picture", "role": "img"}
     root.attrib |= {"aria-labelledby": f"{name}-title", "aria-describedby": f"{name}-caption"}
@@ -74,7 +102,9 @@ def inlined(svg: str, name: str) -> str:
 
 
 def _simplify(element: ElementTree.Element, ids: Mapping[str, str]) -> None:
-    """Replace ids, styles and names of `element` and all within it; `ids`: of those that are referred to, the new ones."""
+    """Replace ids, styles and names of `element` and all within it; `ids`: of those that are
+    referred to, the new ones.
+    """
     element.tag = _local(element.tag)
     attributes = element.attrib | _properties(element.attrib.pop("style", ""))
     element.attrib = {}
@@ -114,14 +144,23 @@ def _attribute(key: str, value: str, ids: Mapping[str, str]) -> str:
         return REFERENCE.sub(lambda match: ids[match[0]], value)
     if key not in NUMERIC or "scale" in value:
         return value
-    return " ".join(DECIMAL.sub(lambda match: f"{round(float(match[0]), 2):g}", value).replace("-0 ", "0 ").split())
+    return " ".join(
+        DECIMAL.sub(lambda match: f"{round(float(match[0]), 2):g}", value)
+        .replace("-0 ", "0 ")
+        .split()
+    )
 
 
 def fonts_of(pictures: Iterable[str]) -> str:
-    """Rules of CSS with the font `figures`: the letters of DejaVu Sans that the inlined pictures use, and no others."""
+    """Rules of CSS with the font `figures`: the letters of DejaVu Sans that the inlined pictures
+    use, and no others.
+    """
     letters: dict[tuple[str, str], set[str]] = {}
     for attributes, text in (match for picture in pictures for match in TEXT.findall(picture)):
-        face = "700" if 'weight="700"' in attributes else "400", "italic" if 'style="italic"' in attributes else "normal"
+        face = (
+            "700" if 'weight="700"' in attributes else "400",
+            "italic" if 'style="italic"' in attributes else "normal",
+        )
         letters.setdefault(face, set()).update(unescape(re.sub("<[^>]*>", "", text)))
     return "\n".join(_face(*face, "".join(letters[face])) for face in FONTS if face in letters)
 
@@ -140,19 +179,27 @@ def _face(weight: str, style: str, letters: str) -> str:
         font.save(file)
     data = b64encode(file.getvalue()).decode()
     source = f'url("data:font/woff;base64,{data}") format("woff")'
-    return f'@font-face {{ font-family: "figures"; font-weight: {weight}; font-style: {style}; src: {source}; }}'
+    return (
+        f'@font-face {{ font-family: "figures"; font-weight: {weight}; font-style: {style}; src:'
+        f" {source}; }}"
+    )
 
 
 def facts_of(svg: str, study: str) -> dict[str, str]:
     """Title of an SVG file, without that of the study at its end, and its width in points."""
     parsed = ElementTree.iterparse(BytesIO(svg.encode()), ("start", "end"))
     _, root = next(parsed)
-    text = next(element.text for event, element in parsed if event == "end" and _local(element.tag) == "title")
+    text = next(
+        element.text
+        for event, element in parsed
+        if event == "end" and _local(element.tag) == "title"
+    )
     title = (text or "").removesuffix(f": {visible(study)}")
     return {"title": title, "width": root.get("viewBox").split()[2]}
 
 
-# Markup of reStructuredText, and what it would take for an address; an underscore only at the end of a word.
+# Markup of reStructuredText, and what it would take for an address; an underscore only at the end
+# of a word.
 MARKUP = re.compile(r"[\\*`|<>:@]|_(?!\w)")
 SETTINGS = {
     "_disable_config": True,  # a user's docutils.conf would change the page
@@ -166,8 +213,9 @@ SETTINGS = {
 def rendered_caption(template: str, context: Mapping) -> str:
     """Render a caption, a Jinja template of reStructuredText, to paragraphs of HTML.
 
-    `context` is what the template reads as `snakemake`: the params, wildcards and config of the figure's rule. Texts in it are
-    escaped and stripped, since blanks around them would be markup; a text that is all blank becomes one blank.
+    `context` is what the template reads as `snakemake`: the params, wildcards and config of the
+    figure's rule. Texts in it are escaped and stripped, since blanks around them would be markup; a
+    text that is all blank becomes one blank.
     """
     from docutils.core import publish_parts
     from jinja2 import Environment, StrictUndefined

@@ -1,4 +1,6 @@
-"""The report of a study: one HTML file that needs nothing else, from the answer to the sources of the data."""
+"""The report of a study: one HTML file that needs nothing else, from the answer to the sources of
+the data.
+"""
 
 import platform
 from collections import Counter
@@ -8,7 +10,14 @@ from os.path import relpath
 from pathlib import Path
 
 from recuse.base.tables import read_table
-from recuse.base.words import BADGES, WORDS_ALONE, counted, level, setting_in_words, with_gold_labels
+from recuse.base.words import (
+    BADGES,
+    WORDS_ALONE,
+    counted,
+    level,
+    setting_in_words,
+    with_gold_labels,
+)
 from recuse.inference.robustness import without_human_scores
 from recuse.model.spec import in_words
 from recuse.report.answers import answer_of_ratings
@@ -18,14 +27,30 @@ from recuse.report.tables import EXCERPTS, EXCERPTS_WITHOUT_HUMAN_SCORES, Excerp
 from recuse.report.verdict import summary
 
 PACKAGES = ("duckdb", "matplotlib", "numpy", "pandas", "scipy", "seaborn", "snakemake")
-READ = ("pooled", "correlations", "mean_scores")  # tables that the answer reads and the page does not show
+# Tables that the answer reads and the page does not show
+READ = ("pooled", "correlations", "mean_scores")
 # The figure after the answer: the first that has something to show.
 LEADS = ("verdicts", "gold", "bias_jitter", "attack_success", "position")
 # Folded parts of the page -> their figures and tables; the others are in the last two.
 TOPICS = {
     "Robustness": (
-        *("judgments", "conclusions", "wordings", "idiosyncrasy", "pooled", "estimates", "gam", "by_dataset"),
-        *("fig04_slices", "fig07_length_control", "fig08_ordinal", "fig09_llm_reference", "fig10_weak_models_dropped"),
+        *(
+            "judgments",
+            "conclusions",
+            "wordings",
+            "idiosyncrasy",
+            "pooled",
+            "estimates",
+            "gam",
+            "by_dataset",
+        ),
+        *(
+            "fig04_slices",
+            "fig07_length_control",
+            "fig08_ordinal",
+            "fig09_llm_reference",
+            "fig10_weak_models_dropped",
+        ),
         *("one_model_dropped", "sensitivity"),
     ),
     "Against the paper": ("scorecard", "claims"),
@@ -35,31 +60,70 @@ TOPICS = {
 # Words explained on the page, where each section first uses them.
 GLOSSARY = {
     "self-bias": "How much more a judge favours its own answers than ordinary preference explains.",
-    "family-bias": "The same for the answers of other models of the judge's family, such as another GPT.",
-    "ordinary preference": "A judge's idiosyncratic preference for one model or another, whoever wrote the answers.",
-    "gap A": "How much higher a judge rates its own answers than human scores account for. Preferences that all judges share, "
-    "ordinary preference, and errors in the human scores also count.",
-    "gap B": "How much higher a judge rates its own answers than the other judges do. Preferences that all judges share cancel "
-    "out; ordinary preference still counts.",
-    "beyond ordinary preference": "Question C, on which the verdict rests: does a judge favour itself by more than ordinary "
-    "preference explains?",
-    "established": "The bias exceeds ordinary preference, and all judges together, or a correction for their "
-    "number, confirm it.",
-    "likely": "The judge's own interval excludes 0, and all judges together do not make that doubtful. One unbiased judge in "
-    "about ten gets this by chance.",
-    "not shown": "The interval includes 0, or all judges together make a bias on its side doubtful. The last column gives the "
-    "smallest bias that would probably have been found.",
+    "family-bias": (
+        "The same for the answers of other models of the judge's family, such as another GPT."
+    ),
+    "ordinary preference": (
+        "A judge's idiosyncratic preference for one model or another, whoever wrote the answers."
+    ),
+    "gap A": (
+        "How much higher a judge rates its own answers than human scores account for. Preferences"
+        " that all judges share, ordinary preference, and errors in the human scores also count."
+    ),
+    "gap B": (
+        "How much higher a judge rates its own answers than the other judges do. Preferences that"
+        " all judges share cancel out; ordinary preference still counts."
+    ),
+    "beyond ordinary preference": (
+        "Question C, on which the verdict rests: does a judge favour itself by more than ordinary "
+        "preference explains?"
+    ),
+    "established": (
+        "The bias exceeds ordinary preference, and all judges together, or a correction for their "
+        "number, confirm it."
+    ),
+    "likely": (
+        "The judge's own interval excludes 0, and all judges together do not make that doubtful."
+        " One unbiased judge in about ten gets this by chance."
+    ),
+    "not shown": (
+        "The interval includes 0, or all judges together make a bias on its side doubtful. The last"
+        " column gives the smallest bias that would probably have been found."
+    ),
     "inconclusive": "The data cannot answer the question for this judge, for the reason given.",
-    "debiased": "With the estimated self-bias taken off a judge's ratings of itself, and family-bias off those of its family.",
-    "rank range": "The ranks that a model may hold, as scores are uncertain. All true ranks lie in their ranges at once.",
-    "Equation 1": "The regression of Play Favorites: ratings on human scores, with a term for a judge's own answers.",
-    "HC0": "White's standard errors: ratings may vary more for some answers than for others, but count as independent.",
-    "CR1": "Standard errors that let ratings of one prompt go together. Usually larger than HC0, and safer.",
-    "bootstrap": "An interval found by drawing prompts at random many times, and repeating the analysis each time.",
+    "debiased": (
+        "With the estimated self-bias taken off a judge's ratings of itself, and family-bias off"
+        " those of its family."
+    ),
+    "rank range": (
+        "The ranks that a model may hold, as scores are uncertain. All true ranks lie in their"
+        " ranges at once."
+    ),
+    "Equation 1": (
+        "The regression of Play Favorites: ratings on human scores, with a term for a judge's own"
+        " answers."
+    ),
+    "HC0": (
+        "White's standard errors: ratings may vary more for some answers than for others, but count"
+        " as independent."
+    ),
+    "CR1": (
+        "Standard errors that let ratings of one prompt go together. Usually larger than HC0, and"
+        " safer."
+    ),
+    "bootstrap": (
+        "An interval found by drawing prompts at random many times, and repeating the analysis each"
+        " time."
+    ),
     "pooled": "Averaged over judges, with more weight on those that are measured more precisely.",
     "spec": "One way to fit the data: which rows, which terms and which standard errors.",
-    "weighted kappa": "Agreement beyond chance, where a near miss counts in part: 1 is perfect, 0 is chance.",
-    "multiplicity": "The more judges are tested, the more look biased by luck; corrected p-values allow for that.",
+    "weighted kappa": (
+        "Agreement beyond chance, where a near miss counts in part: 1 is perfect, 0 is chance."
+    ),
+    "multiplicity": (
+        "The more judges are tested, the more look biased by luck; corrected p-values allow for"
+        " that."
+    ),
 }
 
 
@@ -76,13 +140,16 @@ def report(
 ) -> tuple[str, dict]:
     """Render the report of a study; returns the page and its summary.
 
-    about: as by `recuse.catalogue.tables.report_params`. figures: of each figure its caption's template, its `tables`, and its
-    `drawing`, which the caption reads; formats: of its files. inputs: paths of `figures`, `tables`, `estimates`, other `pages`,
-    and the `template`. files: path and SHA-256 of each of the user's. context: wildcards and config, for captions.
+    about: as by `recuse.catalogue.tables.report_params`. figures: of each figure its caption's
+    template, its `tables`, and its `drawing`, which the caption reads; formats: of its files.
+    inputs: paths of `figures`, `tables`, `estimates`, other `pages`, and the `template`. files:
+    path and SHA-256 of each of the user's. context: wildcards and config, for captions.
     page: path of the report, which links are relative to.
     """
     folder = Path(page).parent
-    paths, estimates = ({Path(path).stem: path for path in inputs[kind]} for kind in ("tables", "estimates"))
+    paths, estimates = (
+        {Path(path).stem: path for path in inputs[kind]} for kind in ("tables", "estimates")
+    )
     tables = {name: read_table(path) for name, path in paths.items() if name in {*EXCERPTS, *READ}}
     first, excerpts = "main", EXCERPTS
     if relative := without_human_scores(tables.get("not_estimable", ())):
@@ -90,14 +157,19 @@ def report(
     if estimates:
         paths["main"], tables["main"] = estimates[first], read_table(estimates[first])
         tables["estimates"] = [row for path in estimates.values() for row in read_table(path)]
-        tables["leaderboard"] = [row for row in tables.get("leaderboard", ()) if row["spec"] == first]
+        tables["leaderboard"] = [
+            row for row in tables.get("leaderboard", ()) if row["spec"] == first
+        ]
     errors = about["specs"].get(first, {}).get("covariance", "HC0")  # not shown for comparisons
     if about["specs"]:
         settings = {key: about[key] for key in ("confidence", "scales")}
         answer = answer_of_ratings(tables, first=first, relative=relative, **settings)
     else:
         answer = answer_of_comparisons(tables, confidence=about["confidence"])
-    drawn = [_figure(path, figures[Path(path).stem], formats, context, folder) for path in inputs["figures"]]
+    drawn = [
+        _figure(path, figures[Path(path).stem], formats, context, folder)
+        for path in inputs["figures"]
+    ]
     html = rendered(
         inputs["template"][0],
         study=study,
@@ -108,7 +180,13 @@ def report(
         badge=BADGES[about["subject"]["kind"]],
         facts=list(_facts(tables.get("completeness", ()))),
         **_parts(
-            drawn, _shown(tables, excerpts, {name: relpath(path, folder) for name, path in paths.items()}, about["checks"])
+            drawn,
+            _shown(
+                tables,
+                excerpts,
+                {name: relpath(path, folder) for name, path in paths.items()},
+                about["checks"],
+            ),
         ),
         against=_against_the_paper(tables),
         pictures=(pictures := [figure for figure in drawn if not figure["silent"]]),
@@ -116,7 +194,10 @@ def report(
         level=level(about["confidence"]),
         errors=errors,
         specs=[(name, in_words(settings)) for name, settings in about["specs"].items()],
-        files=[relpath(path, folder) for path in (*inputs["pages"], *inputs["tables"], *inputs["estimates"])],
+        files=[
+            relpath(path, folder)
+            for path in (*inputs["pages"], *inputs["tables"], *inputs["estimates"])
+        ],
         pages=[relpath(path, folder) for path in inputs["pages"]],
         planted=setting_in_words(about["origin"].get("simulate")),
         users=[(setting_in_words(file), digest) for file, digest in files],
@@ -133,7 +214,9 @@ def versions() -> list[tuple[str, str]]:
     return [("Python", platform.python_version()), *((name, version(name)) for name in PACKAGES)]
 
 
-def _figure(path: str, figure: Mapping, formats: Sequence[str], context: Mapping, folder: Path) -> dict:
+def _figure(
+    path: str, figure: Mapping, formats: Sequence[str], context: Mapping, folder: Path
+) -> dict:
     """A figure as the template shows it."""
     svg, name = Path(path).read_text("utf-8"), Path(path).stem
     caption = Path(figure["caption"]).read_text("utf-8")
@@ -142,43 +225,67 @@ def _figure(path: str, figure: Mapping, formats: Sequence[str], context: Mapping
         **facts_of(svg, figure["drawing"]["subject"]["label"]),
         "picture": inlined(svg, name),
         "silent": f'id="{WORDS_ALONE}"' in svg,
-        "caption": rendered_caption(caption, {**context, "params": {"figures": {name: figure["drawing"]}}}),
+        "caption": rendered_caption(
+            caption, {**context, "params": {"figures": {name: figure["drawing"]}}}
+        ),
         "files": [relpath(Path(path).with_suffix(f".{form}"), folder) for form in formats],
         "tables": [relpath(table, folder) for table in figure["tables"]],
     }
 
 
 def _parts(figures: Sequence[Mapping], tables: Sequence[Mapping]) -> dict[str, object]:
-    """The leading figure, if any; and of each topic that has some, figures, tables, and figures with nothing to show."""
+    """The leading figure, if any; and of each topic that has some, figures, tables, and figures
+    with nothing to show.
+    """
     telling = {figure["name"]: figure for figure in figures if not figure["silent"]}
     lead = next((telling.pop(name) for name in LEADS if name in telling), None)
     topics = {title: {"figures": [], "tables": [], "silent": []} for title in TOPICS}
-    for kind, rest, parts in (("figures", "Figures", telling.values()), ("tables", "Tables", tables)):
+    for kind, rest, parts in (
+        ("figures", "Figures", telling.values()),
+        ("tables", "Tables", tables),
+    ):
         for part in parts:
             title = next((title for title, names in TOPICS.items() if part["name"] in names), rest)
             topics[title][kind].append(part)
     topics["Figures"]["silent"] = [figure for figure in figures if figure["silent"]]
-    return {"lead": lead, "topics": {title: parts for title, parts in topics.items() if any(parts.values())}}
+    return {
+        "lead": lead,
+        "topics": {title: parts for title, parts in topics.items() if any(parts.values())},
+    }
 
 
 def _against_the_paper(tables: Mapping[str, Sequence[Row]]) -> dict[str, str]:
     """Of the scorecard and the claims, how many have each verdict, in words."""
     counts = {
-        name: Counter(row["verdict"] for row in tables[name] if row["verdict"] and row.get("item") != "claim")
+        name: Counter(
+            row["verdict"] for row in tables[name] if row["verdict"] and row.get("item") != "claim"
+        )
         for name in TOPICS["Against the paper"]
         if name in tables
     }
-    return {name: ", ".join(f"{verdict} {each:,}" for verdict, each in sorted(count.items())) for name, count in counts.items()}
+    return {
+        name: ", ".join(f"{verdict} {each:,}" for verdict, each in sorted(count.items()))
+        for name, count in counts.items()
+    }
 
 
 def _shown(
-    tables: Mapping[str, Sequence[Row]], excerpts: Mapping[str, Excerpt], links: Mapping[str, str], titles: Mapping[str, str]
+    tables: Mapping[str, Sequence[Row]],
+    excerpts: Mapping[str, Excerpt],
+    links: Mapping[str, str],
+    titles: Mapping[str, str],
 ) -> list[dict[str, object]]:
-    """Tables as the page shows them; titles: of the robustness checks, which replace their names."""
+    """Tables as the page shows them; titles: of the robustness checks, which replace their
+    names.
+    """
     for name in {"conclusions", "wordings"} & tables.keys():
         titled = [row | {"check": titles.get(row["check"], row["check"])} for row in tables[name]]
         tables = {**tables, name: titled}
-    return [shown(name, excerpt, tables[name], links.get(name, "")) for name, excerpt in excerpts.items() if name in tables]
+    return [
+        shown(name, excerpt, tables[name], links.get(name, ""))
+        for name, excerpt in excerpts.items()
+        if name in tables
+    ]
 
 
 def _facts(completeness: Sequence[Row]) -> Iterator[str]:
@@ -186,6 +293,10 @@ def _facts(completeness: Sequence[Row]) -> Iterator[str]:
     for column in ("judge", "model", "dimension"):
         if count := len({row[column] for row in completeness if row.get(column)}):
             yield counted(count, column)
-    for column, what in {"used": "ratings used", "comparisons": "comparisons", "verdicts": "verdicts"}.items():
+    for column, what in {
+        "used": "ratings used",
+        "comparisons": "comparisons",
+        "verdicts": "verdicts",
+    }.items():
         if completeness and column in completeness[0]:
             yield f"{sum(int(row[column]) for row in completeness):,} {what}"

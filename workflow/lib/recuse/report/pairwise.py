@@ -1,4 +1,6 @@
-"""The answer to a study of comparisons: the verdict on each judge, whether the judges agree with people, and what to do."""
+"""The answer to a study of comparisons: the verdict on each judge, whether the judges agree with
+people, and what to do.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -9,23 +11,42 @@ from recuse.data.registry import HUMAN
 from recuse.inference.verdict import AGAINST_PEOPLE, FOUND
 from recuse.pairwise.choices import FAMILY, FIRST, HALF, LONGER, MAIN, SELF
 from recuse.report.gold import caveats_on_gold, points_on_gold, sentences_on_gold
-from recuse.report.verdict import MOST, POINTS, Answer, Point, Rows, Section, findings, headline, next_steps, shown
+from recuse.report.verdict import (
+    MOST,
+    POINTS,
+    Answer,
+    Point,
+    Rows,
+    Section,
+    findings,
+    headline,
+    next_steps,
+    shown,
+)
 
 QUESTION = "What sways these judges?"
 NOTHING = "These comparisons say nothing about their judges."
 MOST_CAVEATS = 3
 WHAT = {SELF: "their own answers", FAMILY: "their family's answers", LONGER: "longer answers"}
-NOT_FIXED = "There are no human labels, so quality is not held fixed: judges may choose {} because these are better."
+NOT_FIXED = (
+    "There are no human labels, so quality is not held fixed: judges may choose {} because these"
+    " are better."
+)
 # What to keep in mind where some verdict is inconclusive for a reason.
 OF_REASONS = {
-    Reason.ONE_ORDER: "Some pairs were judged in one order alone, and their results count only if that order was drawn at "
-    "random.",
-    Reason.DEPENDS_ON_DRAWS: "Some results depend on draws, including verdicts that change with the order. If a draw is half a "
-    "win, judges with weak answers seem to favour themselves; if draws are left out, judges with strong answers do.",
+    Reason.ONE_ORDER: (
+        "Some pairs were judged in one order alone, and their results count only if that order was"
+        " drawn at random."
+    ),
+    Reason.DEPENDS_ON_DRAWS: (
+        "Some results depend on draws, including verdicts that change with the order. If a draw is"
+        " half a win, judges with weak answers seem to favour themselves; if draws are left out,"
+        " judges with strong answers do."
+    ),
 }
 ERRORS = (
-    "A judge that errs at random chooses any kind of answer closer to half the time. That alone could explain the result for "
-    "{}, whose share lies between people's and one half."
+    "A judge that errs at random chooses any kind of answer closer to half the time. That alone"
+    " could explain the result for {}, whose share lies between people's and one half."
 )
 DOUBTED = "The bias of {} is likely at most: {}."
 VOTES = "Two human votes agree in {} of cases, as if {} of them were wrong."
@@ -42,28 +63,47 @@ BIASES = {
     "bandwagon": "Following a made-up majority",
     "attentional": "Following an irrelevant sentence",
 }
-BY_QUALITY = ("egocentric_order", "salience")  # people's choices say more about these, where there are any
+# people's choices say more about these, where there are any
+BY_QUALITY = ("egocentric_order", "salience")
 BEYOND_STRENGTHS = "What the sizes mean"
 MEANING = (
-    "On own and family answers, a size says how much more often than half the time a judge chooses such an answer over an "
-    "equally strong one, by a regression that holds fixed the strengths of models and the places and lengths of answers. On "
-    "longer answers, it says how much more often the judge chooses them than people do."
+    "On own and family answers, a size says how much more often than half the time a judge chooses"
+    " such an answer over an equally strong one, by a regression that holds fixed the strengths of"
+    " models and the places and lengths of answers. On longer answers, it says how much more often"
+    " the judge chooses them than people do."
 )
-CHANCE = "Share of comparisons, beside that of a judge that chooses at random. The quality of the answers is not held fixed."
+CHANCE = (
+    "Share of comparisons, beside that of a judge that chooses at random. The quality of the"
+    " answers is not held fixed."
+)
 
 
 def answer_of_comparisons(tables: Mapping[str, Rows], *, confidence: float) -> Answer:
-    """Say what the tables of a study of comparisons answer; tables: rows, as texts, of those that the study has."""
+    """Say what the tables of a study of comparisons answer; tables: rows, as texts, of those that
+    the study has.
+    """
     verdicts, choices = tables.get("verdicts", ()), tables.get("choices", ())
     has_labels = any(row["question"] == AGAINST_PEOPLE for row in choices)
     points = [
-        *([Point(BEYOND_STRENGTHS, MEANING)] if any(row["kind"] == "pairs" for row in verdicts) else []),
-        *_cognitive([row for row in tables.get("cognitive_biases", ()) if not (has_labels and row["bias"] in BY_QUALITY)]),
+        *(
+            [Point(BEYOND_STRENGTHS, MEANING)]
+            if any(row["kind"] == "pairs" for row in verdicts)
+            else []
+        ),
+        *_cognitive(
+            [
+                row
+                for row in tables.get("cognitive_biases", ())
+                if not (has_labels and row["bias"] in BY_QUALITY)
+            ]
+        ),
         *_attacks(tables.get("asr", ())),
         *_overlap(tables.get("rbo", ())),
         *points_on_gold(gold := tables.get("gold", ()), confidence),
     ]
-    sentences = [*_sentences(verdicts), *sentences_on_gold(gold, confidence)] or [f"{point.heading}." for point in points]
+    sentences = [*_sentences(verdicts), *sentences_on_gold(gold, confidence)] or [
+        f"{point.heading}." for point in points
+    ]
     caveats = [*caveats_on_gold(gold), *_caveats(verdicts, choices, tables.get("label_noise", ()))]
     return Answer(
         QUESTION,
@@ -80,7 +120,10 @@ def answer_of_comparisons(tables: Mapping[str, Rows], *, confidence: float) -> A
 
 def _sentences(verdicts: Rows) -> Iterator[str]:
     """Own answers first, with those of the family; then longer answers and the place."""
-    rows = {quantity: [row for row in verdicts if row["quantity"] == quantity] for quantity in (SELF, FAMILY, LONGER, FIRST)}
+    rows = {
+        quantity: [row for row in verdicts if row["quantity"] == quantity]
+        for quantity in (SELF, FAMILY, LONGER, FIRST)
+    }
     if rows[SELF]:
         yield headline(rows[SELF], POINTS, beside=rows[FAMILY])
     yield from findings([*rows[LONGER], *rows[FIRST]], POINTS)
@@ -89,7 +132,9 @@ def _sentences(verdicts: Rows) -> Iterator[str]:
 def _caveats(verdicts: Rows, choices: Rows, noise: Rows) -> Iterator[str]:
     found = [row for row in verdicts if row["verdict"] in FOUND]
     reasons = {(code(row["reason"]), row["quantity"]) for row in verdicts}
-    if what := [words for quantity, words in WHAT.items() if (Reason.NO_HUMAN_LABELS, quantity) in reasons]:
+    if what := [
+        words for quantity, words in WHAT.items() if (Reason.NO_HUMAN_LABELS, quantity) in reasons
+    ]:
         yield NOT_FIXED.format(" or ".join(what))
     for note, rows in _grouped(found, "note").items():
         if note:
@@ -108,13 +153,25 @@ def _caveats(verdicts: Rows, choices: Rows, noise: Rows) -> Iterator[str]:
         yield ERRORS.format(_names(toward_half))
     for row in noise:
         if row["origin"] == "votes":
-            yield VOTES.format(*(percent(float(row[column])) for column in ("agreement", "flip_rate")))
+            yield VOTES.format(
+                *(percent(float(row[column])) for column in ("agreement", "flip_rate"))
+            )
             break
-    shown_by_shares = [(row["quantity"], row["term"]) for row in verdicts if row["kind"] == "shares" and row["estimate"]]
-    changes = [row for row in noise if row["changes_at"] and (row["quantity"], row["term"]) in shown_by_shares]
+    shown_by_shares = [
+        (row["quantity"], row["term"])
+        for row in verdicts
+        if row["kind"] == "shares" and row["estimate"]
+    ]
+    changes = [
+        row
+        for row in noise
+        if row["changes_at"] and (row["quantity"], row["term"]) in shown_by_shares
+    ]
     if changes:
         first = min(changes, key=lambda row: float(row["changes_at"]))
-        yield CHANGES.format(percent(float(first["changes_at"])), first["term"], WHAT[first["quantity"]])
+        yield CHANGES.format(
+            percent(float(first["changes_at"])), first["term"], WHAT[first["quantity"]]
+        )
 
 
 def _names(rows: Rows) -> str:
@@ -127,12 +184,17 @@ def _agreement(rows: Rows, confidence: float) -> Section | None:
     for rule in ("pooled", "debiased"):  # the first for comparisons in one order only
         usable = [row for row in rows if row["order"] == rule and row["value"]]
         for place, group in _grouped(usable, "experiment", "condition").items():
-            cells.setdefault(place or "all comparisons", {}).update({row["judge"]: row for row in group})
+            cells.setdefault(place or "all comparisons", {}).update(
+                {row["judge"]: row for row in group}
+            )
     if not cells:
         return None
     first = next(iter(cells.values()))
     judges = sorted(first, key=lambda judge: -float(first[judge]["value"]))
-    sentence = f"Share of verdicts, ties included, that match the human label, with {level(confidence)} intervals."
+    sentence = (
+        f"Share of verdicts, ties included, that match the human label, with {level(confidence)}"
+        " intervals."
+    )
     table = [[judge, *(_with_interval(of.get(judge)) for of in cells.values())] for judge in judges]
     return Section("Do the judges agree with people?", sentence, ["judge", *cells], table)
 
@@ -144,7 +206,9 @@ def _win_rates(choices: Rows, *, has_labels: bool) -> Section | None:
     for row in choices:
         if row["model"] and row["draws"] == HALF:
             shares.setdefault(row["model"], {})[row["term"]] = row["judge_share"]
-            wins[row["model"]] += float(row["human_share" if has_labels else "judge_share"]) * int(row["n"])
+            wins[row["model"]] += float(row["human_share" if has_labels else "judge_share"]) * int(
+                row["n"]
+            )
             comparisons[row["model"]] += int(row["n"])
     judges = list(dict.fromkeys(judge for of_judges in shares.values() for judge in of_judges))
     means = {model: wins[model] / comparisons[model] for model in shares}
@@ -164,19 +228,25 @@ def _share(value: str | float) -> str:
 def _with_interval(row: Mapping[str, str] | None) -> str:
     if row is None:
         return ""
-    interval = f" ({100 * float(row['ci_low']):.0f} to {_share(row['ci_high'])})" if row["ci_low"] else ""
+    interval = (
+        f" ({100 * float(row['ci_low']):.0f} to {_share(row['ci_high'])})" if row["ci_low"] else ""
+    )
     return f"{_share(row['value'])}{interval}"
 
 
 def _grouped(rows: Rows, *columns: str) -> dict[str, list[Mapping[str, str]]]:
     groups: dict[str, list] = {}
     for row in rows:
-        groups.setdefault(": ".join(filter(None, (row[column] for column in columns))), []).append(row)
+        groups.setdefault(": ".join(filter(None, (row[column] for column in columns))), []).append(
+            row
+        )
     return groups
 
 
 def _cognitive(rows: Rows) -> Iterator[Point]:
-    """In how many judges each bias is more frequent than at random: by its interval, or by the share if there is none."""
+    """In how many judges each bias is more frequent than at random: by its interval, or by the
+    share if there is none.
+    """
     items = []
     for bias, what in BIASES.items():
         more = judges = 0
@@ -186,28 +256,54 @@ def _cognitive(rows: Rows) -> Iterator[Point]:
                 more += bool(by_interval) if row["ci_low"] else row["above_random"] == "yes"
                 judges += 1
         if judges:
-            items.append((what, f"more often than at random: {more or 'none'} of {counted(judges, 'judge')}"))
+            items.append(
+                (what, f"more often than at random: {more or 'none'} of {counted(judges, 'judge')}")
+            )
     if items:
-        quoted = " They are quoted from the authors' table." * any(row["origin"] == "quoted" for row in rows)
+        quoted = " They are quoted from the authors' table." * any(
+            row["origin"] == "quoted" for row in rows
+        )
         yield Point(" ".join(items[0]), CHANCE + quoted, items)
 
 
 def _attacks(rows: Rows) -> Iterator[Point]:
     """Success of each perturbation; there is no value to test it against."""
     groups = _grouped([row for row in rows if row["asr"]], "experiment", "condition")
-    means = {place.replace("_", " "): sum(float(row["asr"]) for row in group) / len(group) for place, group in groups.items()}
+    means = {
+        place.replace("_", " "): sum(float(row["asr"]) for row in group) / len(group)
+        for place, group in groups.items()
+    }
     if means:
         most = max(means, key=means.get)
-        heading = f"{capitalised(most.rpartition(': ')[2])} wins judges over in {_share(means[most])} of samples on average"
-        items = [(capitalised(place), f"{_share(mean)} on average") for place, mean in means.items()]
-        yield Point(heading, "Share of samples in which the perturbed answer wins a judge over.", items)
+        heading = (
+            f"{capitalised(most.rpartition(': ')[2])} wins judges over in {_share(means[most])} of"
+            " samples on average"
+        )
+        items = [
+            (capitalised(place), f"{_share(mean)} on average") for place, mean in means.items()
+        ]
+        yield Point(
+            heading, "Share of samples in which the perturbed answer wins a judge over.", items
+        )
 
 
 def _overlap(rows: Rows) -> Iterator[Point]:
-    form = [row for row in rows if (row["statistic"], row["form"]) == ("judges_with_annotators", "truncated") and row["judge"]]
-    group = [row for row in form if (row["systems"], row["ties"]) == (form[0]["systems"], form[0]["ties"])]
+    form = [
+        row
+        for row in rows
+        if (row["statistic"], row["form"]) == ("judges_with_annotators", "truncated")
+        and row["judge"]
+    ]
+    group = [
+        row
+        for row in form
+        if (row["systems"], row["ties"]) == (form[0]["systems"], form[0]["ties"])
+    ]
     less = [row for row in group if row["ci_high"] and float(row["ci_high"]) < 0]
     if group:
         who = f"{len(less) or 'None'} of {counted(len(group), 'judge')}"
-        words = "Rank-biased overlap with single annotators' rankings; the listing order is a ranking made without reading."
+        words = (
+            "Rank-biased overlap with single annotators' rankings; the listing order is a ranking"
+            " made without reading."
+        )
         yield Point(f"{who} agree less with the annotators than the listing order does", words)

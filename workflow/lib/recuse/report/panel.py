@@ -1,4 +1,6 @@
-"""Which judges to combine, in words: the panel to take, its remaining bias, and what limits the answer."""
+"""Which judges to combine, in words: the panel to take, its remaining bias, and what limits the
+answer.
+"""
 
 from collections.abc import Iterator, Mapping
 
@@ -11,15 +13,19 @@ from recuse.report.verdict import Rows, Section, Unit
 QUESTION = "Which judges to combine?"
 PLAIN = Unit("", 1, 1, "")
 MOST_NAMES = 6  # judges of a panel in words
-UNMEASURED = "The remaining bias is not given: without human scores, what all judges get wrong looks like quality."
+UNMEASURED = (
+    "The remaining bias is not given: without human scores, what all judges get wrong looks like"
+    " quality."
+)
 LIMITS = (
-    "These numbers apply to these models; judges may treat others differently. If the human scores are less reliable than "
-    "assumed, errors are smaller and judges more independent."
+    "These numbers apply to these models; judges may treat others differently. If the human scores"
+    " are less reliable than assumed, errors are smaller and judges more independent."
 )
 
 
 def panel_section(panels: Rows, plans: Rows, unit: Unit, confidence: float) -> Section | None:
-    """The recommended panel and those of all judges, and a few sentences on them; None if no panel is recommended.
+    """The recommended panel and those of all judges, and a few sentences on them; None if no panel
+    is recommended.
 
     panels, plans: rows of the tables panel and round_robin, as texts.
     """
@@ -30,38 +36,67 @@ def panel_section(panels: Rows, plans: Rows, unit: Unit, confidence: float) -> S
     sentences = [f"Take {_who(chosen, everyone)}."]
     if chosen["note"]:
         is_unmeasured = code(chosen["note"]) is Reason.NO_HUMAN_SCORE
-        sentences.append(UNMEASURED if is_unmeasured else f"{capitalised(in_words(chosen['note']))}.")
+        sentences.append(
+            UNMEASURED if is_unmeasured else f"{capitalised(in_words(chosen['note']))}."
+        )
     else:
         sentences += _measured(chosen, everyone, unit, confidence)
     sentences += [*_round_robin(plans, everyone), *_absent(panels)]
     if not chosen["note"]:
         sentences.append(LIMITS)
     rows = [row for row in panels if row["recommended"] or row["panel"] == everyone["panel"]]
-    headings = ["judges", "own families", f"bias between models ({unit.name})", "error of an answer", "independent judges"]
+    headings = [
+        "judges",
+        "own families",
+        f"bias between models ({unit.name})",
+        "error of an answer",
+        "independent judges",
+    ]
     return Section(QUESTION, " ".join(sentences), headings, [_row(row, unit) for row in rows])
 
 
 def _who(row: Mapping[str, str], everyone: Mapping[str, str]) -> str:
     names = row["panel"].split(BETWEEN)
-    who = f"all {len(names)} judges" if row["panel"] == everyone["panel"] else enumerated(names, MOST_NAMES)
+    who = (
+        f"all {len(names)} judges"
+        if row["panel"] == everyone["panel"]
+        else enumerated(names, MOST_NAMES)
+    )
     whose = "its own family" if len(names) == 1 else "their own families"
     return f"{who}, {'with' if row['family_ratings'] == KEPT else 'without'} ratings of {whose}"
 
 
-def _measured(chosen: Mapping[str, str], everyone: Mapping[str, str], unit: Unit, confidence: float) -> Iterator[str]:
-    """The remaining bias, that of other panels, and how many independent judges all of them equal."""
-    bias, most = (f"{unit.text(chosen[name], sign=False)}{unit.mark}" for name in ("bias_left", "bias_left_ci_high"))
+def _measured(
+    chosen: Mapping[str, str], everyone: Mapping[str, str], unit: Unit, confidence: float
+) -> Iterator[str]:
+    """The remaining bias, that of other panels, and how many independent judges all of them
+    equal.
+    """
+    bias, most = (
+        f"{unit.text(chosen[name], sign=False)}{unit.mark}"
+        for name in ("bias_left", "bias_left_ci_high")
+    )
     size = bias if float(chosen["bias_left_ci_low"]) else f"at most {most}"
-    yield f"Remaining bias between models: {size} ({level(confidence)} interval {unit.span(chosen, 'bias_left_')})."
+    yield (
+        f"Remaining bias between models: {size} ({level(confidence)} interval"
+        f" {unit.span(chosen, 'bias_left_')})."
+    )
     if chosen is everyone:
-        yield "No judge alone, no panel without one of the judges, and none with ratings of own families is shown to have less."
+        yield (
+            "No judge alone, no panel without one of the judges, and none with ratings of own"
+            " families is shown to have less."
+        )
     else:
         texts = chosen["error"], everyone["error"], everyone["bias_left"]
-        error, error_of_all, bias_of_all = (f"{unit.text(text, sign=False)}{unit.mark}" for text in texts)
+        error, error_of_all, bias_of_all = (
+            f"{unit.text(text, sign=False)}{unit.mark}" for text in texts
+        )
         yield f"This is less than with {_who(everyone, everyone)}: {bias_of_all}."
         yield f"The error of a single answer is {error}, with all of them {error_of_all}."
     if effective := PLAIN.text(everyone["effective"], sign=False):
-        yield f"All {everyone['size']} judges carry the information of {effective} independent ones."
+        yield (
+            f"All {everyone['size']} judges carry the information of {effective} independent ones."
+        )
 
 
 def _round_robin(plans: Rows, everyone: Mapping[str, str]) -> Iterator[str]:
@@ -69,7 +104,10 @@ def _round_robin(plans: Rows, everyone: Mapping[str, str]) -> Iterator[str]:
         if row["scheme"] == BY_PROMPT and row["panel"] == everyone["panel"] and row["factor"]:
             saved, more = percent(float(row["saved"])), number(float(row["factor"]), 1)
             words = "If only one of them rates each prompt, and another its family's answers"
-            yield f"{words}, {saved} of the ratings are saved, and differences between models have {more} times the variance."
+            yield (
+                f"{words}, {saved} of the ratings are saved, and differences between models have"
+                f" {more} times the variance."
+            )
 
 
 def _absent(panels: Rows) -> Iterator[str]:
@@ -87,5 +125,7 @@ def _row(row: Mapping[str, str], unit: Unit) -> list[str]:
     cells = [names, "rated" if row["family_ratings"] == KEPT else "left out"]
     for name, of_column in (("bias_left", unit), ("error", unit), ("effective", PLAIN)):
         span = of_column.span(row, f"{name}_")
-        cells.append(f"{of_column.text(row[name], sign=False) or '–'}{f' ({span})' if span else ''}")
+        cells.append(
+            f"{of_column.text(row[name], sign=False) or '–'}{f' ({span})' if span else ''}"
+        )
     return cells

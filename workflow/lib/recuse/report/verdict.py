@@ -91,12 +91,16 @@ class Unit:
         return (signed if sign else number)(float(value) * self.width, self.digits)
 
     def span(self, row: Mapping[str, str], prefix: str = "") -> str:
-        """The interval of a row, as in `0.1 to 0.4`, with as many digits as show its signs; "" without one."""
+        """The interval of a row, as in `0.1 to 0.4`, with as many digits as show its signs; ""
+        without one.
+        """
         ends = [row[f"{prefix}{end}"] for end in ("ci_low", "ci_high")]
         return " to ".join(self._end(float(end) * self.width) for end in ends) if all(ends) else ""
 
     def _end(self, value: float) -> str:
-        digits = next((more for more in range(self.digits, MOST_DIGITS) if round(value, more)), self.digits)
+        digits = next(
+            (more for more in range(self.digits, MOST_DIGITS) if round(value, more)), self.digits
+        )
         return number(value, digits)
 
 
@@ -105,12 +109,16 @@ POINTS = Unit("percentage points", 100, 1, " points")  # of shares
 
 
 def unit_of(scales: Mapping[str, object]) -> Unit:
-    """Points of the raw scale, if all dimensions have the same one other than 0 to 1; else percent of the scale."""
+    """Points of the raw scale, if all dimensions have the same one other than 0 to 1; else percent
+    of the scale.
+    """
     kinds = {None if scale == "observed" else (scale[0], scale[1]) for scale in scales.values()}
     if len(kinds) != 1 or kinds & {None, (0, 1)}:
         return PERCENT
     low, high = kinds.pop()
-    return Unit(f"points, scale {low:g} to {high:g}", high - low, 2 if high - low < 50 else 1, " points")
+    return Unit(
+        f"points, scale {low:g} to {high:g}", high - low, 2 if high - low < 50 else 1, " points"
+    )
 
 
 @dataclass(frozen=True)
@@ -182,7 +190,9 @@ def shown(rows: Rows, unit: Unit) -> list[ShownVerdict]:
 
 
 def detail(row: Mapping[str, str]) -> str:
-    """What a judge with a bias does, or why its verdict is inconclusive, and what to know beside; "" if no bias is shown."""
+    """What a judge with a bias does, or why its verdict is inconclusive, and what to know beside;
+    "" if no bias is shown.
+    """
     words = in_words(row["reason"])
     if row["verdict"] in FOUND:
         words = FAVOURING[row["quantity"]][row["favours"] != FAVOURS][0]
@@ -208,7 +218,10 @@ def advice(row: Mapping[str, str], unit: Unit) -> str:
         return REMEDIES_OF_PAIRS[row["quantity"]]
     words = "keep it"
     if row["detectable"] and code(row["note"]) is not Reason.UNSUPPORTED:
-        words += f": a bias of {unit.text(row['detectable'], sign=False)}{unit.mark} would probably have been found"
+        words += (
+            f": a bias of {unit.text(row['detectable'], sign=False)}{unit.mark} would probably have"
+            " been found"
+        )
         words += ALONE if row["probability_positive"] else ""
     for letter in ("A", "B"):
         low, high = row[f"{letter}_ci_low"], row[f"{letter}_ci_high"]
@@ -222,7 +235,9 @@ def advice(row: Mapping[str, str], unit: Unit) -> str:
 
 
 def next_steps(rows: Rows, unit: Unit) -> list[str]:
-    """The advice on biases that are found, then on inconclusive verdicts: each once, with all judges that it is for."""
+    """The advice on biases that are found, then on inconclusive verdicts: each once, with all
+    judges that it is for.
+    """
     names: dict[str, list[str]] = {}
     for row in sorted(rows, key=lambda row: row["verdict"] == Verdict.INCONCLUSIVE):
         disagrees = code(row["note"]) is Reason.DISAGREES_WITH_PEOPLE
@@ -240,7 +255,9 @@ def _name(row: Mapping[str, str]) -> str:
 
 
 def headline(rows: Rows, unit: Unit, *, beside: Rows = ()) -> str:
-    """The verdicts on one kind of bias, and findings `beside` of another, in a few sentences; "" without rows."""
+    """The verdicts on one kind of bias, and findings `beside` of another, in a few sentences; ""
+    without rows.
+    """
     if not rows and not beside:
         return ""
     unknown = [row for row in rows if row["verdict"] == Verdict.INCONCLUSIVE]
@@ -264,16 +281,24 @@ def headline(rows: Rows, unit: Unit, *, beside: Rows = ()) -> str:
 
 
 def findings(rows: Rows, unit: Unit) -> list[str]:
-    """A sentence on the judges or families with an established bias, and one on those with a likely one."""
+    """A sentence on the judges or families with an established bias, and one on those with a likely
+    one.
+    """
     parts = {name: _sides([row for row in rows if row["verdict"] == name], unit) for name in FOUND}
     return [f"{capitalised(name)}: {'; '.join(sides)}." for name, sides in parts.items() if sides]
 
 
 def _sides(rows: Rows, unit: Unit) -> list[str]:
-    """As in `GPT-4 (+0.4) and Claude (+0.2) favour themselves`, then those with the opposite bias; by kind of bias."""
+    """As in `GPT-4 (+0.4) and Claude (+0.2) favour themselves`, then those with the opposite bias;
+    by kind of bias.
+    """
     parts = []
     for quantity, favours in product(dict.fromkeys(row["quantity"] for row in rows), (True, False)):
-        group = [row for row in rows if row["quantity"] == quantity and (row["favours"] == FAVOURS) == favours]
+        group = [
+            row
+            for row in rows
+            if row["quantity"] == quantity and (row["favours"] == FAVOURS) == favours
+        ]
         if not group:
             continue
         group.sort(key=lambda row: -abs(float(row["estimate"])))
@@ -285,7 +310,9 @@ def _sides(rows: Rows, unit: Unit) -> list[str]:
 
 
 def summary(study: str, about: Mapping, answer: Answer, verdicts: Rows) -> dict:
-    """The answer for other programs: words as on the page, and the rows of the table of verdicts as numbers."""
+    """The answer for other programs: words as on the page, and the rows of the table of verdicts as
+    numbers.
+    """
     return {
         "study": study,
         "title": about["subject"]["label"],
@@ -308,4 +335,8 @@ def _values(row: Mapping[str, str]) -> dict:
     """A row with numbers in columns of numbers and None where a field is empty."""
     gaps = [f"{letter}{end}" for letter in ("A", "B") for end in ("", "_ci_low", "_ci_high")]
     numbers = {*NUMBERS, *gaps, "adjusted_p_value"}
-    return {key: (float(text) if key in numbers else text) if text else None for key, text in row.items() if key != "study"}
+    return {
+        key: (float(text) if key in numbers else text) if text else None
+        for key, text in row.items()
+        if key != "study"
+    }

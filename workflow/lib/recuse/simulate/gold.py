@@ -1,18 +1,23 @@
-"""Verdicts on answers that are right or wrong by a key, with planted legitimate and harmful self-preference.
+"""Verdicts on answers that are right or wrong by a key, with planted legitimate and harmful
+self-preference.
 
-The process, for question q, pair of models (m, n) and judge j. u_q and v_q, one of each for a question, are uniform on [-1, 1];
-"moved by u_q" is p + difficulty min(p, 1 - p) u_q in place of a probability p.
+The process, for question q, pair of models (m, n) and judge j. u_q and v_q, one of each for a
+question, are uniform on [-1, 1]; "moved by u_q" is p + difficulty min(p, 1 - p) u_q in place of a
+probability p.
 
-    key: the answer of m is right with probability accuracy_m, moved by u_q
-    in both orders alike, with probability first, the judge chooses the answer shown first; else it decides by the answers:
-    one right, one wrong answer: it chooses the wrong one, of m, with probability mistake_j, moved by v_q, + convincing_m;
-        + struggle_j if it answered the question wrong itself; + harmful_j if the wrong answer is its own; - legitimate_j if
-        the right one is
-    both right, or both wrong: either answer with probability 1/2; its own with 1/2 + legitimate_j if both are right,
+    key: the answer of m is right with probability accuracy_m, moved by u_q in both orders alike,
+    with probability first, the judge chooses the answer shown first; else it decides by the
+    answers: one right, one wrong answer: it chooses the wrong one, of m, with probability
+    mistake_j, moved by v_q, + convincing_m;
+        + struggle_j if it answered the question wrong itself; + harmful_j if the wrong answer is
+        its own; - legitimate_j if the right one is
+    both right, or both wrong: either answer with probability 1/2; its own with 1/2 + legitimate_j
+    if both are right,
         1/2 + harmful_j if both are wrong
 
-An inaccurate judge (mistake), one that cannot judge what it cannot answer (struggle), and a model whose wrong answers deceive
-everyone (convincing) look like self-preference to simple comparisons, and are none.
+An inaccurate judge (mistake), one that cannot judge what it cannot answer (struggle), and a model
+whose wrong answers deceive everyone (convincing) look like self-preference to simple comparisons,
+and are none.
 """
 
 from collections.abc import Mapping
@@ -58,21 +63,32 @@ class KeyWorld:
 
 
 def declared_key_world(settings: Mapping) -> KeyWorld:
-    """Return the world that a study's `simulate` with `accuracy` declares; ConfigError for what gives no probabilities."""
+    """Return the world that a study's `simulate` with `accuracy` declares; ConfigError for what
+    gives no probabilities.
+    """
     judges = tuple(KeyJudge(name=name, **judge) for name, judge in settings["judges"].items())
     world = KeyWorld(**{**settings, "judges": judges})
     if len(world.models) < 2:
-        raise ConfigError(f"simulate: accuracy: found {', '.join(world.models)}; write two models or more")
+        raise ConfigError(
+            f"simulate: accuracy: found {', '.join(world.models)}; write two models or more"
+        )
     deceiving = [world.convincing.get(name, 0.0) for name in world.models]
     for judge in judges:
         moved = world.difficulty * min(judge.mistake, 1 - judge.mistake)
         harmful, legitimate = (max(value, 0.0) for value in (judge.harmful, judge.legitimate))
-        highest = judge.mistake + moved + max(deceiving) + judge.struggle + max(harmful, -min(judge.legitimate, 0.0))
+        highest = (
+            judge.mistake
+            + moved
+            + max(deceiving)
+            + judge.struggle
+            + max(harmful, -min(judge.legitimate, 0.0))
+        )
         lowest = judge.mistake - moved + min(deceiving) - max(legitimate, -min(judge.harmful, 0.0))
         if lowest < -ROUNDING or highest > 1 + ROUNDING or max(harmful, legitimate) > 0.5:
             raise ConfigError(
-                f"simulate: judges: {judge.name}: it would choose wrong answers with probabilities from {lowest:.3g} to "
-                f"{highest:.3g}; write another mistake, struggle, legitimate or harmful, so that they are from 0 to 1"
+                f"simulate: judges: {judge.name}: it would choose wrong answers with probabilities"
+                f" from {lowest:.3g} to {highest:.3g}; write another mistake, struggle, legitimate"
+                " or harmful, so that they are from 0 to 1"
             )
     return world
 
@@ -89,12 +105,18 @@ def simulate_keyed(world: KeyWorld, *, seed: int) -> dict[str, np.ndarray]:
     parts = []
     for judge, stream in zip(world.judges, for_judges, strict=True):
         generator = np.random.default_rng(stream)
-        chosen = generator.random((world.questions, len(pair))) >= _first_wins(world, judge, right, pair, v)  # 1: model_b
+        # 1: model_b
+        chosen = generator.random((world.questions, len(pair))) >= _first_wins(
+            world, judge, right, pair, v
+        )
         by_place = generator.random(chosen.shape) < world.first
-        outcome = np.where(by_place[..., None], [A, B], chosen[..., None].astype(int))  # (questions, pairs, orders)
+        # (questions, pairs, orders)
+        outcome = np.where(by_place[..., None], [A, B], chosen[..., None].astype(int))
         question, place, order = np.indices(outcome.shape).reshape(3, -1)
         marks = {
-            f"right_{side}": named(("false", "true"), right[question, pair[place, column]].astype(int))
+            f"right_{side}": named(
+                ("false", "true"), right[question, pair[place, column]].astype(int)
+            )
             for side, column in (("a", A), ("b", B))
         }
         parts.append(
@@ -114,10 +136,15 @@ def simulate_keyed(world: KeyWorld, *, seed: int) -> dict[str, np.ndarray]:
     return join(parts)
 
 
-def _first_wins(world: KeyWorld, judge: KeyJudge, right: np.ndarray, pair: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Probabilities (questions, pairs) that a judge that decides by the answers chooses that of model_a."""
+def _first_wins(
+    world: KeyWorld, judge: KeyJudge, right: np.ndarray, pair: np.ndarray, v: np.ndarray
+) -> np.ndarray:
+    """Probabilities (questions, pairs) that a judge that decides by the answers chooses that of
+    model_a.
+    """
     own = world.models.index(judge.name) if judge.name in world.models else -1
-    deceiving = np.array([world.convincing.get(name, 0.0) for name in world.models])[pair]  # (pairs, 2)
+    # (pairs, 2)
+    deceiving = np.array([world.convincing.get(name, 0.0) for name in world.models])[pair]
     of_own, marks = pair == own, right[:, pair]  # (pairs, 2), (questions, pairs, 2)
     mistake = judge.mistake + world.difficulty * min(judge.mistake, 1 - judge.mistake) * v
     if own >= 0:
@@ -126,17 +153,27 @@ def _first_wins(world: KeyWorld, judge: KeyJudge, right: np.ndarray, pair: np.nd
     favour = np.where(of_own, np.where(marks, judge.legitimate, judge.harmful), 0.0)
     added = favour[..., A] - favour[..., B]
     wrong_a, wrong_b = ~marks[..., A] & marks[..., B], marks[..., A] & ~marks[..., B]
-    base = np.where(wrong_a, mistake + deceiving[:, A], np.where(wrong_b, 1 - mistake - deceiving[:, B], 0.5))
+    base = np.where(
+        wrong_a, mistake + deceiving[:, A], np.where(wrong_b, 1 - mistake - deceiving[:, B], 0.5)
+    )
     return base + added
 
 
 def planted_by_key(world: KeyWorld) -> list[dict]:
-    """What is planted, rows of PAIRWISE_PLANTED: in each case (1 - first) times what is added for an own answer.
+    """What is planted, rows of PAIRWISE_PLANTED: in each case (1 - first) times what is added for
+    an own answer.
 
-    That is the contrast with both baselines, other judges and other answers to the same questions, as all else cancels.
+    That is the contrast with both baselines, other judges and other answers to the same questions,
+    as all else cancels.
     """
     return [
-        {"experiment": "", "condition": "", "judge": judge.name, "quantity": case, "planted": (1 - world.first) * value}
+        {
+            "experiment": "",
+            "condition": "",
+            "judge": judge.name,
+            "quantity": case,
+            "planted": (1 - world.first) * value,
+        }
         for judge in world.judges
         if judge.name in world.models
         for case, value in (

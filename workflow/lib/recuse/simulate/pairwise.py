@@ -1,24 +1,29 @@
 """Comparisons drawn from a world whose population value of every statistic is known.
 
-The process, for question q, pair of models (a, b) and judge j. u_q and v_q, one of each for a question, are uniform on [-1, 1];
-"moved by u_q" is p + difficulty min(p, 1 - p) u_q in place of a probability p.
+The process, for question q, pair of models (a, b) and judge j. u_q and v_q, one of each for a
+question, are uniform on [-1, 1]; "moved by u_q" is p + difficulty min(p, 1 - p) u_q in place of a
+probability p.
 
-    lengths: log-normal, independent, rounded up to words; which answer is longer is determined before that
-    human label: a tie with probability human_tie, else the longer answer with probability human_longer
-    condition `order`: with probability first (second, tie), all moved by v_q in proportion, the judge chooses the answer shown
-        first (second; calls a tie) in both orders. Else it decides by the answers, in both orders alike: on a pair with its own
-        answer for that one with probability own, moved by u_q; on others against the humans with probability error_shorter
-        where they prefer the shorter answer, error_longer where the longer, moved by u_q; for either, where they call a tie
+    lengths: log-normal, independent, rounded up to words; which answer is longer is determined
+    before that human label: a tie with probability human_tie, else the longer answer with
+    probability human_longer condition `order`: with probability first (second, tie), all moved by
+    v_q in proportion, the judge chooses the answer shown
+        first (second; calls a tie) in both orders. Else it decides by the answers, in both orders
+        alike: on a pair with its own answer for that one with probability own, moved by u_q; on
+        others against the humans with probability error_shorter where they prefer the shorter
+        answer, error_longer where the longer, moved by u_q; for either, where they call a tie
     condition `compassion`: the same with other habits
-    conditions `bandwagon`, `attentional`: a false statement speaks for one of the answers, by a fair coin, in both orders. With
-        the judge's probability, moved by v_q, it follows in both; else its places decide as under `order`, or else the answers,
-        for the other one
+    conditions `bandwagon`, `attentional`: a false statement speaks for one of the answers, by a
+    fair coin, in both orders. With
+        the judge's probability, moved by v_q, it follows in both; else its places decide as under
+        `order`, or else the answers, for the other one
     every verdict is an error with probability invalid
     perturbations: votes as in `recuse.simulate.votes`
 
-u_q and v_q are independent with mean 0, and which answer is longer is chance, so the population values are as simple as in
-`planted_biases`. They make comparisons of one question alike, so an interval that assumes independent comparisons is too
-narrow. Only `order` has human labels and lengths.
+u_q and v_q are independent with mean 0, and which answer is longer is chance, so the population
+values are as simple as in `planted_biases`. They make comparisons of one question alike, so an
+interval that assumes independent comparisons is too narrow. Only `order` has human labels and
+lengths.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -52,13 +57,16 @@ COBBLER = "cobbler"  # the experiment of the conditions below
 ORDER, COMPASSION, BANDWAGON, ATTENTIONAL = "order", "compassion", "bandwagon", "attentional"
 ATTACKS = "perturbations"  # the experiment of the attacks, on pairs of answers by ANSWERS
 ANSWERS = ("answer 1", "answer 2")
-MOST_BY_PLACE = 2 / 3  # of the votes on a sample: two of the three in each order, so that the third decides
+# Of the votes on a sample: two of the three in each order, so that the third decides
+MOST_BY_PLACE = 2 / 3
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
 class Habits:
-    """How a judge treats a comparison shown in both orders; the rest is decided by the answers, in both orders alike."""
+    """How a judge treats a comparison shown in both orders; the rest is decided by the answers, in
+    both orders alike.
+    """
 
     first: float = 0.0  # share of comparisons where it chooses the first answer both times
     second: float = 0.0
@@ -73,13 +81,18 @@ class Habits:
 
 @dataclass(frozen=True, kw_only=True)
 class Judge(Habits):
-    """A judge of a world, its habits with hidden names of the systems: each bias is a share or a probability."""
+    """A judge of a world, its habits with hidden names of the systems: each bias is a share or a
+    probability.
+    """
 
     name: str
-    compassion: Mapping[str, float] = field(default_factory=dict)  # the habits that change when real names are shown
-    error_shorter: float = 0.2  # probability to decide against a human who prefers the shorter of two others' answers
+    # The habits that change when real names are shown
+    compassion: Mapping[str, float] = field(default_factory=dict)
+    # Probability to decide against a human who prefers the shorter of two others' answers
+    error_shorter: float = 0.2
     error_longer: float = 0.2
-    bandwagon: float = 0.25  # share of comparisons where it follows the false majority in both passes
+    # Share of comparisons where it follows the false majority in both passes
+    bandwagon: float = 0.25
     attentional: float = 0.25  # share of those where it follows an irrelevant sentence
     invalid: float = 0.0  # share of verdicts that are errors
     attacks: Mapping[str, float] = field(default_factory=dict)  # success rate by perturbation
@@ -104,21 +117,28 @@ class ComparisonWorld:
     questions: int = 80
     human_tie: float = 0.15  # share of pairs that the humans call a tie
     human_longer: float = 0.6  # share of the others where they prefer the longer answer
-    difficulty: float = 0.5  # how far questions move a probability p from its mean, as a share of min(p, 1 - p)
+    # How far questions move a probability p from its mean, as a share of min(p, 1 - p)
+    difficulty: float = 0.5
     worsening: tuple[str, ...] = WORSENING  # perturbations that a judge should reject
 
 
-def declared_comparisons(settings: Mapping, *, worsening: Collection[str] = WORSENING) -> ComparisonWorld:
+def declared_comparisons(
+    settings: Mapping, *, worsening: Collection[str] = WORSENING
+) -> ComparisonWorld:
     """Return the world that a study's `simulate` declares.
 
-    settings: `models`; any numbers of `ComparisonWorld`; `judges`, by name, each with any fields of `Judge`. A judge that is
-    one of the models meets its own answers. worsening: the perturbations that make an answer worse.
+    settings: `models`; any numbers of `ComparisonWorld`; `judges`, by name, each with any fields of
+    `Judge`. A judge that is one of the models meets its own answers. worsening: the perturbations
+    that make an answer worse.
 
-    ConfigError, naming the judge and the keys, for shares that sum to too much, and for fewer than two models, or one twice.
+    ConfigError, naming the judge and the keys, for shares that sum to too much, and for fewer than
+    two models, or one twice.
     """
     models = tuple(settings["models"])
     if len(models) < 2 or len(set(models)) < len(models):
-        raise ConfigError(f"simulate: models: found {', '.join(models)}; write two names or more, each once")
+        raise ConfigError(
+            f"simulate: models: found {', '.join(models)}; write two names or more, each once"
+        )
     judges = tuple(Judge(name=name, **judge) for name, judge in settings["judges"].items())
     for judge in judges:
         for most, where, habits, keys in (
@@ -129,33 +149,52 @@ def declared_comparisons(settings: Mapping, *, worsening: Collection[str] = WORS
         ):
             total = sum(getattr(habits, key) for key in keys)
             if total > most + ROUNDING:
-                problem = f"{' + '.join(keys)}: found {total:.4g}; write shares that sum to {most:.3g} at most"
+                problem = (
+                    f"{' + '.join(keys)}: found {total:.4g}; write shares that sum to {most:.3g} at"
+                    " most"
+                )
                 raise ConfigError(f"simulate: judges: {where}: {problem}")
-    return ComparisonWorld(**{**settings, "models": models, "judges": judges}, worsening=tuple(worsening))
+    return ComparisonWorld(
+        **{**settings, "models": models, "judges": judges}, worsening=tuple(worsening)
+    )
 
 
 class Questions:
-    """What all judges are shown: answers of each model to each question, their lengths, and the human labels."""
+    """What all judges are shown: answers of each model to each question, their lengths, and the
+    human labels.
+    """
 
     def __init__(self, world: ComparisonWorld, generator: np.random.Generator):
         """Draw them for the questions of `world`."""
         self.world = world
-        self.pair = np.array(list(combinations(range(len(world.models)), 2)))  # (pairs, 2) places in models
+        # (pairs, 2) places in models
+        self.pair = np.array(list(combinations(range(len(world.models)), 2)))
         self.shape = (world.questions, len(self.pair))
-        length = lengths(generator, (world.questions, len(world.models)))[:, self.pair]  # (questions, pairs, 2)
+        # (questions, pairs, 2)
+        length = lengths(generator, (world.questions, len(world.models)))[:, self.pair]
         self.words = np.ceil(length).astype(int)
         self.longer = np.argmax(length, axis=-1)  # (questions, pairs): A or B
         prefers_longer = generator.random(self.shape) < world.human_longer
         label = np.where(prefers_longer, self.longer, 1 - self.longer)
-        self.human = np.where(generator.random(self.shape) < world.human_tie, TIE, label)  # (questions, pairs)
+        # (questions, pairs)
+        self.human = np.where(generator.random(self.shape) < world.human_tie, TIE, label)
         self.u, self.v = generator.uniform(-1, 1, (2, world.questions, 1))
 
     def moved(self, probability: np.ndarray | float, by: np.ndarray) -> np.ndarray:
-        """Probabilities (questions, pairs) that a question makes larger or smaller, with the given mean."""
-        return probability + self.world.difficulty * np.minimum(probability, 1 - np.asarray(probability)) * by
+        """Probabilities (questions, pairs) that a question makes larger or smaller, with the given
+        mean.
+        """
+        return (
+            probability
+            + self.world.difficulty * np.minimum(probability, 1 - np.asarray(probability)) * by
+        )
 
-    def rows(self, judge: Judge, condition: str, outcome: np.ndarray, generator: np.random.Generator) -> Part:
-        """Columns of COMPARISONS for outcomes (questions, pairs, orders), some of which become errors."""
+    def rows(
+        self, judge: Judge, condition: str, outcome: np.ndarray, generator: np.random.Generator
+    ) -> Part:
+        """Columns of COMPARISONS for outcomes (questions, pairs, orders), some of which become
+        errors.
+        """
         outcome = np.where(generator.random(outcome.shape) < judge.invalid, ERROR, outcome)
         question, pair, order = np.indices(outcome.shape).reshape(3, -1)
         labelled = condition == ORDER
@@ -177,11 +216,17 @@ class Questions:
 
 
 def simulate_comparisons(world: ComparisonWorld, *, seed: int) -> dict[str, np.ndarray]:
-    """Draw comparisons from `world`, columns as in COMPARISONS; the same seed gives the same ones."""
-    for_questions, for_attacks, *for_judges = np.random.SeedSequence(seed).spawn(2 + len(world.judges))
+    """Draw comparisons from `world`, columns as in COMPARISONS; the same seed gives the same
+    ones.
+    """
+    for_questions, for_attacks, *for_judges = np.random.SeedSequence(seed).spawn(
+        2 + len(world.judges)
+    )
     questions = Questions(world, np.random.default_rng(for_questions))
     parts = [
-        part for judge, stream in zip(world.judges, for_judges, strict=True) for part in _verdicts(questions, judge, stream)
+        part
+        for judge, stream in zip(world.judges, for_judges, strict=True)
+        for part in _verdicts(questions, judge, stream)
     ]
     attacked = {
         judge.name: Attacked(
@@ -195,30 +240,47 @@ def simulate_comparisons(world: ComparisonWorld, *, seed: int) -> dict[str, np.n
         for judge in world.judges
         if judge.attacks
     }
-    parts += draw_votes(Samples(ATTACKS, *ANSWERS, world.questions, attacked, world.worsening), for_attacks)
+    parts += draw_votes(
+        Samples(ATTACKS, *ANSWERS, world.questions, attacked, world.worsening), for_attacks
+    )
     return join(parts)
 
 
 def _verdicts(questions: Questions, judge: Judge, stream: np.random.SeedSequence) -> Iterator[Part]:
-    for_order, for_compassion, for_bandwagon, for_attentional = map(np.random.default_rng, stream.spawn(4))
-    for condition, habits, generator in ((ORDER, judge, for_order), (COMPASSION, judge.shown, for_compassion)):
-        yield questions.rows(judge, condition, _decided(questions, judge, habits, generator), generator)
+    for_order, for_compassion, for_bandwagon, for_attentional = map(
+        np.random.default_rng, stream.spawn(4)
+    )
+    for condition, habits, generator in (
+        (ORDER, judge, for_order),
+        (COMPASSION, judge.shown, for_compassion),
+    ):
+        yield questions.rows(
+            judge, condition, _decided(questions, judge, habits, generator), generator
+        )
     for condition, share, generator in (
         (BANDWAGON, judge.bandwagon, for_bandwagon),
         (ATTENTIONAL, judge.attentional, for_attentional),
     ):
         favoured = generator.integers(2, size=questions.shape)
         both = generator.random(questions.shape) < questions.moved(share, questions.v)
-        outcome = np.where(both[..., None], favoured[..., None], _placed(questions, judge, 1 - favoured, generator))
-        yield questions.rows(judge, condition, outcome, generator) | {"favoured": named(OUTCOMES, np.repeat(favoured, 2))}
+        outcome = np.where(
+            both[..., None], favoured[..., None], _placed(questions, judge, 1 - favoured, generator)
+        )
+        yield questions.rows(judge, condition, outcome, generator) | {
+            "favoured": named(OUTCOMES, np.repeat(favoured, 2))
+        }
 
 
-def _decided(questions: Questions, judge: Judge, habits: Habits, generator: np.random.Generator) -> np.ndarray:
+def _decided(
+    questions: Questions, judge: Judge, habits: Habits, generator: np.random.Generator
+) -> np.ndarray:
     """Outcomes (questions, pairs, orders) by the places of the answers, or by the answers."""
     shape, models, u, human = questions.shape, questions.world.models, questions.u, questions.human
     error = np.where(human == questions.longer, judge.error_longer, judge.error_shorter)
     errs = generator.random(shape) < questions.moved(error, u)
-    choice = np.where(human == TIE, generator.integers(2, size=shape), np.where(errs, 1 - human, human))
+    choice = np.where(
+        human == TIE, generator.integers(2, size=shape), np.where(errs, 1 - human, human)
+    )
     if judge.name in models:
         is_own = questions.pair == models.index(judge.name)  # (pairs, 2)
         own = np.argmax(is_own, axis=1)
@@ -227,11 +289,17 @@ def _decided(questions: Questions, judge: Judge, habits: Habits, generator: np.r
     return _placed(questions, habits, choice, generator)
 
 
-def _placed(questions: Questions, habits: Habits, choice: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """Outcomes (questions, pairs, orders) by the places of the answers, or else the `choice` (questions, pairs) in both."""
+def _placed(
+    questions: Questions, habits: Habits, choice: np.ndarray, generator: np.random.Generator
+) -> np.ndarray:
+    """Outcomes (questions, pairs, orders) by the places of the answers, or else the `choice`
+    (questions, pairs) in both.
+    """
     shares = np.array([habits.first, habits.second, habits.tie])
     by_place = generator.random(questions.shape) < questions.moved(shares.sum(), questions.v)
-    kind = np.searchsorted(np.cumsum(shares)[:-1], shares.sum() * generator.random(questions.shape), side="right")
+    kind = np.searchsorted(
+        np.cumsum(shares)[:-1], shares.sum() * generator.random(questions.shape), side="right"
+    )
     outcome = np.array([[A, B], [B, A], [TIE, TIE]])[kind]  # (questions, pairs, orders)
     return np.where(by_place[..., None], outcome, choice[..., None])
 
@@ -239,19 +307,22 @@ def _placed(questions: Questions, habits: Habits, choice: np.ndarray, generator:
 def planted_biases(world: ComparisonWorld) -> list[dict]:
     """Return what is planted in comparisons from a world: rows of PAIRWISE_PLANTED.
 
-    With the habits first f, second s, tie t, decided c = 1 - f - s - t; v = (1 - invalid)^2, the share of comparisons with two
-    valid verdicts; w = 2 / models, the share of pairs with the judge's own answer (0 for a judge that wrote none):
+    With the habits first f, second s, tie t, decided c = 1 - f - s - t; v = (1 - invalid)^2, the
+    share of comparisons with two valid verdicts; w = 2 / models, the share of pairs with the
+    judge's own answer (0 for a judge that wrote none):
 
-        D = (1 - w) (error_shorter - error_longer): on its own pairs a judge errs as often whichever answer is longer
-        verbosity_bias debiased excluded = D; every other order rule, draws excluded: c D / (1 - t), as a place chosen in both
-        orders is right once; draws as disagreement or as half of one: c D under every order rule
-        consistency = c + t, first_preference = (f + c / 2) / (1 - t), first_both = f, second_both = s
-        order_first = f v, order_last = s v, egocentric_order = c own v; compassion_first, compassion_last and egocentric_comp
-        likewise, with the habits of `compassion`; bandwagon = its share x v, attentional likewise
-        salience = (1 - w) L + w / 2, where on others' answers the judge picks the longer one with probability
-        L = human_tie / 2 + (1 - human_tie) (human_longer (1 - error_longer) + (1 - human_longer) error_shorter)
-        self_bias = c (own - 1/2), as humans choose either answer as often; longer = (1 - w) L' + w / 2 - human_longer, with L'
-        as L without ties
+        D = (1 - w) (error_shorter - error_longer): on its own pairs a judge errs as often whichever
+        answer is longer verbosity_bias debiased excluded = D; every other order rule, draws
+        excluded: c D / (1 - t), as a place chosen in both orders is right once; draws as
+        disagreement or as half of one: c D under every order rule consistency = c + t,
+        first_preference = (f + c / 2) / (1 - t), first_both = f, second_both = s order_first = f v,
+        order_last = s v, egocentric_order = c own v; compassion_first, compassion_last and
+        egocentric_comp likewise, with the habits of `compassion`; bandwagon = its share x v,
+        attentional likewise salience = (1 - w) L + w / 2, where on others' answers the judge picks
+        the longer one with probability L = human_tie / 2 + (1 - human_tie) (human_longer (1 -
+        error_longer) + (1 - human_longer) error_shorter)
+        self_bias = c (own - 1/2), as humans choose either answer as often; longer = (1 - w) L' + w
+        / 2 - human_longer, with L' as L without ties
         asr = success, of each perturbation
     """
     return [row for judge in world.judges for row in _of_judge(world, judge)]
@@ -259,8 +330,12 @@ def planted_biases(world: ComparisonWorld) -> list[dict]:
 
 def _of_judge(world: ComparisonWorld, judge: Judge) -> Iterator[dict]:
     valid = (1 - judge.invalid) ** 2
-    own = 2 / len(world.models) if judge.name in world.models else 0.0  # share of the pairs that hold the judge's own answer
-    agreeing = world.human_longer * (1 - judge.error_longer) + (1 - world.human_longer) * judge.error_shorter
+    # Share of the pairs that hold the judge's own answer
+    own = 2 / len(world.models) if judge.name in world.models else 0.0
+    agreeing = (
+        world.human_longer * (1 - judge.error_longer)
+        + (1 - world.human_longer) * judge.error_shorter
+    )
     longer = world.human_tie / 2 + (1 - world.human_tie) * agreeing
     quantities = {
         ORDER: {
@@ -270,13 +345,18 @@ def _of_judge(world: ComparisonWorld, judge: Judge) -> Iterator[dict]:
             **({"self_bias": judge.decided * (judge.own - 0.5)} if own else {}),
             "longer": (1 - own) * agreeing + own / 2 - world.human_longer,
         },
-        COMPASSION: _position(judge.shown, ("compassion_first", "compassion_last", "egocentric_comp"), own, valid),
+        COMPASSION: _position(
+            judge.shown, ("compassion_first", "compassion_last", "egocentric_comp"), own, valid
+        ),
         BANDWAGON: {BANDWAGON: judge.bandwagon * valid},
         ATTENTIONAL: {ATTENTIONAL: judge.attentional * valid},
     }
     for condition, values in quantities.items():
         key = {"experiment": COBBLER, "condition": condition, "judge": judge.name}
-        yield from ({**key, "quantity": quantity, "planted": planted} for quantity, planted in values.items())
+        yield from (
+            {**key, "quantity": quantity, "planted": planted}
+            for quantity, planted in values.items()
+        )
     for condition, success in judge.attacks.items():
         yield planted_success(ATTACKS, condition, judge.name, ANSWERS[1], success)
 
@@ -286,15 +366,30 @@ def _verbosity(habits: Habits, bias: float) -> dict[str, float]:
     one_order = habits.decided / (1 - habits.tie) if habits.tie < 1 else 0.0
     values = {}
     for order in ("debiased", "ab", "ba", "pooled"):
-        values[f"verbosity_bias {order} excluded"] = bias if order == "debiased" else one_order * bias
-        values |= dict.fromkeys((f"verbosity_bias {order} disagreement", f"verbosity_bias {order} half"), habits.decided * bias)
+        values[f"verbosity_bias {order} excluded"] = (
+            bias if order == "debiased" else one_order * bias
+        )
+        values |= dict.fromkeys(
+            (f"verbosity_bias {order} disagreement", f"verbosity_bias {order} half"),
+            habits.decided * bias,
+        )
     return values
 
 
-def _position(habits: Habits, names: tuple[str, str, str], own: float, valid: float) -> dict[str, float]:
-    """Statistics of position, then, by name, the shares that choose the first place, the last, and an own answer, if any."""
-    first = {"first_preference": (habits.first + habits.decided / 2) / (1 - habits.tie)} if habits.tie < 1 else {}
-    shares = dict(zip(names, (habits.first, habits.second, habits.decided * habits.own), strict=True))
+def _position(
+    habits: Habits, names: tuple[str, str, str], own: float, valid: float
+) -> dict[str, float]:
+    """Statistics of position, then, by name, the shares that choose the first place, the last, and
+    an own answer, if any.
+    """
+    first = (
+        {"first_preference": (habits.first + habits.decided / 2) / (1 - habits.tie)}
+        if habits.tie < 1
+        else {}
+    )
+    shares = dict(
+        zip(names, (habits.first, habits.second, habits.decided * habits.own), strict=True)
+    )
     return {
         "consistency": habits.decided + habits.tie,
         **first,

@@ -1,4 +1,6 @@
-"""Planted against recovered: do specs, and tables of comparisons, recover what was planted in a simulated world?"""
+"""Planted against recovered: do specs, and tables of comparisons, recover what was planted in a
+simulated world?
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -16,24 +18,39 @@ from recuse.pairwise.choices import MAIN
 from recuse.pairwise.cognitive import CLOSED_FORM
 from recuse.simulate.votes import PAIRWISE_PLANTED
 
-RECOVERY = column_names("study spec slice estimand quantity term planted expected estimate std_error ci_low ci_high z inside")
+RECOVERY = column_names(
+    "study spec slice estimand quantity term planted expected estimate std_error ci_low ci_high",
+    "z inside",
+)
 PAIRWISE_RECOVERY = ("study", *PAIRWISE_PLANTED, "estimate", "ci_low", "ci_high", "n", "inside")
 
-Values = Mapping[tuple[str, str, str, str], float]  # planted, by slice (a dimension), quantity, term and model
+# Planted, by slice (a dimension), quantity, term and model
+Values = Mapping[tuple[str, str, str, str], float]
 
 
 def expected_ratings(moments: Moments, values: Values) -> np.ndarray:
-    """Return the mean rating of each group as a linear function of (1, reference[, length]), (groups, v - 1).
+    """Return the mean rating of each group as a linear function of (1, reference[, length]),
+    (groups, v - 1).
 
-    The mean rating at quality q is intercept + slope q + bias + preference, and the best linear prediction of q from the
-    reference gt is h + r (gt - h), with h the model's mean quality and r the reliability of gt within a model. In expectation,
-    least squares on ratings equal those on these means. KeyError if a parameter that rows carry is not planted.
+    The mean rating at quality q is intercept + slope q + bias + preference, and the best linear
+    prediction of q from the reference gt is h + r (gt - h), with h the model's mean quality and r
+    the reliability of gt within a model. In expectation, least squares on ratings equal those on
+    these means. KeyError if a parameter that rows carry is not planted.
     """
     expected = np.zeros((len(moments.n), moments.tensor.shape[1] - 1))
-    names = (moments.factors[factor].tolist() for factor in ("dimension", "judge", "model", "judge_family", "model_family"))
+    names = (
+        moments.factors[factor].tolist()
+        for factor in ("dimension", "judge", "model", "judge_family", "model_family")
+    )
     for group, (dimension, judge, model, family, other) in enumerate(zip(*names, strict=True)):
-        slope, reliability = values[dimension, "slope", judge, ""], values[dimension, "reliability", "", ""]
-        constant = values[dimension, "intercept", judge, ""] + values[dimension, "preference", judge, model]
+        slope, reliability = (
+            values[dimension, "slope", judge, ""],
+            values[dimension, "reliability", "", ""],
+        )
+        constant = (
+            values[dimension, "intercept", judge, ""]
+            + values[dimension, "preference", judge, model]
+        )
         if judge == model:
             constant += values[dimension, "self_bias", judge, ""]
         elif family == other:
@@ -44,7 +61,8 @@ def expected_ratings(moments: Moments, values: Values) -> np.ndarray:
 
 
 def true_value(values: Values, term: Term, rows: Mapping[str, float]) -> float | None:
-    """The planted value of a term, the mean over the rows that carry it, by dimension; None for what is not planted.
+    """The planted value of a term, the mean over the rows that carry it, by dimension; None for
+    what is not planted.
 
     Intercepts and slopes that differ by dimension have no value for several dimensions.
     """
@@ -60,41 +78,75 @@ def recovery(
     planted: list[Mapping[str, str]],
     estimates: Mapping[str, list[Mapping[str, str]]],
 ) -> Iterator[dict]:
-    """Yield the rows of the recovery table: planted and expected value, estimate, z = (estimate - expected) / std_error.
+    """Yield the rows of the recovery table: planted and expected value, estimate, z = (estimate -
+    expected) / std_error.
 
-    expected: the spec's fit to the mean rating of every row, so what it estimates on average in this world. It differs from
-    `planted`, the true bias at equal quality, by what measurement error in the human scores and the judges' preferences for
-    other models do to the estimate; under another estimand than A only biases have a planted value. inside: whether the
-    interval contains `expected`. Estimates without a standard error have no row; nor have specs with another estimator than
-    least squares, or another reference than the human score, because mean ratings are linear in that score only.
+    expected: the spec's fit to the mean rating of every row, so what it estimates on average in
+    this world. It differs from `planted`, the true bias at equal quality, by what measurement error
+    in the human scores and the judges' preferences for other models do to the estimate; under
+    another estimand than A only biases have a planted value. inside: whether the interval contains
+    `expected`. Estimates without a standard error have no row; nor have specs with another
+    estimator than least squares, or another reference than the human score, because mean ratings
+    are linear in that score only.
     """
-    values = {(row["slice"], row["quantity"], row["term"], row["model"]): float(row["planted"]) for row in planted}
+    values = {
+        (row["slice"], row["quantity"], row["term"], row["model"]): float(row["planted"])
+        for row in planted
+    }
     for spec in specs:
-        if spec.model.estimator != "least_squares" or spec.selection.reference is not None or not estimates[spec.name]:
+        if (
+            spec.model.estimator != "least_squares"
+            or spec.selection.reference is not None
+            or not estimates[spec.name]
+        ):
             continue
         truth, expected = {}, {}
         for label, rows in slices_of(spec, study):
             levels, level = np.unique(rows.factors["dimension"], return_inverse=True)
             for term in terms_of(rows.factors, names=spec.model.terms):
                 n = np.bincount(level[term.carried], rows.n[term.carried], len(levels))
-                of_dimensions = {str(name): number for name, number in zip(levels, n, strict=True) if number}
+                of_dimensions = {
+                    str(name): number for name, number in zip(levels, n, strict=True) if number
+                }
                 truth[label, term.quantity, term.term] = true_value(values, term, of_dimensions)
             terms = estimable_terms(spec, rows.factors) if len(rows.n) else []
-            solution = solve(rows.with_rating(expected_ratings(rows, values)), layout_of(spec, terms, rows)) if terms else None
+            solution = (
+                solve(
+                    rows.with_rating(expected_ratings(rows, values)), layout_of(spec, terms, rows)
+                )
+                if terms
+                else None
+            )
             for term, value in zip(terms, solution.estimate if terms else (), strict=True):
                 expected[label, term.quantity, term.term] = float(value)
         for row in estimates[spec.name]:
             if row["p_value"]:
                 key = row["slice"], row["quantity"], row["term"]
-                names = {name: row[name] for name in ("study", "spec", "slice", "estimand", "quantity", "term")}
-                numbers = {name: float(row[name]) for name in ("estimate", "std_error", "ci_low", "ci_high")}
+                names = {
+                    name: row[name]
+                    for name in ("study", "spec", "slice", "estimand", "quantity", "term")
+                }
+                numbers = {
+                    name: float(row[name])
+                    for name in ("estimate", "std_error", "ci_low", "ci_high")
+                }
                 z = (numbers["estimate"] - expected[key]) / numbers["std_error"]
                 inside = int(numbers["ci_low"] <= expected[key] <= numbers["ci_high"])
-                planted_value = truth.get(key) if row["quantity"] in BIASES or row["estimand"] == A else None
-                yield {**names, "planted": planted_value, "expected": expected[key], **numbers, "z": z, "inside": inside}
+                planted_value = (
+                    truth.get(key) if row["quantity"] in BIASES or row["estimand"] == A else None
+                )
+                yield {
+                    **names,
+                    "planted": planted_value,
+                    "expected": expected[key],
+                    **numbers,
+                    "z": z,
+                    "inside": inside,
+                }
 
 
-# Table of comparisons: the columns besides the quantity that identify its rows, and the column of the estimate.
+# Table of comparisons: the columns besides the quantity that identify its rows, and the column of
+# the estimate.
 TABLES = {
     "verbosity": (("experiment", "condition", "judge"), "verbosity_bias"),
     "position": (("experiment", "condition", "judge"), "value"),
@@ -108,11 +160,12 @@ Row = Mapping[str, str]
 
 
 def recovery_of_biases(planted: Iterable[Row], **tables: Sequence[Row]) -> Iterator[dict]:
-    """Yield the rows of PAIRWISE_RECOVERY: each planted value with the estimate in its table, texts as in the files.
+    """Yield the rows of PAIRWISE_RECOVERY: each planted value with the estimate in its table, texts
+    as in the files.
 
-    tables: any of TABLES, by name. n: the comparisons, verdicts or samples that the estimate is a share of; inside: whether the
-    interval contains the planted value, empty if the table has no such value or no interval. A value whose table is not given
-    has no row.
+    tables: any of TABLES, by name. n: the comparisons, verdicts or samples that the estimate is a
+    share of; inside: whether the interval contains the planted value, empty if the table has no
+    such value or no interval. A value whose table is not given has no row.
     """
     estimates = {}
     for table, rows in tables.items():
@@ -122,10 +175,16 @@ def recovery_of_biases(planted: Iterable[Row], **tables: Sequence[Row]) -> Itera
                 "position": row.get("statistic"),
                 "cognitive_biases": row.get("bias"),
                 "asr": "asr",
-                "gold": row.get("case") if (row.get("quantity"), row.get("baseline")) == (SELF, BOTH) else "",
-                "choices": row.get("quantity") if row.get("draws") == MAIN.get(row.get("quantity")) else "",
+                "gold": row.get("case")
+                if (row.get("quantity"), row.get("baseline")) == (SELF, BOTH)
+                else "",
+                "choices": row.get("quantity")
+                if row.get("draws") == MAIN.get(row.get("quantity"))
+                else "",
             }[table]
-            estimates[table, quantity, *(row.get(name, row.get("term")) for name in TABLES[table][0])] = row
+            estimates[
+                table, quantity, *(row.get(name, row.get("term")) for name in TABLES[table][0])
+            ] = row
     for row in planted:
         quantity, value = row["quantity"], float(row["planted"])
         if quantity == "asr":
@@ -141,9 +200,16 @@ def recovery_of_biases(planted: Iterable[Row], **tables: Sequence[Row]) -> Itera
         names, column = TABLES[table]
         match = estimates.get((table, quantity, *(row[name] for name in names)))
         if match:
-            texts = {"estimate": match[column], "ci_low": match["ci_low"], "ci_high": match["ci_high"]}
+            texts = {
+                "estimate": match[column],
+                "ci_low": match["ci_low"],
+                "ci_high": match["ci_high"],
+            }
             numbers = {name: float(text) if text else None for name, text in texts.items()}
-            numbers["n"] = sum(int(match[name]) for name in (("n_shorter", "n_longer") if table == "verbosity" else ("n",)))
+            numbers["n"] = sum(
+                int(match[name])
+                for name in (("n_shorter", "n_longer") if table == "verbosity" else ("n",))
+            )
             if numbers["ci_low"] is not None:
                 inside = numbers["ci_low"] - ROUNDING <= value <= numbers["ci_high"] + ROUNDING
                 numbers["inside"] = "yes" if inside else "no"

@@ -1,6 +1,8 @@
-"""What a simulated study is drawn from: models, judges and their biases; the scores of its raters and what they measure.
+"""What a simulated study is drawn from: models, judges and their biases; the scores of its raters
+and what they measure.
 
-A world may be declared in config, as a placeholder for a study whose data are not at hand, or to plan one.
+A world may be declared in config, as a placeholder for a study whose data are not at hand, or to
+plan one.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -14,7 +16,8 @@ from recuse.base.errors import ConfigError
 
 TEAM_SIZE = 3  # raters of a completion, in each team
 SLOPE = 0.6  # of a judge, by default
-# Default dispersions: the raters' alpha is then about 0.5, and a judge's correlation with the human scores about 0.4.
+# Default dispersions: the raters' alpha is then about 0.5, and a judge's correlation with the human
+# scores about 0.4.
 DISPERSION = {"quality": 4.0, "raters": 8.0, "judges": 8.0}
 PREFERENCES = 1  # the stream of their draws, apart from those of ratings
 DATASET = "simulated"  # of a study that names no datasets
@@ -22,7 +25,9 @@ DATASET = "simulated"  # of a study that names no datasets
 
 @dataclass(frozen=True)
 class Lengths:
-    """Lengths of completions in tokens: normals, correlated within a prompt, rounded and cut to 1..maximum."""
+    """Lengths of completions in tokens: normals, correlated within a prompt, rounded and cut to
+    1..maximum.
+    """
 
     task_of: np.ndarray  # (S,) task type of each dataset, an index into T
     location: np.ndarray  # (T, M) mean of the normal that is cut
@@ -33,7 +38,8 @@ class Lengths:
 
 @dataclass(frozen=True)
 class World:
-    """Everything that ratings are drawn from. Biases, means and slopes are on the unit scale, (rating - lowest) / K.
+    """Everything that ratings are drawn from. Biases, means and slopes are on the unit scale,
+    (rating - lowest) / K.
 
     Axes: D dimensions, M models, J judges, F families, S datasets.
     """
@@ -56,7 +62,8 @@ class World:
     quality_dispersion: np.ndarray  # (D,)
     rater_dispersion: np.ndarray  # (D,)
     gold_share: float  # of completions that the gold team scores
-    gold_insight: np.ndarray  # (D,) probability that the gold team scores the quality that the raters scored
+    # (D,) probability that the gold team scores the quality that the raters scored
+    gold_insight: np.ndarray
     gold_dispersion: np.ndarray  # (D,)
     prompts: np.ndarray  # (S,) prompts of each dataset, in full
     rated: np.ndarray  # (D, S) True where the dimension is rated on the dataset
@@ -81,32 +88,49 @@ class World:
 
     @property
     def gt_variance(self) -> np.ndarray:
-        """Variance of gt / K within each model, (D, M): m (1 - m) / (quality_dispersion + 1) / reliability."""
-        return self.human_mean * (1 - self.human_mean) / ((self.quality_dispersion + 1) * self.reliability)[:, None]
+        """Variance of gt / K within each model, (D, M): m (1 - m) / (quality_dispersion + 1) /
+        reliability.
+        """
+        return (
+            self.human_mean
+            * (1 - self.human_mean)
+            / ((self.quality_dispersion + 1) * self.reliability)[:, None]
+        )
 
     @property
     def biases(self) -> np.ndarray:
-        """The bias of each judge for each model: self-bias for itself, family-bias for the rest of its family, (D, J, M)."""
+        """The bias of each judge for each model: self-bias for itself, family-bias for the rest of
+        its family, (D, J, M).
+        """
         return bias_matrix(self.self_bias, self.family_bias, self.family_of, self.judge_of)
 
 
 def reliability(quality: np.ndarray, rater: np.ndarray, maximum: np.ndarray) -> np.ndarray:
-    """Variance of quality as a share of that of the mean of three raters, the same in every model; arguments broadcast.
+    """Variance of quality as a share of that of the mean of three raters, the same in every model;
+    arguments broadcast.
 
-    1 / (1 + quality v / 3), with dispersions quality and rater and v = (1 + (K - 1) / (rater + 1)) / K: the variance of a
-    rater's score / K given quality q is q (1 - q) v.
+    1 / (1 + quality v / 3), with dispersions quality and rater and v = (1 + (K - 1) / (rater + 1))
+    / K: the variance of a rater's score / K given quality q is q (1 - q) v.
     """
     return 1 / (1 + quality * (1 + (maximum - 1) / (rater + 1)) / maximum / TEAM_SIZE)
 
 
-def bias_matrix(self_bias: np.ndarray, family_bias: np.ndarray, family_of: np.ndarray, judge_of: np.ndarray) -> np.ndarray:
-    """As `World.biases`, from self_bias (D, J), family_bias (D, F) or (F,), family_of (M,) and judge_of (J,)."""
+def bias_matrix(
+    self_bias: np.ndarray, family_bias: np.ndarray, family_of: np.ndarray, judge_of: np.ndarray
+) -> np.ndarray:
+    """As `World.biases`, from self_bias (D, J), family_bias (D, F) or (F,), family_of (M,) and
+    judge_of (J,).
+    """
     own, same_family = relations(family_of, judge_of)
-    return own * self_bias[:, :, None] + same_family * family_bias[..., family_of[judge_of]][..., None]
+    return (
+        own * self_bias[:, :, None] + same_family * family_bias[..., family_of[judge_of]][..., None]
+    )
 
 
 def relations(family_of: np.ndarray, judge_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Which model is the judge itself, and which another of its family: two arrays of bool, (J, M)."""
+    """Which model is the judge itself, and which another of its family: two arrays of bool, (J,
+    M).
+    """
     own = judge_of[:, None] == np.arange(family_of.size)
     return own, (family_of[judge_of][:, None] == family_of) & ~own
 
@@ -135,9 +159,11 @@ def beta_binomial(mean: np.ndarray, dispersion: np.ndarray, maximum: int) -> np.
 
 @lru_cache(maxsize=256)  # fits of a world ask for the same ones again
 def beta_nodes(mean: float, dispersion: float, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights (n,) for expectations under Beta(mean * dispersion, (1 - mean) * dispersion).
+    """Nodes and weights (n,) for expectations under Beta(mean * dispersion, (1 - mean) *
+    dispersion).
 
-    Gauss-Jacobi quadrature on [0, 1], exact for polynomials up to degree 2n - 1 (Golub and Welsch 1969).
+    Gauss-Jacobi quadrature on [0, 1], exact for polynomials up to degree 2n - 1 (Golub and Welsch
+    1969).
     """
     a, b = mean * dispersion, (1 - mean) * dispersion
     i = np.arange(1, n)
@@ -155,10 +181,12 @@ def beta_nodes(mean: float, dispersion: float, n: int) -> tuple[np.ndarray, np.n
 
 
 def quality_values(mean: float, dispersion: float, maximum: int) -> tuple[np.ndarray, np.ndarray]:
-    """Values that the quality of a model's completions takes, and their probabilities, (values,) each.
+    """Values that the quality of a model's completions takes, and their probabilities, (values,)
+    each.
 
-    They stand for Beta(mean * dispersion, (1 - mean) * dispersion): the mean, the variance and the probability of every triple
-    of raters' scores, a polynomial in quality of degree TEAM_SIZE * K, are those of the beta distribution.
+    They stand for Beta(mean * dispersion, (1 - mean) * dispersion): the mean, the variance and the
+    probability of every triple of raters' scores, a polynomial in quality of degree TEAM_SIZE * K,
+    are those of the beta distribution.
     """
     return beta_nodes(mean, dispersion, TEAM_SIZE * maximum // 2 + 1)
 
@@ -166,14 +194,17 @@ def quality_values(mean: float, dispersion: float, maximum: int) -> tuple[np.nda
 def _rising(start: np.ndarray, n: int) -> np.ndarray:
     """Products of the first 0..n of start, start + 1, ..., on a new last axis."""
     factors = np.asarray(start, dtype=float)[..., None] + np.arange(n)
-    return np.concatenate([np.ones((*factors.shape[:-1], 1)), np.cumprod(factors, axis=-1)], axis=-1)
+    return np.concatenate(
+        [np.ones((*factors.shape[:-1], 1)), np.cumprod(factors, axis=-1)], axis=-1
+    )
 
 
 def rater_scores(world: World, d: int, n: int, generator: np.random.Generator) -> np.ndarray:
-    """Draw the raters' scores in dimension d, 0 to K, of n completions of each model, (models, n, raters).
+    """Draw the raters' scores in dimension d, 0 to K, of n completions of each model, (models, n,
+    raters).
 
-    They are a systematic sample of triples ordered by their sum, assigned at random: the frequency of each triple equals its
-    expected value to within one completion.
+    They are a systematic sample of triples ordered by their sum, assigned at random: the frequency
+    of each triple equals its expected value to within one completion.
     """
     maximum = int(world.levels[d])
     triples = np.indices((maximum + 1,) * TEAM_SIZE).reshape(TEAM_SIZE, -1).T
@@ -188,8 +219,11 @@ def rater_scores(world: World, d: int, n: int, generator: np.random.Generator) -
     return scores
 
 
-def qualities(world: World, d: int, scores: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """Draw the quality of completions in dimension d, (models, n), given the raters' scores of them, (models, n, raters).
+def qualities(
+    world: World, d: int, scores: np.ndarray, generator: np.random.Generator
+) -> np.ndarray:
+    """Draw the quality of completions in dimension d, (models, n), given the raters' scores of
+    them, (models, n, raters).
 
     Together with `rater_scores` this is as if quality had been drawn first and scored then.
     """
@@ -202,15 +236,21 @@ def qualities(world: World, d: int, scores: np.ndarray, generator: np.random.Gen
     return quality
 
 
-def gold_scores(world: World, d: int, model: np.ndarray, quality: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """Draw the gold team's scores in dimension d, 0 to K, (completions, raters), of completions of known quality.
+def gold_scores(
+    world: World, d: int, model: np.ndarray, quality: np.ndarray, generator: np.random.Generator
+) -> np.ndarray:
+    """Draw the gold team's scores in dimension d, 0 to K, (completions, raters), of completions of
+    known quality.
 
-    model and quality: (completions,). The team scores this quality with probability gold_insight[d], else another draw.
+    model and quality: (completions,). The team scores this quality with probability
+    gold_insight[d], else another draw.
     """
     maximum, seen = int(world.levels[d]), quality.copy()
     drawn = generator.random((len(model), 2 + TEAM_SIZE))
     for m in np.unique(model):
-        values, weights = quality_values(world.human_mean[d, m], world.quality_dispersion[d], maximum)
+        values, weights = quality_values(
+            world.human_mean[d, m], world.quality_dispersion[d], maximum
+        )
         other = (model == m) & (drawn[:, 0] >= world.gold_insight[d])
         seen[other] = values[_place(weights, drawn[other, 1])]
     single = beta_binomial(seen, world.gold_dispersion[d], maximum)  # (completions, K + 1)
@@ -218,33 +258,50 @@ def gold_scores(world: World, d: int, model: np.ndarray, quality: np.ndarray, ge
 
 
 def _place(weights: np.ndarray, uniform: np.ndarray) -> np.ndarray:
-    """Draw a place in the last axis of weights, with probability in proportion to them, by inversion of uniform (n,)."""
+    """Draw a place in the last axis of weights, with probability in proportion to them, by
+    inversion of uniform (n,).
+    """
     below = np.cumsum(weights, axis=-1)
     return (uniform[:, None] * below[..., -1:] >= below[..., :-1]).sum(axis=-1)
 
 
 def declared_world(
-    settings: Mapping, *, models: Mapping[str, str], scales: Mapping[str, Sequence[int]], task_types: Mapping, seed: int
+    settings: Mapping,
+    *,
+    models: Mapping[str, str],
+    scales: Mapping[str, Sequence[int]],
+    task_types: Mapping,
+    seed: int,
 ) -> World:
     """Return the world that a study's `simulate` declares, the same in each of its dimensions.
 
-    settings: `quality`, the mean quality of each model on the unit scale; `judges`, those of the models that judge, each
-    with self_bias (default 0), slope (SLOPE) and intercept ((1 - slope) x mean quality, so that the judge's mean without biases
-    is the humans'); `family_bias` by family (0); `preference`, the standard deviation of judges' preferences for models (0),
-    normal draws with `seed`, one for each judge and model, itself included; `dispersion` of `quality`, `raters` and `judges`,
-    the larger, the less they vary (DISPERSION). models: name -> family; the models of `quality` keep their order. scales:
-    dimension -> [lowest, highest]. task_types: task type -> datasets, which share the prompts equally; {} is one dataset. Every
-    completion is rated by three raters and all judges; there are no lengths and no gold team.
+    settings: `quality`, the mean quality of each model on the unit scale; `judges`, those of the
+    models that judge, each with self_bias (default 0), slope (SLOPE) and intercept ((1 - slope) x
+    mean quality, so that the judge's mean without biases is the humans'); `family_bias` by family
+    (0); `preference`, the standard deviation of judges' preferences for models (0), normal draws
+    with `seed`, one for each judge and model, itself included; `dispersion` of `quality`, `raters`
+    and `judges`, the larger, the less they vary (DISPERSION). models: name -> family; the models of
+    `quality` keep their order. scales: dimension -> [lowest, highest]. task_types: task type ->
+    datasets, which share the prompts equally; {} is one dataset. Every completion is rated by three
+    raters and all judges; there are no lengths and no gold team.
 
-    ConfigError, naming the key, for an unknown name, a family-bias that no rows would carry, a scale that is not two numbers,
-    and an expected rating off the scale.
+    ConfigError, naming the key, for an unknown name, a family-bias that no rows would carry, a
+    scale that is not two numbers, and an expected rating off the scale.
     """
     quality = settings["quality"]
     _check_known("quality", quality, models, "`models:` of config; add it there with its family")
-    _check_known("judges", settings["judges"], quality, "`quality`; a judge here is one of the models that are rated")
+    _check_known(
+        "judges",
+        settings["judges"],
+        quality,
+        "`quality`; a judge here is one of the models that are rated",
+    )
     for dimension, scale in scales.items():
         if isinstance(scale, str):
-            raise ConfigError(f"scales: {dimension}: {scale} cannot be simulated; write [lowest, highest], such as [1, 5]")
+            raise ConfigError(
+                f"scales: {dimension}: {scale} cannot be simulated; write [lowest, highest], such"
+                " as [1, 5]"
+            )
     lowest, highest = np.array(list(scales.values())).T
     names = tuple(name for name in models if name in quality)
     judges = {name: settings["judges"][name] for name in names if name in settings["judges"]}
@@ -253,14 +310,24 @@ def declared_world(
     judge_of = np.array([names.index(judge) for judge in judges])
     family_bias = settings.get("family_bias", {})
     carried = [families[family] for family in carried_families(family_of, judge_of)]
-    _check_known("family_bias", family_bias, carried, "the families of which a judge rates another model; leave it out")
+    _check_known(
+        "family_bias",
+        family_bias,
+        carried,
+        "the families of which a judge rates another model; leave it out",
+    )
     human = np.array([quality[name] for name in names], dtype=float)
     slope = np.array([judge.get("slope", SLOPE) for judge in judges.values()], dtype=float)
     neutral = (1 - slope) * human.mean()
-    intercept = [judge.get("intercept", default) for judge, default in zip(judges.values(), neutral, strict=True)]
+    intercept = [
+        judge.get("intercept", default)
+        for judge, default in zip(judges.values(), neutral, strict=True)
+    ]
     self_bias = [judge.get("self_bias", 0.0) for judge in judges.values()]
     spread = settings.get("preference", 0.0)
-    preference = np.random.default_rng((seed, PREFERENCES)).normal(scale=spread, size=(len(judges), len(names)))
+    preference = np.random.default_rng((seed, PREFERENCES)).normal(
+        scale=spread, size=(len(judges), len(names))
+    )
     datasets = tuple(dataset for group in task_types.values() for dataset in group) or (DATASET,)
     dispersion = DISPERSION | dict(settings.get("dispersion", {}))
     everywhere = np.ones((len(scales), 1))  # all dimensions are alike
@@ -277,7 +344,8 @@ def declared_world(
         intercept=everywhere * np.array(intercept, dtype=float),
         slope=everywhere * slope,
         self_bias=everywhere * np.array(self_bias, dtype=float),
-        family_bias=everywhere * np.array([family_bias.get(family, 0.0) for family in families], dtype=float),
+        family_bias=everywhere
+        * np.array([family_bias.get(family, 0.0) for family in families], dtype=float),
         preference=everywhere[..., None] * preference,
         dispersion=np.full((len(scales), len(judges)), dispersion["judges"]),
         human_mean=everywhere * human,
@@ -297,20 +365,26 @@ def declared_world(
 
 
 def _check_expected(world: World) -> None:
-    """Raise ConfigError unless every judge's expected rating is on the scale, whatever the quality."""
+    """Raise ConfigError unless every judge's expected rating is on the scale, whatever the
+    quality.
+    """
     for j, judge in enumerate(world.judges):
         bias = world.biases[0, j] + world.preference[0, j]
         ends = world.intercept[0, j] + world.slope[0, j] * np.array([0.0, 1.0])
         low, high = ends.min() + bias.min(), ends.max() + bias.max()
         if low < 0 or high > 1:
             raise ConfigError(
-                f"simulate: judges: {judge}: expected ratings run from {low:.3f} to {high:.3f} of the unit scale (intercept "
-                f"{ends[0]:.3f}, slope {world.slope[0, j]:.3f}, biases and preferences from {bias.min():.3f} to "
-                f"{bias.max():.3f}); choose an intercept, a slope, biases and a preference that keep them within 0 and 1"
+                f"simulate: judges: {judge}: expected ratings run from {low:.3f} to {high:.3f} of"
+                f" the unit scale (intercept {ends[0]:.3f}, slope {world.slope[0, j]:.3f}, biases"
+                f" and preferences from {bias.min():.3f} to {bias.max():.3f}); choose an intercept,"
+                " a slope, biases and a preference that keep them within 0 and 1"
             )
 
 
 def _check_known(key: str, names: Collection[str], known: Collection[str], place: str) -> None:
     for name in names:
         if name not in known:
-            raise ConfigError(f"simulate: {key}: '{name}' is not one of {place} (known: {', '.join(sorted(known)) or 'none'})")
+            raise ConfigError(
+                f"simulate: {key}: '{name}' is not one of {place} (known:"
+                f" {', '.join(sorted(known)) or 'none'})"
+            )

@@ -1,4 +1,6 @@
-"""How often verdicts and tests name a judge in simulated worlds without self-bias, a row for each world."""
+"""How often verdicts and tests name a judge in simulated worlds without self-bias, a row for each
+world.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -44,7 +46,9 @@ def _estimand(estimator: str) -> str:
 
 def _label(estimator: str) -> str:
     words = ESTIMATORS[estimator].words
-    return f"{ESTIMATORS[estimator].estimand[0]}: {words}" if ESTIMATORS[estimator].estimand else words
+    return (
+        f"{ESTIMATORS[estimator].estimand[0]}: {words}" if ESTIMATORS[estimator].estimand else words
+    )
 
 
 def _present(drawn: pd.DataFrame) -> list[str]:
@@ -52,31 +56,55 @@ def _present(drawn: pd.DataFrame) -> list[str]:
 
 
 @language()
-def worlds(table: pd.DataFrame, subject: Subject, *, estimators: Sequence[str], world: str, confidence: float) -> Figure:
-    """Draw how often each of `estimators` calls a judge biased in the worlds without self-bias, a row each.
+def worlds(
+    table: pd.DataFrame,
+    subject: Subject,
+    *,
+    estimators: Sequence[str],
+    world: str,
+    confidence: float,
+) -> Figure:
+    """Draw how often each of `estimators` calls a judge biased in the worlds without self-bias, a
+    row each.
 
-    `table`: that of worlds; world: what the worlds have in common, in words. Dot: mean over judges; line: from the lowest judge
-    to the highest; diamond: the test of the mean over judges; hollow: some tests are refused. Dashed: the nominal level.
+    `table`: that of worlds; world: what the worlds have in common, in words. Dot: mean over judges;
+    line: from the lowest judge to the highest; diamond: the test of the mean over judges; hollow:
+    some tests are refused. Dashed: the nominal level.
     """
     drawn = table[(table["planted"] == 0) & table["estimator"].isin(estimators)]
     names, titles, nominal = _present(drawn), list(drawn["title"].drop_duplicates()), 1 - confidence
     if drawn.empty:
         return page_of_words(subject, NO_WORLD)
-    room = {"most": len(names), "row": WORLD_ROW, "below": BELOW, "gutter": 0.2, "right": 0.1, "least": NARROW}
+    room = {
+        "most": len(names),
+        "row": WORLD_ROW,
+        "below": BELOW,
+        "gutter": 0.2,
+        "right": 0.1,
+        "least": NARROW,
+    }
     heads = [wrap(_label(name), BOLD_TITLE * (NARROW + 0.1), TEXT) for name in names]
     above = LINE * (1.2 + max(head.count("\n") for head in heads))
     alone = {"color": INK, "linestyle": "none"}
     legend = [
         [
-            Entry("mean over judges, and lowest to highest judge", line={"color": INK, "lw": 1.1, **POINT}),
+            Entry(
+                "mean over judges, and lowest to highest judge",
+                line={"color": INK, "lw": 1.1, **POINT},
+            ),
             Entry("test of the mean self-bias", line={**alone, **POOLED}),
             Entry("some tests refused", line={**alone, **POINT, "markerfacecolor": "white"}),
         ]
     ]
-    unit = f"share of judges without self-bias that are called biased, %, at the {percent(nominal)} level (dashed)"
+    unit = (
+        f"share of judges without self-bias that are called biased, %, at the {percent(nominal)}"
+        " level (dashed)"
+    )
     head = Head(_finding(drawn, names, nominal), unit)
     note = f"{world} {drawn['replicates'].max():,} draws of each world."
-    page, panels = page_of_rows(subject, head, titles, heads, legend, above=above, note=note, **room)
+    page, panels = page_of_rows(
+        subject, head, titles, heads, legend, above=above, note=note, **room
+    )
     for name, axes in zip(names, panels.axes, strict=True):
         axes.set_xscale("function", functions=(_root, _square))
         axes.set(xlim=(0, 1), ylim=(len(titles) - 0.5, -0.5))
@@ -84,7 +112,9 @@ def worlds(table: pd.DataFrame, subject: Subject, *, estimators: Sequence[str], 
         axes.minorticks_off()
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="y")
-        axes.axvspan(nominal - TOLERANCE, nominal + TOLERANCE, color=BAND, lw=0, zorder=1, gid="band")
+        axes.axvspan(
+            nominal - TOLERANCE, nominal + TOLERANCE, color=BAND, lw=0, zorder=1, gid="band"
+        )
         axes.axvline(nominal, color=INK, lw=0.8, linestyle=(0, (4, 2)), zorder=2, gid="nominal")
         for _, row in drawn[drawn["estimator"] == name].iterrows():
             _draw_world(axes, titles.index(row["title"]), row, COLOURS[_estimand(name)[0]])
@@ -102,15 +132,31 @@ def _draw_world(axes: Axes, place: int, row: Mapping, colour: str) -> None:
         axes.hlines(place, row["lowest"], row["highest"], color=colour, lw=1.1, gid="judges")
     for name, refused, mark in present:
         face = {"markerfacecolor": "white"} if row[refused] > REFUSED else {}
-        axes.plot([row[name]], [place], color=colour, linestyle="none", clip_on=False, zorder=4, gid=name, **mark, **face)
+        axes.plot(
+            [row[name]],
+            [place],
+            color=colour,
+            linestyle="none",
+            clip_on=False,
+            zorder=4,
+            gid=name,
+            **mark,
+            **face,
+        )
 
 
 def _finding(drawn: pd.DataFrame, names: Sequence[str], nominal: float) -> str:
-    """In how many worlds each estimator holds its level for every judge, of those in which it has a result."""
+    """In how many worlds each estimator holds its level for every judge, of those in which it has a
+    result.
+    """
     most, counts = nominal + HOLDS, []
     for name in names:
         if name == INCONCLUSIVE:  # no alarm
             continue
         shares = drawn.loc[drawn["estimator"] == name, "highest"].dropna()
-        counts += [f"{_label(name)} in {(shares <= most).sum()} of {len(shares)} worlds"] if len(shares) else []
+        counts += (
+            [f"{_label(name)} in {(shares <= most).sum()} of {len(shares)} worlds"]
+            if len(shares)
+            else []
+        )
     return f"At most {percent(most)} false alarms for every judge: {enumerated(counts)}"

@@ -16,7 +16,8 @@ from recuse.model.least_squares import LeastSquares
 from recuse.model.ordinal import OrdinalFit
 from recuse.model.spec import Spec
 
-FORMULA = {  # a spec's term -> the same in the formula, in the order in which factors are to be coded
+# A spec's term -> the same in the formula, in the order in which factors are to be coded
+FORMULA = {
     "intercept": "1",
     "judge": "judge",
     "reference": "gt_unit",
@@ -27,18 +28,26 @@ FORMULA = {  # a spec's term -> the same in the formula, in the order in which f
     "model": "model",
     "model:dimension": "model_dimension",
 }
-FACTOR_COLUMNS = ("self_bias", "family_bias", "dimension", "model", "model_dimension")  # left out where they have one level
-SHARED = {"intercept": "Intercept", "slope": "gt_unit"}  # quantity of all judges -> its column in the design
-BY_JUDGE = {"intercept": "", "slope": ":gt_unit", "length": ":x"}  # quantity of one judge -> what follows judge[code]
+# Left out where they have one level
+FACTOR_COLUMNS = ("self_bias", "family_bias", "dimension", "model", "model_dimension")
+# Quantity of all judges -> its column in the design
+SHARED = {"intercept": "Intercept", "slope": "gt_unit"}
+# Quantity of one judge -> what follows judge[code]
+BY_JUDGE = {"intercept": "", "slope": ":gt_unit", "length": ":x"}
 # statsmodels has no jackknife by prompt: CR3 is made here, from its fit.
-COV_TYPES = {"classical": "nonrobust", "CR3": "nonrobust"} | dict.fromkeys(("CR1", "CR1_judge", "two_way"), "cluster")
+COV_TYPES = {"classical": "nonrobust", "CR3": "nonrobust"} | dict.fromkeys(
+    ("CR1", "CR1_judge", "two_way"), "cluster"
+)
 
 
 def fits_by_formula(spec: Spec, study: Study) -> Iterator[Fitted]:
-    """Fit each slice of the spec with `statsmodels.formula.api.ols` on the rows of the canonical ratings.
+    """Fit each slice of the spec with `statsmodels.formula.api.ols` on the rows of the canonical
+    ratings.
 
-    Equation 1 reads rating_unit ~ 0 + judge + judge:gt_unit + self_bias + family_bias + dimension (+ judge:x);
-    self_bias is the judge's name on its own completions, family_bias the family's name on those of its siblings.
+    Equation 1 reads rating_unit ~ 0 + judge + judge:gt_unit + self_bias + family_bias + dimension
+    (+ judge:x);
+    self_bias is the judge's name on its own completions, family_bias the family's name on those of
+    its siblings.
     """
     selection, factors = spec.selection, FACTORS
     rows = selection.rows(study.ratings)
@@ -51,7 +60,12 @@ def fits_by_formula(spec: Spec, study: Study) -> Iterator[Fitted]:
     values = {factor: frame[factor].to_numpy(dtype=str) for factor in factors}
     for label, mask in selection.slices(values):
         if mask.any():
-            yield _fit(spec, label, frame[mask], {factor: column[mask] for factor, column in values.items()})
+            yield _fit(
+                spec,
+                label,
+                frame[mask],
+                {factor: column[mask] for factor, column in values.items()},
+            )
         else:
             yield without_terms(label)
 
@@ -65,17 +79,28 @@ def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitte
         return without_terms(label, len(frame), absent)
     coded, codes = _coded(factors)
     listed, length = spec.model.terms, ["x"] if spec.selection.length else []
-    parts = [code for name, code in FORMULA.items() if name in listed and (code in coded or code not in FACTOR_COLUMNS)]
-    parts = [*([] if "intercept" in listed else ["0"]), *parts, *(f"judge:{covariate}" for covariate in length)]
+    parts = [
+        code
+        for name, code in FORMULA.items()
+        if name in listed and (code in coded or code not in FACTOR_COLUMNS)
+    ]
+    parts = [
+        *([] if "intercept" in listed else ["0"]),
+        *parts,
+        *(f"judge:{covariate}" for covariate in length),
+    ]
     data = frame[["rating_unit", "gt_unit", *length]].assign(**coded)
     model = ols(f"rating_unit ~ {' + '.join(parts)}", data)
-    columns = [name.replace("[T.", "[") for name in model.exog_names]  # T. marks a factor that has a reference level
+    # T. marks a factor that has a reference level
+    columns = [name.replace("[T.", "[") for name in model.exog_names]
     x, y = model.exog[:, [columns.index(_column(term, codes)) for term in terms]], model.endog
     if spec.selection.absorb is not None:
         x, y = _within(x, frame), _within(y[:, None], frame)[:, 0]
     groups = frame.groupby(["dataset", "prompt_id"], observed=True).ngroup().to_numpy()
     judge = np.unique(factors["judge"], return_inverse=True)[1]
-    groups = {"CR1_judge": judge, "two_way": np.stack([groups, judge], axis=1)}.get(spec.errors.covariance, groups)
+    groups = {"CR1_judge": judge, "two_way": np.stack([groups, judge], axis=1)}.get(
+        spec.errors.covariance, groups
+    )
     shared = shared_by_judges(terms, factors["judge"])
     result = _least_squares(OLS(y, x), spec.errors.covariance, groups, shared)
     coefficients = coefficients_of(terms, [term.carried.sum() for term in terms], result)
@@ -90,13 +115,19 @@ def _column(term: Term, codes: dict[str, dict[str, str]]) -> str:
 
 
 def _least_squares(model, covariance: str, groups: np.ndarray, shared: np.ndarray) -> LeastSquares:
-    """Fit with errors of a kind; groups: (rows,) number of the prompt or judge, or (rows, 2), of both.
+    """Fit with errors of a kind; groups: (rows,) number of the prompt or judge, or (rows, 2), of
+    both.
 
     shared: (terms,) of bool, terms that several judges carry.
     """
-    kind, by_prompt = COV_TYPES.get(covariance, covariance), COVARIANCES[covariance].of_prompts is not None
+    kind, by_prompt = (
+        COV_TYPES.get(covariance, covariance),
+        COVARIANCES[covariance].of_prompts is not None,
+    )
     df = int(groups.max(axis=0).min()) if by_prompt else math.inf  # clusters less one
-    clusters = {"cov_kwds": {"groups": groups, "use_correction": df > 0}} if kind == "cluster" else {}
+    clusters = (
+        {"cov_kwds": {"groups": groups, "use_correction": df > 0}} if kind == "cluster" else {}
+    )
     fitted, identified = model.fit(cov_type=kind, **clusters), _identified(model.exog)
     spread = _jackknifed(fitted, groups) if covariance == "CR3" else fitted.cov_params()
     if clusters:  # statsmodels takes the number of columns for the rank
@@ -111,12 +142,17 @@ def _least_squares(model, covariance: str, groups: np.ndarray, shared: np.ndarra
         values, vectors = np.linalg.eigh(spread[block])
         spread = np.full_like(spread, np.nan)
         spread[block] = vectors @ np.diag(np.maximum(values, 0.0)) @ vectors.T
-    estimate, rank = np.where(identified, fitted.params, np.nan), round(fitted.df_model + fitted.k_constant)
+    estimate, rank = (
+        np.where(identified, fitted.params, np.nan),
+        round(fitted.df_model + fitted.k_constant),
+    )
     return LeastSquares(estimate, spread, identified, int(fitted.nobs), rank, df)
 
 
 def _jackknifed(fitted, prompt: np.ndarray) -> np.ndarray:
-    """Covariance CR3, from fits without each prompt in turn; NaN where one of them does not determine a coefficient."""
+    """Covariance CR3, from fits without each prompt in turn; NaN where one of them does not
+    determine a coefficient.
+    """
     x, y = fitted.model.exog, fitted.model.endog
     changes = np.empty((prompt.max() + 1, x.shape[1]))
     for left_out in range(len(changes)):
@@ -130,20 +166,32 @@ def _within(columns: np.ndarray, frame) -> np.ndarray:
     """Columns, (rows, columns), less their means over the rows of each completion."""
     import pandas as pd
 
-    names = ["dimension", "dataset", "prompt_id", "occasion_code", "model", *({REFERENCE_FAMILY} & set(frame))]
+    names = [
+        "dimension",
+        "dataset",
+        "prompt_id",
+        "occasion_code",
+        "model",
+        *({REFERENCE_FAMILY} & set(frame)),
+    ]
     columns = pd.DataFrame(columns)
-    return (columns - columns.groupby([frame[name].to_numpy() for name in names]).transform("mean")).to_numpy()
+    return (
+        columns - columns.groupby([frame[name].to_numpy() for name in names]).transform("mean")
+    ).to_numpy()
 
 
 def _coded(factors: dict[str, np.ndarray]) -> tuple[dict, dict[str, dict[str, str]]]:
-    """Categorical columns of the formula, without those of one level, and by column the code of each name.
+    """Categorical columns of the formula, without those of one level, and by column the code of
+    each name.
 
-    Codes l0, l1, ... replace names, which may contain the syntax of formulas. The reference level of self_bias, family_bias and
-    model_dimension, in all other rows, is `none`.
+    Codes l0, l1, ... replace names, which may contain the syntax of formulas. The reference level
+    of self_bias, family_bias and model_dimension, in all other rows, is `none`.
     """
     import pandas as pd
 
-    judge, family, model, dimension = (factors[name] for name in ("judge", "judge_family", "model", "dimension"))
+    judge, family, model, dimension = (
+        factors[name] for name in ("judge", "judge_family", "model", "dimension")
+    )
     first = {level: np.unique(model[dimension == level])[0] for level in np.unique(dimension)}
     self_rows, every = judge == model, np.ones(len(judge), dtype=bool)
     model_dimension = np.strings.add(np.strings.add(model, ", "), dimension)
@@ -153,7 +201,10 @@ def _coded(factors: dict[str, np.ndarray]) -> tuple[dict, dict[str, dict[str, st
         "family_bias": (family, (family == factors["model_family"]) & ~self_rows),
         "dimension": (dimension, every),
         "model": (model, every),
-        "model_dimension": (model_dimension, model != np.array([first[level] for level in dimension])),
+        "model_dimension": (
+            model_dimension,
+            model != np.array([first[level] for level in dimension]),
+        ),
     }
     coded, codes = {}, {}
     for column, (values, rows) in columns.items():
@@ -169,10 +220,15 @@ def _coded(factors: dict[str, np.ndarray]) -> tuple[dict, dict[str, dict[str, st
 
 
 def _identified(design: np.ndarray) -> np.ndarray:
-    """Which coefficients have no part in the null space of the design, from its singular vectors."""
+    """Which coefficients have no part in the null space of the design, from its singular
+    vectors.
+    """
     size = np.linalg.norm(design, axis=0)  # 0 where the only rows of a term are left out
-    _, values, vectors = np.linalg.svd(np.linalg.qr(design / np.where(size > 0, size, 1.0), mode="r"))
-    null = vectors[(values > 1e-9 * values.max(initial=0.0)).sum() :]  # also those beyond the number of rows
+    _, values, vectors = np.linalg.svd(
+        np.linalg.qr(design / np.where(size > 0, size, 1.0), mode="r")
+    )
+    # Also those beyond the number of rows
+    null = vectors[(values > 1e-9 * values.max(initial=0.0)).sum() :]
     return (np.abs(null) < 1e-6).all(axis=0)
 
 
@@ -181,18 +237,21 @@ GRADIENT = 1e-8  # of the mean log-likelihood, at which it stops
 
 
 def improve(cells: Cells, terms: Sequence[Term], fit: OrdinalFit) -> tuple[float, float]:
-    """Let statsmodels' OrderedModel go on from `fit`, by fit_ordinal, on one row per rating: the gain and the movement.
+    """Let statsmodels' OrderedModel go on from `fit`, by fit_ordinal, on one row per rating: the
+    gain and the movement.
 
-    The gain is its log-likelihood after at most 20 steps of BFGS minus that of `fit`: about 0 at an optimum, positive if there
-    is a better point, negative if `fit` claims too much. The movement is the largest absolute change of a coefficient or
-    threshold that has a number. (0, 0) if all rows have one rating.
+    The gain is its log-likelihood after at most 20 steps of BFGS minus that of `fit`: about 0 at an
+    optimum, positive if there is a better point, negative if `fit` claims too much. The movement is
+    the largest absolute change of a coefficient or threshold that has a number. (0, 0) if all rows
+    have one rating.
     """
     from statsmodels.miscmodels.ordinal_model import OrderedModel
 
     if not fit.threshold_labels:
         return 0.0, 0.0
     columns = np.array([place for place in range(len(terms)) if place != fit.reference])
-    layout = regressors_of(list(terms), len(cells.factors["judge"]), 2)[cells.group]  # (cells, 2, terms)
+    # (cells, 2, terms)
+    layout = regressors_of(list(terms), len(cells.factors["judge"]), 2)[cells.group]
     covariates = layout[:, 0] + layout[:, 1] * cells.reference[:, None]
     repeats = cells.counts.ravel()  # of each cell and rating: from here on, one row per rating
     rating = np.repeat(np.tile(cells.ratings, len(cells.counts)), repeats)
@@ -201,7 +260,13 @@ def improve(cells: Cells, terms: Sequence[Term], fit: OrdinalFit) -> tuple[float
     coefficients, thresholds = np.split(fit.point, [len(terms)])
     start = np.concatenate([coefficients[columns], thresholds[:1], np.log(np.diff(thresholds))])
     quiet = {"skip_hessian": True, "disp": False, "warn_convergence": False}
-    result = model.fit(start_params=start, method="bfgs", maxiter=ITERATIONS, gtol=GRADIENT, **quiet)
+    result = model.fit(
+        start_params=start, method="bfgs", maxiter=ITERATIONS, gtol=GRADIENT, **quiet
+    )
     before = np.concatenate([fit.estimate[columns], fit.estimate[len(terms) :]])
-    after = np.concatenate([result.params[: len(columns)], model.transform_threshold_params(result.params)[1:-1]])
-    return float(result.llf) - fit.log_likelihood, float(np.nanmax(np.abs(after - before), initial=0.0))
+    after = np.concatenate(
+        [result.params[: len(columns)], model.transform_threshold_params(result.params)[1:-1]]
+    )
+    return float(result.llf) - fit.log_likelihood, float(
+        np.nanmax(np.abs(after - before), initial=0.0)
+    )

@@ -1,4 +1,6 @@
-"""Worlds in which estimators are tried many times: ratings drawn as arrays, with one complication planted by each dial."""
+"""Worlds in which estimators are tried many times: ratings drawn as arrays, with one complication
+planted by each dial.
+"""
 
 from __future__ import annotations
 
@@ -9,45 +11,63 @@ from functools import cached_property
 import numpy as np
 
 from recuse.base.errors import ConfigError
-from recuse.data.moments import ORDER, Moments, RowBlock, blocks_by_judges, exponents, moments_by_judges, tensor_of
+from recuse.data.moments import (
+    ORDER,
+    Moments,
+    RowBlock,
+    blocks_by_judges,
+    exponents,
+    moments_by_judges,
+    tensor_of,
+)
 from recuse.data.selection import EVERY_ROW, Selection
 from recuse.simulate.world import bias_matrix, carried_families
 
 RATERS = 3  # whose mean is the human score
-MEAN_QUALITY, SPREAD = 0.7, 0.15  # of the true scores: mean over models, standard deviation within a model
+# Of the true scores: mean over models, standard deviation within a model
+MEAN_QUALITY, SPREAD = 0.7, 0.15
 LIKE_COPIES = 0.9  # correlation of true scores and errors between near copies of a prompt
-LENGTHS = 0.3  # standard deviation of a normalised length within a model; the models' means go from -LENGTHS to LENGTHS
+# Standard deviation of a normalised length within a model; the models' means go from -LENGTHS to
+# LENGTHS
+LENGTHS = 0.3
 
 
 def dial(words: str, default: object = MISSING, *, of: str = ""):
     """A dial of a world, with its name in figures; without a default every world sets it.
 
-    of: `judges` or `models`, where it may differ between them: one number is for all, between two it rises evenly from the
-    first judge or model to the last, and otherwise there is one for each.
+    of: `judges` or `models`, where it may differ between them: one number is for all, between two
+    it rises evenly from the first judge or model to the last, and otherwise there is one for each.
     """
     return field(default=default, metadata={"words": words, "of": of})
 
 
 @dataclass(frozen=True)
 class MonteCarloWorld:
-    """The dials of a world. All judges rate all completions, of all prompts unless `model_prompts` is set, in all dimensions.
+    """The dials of a world. All judges rate all completions, of all prompts unless `model_prompts`
+    is set, in all dimensions.
 
-    The rating by judge j, of family F, of the completion of prompt p by model m, of family G, in dimension d is
+    The rating by judge j, of family F, of the completion of prompt p by model m, of family G, in
+    dimension d is
 
         y = intercept_j + slope_j t + self_bias_j [m = j] + family_bias [m another model of F]
-            + b_jm + f_FG + g_jG + h_Fm + c_m + length_preference_j length_pm + u_pd + v_pm + w_pj + e
+            + b_jm + f_FG + g_jG + h_Fm + c_m + length_preference_j length_pm + u_pd + v_pm + w_pj +
+            e
 
-    with t the completion's true score, and terms N(0, .) of standard deviations preference_j preference_factor_m (b),
-    family_preference (f), judge_family_preference (g), family_model_preference (h), shared_preference (c), prompt_shock (u),
-    completion_shock (v, of a completion in all dimensions and for all judges), judge_shock (w) and noise_j (e); with
-    preference_df, b is t of so many degrees of freedom. Four quantities rise evenly from the first model or judge to the last:
-    the mean of t, by quality_gap in all; the effect on t of a prompt's difficulty, N(0, difficulty^2), from 0 to twice that;
-    the preference for length, from 0 to 2 length_preference, with rising lengths; the share missing of a judge's ratings of its
-    own answers, from 0 to 2 missing, all in their lower half. With `hole`, the first two judges do not rate each other's
-    models. b and e are correlated between judges by `likeness`; t and e by LIKE_COPIES between the `copies` of a prompt, all of
-    which count as `prompts`. With `ceiling`, a rating above 1 is set to 1; with `levels`, to the nearest of so many in [0, 1].
-    The human score is the mean of RATERS scores t + a_m + N(0, .), a of standard deviation human_preference; where a is 0 and
-    reliability is the same for all models, it is var(t) / var(human score) in a dimension.
+    with t the completion's true score, and terms N(0, .) of standard deviations preference_j
+    preference_factor_m (b), family_preference (f), judge_family_preference (g),
+    family_model_preference (h), shared_preference (c), prompt_shock (u), completion_shock (v, of a
+    completion in all dimensions and for all judges), judge_shock (w) and noise_j (e); with
+    preference_df, b is t of so many degrees of freedom. Four quantities rise evenly from the first
+    model or judge to the last: the mean of t, by quality_gap in all; the effect on t of a prompt's
+    difficulty, N(0, difficulty^2), from 0 to twice that; the preference for length, from 0 to 2
+    length_preference, with rising lengths; the share missing of a judge's ratings of its own
+    answers, from 0 to 2 missing, all in their lower half. With `hole`, the first two judges do not
+    rate each other's models. b and e are correlated between judges by `likeness`; t and e by
+    LIKE_COPIES between the `copies` of a prompt, all of which count as `prompts`. With `ceiling`, a
+    rating above 1 is set to 1; with `levels`, to the nearest of so many in [0, 1]. The human score
+    is the mean of RATERS scores t + a_m + N(0, .), a of standard deviation human_preference; where
+    a is 0 and reliability is the same for all models, it is var(t) / var(human score) in a
+    dimension.
     """
 
     families: Sequence[int]  # models of each family
@@ -57,12 +77,18 @@ class MonteCarloWorld:
     slope: float | Sequence[float] = dial("judges' slope on the true score", of="judges")
     noise: float | Sequence[float] = dial("sd of the errors", of="judges")
     judges: int | None = dial("judges", None)  # a model of each family in turn; None: all models
-    model_prompts: float | Sequence[float] | None = dial("prompts of a model", None, of="models")  # its first ones; None: all
+    # Its first ones; None: all
+    model_prompts: float | Sequence[float] | None = dial("prompts of a model", None, of="models")
     self_bias: float | Sequence[float] = dial("self-bias", 0.0, of="judges")
     family_bias: float = dial("family-bias", 0.0)
-    preference: float | Sequence[float] = dial("sd of a judge's preference for a model", 0.0, of="judges")
-    preference_factor: float | Sequence[float] = dial("factor of that sd by model", 1.0, of="models")
-    preference_df: float | None = dial("degrees of freedom of that preference", None)  # None: normal
+    preference: float | Sequence[float] = dial(
+        "sd of a judge's preference for a model", 0.0, of="judges"
+    )
+    preference_factor: float | Sequence[float] = dial(
+        "factor of that sd by model", 1.0, of="models"
+    )
+    # None: normal
+    preference_df: float | None = dial("degrees of freedom of that preference", None)
     family_preference: float = dial("sd of a judge family's preference for a model family", 0.0)
     judge_family_preference: float = dial("sd of a judge's preference for a model family", 0.0)
     family_model_preference: float = dial("sd of a judge family's preference for a model", 0.0)
@@ -86,18 +112,30 @@ class MonteCarloWorld:
     def __post_init__(self) -> None:
         """Raise ConfigError about dials that are at odds with one another."""
         if (self.judges or 1) > len(self.family_of):
-            raise ConfigError(f"judges: found {self.judges} of {len(self.family_of)} models; write at most as many")
+            raise ConfigError(
+                f"judges: found {self.judges} of {len(self.family_of)} models; write at most as"
+                " many"
+            )
         for name in BY_ONE:
             if getattr(self, name) is not None:
                 self.by_one(name)
         if self.model_prompts is not None and self.by_one("model_prompts").max() > self.prompts:
-            raise ConfigError(f"model_prompts: found {self.model_prompts}, with {self.prompts} prompts; write at most as many")
+            raise ConfigError(
+                f"model_prompts: found {self.model_prompts}, with {self.prompts} prompts; write at"
+                " most as many"
+            )
 
     def by_one(self, name: str) -> np.ndarray:
         """A dial of BY_ONE for each judge, (J,), or each model, (M,)."""
-        value, count = np.atleast_1d(getattr(self, name)), len(self.judge_of if BY_ONE[name] == "judges" else self.family_of)
+        value, count = (
+            np.atleast_1d(getattr(self, name)),
+            len(self.judge_of if BY_ONE[name] == "judges" else self.family_of),
+        )
         if len(value) not in (1, 2, count):
-            write = f"write one, those of the first and the last, or one for each of the {count} {BY_ONE[name]}"
+            write = (
+                f"write one, those of the first and the last, or one for each of the {count}"
+                f" {BY_ONE[name]}"
+            )
             raise ConfigError(f"{name}: found {len(value)} numbers; {write}")
         return value if len(value) == count else np.linspace(value[0], value[-1], count)
 
@@ -109,20 +147,27 @@ class MonteCarloWorld:
     @cached_property
     def judge_of(self) -> np.ndarray:
         """The model that each judge is, (J,), a number."""
-        place = np.concatenate([np.arange(size) for size in self.families])  # of a model in its family
+        # Of a model in its family
+        place = np.concatenate([np.arange(size) for size in self.families])
         return np.sort(np.argsort(place, kind="stable")[: self.judges])
 
     @cached_property
     def bias(self) -> np.ndarray:
         """The planted biases, (J, M)."""
         of_family = np.full(len(self.families), self.family_bias)
-        return bias_matrix(self.by_one("self_bias")[None], of_family, self.family_of, self.judge_of)[0]
+        return bias_matrix(
+            self.by_one("self_bias")[None], of_family, self.family_of, self.judge_of
+        )[0]
 
     @cached_property
     def planted(self) -> dict[str, dict[str, float]]:
-        """Quantity -> judge or family -> the planted coefficient; families whose judges rate another of their models."""
+        """Quantity -> judge or family -> the planted coefficient; families whose judges rate
+        another of their models.
+        """
         judges = [self.names[model] for model in self.judge_of]
-        families = [self.family_names[family] for family in carried_families(self.family_of, self.judge_of)]
+        families = [
+            self.family_names[family] for family in carried_families(self.family_of, self.judge_of)
+        ]
         return {
             "self_bias": dict(zip(judges, self.by_one("self_bias").tolist(), strict=True)),
             "family_bias": dict.fromkeys(families, self.family_bias),
@@ -148,13 +193,28 @@ class MonteCarloWorld:
         judge, constant = self.judge_of[judge], np.full(len(dimension), "")
         names = {"judge": models[judge], "model": models[model]}
         names |= {"judge_family": families[judge], "model_family": families[model]}
-        return {"dimension": dimensions[dimension], "dataset": constant, "task_type": constant, **names}
+        return {
+            "dimension": dimensions[dimension],
+            "dataset": constant,
+            "task_type": constant,
+            **names,
+        }
 
     def draw(self, random: np.random.Generator) -> DrawnStudy:
         """Draw the ratings of all prompts."""
-        normal, p, d, j, m = random.standard_normal, self.prompts, self.dimensions, len(self.judge_of), len(self.family_of)
+        normal, p, d, j, m = (
+            random.standard_normal,
+            self.prompts,
+            self.dimensions,
+            len(self.judge_of),
+            len(self.family_of),
+        )
         rise, judges_rise = np.linspace(0, 2, m), np.linspace(0, 2, j)
-        quality = MEAN_QUALITY + self.quality_gap * (rise / 2 - 0.5) + SPREAD * self._of_prompts(random, (p, d, m))
+        quality = (
+            MEAN_QUALITY
+            + self.quality_gap * (rise / 2 - 0.5)
+            + SPREAD * self._of_prompts(random, (p, d, m))
+        )
         if self.difficulty:
             quality += self.difficulty * rise * normal((p, 1, 1))
         length = LENGTHS * (rise - 1 + normal((p, 1, m))) if self.length_preference else None
@@ -181,9 +241,15 @@ class MonteCarloWorld:
         if not self.humans:
             raters, reliability = np.broadcast_to(0.0, (*quality.shape, RATERS)), 1.0
         else:
-            spread = SPREAD**2 + self.quality_gap**2 * np.var(rise / 2) + self.difficulty**2 * np.mean(rise**2)
+            spread = (
+                SPREAD**2
+                + self.quality_gap**2 * np.var(rise / 2)
+                + self.difficulty**2 * np.mean(rise**2)
+            )
             noise = 1 / self.by_one("reliability") - 1
-            raters = quality[..., None] + (np.sqrt(RATERS * spread * noise))[:, None] * normal((*quality.shape, RATERS))
+            raters = quality[..., None] + (np.sqrt(RATERS * spread * noise))[:, None] * normal(
+                (*quality.shape, RATERS)
+            )
             raters += self.human_preference * normal((m, 1))
             reliability = float(1 / (1 + noise.mean()))
         return DrawnStudy(self.factors, rating, raters, length, present, reliability, self.humans)
@@ -191,7 +257,11 @@ class MonteCarloWorld:
     def _leanings(self, random: np.random.Generator) -> np.ndarray:
         """Planted biases and preferences of each judge for each model, (J, M)."""
         j, m, f = len(self.judge_of), len(self.family_of), len(self.families)
-        family, normal, df = self.family_of[self.judge_of], random.standard_normal, self.preference_df
+        family, normal, df = (
+            self.family_of[self.judge_of],
+            random.standard_normal,
+            self.preference_df,
+        )
         preference = random.standard_t(df, (j, m)) * np.sqrt(1 - 2 / df) if df else normal((j, m))
         if self.likeness:
             preference = self._alike(preference, normal(m))
@@ -205,19 +275,29 @@ class MonteCarloWorld:
         )
 
     def _of_prompts(self, random: np.random.Generator, shape: Sequence[int]) -> np.ndarray:
-        """Standard normals of this shape, prompts first, which copies of a prompt have almost in common."""
+        """Standard normals of this shape, prompts first, which copies of a prompt have almost in
+        common.
+        """
         drawn = random.standard_normal(shape)
         if self.copies > 1:
-            common = random.standard_normal((-(-shape[0] // self.copies), *shape[1:])).repeat(self.copies, axis=0)[: shape[0]]
+            common = random.standard_normal((-(-shape[0] // self.copies), *shape[1:])).repeat(
+                self.copies, axis=0
+            )[: shape[0]]
             drawn = np.sqrt(LIKE_COPIES) * common + np.sqrt(1 - LIKE_COPIES) * drawn
         return drawn
 
     def _alike(self, apart: np.ndarray, common: np.ndarray) -> np.ndarray:
-        """Standard normals of judges with the correlation `likeness`, of those of each and a common one."""
+        """Standard normals of judges with the correlation `likeness`, of those of each and a common
+        one.
+        """
         return np.sqrt(self.likeness) * common + np.sqrt(1 - self.likeness) * apart
 
-    def _present(self, rating: np.ndarray, rise: np.ndarray, random: np.random.Generator) -> np.ndarray | None:
-        """Which ratings are not missing, (P, D, J, M) of bool; None if none is. rise: from 0 to 2 over judges, (J,)."""
+    def _present(
+        self, rating: np.ndarray, rise: np.ndarray, random: np.random.Generator
+    ) -> np.ndarray | None:
+        """Which ratings are not missing, (P, D, J, M) of bool; None if none is. rise: from 0 to 2
+        over judges, (J,).
+        """
         if not self.missing and self.model_prompts is None and not self.hole:
             return None
         present = np.ones(rating.shape, dtype=bool)
@@ -225,7 +305,9 @@ class MonteCarloWorld:
             first, second = self.judge_of[:2]
             present[:, :, 0, second] = present[:, :, 1, first] = False
         if self.model_prompts is not None:
-            present &= np.arange(self.prompts)[:, None, None, None] < np.rint(self.by_one("model_prompts"))
+            present &= np.arange(self.prompts)[:, None, None, None] < np.rint(
+                self.by_one("model_prompts")
+            )
         if self.missing:
             judge = np.arange(len(self.judge_of))
             self_ratings = rating[:, :, judge, self.judge_of]  # (P, D, J)
@@ -241,7 +323,9 @@ def _numbered(word: str, count: int) -> list[str]:
 
 @dataclass(frozen=True)
 class DrawnStudy:
-    """The ratings of one draw, which fits read as they read a `Study`; a selection chooses length and `absorb` alone."""
+    """The ratings of one draw, which fits read as they read a `Study`; a selection chooses length
+    and `absorb` alone.
+    """
 
     factors: Mapping[str, np.ndarray]  # each (groups,) of str
     rating: np.ndarray  # (P, D, J, M)
@@ -275,35 +359,53 @@ class DrawnStudy:
         return self.raters.mean(axis=-1)
 
     def with_rater_errors(self) -> DrawnStudy:
-        """Put the error variance of the human score that its raters show, s^2 / RATERS, in the place of the length."""
+        """Put the error variance of the human score that its raters show, s^2 / RATERS, in the
+        place of the length.
+        """
         return replace(self, length=self.raters.var(axis=-1, ddof=1) / RATERS)
 
     def moments(self, selection: Selection = EVERY_ROW, *, by_cell: bool = False) -> Moments:
-        """Sums over the rows of each group of products of (1, rating, human score[, length]), computed once.
+        """Sums over the rows of each group of products of (1, rating, human score[, length]),
+        computed once.
 
         by_cell: ignored, as each completion has a human score of its own.
         """
         key = (selection.length, selection.absorb)
         if key not in self._moments:
-            self._moments[key] = self._by_judges(selection) if selection.absorb else self._sums(self._covariates(selection))
+            self._moments[key] = (
+                self._by_judges(selection)
+                if selection.absorb
+                else self._sums(self._covariates(selection))
+            )
         return self._moments[key]
 
-    def row_blocks(self, selection: Selection, factors: Mapping[str, np.ndarray]) -> Iterable[RowBlock]:
+    def row_blocks(
+        self, selection: Selection, factors: Mapping[str, np.ndarray]
+    ) -> Iterable[RowBlock]:
         """All rows in one block; their groups are numbered as in `factors`, those of `moments`."""
-        prompt, group = np.divmod(np.arange(self.rating.size, dtype=np.int64), len(self.factors["judge"]))
-        covariates = [np.broadcast_to(values[:, :, None], self.rating.shape) for values in self._covariates(selection)]
+        prompt, group = np.divmod(
+            np.arange(self.rating.size, dtype=np.int64), len(self.factors["judge"])
+        )
+        covariates = [
+            np.broadcast_to(values[:, :, None], self.rating.shape)
+            for values in self._covariates(selection)
+        ]
         kept = slice(None) if self.present is None else np.flatnonzero(self.present.ravel())
         rating, *covariates = (values.reshape(-1)[kept] for values in (self.rating, *covariates))
         group = (np.cumsum(self._rated) - 1)[group[kept]]
         block = RowBlock(prompt[kept], group, rating, covariates)
-        return blocks_by_judges([block], self._group_factors, factors) if selection.absorb else [block]
+        return (
+            blocks_by_judges([block], self._group_factors, factors) if selection.absorb else [block]
+        )
 
     def _covariates(self, selection: Selection) -> list[np.ndarray]:
         return [self.reference, self.length] if selection.length else [self.reference]
 
     def _by_judges(self, selection: Selection) -> Moments:
         blocks = self.row_blocks(replace(selection, absorb=None), self._group_factors)
-        return moments_by_judges(blocks, self._group_factors, covariates=len(self._covariates(selection)))
+        return moments_by_judges(
+            blocks, self._group_factors, covariates=len(self._covariates(selection))
+        )
 
     def _sums(self, covariates: Sequence[np.ndarray]) -> Moments:
         present = np.ones_like(self.rating) if self.present is None else self.present.astype(float)
@@ -313,15 +415,29 @@ class DrawnStudy:
             powers.append([first, *(first**power for power in range(2, ORDER + 1))])
         sums = {}
         for exponent in exponents(len(powers)):
-            factors = [present, *(column[power - 1] for column, power in zip(powers, exponent, strict=True) if power)]
-            whole = np.einsum(",".join(["pdjm"] * len(factors)) + "->djm", *factors, optimize=True).ravel()
+            factors = [
+                present,
+                *(
+                    column[power - 1]
+                    for column, power in zip(powers, exponent, strict=True)
+                    if power
+                ),
+            ]
+            whole = np.einsum(
+                ",".join(["pdjm"] * len(factors)) + "->djm", *factors, optimize=True
+            ).ravel()
             sums[exponent] = whole[self._rated]
         return Moments(dict(self._group_factors), tensor_of(sums, variables=len(powers) + 1))
 
 
-DIALS = {each.name: each.metadata["words"] for each in fields(MonteCarloWorld) if each.metadata}  # as a figure names them
-BY_ONE = {each.name: each.metadata["of"] for each in fields(MonteCarloWorld) if each.metadata.get("of")}  # of judges or models
-SIZE = [each.name for each in fields(MonteCarloWorld) if each.default is MISSING]  # that every world has
+# As a figure names them
+DIALS = {each.name: each.metadata["words"] for each in fields(MonteCarloWorld) if each.metadata}
+# Of judges or models
+BY_ONE = {
+    each.name: each.metadata["of"] for each in fields(MonteCarloWorld) if each.metadata.get("of")
+}
+# That every world has
+SIZE = [each.name for each in fields(MonteCarloWorld) if each.default is MISSING]
 
 
 def world_in_words(world: Mapping) -> str:
@@ -330,17 +446,22 @@ def world_in_words(world: Mapping) -> str:
     others = _others({dial: value for dial, value in world.items() if dial not in SIZE})
     intercept, slope, noise = (_numbers(world[dial]) for dial in ("intercept", "slope", "noise"))
     return (
-        f"Unless stated otherwise, {sum(families)} models of {len(families)} families rate one another on {prompts} "
-        f"prompts in {dimensions} dimensions, {intercept} + {slope} times the true score with errors of "
-        f"standard deviation {noise}{f', with {others}' if others else ''}; models are equally good, human scores "
-        "exact, and no judge has a preference or a bias."
+        f"Unless stated otherwise, {sum(families)} models of {len(families)} families rate one"
+        f" another on {prompts} prompts in {dimensions} dimensions, {intercept} + {slope} times the"
+        " true score with errors of standard deviation"
+        f" {noise}{f', with {others}' if others else ''}; models are equally good, human scores"
+        " exact, and no judge has a preference or a bias."
     )
 
 
 def _numbers(value: float | Sequence[float]) -> str:
     """A dial, as in `0.2 to 0.8`."""
     many = np.atleast_1d(value)
-    return " to ".join(f"{each:g}" for each in many) if len(many) < 3 else ", ".join(f"{each:g}" for each in many)
+    return (
+        " to ".join(f"{each:g}" for each in many)
+        if len(many) < 3
+        else ", ".join(f"{each:g}" for each in many)
+    )
 
 
 def _others(dials: Mapping) -> str:

@@ -1,8 +1,10 @@
-"""What each job read and wrote, in `results/<study>/made/<job>.json`: for `recuse verify`, and for the report.
+"""What each job read and wrote, in `results/<study>/made/<job>.json`: for `recuse verify`, and for
+the report.
 
-A record holds the job's rule and SHA-256 digests: of the files from outside that it read and of its code (`contents`), of the
-results that it read (`inputs`) and wrote (`outputs`), and of its params. No record decides what is done again: that is for
-Snakemake, which compares the param `contents` of a rule with the one that it remembers.
+A record holds the job's rule and SHA-256 digests: of the files from outside that it read and of its
+code (`contents`), of the results that it read (`inputs`) and wrote (`outputs`), and of its params.
+No record decides what is done again: that is for Snakemake, which compares the param `contents` of
+a rule with the one that it remembers.
 """
 
 import hashlib
@@ -27,19 +29,24 @@ def is_shipped(path: str) -> bool:
 
 
 def contents_of(paths: Iterable[str], config: Mapping, *, always: bool = False) -> dict[str, str]:
-    """Path -> SHA-256 of each file from outside, with one digest, under PROJECT, for all of the project's own.
+    """Path -> SHA-256 of each file from outside, with one digest, under PROJECT, for all of the
+    project's own.
 
     always: read every file, even if it has not changed since the last time.
     """
     outside = sorted({path for path in map(str, paths) if not is_result(path, config)})
     project = os.path.relpath(SHIPPED) + os.sep
     digests = digests_of(outside, always=always)
-    shipped = [(path.removeprefix(project), digests.pop(path)) for path in outside if is_shipped(path)]
+    shipped = [
+        (path.removeprefix(project), digests.pop(path)) for path in outside if is_shipped(path)
+    ]
     return {PROJECT: _digest(shipped), **digests} if shipped else digests
 
 
 def record_of(log: str) -> Path:
-    """Path of the record of the job with this log: `results/<study>/made/fit.json` for `results/<study>/logs/fit.log`."""
+    """Path of the record of the job with this log: `results/<study>/made/fit.json` for
+    `results/<study>/logs/fit.log`.
+    """
     return Path(log).parent.with_name("made") / Path(log).with_suffix(".json").name
 
 
@@ -57,38 +64,64 @@ def read_record(path: str | Path) -> dict[str, Any]:
 def outside_files(paths: Iterable[str]) -> list[tuple[str, str]]:
     """Path and SHA-256 of each file from outside that the jobs with the records at `paths` read."""
     contents = [read_record(path)["contents"] for path in paths]
-    return [(file, digest) for files in contents for file, digest in files.items() if file != PROJECT]
+    return [
+        (file, digest) for files in contents for file, digest in files.items() if file != PROJECT
+    ]
 
 
 def differences(job: Any, record: Mapping, results: Mapping[str, str]) -> Iterator[str]:
-    """What a job was made from that is not there any more, for a message. results: the digests of now of what it reads."""
+    """What a job was made from that is not there any more, for a message. results: the digests of
+    now of what it reads.
+    """
     for path in _differing(record["contents"], job.params["contents"]):
-        yield "was made by another version of recuse" if path == PROJECT else f"was made from another {path}"
+        yield (
+            "was made by another version of recuse"
+            if path == PROJECT
+            else f"was made from another {path}"
+        )
     inputs = sorted(record["inputs"].items())
-    yield from (f"was made from another {path}" for path, digest in inputs if results.get(path, digest) != digest)
-    yield from (f"was made with another setting ({name})" for name in _differing(record["params"], params_of(job.params)))
+    yield from (
+        f"was made from another {path}"
+        for path, digest in inputs
+        if results.get(path, digest) != digest
+    )
+    yield from (
+        f"was made with another setting ({name})"
+        for name in _differing(record["params"], params_of(job.params))
+    )
 
 
 def _differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    return [name for name in sorted(before.keys() | now.keys()) if before.get(name) != now.get(name)]
+    return [
+        name for name in sorted(before.keys() | now.keys()) if before.get(name) != now.get(name)
+    ]
 
 
 @contextmanager
 def recorded(job: Any) -> Iterator[None]:
     """Write the record of a job once it is done. job: Snakemake's object of a script.
 
-    Raises DataError if a file from outside is no longer what it was when the run was planned; nothing is recorded.
+    Raises DataError if a file from outside is no longer what it was when the run was planned;
+    nothing is recorded.
     """
     yield
     planned, config = job.params["contents"], job.config
-    outside = contents_of((file for file in job.input if not is_shipped(file)), config, always=config["hash_always"])
+    outside = contents_of(
+        (file for file in job.input if not is_shipped(file)), config, always=config["hash_always"]
+    )
     for path, digest in outside.items():
         if planned.get(path) != digest:
             raise DataError(f"{path}: changed during this run; run again")
     path = record_of(job.log[0])
     inputs = digests_of(sorted({file for file in job.input if is_result(file, config)}))
     outputs = digests_of(sorted({file for file in job.output if Path(file) != path}))
-    record = {"rule": job.rule, "contents": planned, "inputs": inputs, "outputs": outputs, "params": params_of(job.params)}
+    record = {
+        "rule": job.rule,
+        "contents": planned,
+        "inputs": inputs,
+        "outputs": outputs,
+        "params": params_of(job.params),
+    }
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, json.dumps(record, indent=1) + "\n")
 

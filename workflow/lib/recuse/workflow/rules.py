@@ -8,22 +8,28 @@ from pathlib import Path
 
 from recuse.base.places import PACKAGE, WORKFLOW
 
-IMPORT = re.compile(r"^ *from recuse\.([\w.]+) import ", re.MULTILINE)  # the one form of import that the project uses
+# The one form of import that the project uses
+IMPORT = re.compile(r"^ *from recuse\.([\w.]+) import ", re.MULTILINE)
 
 # Megabytes and minutes more for a megabyte of raw CSV, and the most at the first attempt.
 GROWTH = {"mem_mb": 8, "runtime": 0.02}
 MOST = {"mem_mb": 32_000, "runtime": 720}
 
-Resources = Mapping[str, Callable[[object, int], int]]  # of a job, by its wildcards and the number of the attempt
+# Of a job, by its wildcards and the number of the attempt
+Resources = Mapping[str, Callable[[object, int], int]]
 
 
 def code_of(script: str, *names: str) -> list[str]:
     """A script and the library modules that it uses, directly or indirectly.
 
-    names: modules that the script imports by name, such as recuse.plot.scores, or `module:function`.
+    names: modules that the script imports by name, such as recuse.plot.scores, or
+    `module:function`.
     """
     used: set[Path] = set()
-    waiting = [WORKFLOW / "scripts" / script, *(_path(name.partition(":")[0].removeprefix("recuse.")) for name in names)]
+    waiting = [
+        WORKFLOW / "scripts" / script,
+        *(_path(name.partition(":")[0].removeprefix("recuse.")) for name in names),
+    ]
     while waiting:
         path = waiting.pop()
         used.add(path)
@@ -40,8 +46,12 @@ def _path(name: str) -> Path:
     return PACKAGE.joinpath(*name.split(".")).with_suffix(".py")
 
 
-def asks(*, mem_mb: int, runtime: int, megabytes: Callable[[object], float] = lambda wildcards: 0) -> Resources:
-    """Megabytes and minutes of a job at its first attempt, more if its raw files are large, and as much again at each retry."""
+def asks(
+    *, mem_mb: int, runtime: int, megabytes: Callable[[object], float] = lambda wildcards: 0
+) -> Resources:
+    """Megabytes and minutes of a job at its first attempt, more if its raw files are large, and as
+    much again at each retry.
+    """
 
     def of(resource, least):
         def amount(wildcards, attempt):

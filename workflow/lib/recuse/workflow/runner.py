@@ -9,29 +9,45 @@ from recuse.base.database import bounded, bytes_of
 from recuse.base.log import logged
 from recuse.workflow.records import recorded
 
-NEW_OBJECTS = 10_000  # before Python looks for garbage: a figure has many that stay, and looking takes a tenth of its time
+# Before Python looks for garbage: a figure has many that stay, and looking takes a tenth of its
+# time
+NEW_OBJECTS = 10_000
 
 
 def run(function: Callable[..., None], snakemake: Any) -> None:
-    """Call `function` with the arguments of a rule, within the rule's log and memory, and record what it was made from.
+    """Call `function` with the arguments of a rule, within the rule's log and memory, and record
+    what it was made from.
 
-    Each parameter of `function` gets the wildcard, input, output or param of its name; files are a path or a list of paths. The
-    parameters `inputs`, `outputs`, `params` and `config` get all of these, by name, without record and contents. A
-    parameter with a default may be missing from the rule. Messages go to the log, as by recuse.base.log.logged. DuckDB is
-    limited by config's `memory_limit` and the rule's `mem_mb`, spills next to the log, and opens no files but the rule's.
-    Raises TypeError if a parameter is none of the rule's names, or several.
+    Each parameter of `function` gets the wildcard, input, output or param of its name; files are a
+    path or a list of paths. The parameters `inputs`, `outputs`, `params` and `config` get all of
+    these, by name, without record and contents. A parameter with a default may be missing from the
+    rule. Messages go to the log, as by recuse.base.log.logged. DuckDB is limited by config's
+    `memory_limit` and the rule's `mem_mb`, spills next to the log, and opens no files but the
+    rule's. Raises TypeError if a parameter is none of the rule's names, or several.
     """
     log, config, of_job = snakemake.log[0], snakemake.config, snakemake.resources.get("mem_mb")
     files, outputs = _flat(_paths(snakemake.input)), _flat(_results(snakemake))
-    limits = {"limit": config["memory_limit"], "longest_line": int(bytes_of(config["line_limit"])), "of_job": of_job}
+    limits = {
+        "limit": config["memory_limit"],
+        "longest_line": int(bytes_of(config["line_limit"])),
+        "of_job": of_job,
+    }
     gc.set_threshold(NEW_OBJECTS)
-    with logged(log), bounded(**limits, folder=f"{log}.spill", files=files, outputs=outputs), recorded(snakemake):
+    with (
+        logged(log),
+        bounded(**limits, folder=f"{log}.spill", files=files, outputs=outputs),
+        recorded(snakemake),
+    ):
         function(**arguments(function, snakemake))
 
 
 def arguments(function: Callable, snakemake: Any) -> dict[str, Any]:
     """The arguments that `run` calls `function` with."""
-    inputs, outputs, wildcards = _paths(snakemake.input), _results(snakemake), dict(snakemake.wildcards.items())
+    inputs, outputs, wildcards = (
+        _paths(snakemake.input),
+        _results(snakemake),
+        dict(snakemake.wildcards.items()),
+    )
     params = {name: value for name, value in snakemake.params.items() if name != "contents"}
     whole = {"inputs": inputs, "outputs": outputs, "params": params, "config": snakemake.config}
     filled = {}
@@ -39,14 +55,19 @@ def arguments(function: Callable, snakemake: Any) -> dict[str, Any]:
         values = [part[name] for part in (wildcards, inputs, outputs, params) if name in part]
         values = values or ([whole[name]] if name in whole else [])
         if len(values) > 1 or (not values and parameter.default is Parameter.empty):
-            raise TypeError(f"{function.__name__}: {name}: {'several' if values else 'none'} of the rule's names")
+            raise TypeError(
+                f"{function.__name__}: {name}: {'several' if values else 'none'} of the rule's"
+                " names"
+            )
         if values:
             filled[name] = values[0]
     return filled
 
 
 def _flat(named: dict[str, str | list[str]]) -> list[str]:
-    return [path for paths in named.values() for path in ([paths] if isinstance(paths, str) else paths)]
+    return [
+        path for paths in named.values() for path in ([paths] if isinstance(paths, str) else paths)
+    ]
 
 
 def _paths(files: Any) -> dict[str, str | list[str]]:

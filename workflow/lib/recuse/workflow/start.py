@@ -1,4 +1,6 @@
-"""The workflow started from the command line: Snakemake with the project's own Snakefile, in the folder where one is."""
+"""The workflow started from the command line: Snakemake with the project's own Snakefile, in the
+folder where one is.
+"""
 
 import json
 import os
@@ -19,33 +21,58 @@ from recuse.workflow.terminal import answer_lines
 EXAMPLE = ("judged.csv", "human.csv", "mine.yaml")
 
 
-RUNNING = Path(".snakemake/recuse_run.json")  # of the last `recuse run` here: its host, its process and when that began
+# Of the last `recuse run` here: its host, its process and when that began
+RUNNING = Path(".snakemake/recuse_run.json")
 LOCKS = Path(".snakemake/locks")
-CLOCKS = 2.0  # seconds by which the time when a process began may move, as the clock of the machine is set
+# Seconds by which the time when a process began may move, as the clock of the machine is set
+CLOCKS = 2.0
 
 
 def build(
-    targets: Sequence[str], *, configfile: str | None, cores: str, studies: Sequence[str], further: Sequence[str] = ()
+    targets: Sequence[str],
+    *,
+    configfile: str | None,
+    cores: str,
+    studies: Sequence[str],
+    further: Sequence[str] = (),
 ) -> int:
-    """Run Snakemake for these targets, studies or files; return its exit status. ConfigError if it is not installed.
+    """Run Snakemake for these targets, studies or files; return its exit status. ConfigError if it
+    is not installed.
 
-    configfile: a user's configuration, or None. studies: those whose answers are the last lines, also where nothing was to be
-    done. further: arguments of Snakemake.
+    configfile: a user's configuration, or None. studies: those whose answers are the last lines,
+    also where nothing was to be done. further: arguments of Snakemake.
     """
     if find_spec("snakemake") is None:
-        raise ConfigError("the workflow needs Snakemake and what draws figures; install them: pip install 'recuse[workflow]'")
+        raise ConfigError(
+            "the workflow needs Snakemake and what draws figures; install them: pip install"
+            " 'recuse[workflow]'"
+        )
     # Targets first: an option with several values would take them.
-    command = [sys.executable, "-P", "-m", "snakemake", *targets, "--snakefile", str(PROJECT / "Snakefile"), "--cores", cores]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "snakemake",
+        *targets,
+        "--snakefile",
+        str(PROJECT / "Snakefile"),
+        "--cores",
+        cores,
+    ]
     command += [] if configfile is None else ["--configfile", configfile]
-    settings = {key: value for key, value in os.environ.items() if key != "OPENBLAS_NUM_THREADS"}  # set for this process alone
+    # Set for this process alone
+    settings = {key: value for key, value in os.environ.items() if key != "OPENBLAS_NUM_THREADS"}
     if process := abandoned():
-        print(f"The last run here (process {process}) was killed; lifting its lock.", file=sys.stderr)
+        print(
+            f"The last run here (process {process}) was killed; lifting its lock.", file=sys.stderr
+        )
         subprocess.run([*command, "--unlock"], env=settings, check=False, capture_output=True)
     began = time.time()
     status = _started([*command, *further], settings)
     if status == 0 and not further:
         for summary in (Path("results", study, "summary.json") for study in studies):
-            if summary.exists() and summary.stat().st_mtime < began:  # others are Snakemake's last words
+            # Others are Snakemake's last words
+            if summary.exists() and summary.stat().st_mtime < began:
                 print(*answer_lines(summary), sep="\n", file=sys.stderr)
     return status
 
@@ -54,7 +81,12 @@ def _started(command: Sequence[str], settings: Mapping[str, str]) -> int:
     """Run a command with these variables to its end, and note in RUNNING which process it is."""
     with subprocess.Popen(command, env=settings) as process:
         RUNNING.parent.mkdir(exist_ok=True)
-        write_text(RUNNING, json.dumps({"host": platform.node(), "process": process.pid, "began": _beginning(process.pid)}))
+        write_text(
+            RUNNING,
+            json.dumps(
+                {"host": platform.node(), "process": process.pid, "began": _beginning(process.pid)}
+            ),
+        )
         while True:
             try:
                 status = process.wait()
@@ -66,7 +98,9 @@ def _started(command: Sequence[str], settings: Mapping[str, str]) -> int:
 
 
 def abandoned() -> int | None:
-    """The process of a `recuse run` that was killed here and left its lock; None if there is none, or on another host."""
+    """The process of a `recuse run` that was killed here and left its lock; None if there is none,
+    or on another host.
+    """
     try:
         noted = json.loads(RUNNING.read_text("utf-8"))
         host, process, began = noted["host"], noted["process"], noted["began"]
@@ -95,12 +129,16 @@ def _beginning(process: int) -> float | None:
 
 
 def copy_example(folder: str) -> list[str]:
-    """Copy the simulated example, two tables and their configuration, and return the paths; ConfigError if one is there."""
+    """Copy the simulated example, two tables and their configuration, and return the paths;
+    ConfigError if one is there.
+    """
     place = Path(folder)
     paths = [place / name for name in EXAMPLE]
     for path in paths:
         if path.exists():
-            raise ConfigError(f"{path}: is already there; name another folder, as in `recuse example <folder>`")
+            raise ConfigError(
+                f"{path}: is already there; name another folder, as in `recuse example <folder>`"
+            )
     place.mkdir(parents=True, exist_ok=True)
     for path in paths:
         copyfile(PROJECT / "docs" / "example" / path.name, path)

@@ -1,4 +1,6 @@
-"""The last lines of a run on the terminal: the answer of each study, or the rules that failed, with the end of their logs."""
+"""The last lines of a run on the terminal: the answer of each study, or the rules that failed, with
+the end of their logs.
+"""
 
 import json
 from collections.abc import Iterable
@@ -20,10 +22,18 @@ def failure_lines(rule: str, logs: Iterable[str]) -> list[str]:
 
 
 def answer_lines(path: str | Path) -> list[str]:
-    """The answer in a summary.json: of the study, what it says, and where the report is; none without the file."""
+    """The answer in a summary.json: of the study, what it says, and where the report is; none
+    without the file.
+    """
     if not Path(path).is_file():
         return []
     summary = json.loads(Path(path).read_text("utf-8"))
-    marked = f"{summary['study']} (simulated)" if summary["data"] == "simulated" else summary["study"]
-    words = [f"{marked}: {summary['headline']}", summary["pooled"], f"Report: {Path(path).with_name(summary['report'])}"]
+    marked = (
+        f"{summary['study']} (simulated)" if summary["data"] == "simulated" else summary["study"]
+    )
+    words = [
+        f"{marked}: {summary['headline']}",
+        summary["pooled"],
+        f"Report: {Path(path).with_name(summary['report'])}",
+    ]
     return [visible(line) for line in words if line]

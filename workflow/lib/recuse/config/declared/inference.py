@@ -1,4 +1,6 @@
-"""The settings of models and inference: specs, the tables beside the estimates, robustness checks."""
+"""The settings of models and inference: specs, the tables beside the estimates, robustness
+checks.
+"""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
@@ -30,7 +32,8 @@ from recuse.model.spec import BIASES, EQUATION_1, REFERENCES, SLICED
 CONTAINED = (("intercept", "judge"), ("reference", "judge:reference"), ("model", "model:dimension"))
 ONLY_LEAST_SQUARES = [name for name, kind in COVARIANCES.items() if len(kind.estimators) == 1]
 LEVERAGED = [name for name, kind in COVARIANCES.items() if kind.leveraged]
-# What may change in a spec that the project's figures are named after: other studies have other weak models.
+# What may change in a spec that the project's figures are named after: other studies have other
+# weak models.
 MAY_CHANGE = {"subset", "covariance", "bootstrap", "wild", "tests"}
 
 
@@ -46,46 +49,59 @@ class Subset(SomeKeys):
 class SpecSettings(Section):
     """Equation 1 of Play Favorites, changed by these keys."""
 
-    slice: Literal[*SLICED] = optional("Fit each dimension, dataset or task type alone, or leave out each model in turn.")
+    slice: Literal[*SLICED] = optional(
+        "Fit each dimension, dataset or task type alone, or leave out each model in turn."
+    )
     whole: bool = optional("Also fit all rows together, beside the slices.")
-    subset: Subset = optional("Rows to keep, by factor; `models_dropped` are dropped both as judges and as models.")
+    subset: Subset = optional(
+        "Rows to keep, by factor; `models_dropped` are dropped both as judges and as models."
+    )
     length: Literal[*NORMALISATIONS] = optional(
-        "Add judge:length, with the length normalised over the completions of a prompt (`prompt`), all rows of a prompt "
-        "(`prompt_rows`) or all completions (`global`)."
+        "Add judge:length, with the length normalised over the completions of a prompt (`prompt`),"
+        " all rows of a prompt (`prompt_rows`) or all completions (`global`)."
     )
     terms: Some[Literal[*TERMS]] = optional(
-        "Terms of the model; default: those of Equation 1, judge, judge:reference, self, same_family, dimension. `intercept` "
-        "and `reference` are an intercept and a slope shared by all judges; `model` and `model:dimension` are effects of the "
-        "models, the same in all dimensions or one for each."
+        "Terms of the model; default: those of Equation 1, judge, judge:reference, self,"
+        " same_family, dimension. `intercept` and `reference` are an intercept and a slope shared"
+        " by all judges; `model` and `model:dimension` are effects of the models, the same in all"
+        " dimensions or one for each."
     )
     absorb: Literal["completion"] = optional(
-        "Absorb effects of completions (dimension, prompt and model), so that a judge is compared with the others on the same "
-        "completion; least squares only, with `covariance: CR1`, `CR3`, `CR1_judge` or `two_way`."
+        "Absorb effects of completions (dimension, prompt and model), so that a judge is compared"
+        " with the others on the same completion; least squares only, with `covariance: CR1`,"
+        " `CR3`, `CR1_judge` or `two_way`."
     )
     reference: Literal[*REFERENCES] = optional(
-        "Replace the human scores by the mean rating of each family's judges in turn. Rows of that family's judges are "
-        "dropped, and its completions too (`family`) or not (`family_completions_kept`)."
+        "Replace the human scores by the mean rating of each family's judges in turn. Rows of that"
+        " family's judges are dropped, and its completions too (`family`) or not"
+        " (`family_completions_kept`)."
     )
     estimator: Literal[*ESTIMATORS] = optional(
-        "`least_squares` (default); `ordinal_logit`, proportional odds of the raw rating; `gam`, with a penalised cubic spline "
-        "of the human score for each judge."
+        "`least_squares` (default); `ordinal_logit`, proportional odds of the raw rating; `gam`,"
+        " with a penalised cubic spline of the human score for each judge."
     )
     covariance: Literal[*COVARIANCES] = optional(
-        f"Standard errors, HC0 by default: {'; '.join(f'{name}, {kind.meaning}' for name, kind in COVARIANCES.items())}. "
-        f"Least squares only: {', '.join(ONLY_LEAST_SQUARES)}. Not with `length`: {', '.join(LEVERAGED)}."
+        "Standard errors, HC0 by default:"
+        f" {'; '.join(f'{name}, {kind.meaning}' for name, kind in COVARIANCES.items())}. Least"
+        f" squares only: {', '.join(ONLY_LEAST_SQUARES)}. Not with `length`:"
+        f" {', '.join(LEVERAGED)}."
     )
     bootstrap: int = optional(
-        "Replicates of a bootstrap over prompts, least squares only: columns boot_std_error, boot_ci_low and boot_ci_high of "
-        "the estimates, and p-values adjusted for multiple tests by Holm and by Benjamini and Hochberg.",
+        "Replicates of a bootstrap over prompts, least squares only: columns boot_std_error,"
+        " boot_ci_low and boot_ci_high of the estimates, and p-values adjusted for multiple tests"
+        " by Holm and by Benjamini and Hochberg.",
         ge=100,
     )
     wild: int = optional(
-        "Draws of a wild cluster bootstrap over prompts of each self- and family-bias, least squares only: columns "
-        "wild_p_value, wild_ci_low and wild_ci_high of the estimates, and p-values adjusted as for `bootstrap` and by max-t, "
-        "with simultaneous intervals. 999 or 9999 make the levels of tests exact.",
+        "Draws of a wild cluster bootstrap over prompts of each self- and family-bias, least"
+        " squares only: columns wild_p_value, wild_ci_low and wild_ci_high of the estimates, and"
+        " p-values adjusted as for `bootstrap` and by max-t, with simultaneous intervals. 999 or"
+        " 9999 make the levels of tests exact.",
         ge=99,
     )
-    tests: Some[Literal[*BIASES]] = optional("Biases whose tests, over all slices, are adjusted together; default: both.")
+    tests: Some[Literal[*BIASES]] = optional(
+        "Biases whose tests, over all slices, are adjusted together; default: both."
+    )
 
     def _check(self) -> None:
         keys = {key for key, value in self if value}
@@ -98,16 +114,23 @@ class SpecSettings(Section):
             keys & {"length", "reference"},  # cells of another reference have no lengths
             estimator | keys & {"length"},  # nor have those that the other estimators read
             estimator & {"gam"} | keys & {"terms"},  # its splines are by judge
-            estimator | of_least_squares,  # leverages and most errors by cluster are of least squares
+            # Leverages and most errors by cluster are of least squares
+            estimator | of_least_squares,
             leveraged | keys & {"length"},  # cells, which have one leverage, have no lengths
-            *(estimator | keys & {key} for key in ("bootstrap", "wild", "absorb")),  # sums by prompt
+            # Sums by prompt
+            *(estimator | keys & {key} for key in ("bootstrap", "wild", "absorb")),
         ):
             if len(clash) > 1:
-                raise ValueError(f"found {' with '.join(sorted(clash))}, which cannot be combined; keep one")
+                raise ValueError(
+                    f"found {' with '.join(sorted(clash))}, which cannot be combined; keep one"
+                )
         if self.whole and not self.slice:
             raise ValueError("whole: without `slice` all rows are fitted anyway; leave `whole` out")
         if self.absorb and not covariance.of_prompts:
-            raise ValueError("absorb: its errors are clustered; add `covariance: CR1`, `CR3`, `CR1_judge` or `two_way`")
+            raise ValueError(
+                "absorb: its errors are clustered; add `covariance: CR1`, `CR3`, `CR1_judge` or"
+                " `two_way`"
+            )
         terms = {*(self.terms or ["judge"])}
         for part, whole in CONTAINED:
             if {part, whole} <= terms:
@@ -117,7 +140,8 @@ class SpecSettings(Section):
 
 
 def check_redefined(specs: Mapping[str, Mapping], project_specs: Mapping[str, Mapping]) -> None:
-    """Raise ConfigError if `specs` turns one of the project's, which figures are named after, into another model.
+    """Raise ConfigError if `specs` turns one of the project's, which figures are named after, into
+    another model.
 
     Its subset and its errors may change.
     """
@@ -125,12 +149,13 @@ def check_redefined(specs: Mapping[str, Mapping], project_specs: Mapping[str, Ma
         for key in sorted({*settings, *specs[name]} - MAY_CHANGE):
             if settings.get(key) != specs[name].get(key):
                 raise ConfigError(
-                    f"config: specs: {name}: {key}: found {specs[name].get(key)}; figures are named after this spec, so write "
-                    "yours under another name"
+                    f"config: specs: {name}: {key}: found {specs[name].get(key)}; figures are named"
+                    " after this spec, so write yours under another name"
                 )
 
 
-OF_SPECS = ("idiosyncrasy", "identifiability", "measurement_error", "sensitivity", "leaderboard")  # tables of specs
+# Tables of specs
+OF_SPECS = ("idiosyncrasy", "identifiability", "measurement_error", "sensitivity", "leaderboard")
 Prompts = Some[Annotated[int, Field(ge=2)]]
 Numbers = Some[Annotated[int, Field(ge=1)]]
 
@@ -149,7 +174,9 @@ class PowerSettings(Section):
     power: Share = required("Probability of detecting it.")
     prompts: Prompts = required("Numbers of prompts.")
     raters: Numbers = required("Numbers of human raters of a completion.")
-    copies: Numbers = required("Multiples of the number of models, and of judges, in the same families.")
+    copies: Numbers = required(
+        "Multiples of the number of models, and of judges, in the same families."
+    )
 
 
 class PanelSettings(Section):
@@ -163,13 +190,17 @@ class RobustnessCheckSettings(Section):
     """One robustness check."""
 
     title: Name = required("Title in the figure and on the page.")
-    specs: Names = required("Specs whose rows are read: one of the whole study, one by dimension, or both.")
-    table: Literal[*TABLES] = optional("Table that is read; default: the estimates of the specs.", default=ESTIMATES)
+    specs: Names = required(
+        "Specs whose rows are read: one of the whole study, one by dimension, or both."
+    )
+    table: Literal[*TABLES] = optional(
+        "Table that is read; default: the estimates of the specs.", default=ESTIMATES
+    )
     method: Name = optional("Method of measurement_error that is read.")
     by: Literal[*dict.fromkeys(by for table in TABLES.values() for by in table.by)] = optional(
-        "Criterion: an interval that excludes 0, or a p-value of at most 1 - confidence. estimates: ci (default) or, with "
-        "`wild`, wild_ci; multiplicity: holm_p_value, bh_p_value or, with `wild`, max_t_p_value; sensitivity: as_length_ci, "
-        "with `length`; other tables: ci.",
+        "Criterion: an interval that excludes 0, or a p-value of at most 1 - confidence. estimates:"
+        " ci (default) or, with `wild`, wild_ci; multiplicity: holm_p_value, bh_p_value or, with"
+        " `wild`, max_t_p_value; sensitivity: as_length_ci, with `length`; other tables: ci.",
         default="ci",
     )
     asks: Name = required("Question that the check asks, without question mark.")
@@ -178,19 +209,30 @@ class RobustnessCheckSettings(Section):
     def _check(self) -> None:
         table = TABLES[self.table]
         if self.by not in table.by:
-            raise ValueError(f"by: found {self.by}, which the table {self.table} does not have; write {' or '.join(table.by)}")
+            raise ValueError(
+                f"by: found {self.by}, which the table {self.table} does not have; write"
+                f" {' or '.join(table.by)}"
+            )
         if self.method and not table.methods:
             raise ValueError(f"method: the table {self.table} has none; leave this key out")
         if table.methods and not self.method:
-            raise ValueError(f"method: the table {self.table} has several; write one of {', '.join(table.methods)}")
+            raise ValueError(
+                f"method: the table {self.table} has several; write one of"
+                f" {', '.join(table.methods)}"
+            )
         if table.methods:
-            refuse_unknown("method", [self.method], table.methods, f"the methods of the table {self.table}")
+            refuse_unknown(
+                "method", [self.method], table.methods, f"the methods of the table {self.table}"
+            )
 
 
 class VerdictSettings(Section):
     """The robustness check that answers each question of the verdict, in the whole study."""
 
-    A: Name = optional("Is a judge's gap to the human scores larger for its own answers? Left out for a study without any.")
+    A: Name = optional(
+        "Is a judge's gap to the human scores larger for its own answers? Left out for a study"
+        " without any."
+    )
     B: Name = required("Its gap to the other judges of the same models?")
     C: Name = required("Is it more than its ordinary preference for one model or another?")
 
@@ -198,29 +240,46 @@ class VerdictSettings(Section):
 class Inference(Section):
     """The tables beside the estimates."""
 
-    without_human_scores: dict[str, Annotated[Name, Field(description="Its substitute.")]] = required(
-        "For studies without human scores: by the name of a spec, the spec that replaces it, which compares judges with one "
-        "another."
+    without_human_scores: dict[str, Annotated[Name, Field(description="Its substitute.")]] = (
+        required(
+            "For studies without human scores: by the name of a spec, the spec that replaces it,"
+            " which compares judges with one another."
+        )
     )
     idiosyncrasy: NamesOrNone = required(
-        "Specs on whose rows biases beyond ordinary preference (C) are estimated; of their terms, only those of biases matter."
+        "Specs on whose rows biases beyond ordinary preference (C) are estimated; of their terms,"
+        " only those of biases matter."
     )
-    identifiability: NamesOrNone = required("Specs for which the cells that identify each bias are listed.")
-    measurement_error: NamesOrNone = required("Specs that are corrected for measurement error in the human scores.")
-    raters: int = required("Human raters per completion where only their published agreement is known.", ge=1)
-    pass_mark: Proportion = required("With gold labels: share of the scale from which on a rating passes an answer as right.")
-    sensitivity: NamesOrNone = required("Specs that are tested for sensitivity to an omitted variable.")
-    leaderboard: NamesOrNone = required("Specs whose biases are subtracted from the models' scores.")
+    identifiability: NamesOrNone = required(
+        "Specs for which the cells that identify each bias are listed."
+    )
+    measurement_error: NamesOrNone = required(
+        "Specs that are corrected for measurement error in the human scores."
+    )
+    raters: int = required(
+        "Human raters per completion where only their published agreement is known.", ge=1
+    )
+    pass_mark: Proportion = required(
+        "With gold labels: share of the scale from which on a rating passes an answer as right."
+    )
+    sensitivity: NamesOrNone = required(
+        "Specs that are tested for sensitivity to an omitted variable."
+    )
+    leaderboard: NamesOrNone = required(
+        "Specs whose biases are subtracted from the models' scores."
+    )
     debias: Literal["C", "regression"] = required(
-        "What is subtracted from ratings and scores: `C`, the bias beyond ordinary preference, on which the verdicts rest, "
-        "shrunk towards the mean of all judges; or `regression`, the coefficients of the spec itself."
+        "What is subtracted from ratings and scores: `C`, the bias beyond ordinary preference, on"
+        " which the verdicts rest, shrunk towards the mean of all judges; or `regression`, the"
+        " coefficients of the spec itself."
     )
     replicates: int = required("Bootstrap replicates, over prompts, of the leaderboard.", ge=100)
     ppi: PpiSettings = required("Prediction-powered estimates of the human means.")
     power: PowerSettings = required("Power of studies like this one.")
     panel: PanelSettings = required("Which judges to combine.")
     robustness_checks: dict[Key, RobustnessCheckSettings] = required(
-        "Tests of each bias, each from rows of a table. The first is the baseline of the others.", min_length=1
+        "Tests of each bias, each from rows of a table. The first is the baseline of the others.",
+        min_length=1,
     )
     verdict: VerdictSettings = required("Which checks the verdict rests on.")
 
@@ -231,17 +290,28 @@ class Inference(Section):
         for name, check in self.robustness_checks.items():
             first = titles.setdefault(check.title, name)
             if first != name:
-                raise ValueError(f"robustness_checks: {name}: title: '{check.title}' is also that of {first}; write another")
+                raise ValueError(
+                    f"robustness_checks: {name}: title: '{check.title}' is also that of {first};"
+                    " write another"
+                )
 
 
 def check_inference(inference: Inference, specs: Mapping[str, SpecSettings]) -> None:
-    """Raise ConfigError, naming the key, unless each table has specs that suit it, and each robustness check has rows."""
+    """Raise ConfigError, naming the key, unless each table has specs that suit it, and each
+    robustness check has rows.
+    """
     for key in OF_SPECS:
         check_known(f"inference: {key}", getattr(inference, key), specs, "specs")
         for name in getattr(inference, key):
-            _check_spec(f"inference: {key}: {name}", specs[name], absorbs=key in ("identifiability", "idiosyncrasy"))
+            _check_spec(
+                f"inference: {key}: {name}",
+                specs[name],
+                absorbs=key in ("identifiability", "idiosyncrasy"),
+            )
     if inference.debias == "C":
-        read = "inference: idiosyncrasy, whose biases are subtracted (or write `debias: regression`)"
+        read = (
+            "inference: idiosyncrasy, whose biases are subtracted (or write `debias: regression`)"
+        )
         check_known("inference: leaderboard", inference.leaderboard, inference.idiosyncrasy, read)
     for name, substitute in inference.without_human_scores.items():
         where = f"inference: without_human_scores: {name}"
@@ -251,16 +321,24 @@ def check_inference(inference: Inference, specs: Mapping[str, SpecSettings]) -> 
         _check_spec(where, spec, absorbs=True)
         if not spec.absorb and not {"model", "model:dimension"} & {*(spec.terms or ())}:
             raise ConfigError(
-                f"config: {where}: the spec {substitute} needs human scores; write one with the term model or model:dimension, "
-                "or with absorb"
+                f"config: {where}: the spec {substitute} needs human scores; write one with the"
+                " term model or model:dimension, or with absorb"
             )
         if spec.slice != specs[name].slice:
-            raise ConfigError(f"config: {where}: the spec {substitute} has other slices; write one with those of {name}")
+            raise ConfigError(
+                f"config: {where}: the spec {substitute} has other slices; write one with those of"
+                f" {name}"
+            )
     for name, check in inference.robustness_checks.items():
         _check_rows(f"inference: robustness_checks: {name}", check, inference, specs)
     for letter, name in inference.verdict:
         named = [name] if name is not None else []
-        check_known(f"inference: verdict: {letter}", named, inference.robustness_checks, "inference: robustness_checks")
+        check_known(
+            f"inference: verdict: {letter}",
+            named,
+            inference.robustness_checks,
+            "inference: robustness_checks",
+        )
 
 
 def _check_spec(where: str, spec: SpecSettings, *, absorbs: bool = False) -> None:
@@ -278,28 +356,50 @@ def _check_spec(where: str, spec: SpecSettings, *, absorbs: bool = False) -> Non
 def _check_biases(where: str, spec: SpecSettings) -> None:
     if not {"self", "same_family"} & {*(spec.terms or EQUATION_1)}:
         raise ConfigError(
-            f"config: {where}: this spec estimates no self- or family-bias; write one with the term self or same_family"
+            f"config: {where}: this spec estimates no self- or family-bias; write one with the term"
+            " self or same_family"
         )
 
 
-def _check_rows(where: str, check: RobustnessCheckSettings, inference: Inference, specs: Mapping[str, SpecSettings]) -> None:
+def _check_rows(
+    where: str,
+    check: RobustnessCheckSettings,
+    inference: Inference,
+    specs: Mapping[str, SpecSettings],
+) -> None:
     """Refuse specs that do not exist or have no rows on biases as a share of the scale."""
     check_known(f"{where}: specs", check.specs, specs, "specs")
     for name in check.specs:
         place, spec = f"{where}: specs: {name}", specs[name]
-        if spec.slice not in (None, "dimension") or spec.reference or spec.estimator == "ordinal_logit":
+        if (
+            spec.slice not in (None, "dimension")
+            or spec.reference
+            or spec.estimator == "ordinal_logit"
+        ):
             raise ConfigError(
-                f"config: {place}: found slices other than dimensions, a reference or log-odds; write another spec"
+                f"config: {place}: found slices other than dimensions, a reference or log-odds;"
+                " write another spec"
             )
         _check_biases(place, spec)
         needed = TABLES[check.table].by[check.by].needs
         if needed and not any(getattr(spec, key) for key in needed):
-            raise ConfigError(f"config: {place}: {check.by} needs {' or '.join(needed)}; add it to this spec, or write another")
+            raise ConfigError(
+                f"config: {place}: {check.by} needs {' or '.join(needed)}; add it to this spec, or"
+                " write another"
+            )
         if check.table in OF_SPECS:
             of_table = getattr(inference, check.table)
-            check_known(f"{where}: specs", [name], of_table, f"inference: {check.table}, the specs of its table")
+            check_known(
+                f"{where}: specs",
+                [name],
+                of_table,
+                f"inference: {check.table}, the specs of its table",
+            )
     slices = [specs[name].slice for name in check.specs]
-    if len(set(slices)) < len(slices) or (None in slices and any(specs[name].whole for name in check.specs)):
+    if len(set(slices)) < len(slices) or (
+        None in slices and any(specs[name].whole for name in check.specs)
+    ):
         raise ConfigError(
-            f"config: {where}: specs: {' and '.join(check.specs)} have rows on the same ratings; write a check for each"
+            f"config: {where}: specs: {' and '.join(check.specs)} have rows on the same ratings;"
+            " write a check for each"
         )

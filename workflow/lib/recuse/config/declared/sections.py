@@ -1,6 +1,8 @@
-"""What the declarations of settings share: their base class, kinds of values, and messages about a value that does not fit.
+"""What the declarations of settings share: their base class, kinds of values, and messages about a
+value that does not fit.
 
-A section is a class of keys, each with its type, its bounds and a description. docs/configuration.md is made from them.
+A section is a class of keys, each with its type, its bounds and a description.
+docs/configuration.md is made from them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -45,7 +47,9 @@ class Section(BaseModel):
 
 
 def declared_by_product(key: str) -> object:
-    """The type of what is under a key of the configuration, by the class that a product registers for it."""
+    """The type of what is under a key of the configuration, by the class that a product registers
+    for it.
+    """
     return Annotated[Section, _Registered(key)]
 
 
@@ -53,8 +57,12 @@ class _Registered:
     def __init__(self, key: str) -> None:
         self.key = key
 
-    def __get_pydantic_core_schema__(self, source: type, handler: GetCoreSchemaHandler) -> CoreSchema:
-        classes = {key: declared for product in registered() for key, declared in product.settings.items()}
+    def __get_pydantic_core_schema__(
+        self, source: type, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        classes = {
+            key: declared for product in registered() for key, declared in product.settings.items()
+        }
         return handler.generate_schema(resolve_name(classes[self.key]))
 
 
@@ -98,7 +106,8 @@ Share = Annotated[float, Field(gt=0, lt=1)]
 Proportion = Annotated[float, Field(ge=0, le=1)]
 File = Annotated[Name, AfterValidator(_without_braces)]
 
-# The kinds of a value that may be of several. Pydantic adds their tags, such as (text), to the path of a key.
+# The kinds of a value that may be of several. Pydantic adds their tags, such as (text), to the path
+# of a key.
 KINDS = {"text": str, "a list": list, "a mapping": (dict, BaseModel), "a number": (int, float)}
 TAGS = {kind: f"({kind})" for kind in KINDS}
 
@@ -107,11 +116,15 @@ def by_kind(types: Mapping[str, type]) -> object:
     """The type of a value that may be of several of KINDS."""
 
     def tag_of(value: object) -> str | None:
-        kinds = (kind for kind in types if isinstance(value, KINDS[kind]) and not isinstance(value, bool))
+        kinds = (
+            kind for kind in types if isinstance(value, KINDS[kind]) and not isinstance(value, bool)
+        )
         return TAGS.get(next(kinds, None))
 
     tagged = tuple(Annotated[type_of_kind, Tag(TAGS[kind])] for kind, type_of_kind in types.items())
-    discriminator = Discriminator(tag_of, custom_error_type="kind", custom_error_message=f"be {' or '.join(types)}")
+    discriminator = Discriminator(
+        tag_of, custom_error_type="kind", custom_error_message=f"be {' or '.join(types)}"
+    )
     return Annotated[Union[tagged], discriminator]  # noqa: UP007
 
 
@@ -119,7 +132,9 @@ Files = by_kind({"text": File, "a list": Some[File]})
 
 
 def refuse_unknown(key: str, names: Iterable[str], known: Iterable[str], place: str) -> None:
-    """Raise ValueError about the first of `names`, under a key of a section, that is not in `known`."""
+    """Raise ValueError about the first of `names`, under a key of a section, that is not in
+    `known`.
+    """
     for name in names:
         if name not in known:
             raise ValueError(f"{key}: '{name}' is not one of {place}{did_you_mean(name, known)}")
@@ -135,9 +150,11 @@ RENAMED = {  # former name of a key -> its name
     "methods": "method",
 }
 DEEPEST = 20  # levels of keys: an alias of YAML may contain itself
-MOST_DIGITS = 300  # of a whole number: Python writes none of 4300, and no floating-point number has more than 309
+# Of a whole number: Python writes none of 4300, and no floating-point number has more than 309
+MOST_DIGITS = 300
 LONGEST = 200  # characters of a value in a message
-# Pydantic's type of an error -> what the value should, with the bounds by their names; for other types, pydantic's message.
+# Pydantic's type of an error -> what the value should, with the bounds by their names; for other
+# types, pydantic's message.
 SHOULD = {
     "string_type": "be text",
     "int_type": "be a whole number",
@@ -159,12 +176,20 @@ SHOULD = {
 
 
 def validated(section: type[Section], settings: Mapping, *, name: str = "config") -> Section:
-    """Return `settings` as a section; ConfigError, with the name of the file and the key, if they do not fit it."""
+    """Return `settings` as a section; ConfigError, with the name of the file and the key, if they
+    do not fit it.
+    """
     for where, value in _values_in(settings, name):
         if isinstance(value, str) and UNWRITABLE.search(value):
-            raise ConfigError(f"{name}: {where}found {_shown(value)}, with a character that cannot be written; leave it out")
+            raise ConfigError(
+                f"{name}: {where}found {_shown(value)}, with a character that cannot be written;"
+                " leave it out"
+            )
         if isinstance(value, int) and abs(value) >= 10**MOST_DIGITS:
-            raise ConfigError(f"{name}: {where}found a whole number of more than {MOST_DIGITS} digits; write a smaller one")
+            raise ConfigError(
+                f"{name}: {where}found a whole number of more than {MOST_DIGITS} digits; write a"
+                " smaller one"
+            )
     try:
         return section.model_validate(settings)
     except ValidationError as error:
@@ -173,7 +198,9 @@ def validated(section: type[Section], settings: Mapping, *, name: str = "config"
 
 
 def _rank(fault: Mapping) -> tuple:
-    """Faults of single values come before those of several, then the outermost, then unknown keys."""
+    """Faults of single values come before those of several, then the outermost, then unknown
+    keys.
+    """
     loc = fault["loc"]
     depth = len(loc) - 2 * (loc[-1:] == ("[key]",))
     return fault["type"] == "value_error", depth, fault["type"] != "extra_forbidden"
@@ -183,7 +210,10 @@ def _values_in(node: object, name: str, path: tuple = ()) -> Iterator[tuple[str,
     """Every key and value of settings, each with its place."""
     where = "".join(f"{key}: " for key in path)
     if len(path) > DEEPEST:
-        raise ConfigError(f"{name}: {path[0]}: more than {DEEPEST} levels of keys, or an alias within itself; write fewer")
+        raise ConfigError(
+            f"{name}: {path[0]}: more than {DEEPEST} levels of keys, or an alias within itself;"
+            " write fewer"
+        )
     if not isinstance(node, (Mapping, list)):
         yield where, node
         return
@@ -205,7 +235,11 @@ def _in_words(fault: Mapping, section: type[Section]) -> str:
         message = f"'{key}' is required"
     elif kind in ("extra_forbidden", "invalid_key"):
         _, keys = _declared(section, path)
-        advice = f"; its name is now '{RENAMED[key]}'" if RENAMED.get(key) in keys else did_you_mean(key, keys)
+        advice = (
+            f"; its name is now '{RENAMED[key]}'"
+            if RENAMED.get(key) in keys
+            else did_you_mean(key, keys)
+        )
         message, description = f"unknown key '{key}'{advice}", ""
     elif kind == "value_error":
         message, description = str(bounds["error"]), ""
@@ -213,11 +247,15 @@ def _in_words(fault: Mapping, section: type[Section]) -> str:
         kind = "string_too_short" if bounds.get("min_length") == 1 else kind
         should = SHOULD[kind].format(**bounds) if kind in SHOULD else fault["msg"]
         message = f"{'names ' if of_key else ''}should {should}, found {_shown(value)}"
-    return "".join(f"{key}: " for key in path) + message + (f" ({description})" if description else "")
+    return (
+        "".join(f"{key}: " for key in path) + message + (f" ({description})" if description else "")
+    )
 
 
 def _shown(value: object) -> str:
-    """A value as in Python, in ASCII where it cannot be written, and only its beginning if it is long."""
+    """A value as in Python, in ASCII where it cannot be written, and only its beginning if it is
+    long.
+    """
     text = ascii(value) if isinstance(value, str) and UNWRITABLE.search(value) else repr(value)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
@@ -236,9 +274,15 @@ def _declared(section: type[Section], path: Iterable) -> tuple[str, Iterable[str
 
 
 def of_any_name(node: Mapping) -> Mapping:
-    """The JSON schema of the values of a mapping whose names a user chooses; {} for other nodes, and of any values."""
+    """The JSON schema of the values of a mapping whose names a user chooses; {} for other nodes,
+    and of any values.
+    """
     values = node.get("additionalProperties")
-    return values if isinstance(values, Mapping) else next(iter(node.get("patternProperties", {}).values()), {})
+    return (
+        values
+        if isinstance(values, Mapping)
+        else next(iter(node.get("patternProperties", {}).values()), {})
+    )
 
 
 def resolved(schema: Mapping, node: Mapping) -> Mapping:

@@ -10,8 +10,24 @@ from recuse.base.database import bytes_of
 from recuse.base.errors import ConfigError, check_known
 from recuse.base.products import RATINGS
 from recuse.base.words import enumerated
-from recuse.config.declared.inference import Inference, SpecSettings, Subset, check_inference, check_redefined
-from recuse.config.declared.sections import Key, Name, Names, Section, Share, Some, optional, required, validated
+from recuse.config.declared.inference import (
+    Inference,
+    SpecSettings,
+    Subset,
+    check_inference,
+    check_redefined,
+)
+from recuse.config.declared.sections import (
+    Key,
+    Name,
+    Names,
+    Section,
+    Share,
+    Some,
+    optional,
+    required,
+    validated,
+)
 from recuse.config.declared.studies import Comparisons, Study
 from recuse.config.studies import REQUIRED_SPECS, config_of, models_of, published_sources
 from recuse.data.registry import DEFAULT, HUMAN, Registry
@@ -24,7 +40,9 @@ NEAREST = 1e-6  # to 0 or 1
 
 def _possible_level(level: float) -> float:
     if not NEAREST <= level <= 1 - NEAREST:
-        raise ValueError(f"found {level!r}, of which no interval can be computed; write a level such as 0.95")
+        raise ValueError(
+            f"found {level!r}, of which no interval can be computed; write a level such as 0.95"
+        )
     return level
 
 
@@ -56,7 +74,10 @@ def _within_repository(path: str) -> str:
 class Family(Section):
     """A family of models."""
 
-    colour: str = optional("Colour as #rrggbb; default: the next free colour of the palette.", pattern="^#[0-9a-fA-F]{6}$")
+    colour: str = optional(
+        "Colour as #rrggbb; default: the next free colour of the palette.",
+        pattern="^#[0-9a-fA-F]{6}$",
+    )
 
 
 class Model(Section):
@@ -69,7 +90,9 @@ class Model(Section):
 class PublishedFile(Section):
     """A file of a published repository."""
 
-    path: Annotated[str, AfterValidator(_within_repository)] = required("Path within the repository.")
+    path: Annotated[str, AfterValidator(_within_repository)] = required(
+        "Path within the repository."
+    )
     blob: str = required("Git blob id.", pattern=GIT)
 
 
@@ -79,11 +102,12 @@ class Source(Section):
     repository: str = required("owner/name.", pattern=r"^[\w.-]+/[\w.-]+$")
     commit: str = required("Full id of the commit.", pattern=GIT)
     manifest: str = optional(
-        "A CSV file in workflow/data/sources with columns path and blob (git blob id).", pattern=r"^[\w.-]+\.csv$"
+        "A CSV file in workflow/data/sources with columns path and blob (git blob id).",
+        pattern=r"^[\w.-]+\.csv$",
     )
     models: str = optional(
-        "With `manifest`: a CSV file in workflow/data/sources with columns model (display name), family and id (its name in "
-        "the published files); default: those under `models:`.",
+        "With `manifest`: a CSV file in workflow/data/sources with columns model (display name),"
+        " family and id (its name in the published files); default: those under `models:`.",
         pattern=r"^[\w.-]+\.csv$",
     )
     files: dict[Dimension, PublishedFile] = optional(
@@ -100,19 +124,24 @@ class Settings(Section):
 
     build: Some[str] = required("Studies that a bare `snakemake --cores N` builds.")
     mirror: Name = required(
-        "URL or folder from which published files are fetched, laid out <owner>/<repository>/<commit>/<path>. The environment "
-        "variable RECUSE_MIRROR overrides it."
+        "URL or folder from which published files are fetched, laid out"
+        " <owner>/<repository>/<commit>/<path>. The environment variable RECUSE_MIRROR"
+        " overrides it."
     )
     memory_limit: Size = required(
-        "Memory that DuckDB may use in a job, such as 4GB or 512MB; what exceeds it is spilled to files beside the job's log. "
-        "The job itself needs some 200 MB more, up to 1 GB if it fits dozens of slices or models with a bootstrap. On a "
-        "cluster, DuckDB uses at most 60 % of what the job requests (`mem_mb`)."
+        "Memory that DuckDB may use in a job, such as 4GB or 512MB; what exceeds it is spilled to"
+        " files beside the job's log. The job itself needs some 200 MB more, up to 1 GB if it fits"
+        " dozens of slices or models with a bootstrap. On a cluster, DuckDB uses at most 60 % of"
+        " what the job requests (`mem_mb`)."
     )
-    line_limit: Size = required("Longest line of a CSV file, unpacked; a longer one is refused before it is held in memory.")
+    line_limit: Size = required(
+        "Longest line of a CSV file, unpacked; a longer one is refused before it is held in memory."
+    )
     download_limit: Size = required("Largest published file that is fetched.")
     hash_always: bool = required(
-        "Whether each run reads every file again to see whether it has changed. If false, a run reads those whose size, inode "
-        "or times are not as they were. Write true if your file system does not keep the time of an inode's last change."
+        "Whether each run reads every file again to see whether it has changed. If false, a run"
+        " reads those whose size, inode or times are not as they were. Write true if your file"
+        " system does not keep the time of an inode's last change."
     )
     formats: Annotated[Some[Format], AfterValidator(_with_svg)] = required(
         "Formats of every figure: svg, and pdf or png if you add them. "
@@ -121,12 +150,24 @@ class Settings(Section):
     seed: int = required("Seed of all simulation and resampling.", ge=0)
     confidence: Level = required("Level of every interval; Play Favorites uses 0.90.")
     families: dict[Name, Family] = required("Model families; each has one colour in every figure.")
-    models: dict[Name, Model] = required("Judges and models, by display name, in the order of the figures.", min_length=1)
-    sources: dict[Name, Source] = optional("Published repositories; files must have their git blob ids.", default={})
-    studies: dict[Key, Study] = required("Sets of ratings, each from `simulate`, `source`, `files` or `import`.", min_length=1)
-    specs: dict[Key, SpecSettings] = required("Models fitted to every study; `{}` is Equation 1.", min_length=1)
-    inference: Inference = required("Checks beside the estimates. The specs named here are fitted by least squares.")
-    comparisons: dict[Key, Comparisons] = required("Sets of verdicts on pairs of answers, with the same origins as `studies`.")
+    models: dict[Name, Model] = required(
+        "Judges and models, by display name, in the order of the figures.", min_length=1
+    )
+    sources: dict[Name, Source] = optional(
+        "Published repositories; files must have their git blob ids.", default={}
+    )
+    studies: dict[Key, Study] = required(
+        "Sets of ratings, each from `simulate`, `source`, `files` or `import`.", min_length=1
+    )
+    specs: dict[Key, SpecSettings] = required(
+        "Models fitted to every study; `{}` is Equation 1.", min_length=1
+    )
+    inference: Inference = required(
+        "Checks beside the estimates. The specs named here are fitted by least squares."
+    )
+    comparisons: dict[Key, Comparisons] = required(
+        "Sets of verdicts on pairs of answers, with the same origins as `studies`."
+    )
 
     def _check(self) -> None:
         for name in REQUIRED_SPECS:
@@ -135,7 +176,8 @@ class Settings(Section):
 
 
 def check(config: Mapping, project_specs: Mapping[str, Mapping] = MappingProxyType({})) -> None:
-    """Raise ConfigError, naming the key, unless `config` fits its declaration and every name in it is defined.
+    """Raise ConfigError, naming the key, unless `config` fits its declaration and every name in it
+    is defined.
 
     project_specs: those that no configuration may turn into other models.
     """
@@ -157,26 +199,46 @@ def check(config: Mapping, project_specs: Mapping[str, Mapping] = MappingProxyTy
     sources = [name for name, source in settings.sources.items() if source.manifest is not None]
     for name, study in settings.comparisons.items():
         if name in settings.studies:
-            raise ConfigError(f"config: comparisons: {name}: a study of ratings has this name; choose another")
+            raise ConfigError(
+                f"config: comparisons: {name}: a study of ratings has this name; choose another"
+            )
         if study.source is not None:
-            check_known(f"comparisons: {name}: source", [study.source], sources, "sources with a manifest")
+            check_known(
+                f"comparisons: {name}: source", [study.source], sources, "sources with a manifest"
+            )
 
 
 def _check_inference_of(config: Mapping, study: str, settings: Settings) -> None:
-    """Check the specs and settings of inference that a study has of its own, with those that it shares."""
+    """Check the specs and settings of inference that a study has of its own, with those that it
+    shares.
+    """
     declared = settings.studies[study].specs or {}
     if redefined := sorted(declared.keys() & settings.specs.keys()):
-        raise ConfigError(f"config: studies: {study}: specs: {redefined[0]}: the name of a shared spec; write another")
-    specs = {name: settings.specs[name] for name in REQUIRED_SPECS} | declared if declared else settings.specs
+        raise ConfigError(
+            f"config: studies: {study}: specs: {redefined[0]}: the name of a shared spec; write"
+            " another"
+        )
+    specs = (
+        {name: settings.specs[name] for name in REQUIRED_SPECS} | declared
+        if declared
+        else settings.specs
+    )
     models = models_of(config, study)
     listed = [each for name, model in models.items() for each in (name, *model.get("ids", ()))]
     for name, spec in declared.items() if settings.studies[study].import_ is None else ():
         dropped = (spec.subset and spec.subset.models_dropped) or ()
-        check_known(f"studies: {study}: specs: {name}: subset: models_dropped", dropped, listed, "models of the study")
+        check_known(
+            f"studies: {study}: specs: {name}: subset: models_dropped",
+            dropped,
+            listed,
+            "models of the study",
+        )
     try:
         check_inference(validated(Inference, config_of(config, study)["inference"]), specs)
     except ConfigError as error:
-        raise ConfigError(f"config: studies: {study}: {str(error).removeprefix('config: ')}") from None
+        raise ConfigError(
+            f"config: studies: {study}: {str(error).removeprefix('config: ')}"
+        ) from None
 
 
 def _check_study(where: str, study: Study, settings: Settings) -> None:
@@ -185,28 +247,44 @@ def _check_study(where: str, study: Study, settings: Settings) -> None:
         check_known(f"{where}: simulate: quality", quality, settings.models, "models")
         families = {settings.models[model].family for model in quality}
         planted = study.simulate.family_bias or {}
-        check_known(f"{where}: simulate: family_bias", planted, families, "the families of these models")
+        check_known(
+            f"{where}: simulate: family_bias", planted, families, "the families of these models"
+        )
     if study.source is not None:
         check_known(f"{where}: source", [study.source], settings.sources, "sources")
         files = settings.sources[study.source].files
         if files is not None:
             check_known(f"{where}: scales", study.scales, files, f"sources: {study.source}: files")
         elif published_sources().get(study.source) != RATINGS:
-            read = enumerated([name for name, content in published_sources().items() if content == RATINGS])
+            read = enumerated(
+                [name for name, content in published_sources().items() if content == RATINGS]
+            )
             raise ConfigError(
-                f"config: {where}: source: '{study.source}' holds no ratings that are read here; those of {read} are"
+                f"config: {where}: source: '{study.source}' holds no ratings that are read here;"
+                f" those of {read} are"
             )
 
 
 def _check_subset(where: str, subset: Subset | None, settings: Settings) -> None:
     studies, names = settings.studies.values(), {}
     if all(study.import_ is None for study in studies):  # an import may have any models
-        names["models_dropped"] = [each for name, model in settings.models.items() for each in (name, *(model.ids or ()))]
-    if all(DEFAULT not in study.scales for study in studies):  # and a default scale is for any dimensions
+        names["models_dropped"] = [
+            each for name, model in settings.models.items() for each in (name, *(model.ids or ()))
+        ]
+    # And a default scale is for any dimensions
+    if all(DEFAULT not in study.scales for study in studies):
         names["dimension"] = {dimension for study in studies for dimension in study.scales}
-    if all(study.task_types is not None for study in studies):  # a study without them may hold any dataset
+    # A study without them may hold any dataset
+    if all(study.task_types is not None for study in studies):
         names["task_type"] = {task_type for study in studies for task_type in study.task_types}
-        names["dataset"] = {d for study in studies for group in study.task_types.values() for d in group}
+        names["dataset"] = {
+            d for study in studies for group in study.task_types.values() for d in group
+        }
     for key, values in (subset.as_written() if subset is not None else {}).items():
         if key in names:
-            check_known(f"{where}: {key}", values, names[key], "models" if key == "models_dropped" else f"any study's {key}s")
+            check_known(
+                f"{where}: {key}",
+                values,
+                names[key],
+                "models" if key == "models_dropped" else f"any study's {key}s",
+            )

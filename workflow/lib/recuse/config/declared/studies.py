@@ -1,4 +1,6 @@
-"""The settings of a study: ratings or verdicts, simulated, published, a user's own, or imported from another tool's files."""
+"""The settings of a study: ratings or verdicts, simulated, published, a user's own, or imported
+from another tool's files.
+"""
 
 import math
 from collections.abc import Collection, Sequence
@@ -26,7 +28,13 @@ from recuse.config.declared.sections import (
     refuse_unknown,
     required,
 )
-from recuse.config.studies import KINDS, PLACEHOLDER, analyses_of, origin_of_verdicts, published_sources
+from recuse.config.studies import (
+    KINDS,
+    PLACEHOLDER,
+    analyses_of,
+    origin_of_verdicts,
+    published_sources,
+)
 from recuse.data.registry import (
     DEFAULT,
     MOST_LEVELS,
@@ -46,13 +54,15 @@ from recuse.simulate.pairwise import declared_comparisons
 class Declared(SomeKeys):
     """What a file must be."""
 
-    sha256: Annotated[str, Field(pattern="^[0-9a-fA-F]{64}$")] = optional("SHA-256 of its bytes, as `sha256sum` prints it.")
+    sha256: Annotated[str, Field(pattern="^[0-9a-fA-F]{64}$")] = optional(
+        "SHA-256 of its bytes, as `sha256sum` prints it."
+    )
     rows: int = optional("Number of its rows, without the header; of JSON, of its objects.", ge=0)
 
 
 VERIFY = (
-    "With `files` or `import`: what some of the files must be, by path; another file is an error that names both. CSV and JSON "
-    "have no checksum of their own."
+    "With `files` or `import`: what some of the files must be, by path; another file is an error"
+    " that names both. CSV and JSON have no checksum of their own."
 )
 Verified = Annotated[dict[File, Declared], Field(min_length=1)]
 
@@ -68,7 +78,9 @@ Ends = Annotated[list[End], Field(min_length=2, max_length=2)]
 
 def _with_default(scales: dict[str, list[float]]) -> dict[str, list[float]]:
     if DEFAULT not in scales:
-        raise ValueError(f"found scales of {', '.join(scales)}; add `{DEFAULT}:`, the scale of the dimension")
+        raise ValueError(
+            f"found scales of {', '.join(scales)}; add `{DEFAULT}:`, the scale of the dimension"
+        )
     return scales
 
 
@@ -82,7 +94,9 @@ class Planted(Section):
 
     self_bias: float = optional("Self-bias, as a share of the scale; default: 0.")
     slope: float = optional("Slope on the quality that the human raters score; default: 0.6.")
-    intercept: float = optional("Intercept; default: such that, without biases, the judge's mean is that of the humans.")
+    intercept: float = optional(
+        "Intercept; default: such that, without biases, the judge's mean is that of the humans."
+    )
 
 
 class Dispersion(Section):
@@ -97,13 +111,21 @@ class SimulatedRatings(Section):
     """A simulated study: a twin of the published data, or a world of your own."""
 
     prompts: int = required("Number of prompts; the published data have 596.", ge=12)
-    quality: dict[Name, Share] = optional("Mean human score of each model, on a scale from 0 to 1.", min_length=1)
-    judges: dict[Name, Planted] = optional("The judges among the models; `{}` is an unbiased judge.", min_length=1)
+    quality: dict[Name, Share] = optional(
+        "Mean human score of each model, on a scale from 0 to 1.", min_length=1
+    )
+    judges: dict[Name, Planted] = optional(
+        "The judges among the models; `{}` is an unbiased judge.", min_length=1
+    )
     family_bias: dict[Name, float] = optional("Family-biases, as shares of the scale; default: 0.")
     preference: float = optional(
-        "Standard deviation of each judge's preferences for single models, as a share of the scale; default: 0.", ge=0
+        "Standard deviation of each judge's preferences for single models, as a share of the scale;"
+        " default: 0.",
+        ge=0,
     )
-    dispersion: Dispersion = optional("Sums of the parameters of the beta distributions; larger sums mean less variation.")
+    dispersion: Dispersion = optional(
+        "Sums of the parameters of the beta distributions; larger sums mean less variation."
+    )
 
     def _check(self) -> None:
         needs = {"quality": "judges", "judges": "quality"}
@@ -120,61 +142,68 @@ class Study(Section):
 
     title: Name = required("Title in the figures.")
     simulate: SimulatedRatings = optional(
-        "Simulate a twin of the published Play Favorites data or, with `quality` and `judges`, a world of your own. With "
-        "`files`, a placeholder for as long as none of them exists."
+        "Simulate a twin of the published Play Favorites data or, with `quality` and `judges`, a"
+        " world of your own. With `files`, a placeholder for as long as none of them exists."
     )
     source: str = optional("A key of `sources`.")
     files: FileOrFiles = optional(
-        "Your own ratings, with the published columns (judge, model, gt, dataset, prompt_id, rating and, if known, "
-        "pred_length): one CSV (plain or gzip) or parquet file for each dimension, or one file with a column `dimension`. A "
-        "folder stands for all *.parquet in it."
+        "Your own ratings, with the published columns (judge, model, gt, dataset, prompt_id, rating"
+        " and, if known, pred_length): one CSV (plain or gzip) or parquet file for each dimension,"
+        " or one file with a column `dimension`. A folder stands for all *.parquet in it."
     )
     collect: declared_by_product("studies.collect") = optional(
-        "Ratings that are asked of judges. `import` then needs no `files`, only what is to be added, such as `references`; "
-        "`scales` are those of the criteria."
+        "Ratings that are asked of judges. `import` then needs no `files`, only what is to be"
+        " added, such as `references`; `scales` are those of the criteria."
     )
     import_: declared_by_product("studies.import") = optional(
         "Ratings in another tool's format or with other column names.", alias="import"
     )
     families: dict[Name, Names] = optional(
-        "With `import`: the models of each family, as the files spell them. A model listed neither here nor under `models:` "
-        "keeps its name and is a family of its own; the log of the import says so.",
+        "With `import`: the models of each family, as the files spell them. A model listed neither"
+        " here nor under `models:` keeps its name and is a family of its own; the log of the import"
+        " says so.",
         min_length=1,
     )
     raters: Name = optional(
-        "With `files`: the scores of the single human raters, a CSV or parquet file with columns model, dimension, dataset, "
-        "prompt_id, rater, rating, and team (`raters` or `gold`) if a second team of experts rated a part."
+        "With `files`: the scores of the single human raters, a CSV or parquet file with columns"
+        " model, dimension, dataset, prompt_id, rater, rating, and team (`raters` or `gold`) if a"
+        " second team of experts rated a part."
     )
     verify: Verified = optional(VERIFY)
     shards: int = optional(
-        "Number of jobs over which a large study's checks and ratings are scattered, on a cluster or on more cores; results "
-        "are the same. Default: one job.",
+        "Number of jobs over which a large study's checks and ratings are scattered, on a cluster"
+        " or on more cores; results are the same. Default: one job.",
         ge=2,
         le=1000,
     )
     specs: dict[Key, SpecSettings] = optional(
-        "Models fitted to this study, with `main` and `by_dimension`, in place of the other `specs`. Its `inference` then has "
-        "every key that names specs.",
+        "Models fitted to this study, with `main` and `by_dimension`, in place of the other"
+        " `specs`. Its `inference` then has every key that names specs.",
         min_length=1,
     )
-    inference: dict[str, Any] = optional("Keys of `inference` that are others for this study.", min_length=1)
+    inference: dict[str, Any] = optional(
+        "Keys of `inference` that are others for this study.", min_length=1
+    )
     figures: Names = optional("The figures of this study; default: all that it can have.")
     scales: dict[Name, Scale] = required(
-        "The study's dimensions, each with its lowest and highest rating, or `observed` for 0 to the highest value in the "
-        "files; `default` is for every dimension that is not named. Whole numbers or, with `import`, multiples of its `step`. "
-        "With `import`, judges may have a scale of their own, `{default: [1, 10], gpt-4o: [1, 5]}`: their ratings are mapped "
-        "linearly to that of the dimension.",
+        "The study's dimensions, each with its lowest and highest rating, or `observed` for 0 to"
+        " the highest value in the files; `default` is for every dimension that is not named. Whole"
+        " numbers or, with `import`, multiples of its `step`. With `import`, judges may have a"
+        " scale of their own, `{default: [1, 10], gpt-4o: [1, 5]}`: their ratings are mapped"
+        " linearly to that of the dimension.",
         min_length=1,
     )
-    task_types: dict[Name, Names] = optional("Datasets of each task type; default: any datasets, no task types.", min_length=1)
+    task_types: dict[Name, Names] = optional(
+        "Datasets of each task type; default: any datasets, no task types.", min_length=1
+    )
 
     def _check(self) -> None:
         keys = self.as_written().keys()
         origins = [key for key in KINDS if key in keys]
         if len(origins) != 1 and set(origins) != PLACEHOLDER:
             raise ValueError(
-                f"found {', '.join(origins) or 'none'} of {', '.join(KINDS)}; write one of them, or `files` with `simulate`, "
-                "a placeholder for as long as there are no such files"
+                f"found {', '.join(origins) or 'none'} of {', '.join(KINDS)}; write one of them, or"
+                " `files` with `simulate`, a placeholder for as long as there are no such files"
             )
         _check_verified(keys)
         if "raters" in keys and "files" not in keys:
@@ -184,17 +213,29 @@ class Study(Section):
         if "families" in keys and "import" not in keys:
             raise ValueError("families: needs `import`; write the models under `models:` of config")
         if isinstance(self.files, dict):
-            refuse_unknown("files", self.files if DEFAULT not in self.scales else (), self.scales, "`scales`")
-            refuse_unknown("scales", (name for name in self.scales if name != DEFAULT), self.files, "`files`")
-        for key, groups, noun in (("task_types", self.task_types, "the dataset "), ("families", self.families, "")):
+            refuse_unknown(
+                "files", self.files if DEFAULT not in self.scales else (), self.scales, "`scales`"
+            )
+            refuse_unknown(
+                "scales", (name for name in self.scales if name != DEFAULT), self.files, "`files`"
+            )
+        for key, groups, noun in (
+            ("task_types", self.task_types, "the dataset "),
+            ("families", self.families, ""),
+        ):
             group_of: dict[str, str] = {}
             for group, names in (groups or {}).items():
                 for name in names:
                     if group_of.setdefault(name, group) != group:
-                        raise ValueError(f"{key}: {noun}'{name}' is listed under {group_of[name]} and {group}; keep one")
+                        raise ValueError(
+                            f"{key}: {noun}'{name}' is listed under {group_of[name]} and {group};"
+                            " keep one"
+                        )
         for dimension, scale in self.scales.items():
             if isinstance(scale, dict) and self.import_ is None:
-                raise ValueError(f"scales: {dimension}: scales of judges need `import`; write [lowest, highest]")
+                raise ValueError(
+                    f"scales: {dimension}: scales of judges need `import`; write [lowest, highest]"
+                )
             for judge, ends in scale.items() if isinstance(scale, dict) else [(None, scale)]:
                 self._check_scale(dimension if judge is None else f"{dimension}: {judge}", ends)
 
@@ -202,44 +243,67 @@ class Study(Section):
         where = f"scales: {dimension}"
         if scale == OBSERVED:
             if self.shards is not None:
-                raise ValueError(f"{where}: observed needs all files at once, `shards` splits them; write [lowest, highest]")
+                raise ValueError(
+                    f"{where}: observed needs all files at once, `shards` splits them; write"
+                    " [lowest, highest]"
+                )
             return
         shown, width = f"[{', '.join(f'{end:.12g}' for end in scale)}]", scale[1] - scale[0]
         if self.import_ is None and any(int(end) != end for end in scale):
             raise ValueError(
-                f"{where}: found {shown}; write whole numbers or, for ratings such as 0.5, import the files with `step: 0.5`"
+                f"{where}: found {shown}; write whole numbers or, for ratings such as 0.5, import"
+                " the files with `step: 0.5`"
             )
         # The step of an import says how many ratings a scale has.
         if not 0 < width < (MOST_LEVELS if self.import_ is None else math.inf):
-            raise ValueError(f"{where}: found {shown}; write [lowest, highest], with at most {MOST_LEVELS} ratings")
+            raise ValueError(
+                f"{where}: found {shown}; write [lowest, highest], with at most {MOST_LEVELS}"
+                " ratings"
+            )
         if self.import_ is None:
             return
-        if self.import_.step is None and self.import_.round is None and any(fits(step, [scale]) for step in SEEN_STEPS):
+        if (
+            self.import_.step is None
+            and self.import_.round is None
+            and any(fits(step, [scale]) for step in SEEN_STEPS)
+        ):
             return
         step = self.import_.step or 1
         of_scale = f"import: step: {step:.12g}: the scale {shown} of {dimension}"
         if not in_whole_steps(scale, step):
             steps = possible_steps(declared_in(self.scales))
-            advice = f"write another step, such as {steps[-1]:g}" if steps else "write scales that are multiples of one step"
+            advice = (
+                f"write another step, such as {steps[-1]:g}"
+                if steps
+                else "write scales that are multiples of one step"
+            )
             raise ValueError(f"{of_scale} has ends that are no multiples of this step; {advice}")
         levels = round(width / step) + 1
         if levels > MOST_LEVELS:
             finest = finest_step(declared_in(self.scales))
             advice = "write a study for each dimension, each with its step"
             if finest is not None:
-                advice = f"write `step: {finest:g}` with `round: true`, which rounds ratings to the nearest step"
+                advice = (
+                    f"write `step: {finest:g}` with `round: true`, which rounds ratings to the"
+                    " nearest step"
+                )
             raise ValueError(f"{of_scale} has {levels} levels, more than {MOST_LEVELS}; {advice}")
 
 
 ANALYSES = ("verbosity", "regression", "cognitive_biases", "attacks", "gold")
-ANALYSIS_OF = {"pools": "verbosity", "worsening": "attacks"}  # key -> the only analysis that reads it
+# Key -> the only analysis that reads it
+ANALYSIS_OF = {"pools": "verbosity", "worsening": "attacks"}
 
 
 class Habits(Section):
     """How a judge treats a comparison that is shown in both orders."""
 
-    first: Proportion = optional("Share of comparisons in which it prefers the first place both times.")
-    second: Proportion = optional("Share of comparisons in which it prefers the second place both times.")
+    first: Proportion = optional(
+        "Share of comparisons in which it prefers the first place both times."
+    )
+    second: Proportion = optional(
+        "Share of comparisons in which it prefers the second place both times."
+    )
     tie: Proportion = optional("Share of comparisons that it calls a tie both times.")
     own: Proportion = optional("Probability of preferring its own answer when the answers decide.")
 
@@ -250,18 +314,32 @@ class PlantedInJudge(Habits):
     compassion: Habits = optional("The same when the models' names are shown; default: unchanged.")
     error_shorter: Proportion = optional("Error rate when the humans prefer the shorter answer.")
     error_longer: Proportion = optional("Error rate when the humans prefer the longer answer.")
-    bandwagon: Proportion = optional("Share of comparisons in which it follows a false majority both times.")
-    attentional: Proportion = optional("Share of comparisons in which it follows an irrelevant sentence.")
+    bandwagon: Proportion = optional(
+        "Share of comparisons in which it follows a false majority both times."
+    )
+    attentional: Proportion = optional(
+        "Share of comparisons in which it follows an irrelevant sentence."
+    )
     invalid: Proportion = optional("Share of verdicts that are errors.")
     attacks: dict[Name, Proportion] = optional("Success rate of each perturbation.")
     control_tie: Proportion = optional("Share of unperturbed samples without preference.")
-    control_perturbed: Proportion = optional("Share of unperturbed samples in which it prefers the answer perturbed later.")
+    control_perturbed: Proportion = optional(
+        "Share of unperturbed samples in which it prefers the answer perturbed later."
+    )
     votes_first: Proportion = optional("Share of votes for the first place, whatever is there.")
     votes_second: Proportion = optional("Share of votes for the second place, whatever is there.")
-    mistake: Proportion = optional("With `accuracy`: probability of choosing the wrong of two answers; default: 0.2.")
-    struggle: float = optional("With `accuracy`: what is added to it for questions that the judge itself answered wrong.")
-    legitimate: float = optional("With `accuracy`: what is added to the probability of choosing its own right answer.")
-    harmful: float = optional("With `accuracy`: what is added to the probability of choosing its own wrong answer.")
+    mistake: Proportion = optional(
+        "With `accuracy`: probability of choosing the wrong of two answers; default: 0.2."
+    )
+    struggle: float = optional(
+        "With `accuracy`: what is added to it for questions that the judge itself answered wrong."
+    )
+    legitimate: float = optional(
+        "With `accuracy`: what is added to the probability of choosing its own right answer."
+    )
+    harmful: float = optional(
+        "With `accuracy`: what is added to the probability of choosing its own wrong answer."
+    )
 
     def _check(self) -> None:
         if CONTROL in (self.attacks or {}):
@@ -272,22 +350,33 @@ KEY_JUDGE = {"mistake", "struggle", "legitimate", "harmful"}  # of a judge of an
 
 
 class SimulatedVerdicts(Section):
-    """A simulated study: a world of your own, with human labels or a key, or the published votes."""
+    """A simulated study: a world of your own, with human labels or a key, or the published
+    votes.
+    """
 
-    votes: Literal["published"] = optional("`published`: votes as in Chen et al., Tables 1, 3 and 4.")
+    votes: Literal["published"] = optional(
+        "`published`: votes as in Chen et al., Tables 1, 3 and 4."
+    )
     questions: int = optional("Number of questions; default: 80.", ge=2)
     models: Names = optional("Models whose answers are compared.", min_length=2)
     accuracy: dict[Name, Proportion] = optional(
         "In place of `models`: share of right answers of each model, by a key.", min_length=2
     )
     convincing: dict[Name, float] = optional(
-        "With `accuracy`: what is added, for some models, to the probability that a judge chooses their wrong answers."
+        "With `accuracy`: what is added, for some models, to the probability that a judge chooses"
+        " their wrong answers."
     )
-    first: Proportion = optional("With `accuracy`: share of comparisons in which a judge prefers the first place both times.")
+    first: Proportion = optional(
+        "With `accuracy`: share of comparisons in which a judge prefers the first place both times."
+    )
     human_tie: Proportion = optional("Share of pairs that the humans call a tie.")
-    human_longer: Proportion = optional("Share of the other pairs in which the humans prefer the longer answer.")
+    human_longer: Proportion = optional(
+        "Share of the other pairs in which the humans prefer the longer answer."
+    )
     difficulty: Proportion = optional("How far questions move a probability from its mean.")
-    judges: dict[Name, PlantedInJudge] = optional("The judges; one of `models` also judges its own answers.", min_length=1)
+    judges: dict[Name, PlantedInJudge] = optional(
+        "The judges; one of `models` also judges its own answers.", min_length=1
+    )
 
     def _check(self) -> None:
         keys = self.model_fields_set
@@ -296,16 +385,26 @@ class SimulatedVerdicts(Section):
             return
         if ("votes" in keys) == ({"models", "judges"} <= keys):
             named = ", ".join(sorted(keys & {"votes", "models", "judges"})) or "none"
-            raise ValueError(f"found {named} of votes, models, judges; write `votes: published`, or `models` with `judges`")
+            raise ValueError(
+                f"found {named} of votes, models, judges; write `votes: published`, or `models`"
+                " with `judges`"
+            )
         for key in ("convincing", "first"):
             if key in keys:
-                raise ValueError(f"{key}: needs `accuracy`, the share of right answers of each model; leave `{key}` out")
+                raise ValueError(
+                    f"{key}: needs `accuracy`, the share of right answers of each model; leave"
+                    f" `{key}` out"
+                )
         for name, judge in (self.judges or {}).items():
             if of_key := sorted(judge.model_fields_set & KEY_JUDGE):
-                raise ValueError(f"judges: {name}: {of_key[0]}: needs `accuracy`; leave `{of_key[0]}` out")
+                raise ValueError(
+                    f"judges: {name}: {of_key[0]}: needs `accuracy`; leave `{of_key[0]}` out"
+                )
         for name, judge in (self.judges or {}).items():
             if judge.own is not None and name not in (self.models or ()):
-                raise ValueError(f"judges: {name}: own: this judge is not one of `models`; leave `own` out")
+                raise ValueError(
+                    f"judges: {name}: own: this judge is not one of `models`; leave `own` out"
+                )
         if self.models is not None and self.judges is not None:
             try:
                 declared_comparisons(self.as_written())
@@ -313,14 +412,25 @@ class SimulatedVerdicts(Section):
                 raise ValueError(str(error).removeprefix("simulate: ")) from None
 
     def _check_world_with_key(self) -> None:
-        if others := self.model_fields_set - {"accuracy", "convincing", "first", "difficulty", "questions", "judges"}:
-            raise ValueError(f"found accuracy with {min(others)}, which cannot be combined; keep one")
+        if others := self.model_fields_set - {
+            "accuracy",
+            "convincing",
+            "first",
+            "difficulty",
+            "questions",
+            "judges",
+        }:
+            raise ValueError(
+                f"found accuracy with {min(others)}, which cannot be combined; keep one"
+            )
         if self.judges is None:
             raise ValueError("found accuracy without judges; add `judges`")
         refuse_unknown("convincing", self.convincing or (), self.accuracy, "`accuracy`")
         for name, judge in self.judges.items():
             if others := sorted(judge.model_fields_set - KEY_JUDGE):
-                raise ValueError(f"judges: {name}: {others[0]}: answers with a key have none; leave it out")
+                raise ValueError(
+                    f"judges: {name}: {others[0]}: answers with a key have none; leave it out"
+                )
         try:
             declared_key_world(self.as_written())
         except ConfigError as error:
@@ -332,13 +442,15 @@ class Comparisons(Section):
 
     title: Name = required("Title in the figures.")
     simulate: SimulatedVerdicts = optional(
-        "Simulate verdicts of `judges` on answers of `models`, with planted biases, or, with `votes: published`, votes with "
-        "the attack success rates of Chen et al. With `files`, a placeholder for as long as none of them exists."
+        "Simulate verdicts of `judges` on answers of `models`, with planted biases, or, with"
+        " `votes: published`, votes with the attack success rates of Chen et al. With `files`, a"
+        " placeholder for as long as none of them exists."
     )
     source: str = optional("A key of `sources`.")
     files: Files = optional(
-        "Your own verdicts: one or more CSV or parquet files with columns judge, item, model_a, model_b, order, outcome "
-        "and, if known, human, length_a, length_b, condition, experiment, favoured, vote, right_a, right_b, wording."
+        "Your own verdicts: one or more CSV or parquet files with columns judge, item, model_a,"
+        " model_b, order, outcome and, if known, human, length_a, length_b, condition, experiment,"
+        " favoured, vote, right_a, right_b, wording."
     )
     collect: declared_by_product("comparisons.collect") = optional(
         "Verdicts that are asked of judges; `import` then needs no `files`."
@@ -347,21 +459,29 @@ class Comparisons(Section):
         "Verdicts in another tool's format or with other column names.", alias="import"
     )
     families: dict[Name, Names] = optional(
-        "The models of each family, as the files spell them. A model listed neither here nor under `models:` is alone.",
+        "The models of each family, as the files spell them. A model listed neither here nor under"
+        " `models:` is alone.",
         min_length=1,
     )
     verify: Verified = optional(VERIFY)
     analyses: Some[Literal[*ANALYSES]] = optional(
-        "What to compute from the verdicts: `verbosity` (with position and human agreement), `regression` (own and family "
-        "terms, strengths of models), `cognitive_biases` (the six of CoBBLEr), `attacks` (success rates of perturbations), "
-        "`gold` (preference for own right and wrong answers); the first two by default."
+        "What to compute from the verdicts: `verbosity` (with position and human agreement),"
+        " `regression` (own and family terms, strengths of models), `cognitive_biases` (the six of"
+        " CoBBLEr), `attacks` (success rates of perturbations), `gold` (preference for own right"
+        " and wrong answers); the first two by default."
     )
-    pools: dict[Name, Names] = optional("Conditions that are also pooled, by the name of the pool.", min_length=1)
+    pools: dict[Name, Names] = optional(
+        "Conditions that are also pooled, by the name of the pool.", min_length=1
+    )
     both_orders: bool = optional(
-        "Whether every comparison must be shown in both orders (default: true). If false, single orders are counted, left out "
-        "where both are needed, and, if drawn at random, reported separately."
+        "Whether every comparison must be shown in both orders (default: true). If false, single"
+        " orders are counted, left out where both are needed, and, if drawn at random, reported"
+        " separately."
     )
-    worsening: Names = optional("Conditions that make an answer worse, which a judge should notice; default: `factual_error`.")
+    worsening: Names = optional(
+        "Conditions that make an answer worse, which a judge should notice; default:"
+        " `factual_error`."
+    )
 
     def _check(self) -> None:
         study = self.as_written()
@@ -372,22 +492,45 @@ class Comparisons(Section):
         if not KINDS.keys() & study.keys():
             raise ValueError(f"found none of {', '.join(KINDS)}; write one of them")
         if self.source is not None:
-            refuse_unknown("source", [self.source], published_sources(), "the sources of comparisons that can be read")
+            refuse_unknown(
+                "source",
+                [self.source],
+                published_sources(),
+                "the sources of comparisons that can be read",
+            )
             votes = [key for key in ("files", "simulate") if key in study]
             if votes and published_sources()[self.source] != TEXTS:
-                raise ValueError(f"found source {self.source} with {votes[0]}, which cannot be combined; keep one")
+                raise ValueError(
+                    f"found source {self.source} with {votes[0]}, which cannot be combined;"
+                    " keep one"
+                )
         if origin_of_verdicts(study) is None:
             for key in ("analyses", "both_orders", "families", *ANALYSIS_OF):
                 if key in study:
-                    raise ValueError(f"{key}: this source has no single verdicts; leave `{key}` out")
+                    raise ValueError(
+                        f"{key}: this source has no single verdicts; leave `{key}` out"
+                    )
         analyses = analyses_of(study)
         for key, analysis in ANALYSIS_OF.items():
             if key in study and analysis not in analyses:
-                raise ValueError(f"{key}: only the analysis {analysis} reads it; leave it out, or add {analysis}")
-        if self.simulate is not None and self.simulate.votes is not None and set(analyses) != {"attacks"}:
-            raise ValueError("simulate: votes: these votes are on attacks only; write `analyses: [attacks]`")
+                raise ValueError(
+                    f"{key}: only the analysis {analysis} reads it; leave it out, or add {analysis}"
+                )
+        if (
+            self.simulate is not None
+            and self.simulate.votes is not None
+            and set(analyses) != {"attacks"}
+        ):
+            raise ValueError(
+                "simulate: votes: these votes are on attacks only; write `analyses: [attacks]`"
+            )
         has_key = self.simulate is not None and self.simulate.accuracy is not None
         if has_key and set(analyses) != {"gold"}:
-            raise ValueError("simulate: accuracy: these verdicts have a key alone; write `analyses: [gold]`")
+            raise ValueError(
+                "simulate: accuracy: these verdicts have a key alone; write `analyses: [gold]`"
+            )
         if self.simulate is not None and not has_key and "gold" in analyses:
-            raise ValueError("analyses: gold: needs answers with a key; write `accuracy` under `simulate`, or leave gold out")
+            raise ValueError(
+                "analyses: gold: needs answers with a key; write `accuracy` under `simulate`, or"
+                " leave gold out"
+            )

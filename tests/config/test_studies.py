@@ -539,17 +539,17 @@ def test_each_stage_of_fits_has_its_own_specs_after_those_before():
 
 @pytest.mark.parametrize(
     ("paths", "megabytes"),
-    [(["a.csv", "b.csv"], 5), (["c.jsonl", "b.csv"], 4), (["parts"], 8), (["none.parquet"], 0)],
+    [(["a.csv", "b.csv"], 5), (["c.jsonl", "b.csv"], 4), (["folder"], 8), (["none.parquet"], 0)],
 )
 def test_raw_files_count_as_csv(tmp_path, monkeypatch, paths, megabytes):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "parts").mkdir(exist_ok=True)
+    (tmp_path / "folder").mkdir()
     sizes = {
         "a.csv": 3e6,
         "b.csv": 2e6,
         "c.jsonl": 250e3,
-        "parts/0.parquet": 500e3,
-        "parts/1.parquet": 500e3,
+        "folder/0.parquet": 500e3,
+        "folder/1.parquet": 500e3,
     }
     for name, size in sizes.items():
         (tmp_path / name).write_bytes(b" " * int(size))

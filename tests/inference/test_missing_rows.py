@@ -6,13 +6,14 @@ from pathlib import Path
 
 import duckdb
 from conclusions import rank
-from fit import TABLES, fit
+from fit import fit
 from robustness import estimands, sensitivity
 
 from conftest import CONFIG, DATA, built, study_files
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import read_table
 from recuse.data.files import RatingsFile
+from recuse.model.estimates import OF_SPECS as TABLES
 
 LENGTH = ("length_control", "length_by_dimension")
 OF_SPECS = (

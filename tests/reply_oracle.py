@@ -5,7 +5,7 @@ regular expressions.
 import json
 
 GENERAL = ["answer", "rating", "score", "grade", "verdict", "vote"]
-PAIRS = ['""', "''", "“”", "()", "[]", "<>", "{}", "$$"]
+PAIRS = ['""', "''", "“”", "‘’", "«»", "()", "[]", "<>", "{}", "$$"]
 OFF, UNREADABLE = "off the scale", "unreadable"
 
 
@@ -20,9 +20,9 @@ def meaning(reply, labels, dimensions, *, low=1, reads="reply"):
     if value is not None:
         walk(value, dimensions, one and dimensions[0], found)
     scan(text, dimensions, found)
-    last = text.strip().split("\n")[-1].strip()
-    if one and is_boxed(last):
-        found[dimensions[0]].append(inside_box(last))
+    for line in text.split("\n"):
+        if one and is_boxed(line.strip()):
+            found[dimensions[0]].append(inside_box(line.strip()))
     if one and value is None and not found[dimensions[0]]:
         found[dimensions[0]].append(reply)
     return {
@@ -32,10 +32,14 @@ def meaning(reply, labels, dimensions, *, low=1, reads="reply"):
 
 
 def part(reply, reads):
-    reply = reply.strip()
-    if reply[:7].lower() == "<think>":
-        end = reply.lower().find("</think>")
-        reply = "" if end < 0 else reply[end + 8 :]
+    if not reply.strip().startswith("{"):
+        for end in ("</think>", "</thinking>"):
+            reply = reply[reply.lower().rfind(end) + len(end) :] if end in reply.lower() else reply
+    if any(
+        line.strip(" \t").lower().startswith(("<think>", "<thinking>"))
+        for line in reply.split("\n")
+    ):
+        reply = ""
     kept = [line for line in reply.split("\n") if not is_fence(line)]
     reply = "\n".join(kept).strip()
     lines = reply.splitlines() or [""]
@@ -43,7 +47,7 @@ def part(reply, reads):
 
 
 def is_fence(line):
-    line = line.strip(" \t")
+    line = line.strip(" \t\r")
     return line.startswith("```") and (
         line[3:] == "" or all(each.isalnum() or each == "_" for each in line[3:])
     )
@@ -55,9 +59,11 @@ class Object(list):
 
 def json_in(reply):
     """(the object or None, the text)."""
-    if "{" not in reply or "}" not in reply:
-        return None, "" if reply.startswith("{") else reply
-    start, end = reply.index("{"), len(reply) - reply[::-1].index("}")
+    if "{" not in reply:
+        return None, reply
+    start, end = reply.index("{"), reply.rfind("}") + 1
+    if end < start:
+        return None, ""
     for candidate in (reply[start:end], without_commas(reply[start:end])):
         try:
             value = json.loads(
@@ -69,7 +75,7 @@ def json_in(reply):
             )
         except ValueError:
             continue
-        return value, reply[:start] + "\n" + reply[end:]
+        return value, reply[:start].rstrip(" \t\r\n:：*_") + "\n" + reply[end:]
     return None, "" if start == 0 else reply
 
 
@@ -88,8 +94,10 @@ def without_commas(text):
 def walk(value, dimensions, meant, found):
     """meant: the dimension that general names stand for here, if any."""
     for key, inner in value:
-        name = key.strip().replace("_", " ").lower()
-        of = next((each for each in dimensions if each.lower() == name), None)
+        name = key.strip().lower()
+        of = next(
+            (each for each in dimensions if each.lower() in (name, name.replace("_", " "))), None
+        )
         if of is None and name in GENERAL and meant:
             of = meant
         if isinstance(inner, Object):
@@ -127,9 +135,9 @@ def mark_at(text, place, names):
     for name in sorted(names, key=len, reverse=True):
         if text[place : place + len(name)].lower() == name:
             end = place + len(name)
-            while text[end : end + 1] in ("*", "_", " ", "\t"):
+            while text[end : end + 1] in ("*", "_", " ", "\t", '"', "'"):
                 end += 1
-            if text[end : end + 1] in (":", "="):
+            if text[end : end + 1] in (":", "=", "："):
                 return end + 1, name
     return None
 
@@ -140,6 +148,12 @@ def introduction(text, place, least):
     while True:
         before = text[least:begin]
         stripped = before.rstrip(" \t")
+        if (
+            stripped.endswith(",")
+            and stripped != before
+            and stripped[:-1].lower().endswith(("final", "overall", "my"))
+        ):
+            stripped = stripped[:-1]
         word = next(
             (
                 w
@@ -161,18 +175,31 @@ def introduction(text, place, least):
         return line, True
     blank = text[least:begin].rstrip("*_")
     trimmed = blank.rstrip(" \t")
-    if trimmed != blank and trimmed[-1:] in (".", ",", ";"):
+    comma = trimmed[-2:-1].isdigit() or text[begin] not in "abcdefghijklmnopqrstuvwxyz"
+    if trimmed != blank and (trimmed[-1:] in (".", ";") or (trimmed[-1:] == "," and comma)):
         return least + len(trimmed) - 1, True
     return place, False
 
 
 def is_boxed(text):
-    text = text.strip("$").removesuffix(".").strip("$")
+    text = bare_box(text)
     return text.startswith("\\boxed{") and text.endswith("}") and not {*"{}"} & {*text[7:-1]}
 
 
 def inside_box(text):
-    return text.strip("$").removesuffix(".").strip("$")[7:-1]
+    return bare_box(text)[7:-1]
+
+
+def bare_box(text):
+    """A box without what may be around it: dollars, asterisks, brackets of formulas and, after it,
+    full stops.
+    """
+    before = None
+    while text != before:
+        before = text
+        text = text.removeprefix("\\(").removeprefix("\\[").lstrip("*$")
+        text = text.removesuffix("\\)").removesuffix("\\]").rstrip("*$.")
+    return text
 
 
 def label(value, labels, low):
@@ -209,18 +236,22 @@ def out_of(value, labels):
     for sign in ("out of", "of", "/"):
         head, found, tail = value.lower().rpartition(sign)
         if whole and found and tail.strip() == labels[-1]:
-            return head.strip()
+            return head.strip().rstrip("*_ \t")
     return value
 
 
 def without_zeros(value):
     head, point, tail = value.partition(".")
-    return head if point and head.isdecimal() and tail and not tail.strip("0") else value
+    return (
+        head
+        if point and head.removeprefix("-").isdecimal() and tail and not tail.strip("0")
+        else value
+    )
 
 
 def is_number(value):
     head, point, tail = value.removeprefix("-").partition(".")
-    return head.isdecimal() and (not point or tail.isdecimal())
+    return (head + tail).isascii() and head.isdecimal() and (not point or tail.isdecimal())
 
 
 def agreed(read):

@@ -51,6 +51,12 @@ FORMS = [
     "\\boxed{{{0}}}",
     "$\\boxed{{{0}}}$.",
     "I thought about it.\n\n\\boxed{{{0}}}",
+    "I thought about it.\n**\\boxed{{{0}}}**\nThat is all.",
+    "\\[\\boxed{{{0}}}\\]",
+    "‘{0}’",
+    "«{0}»",
+    "Answer：{0}",
+    "Overall, my rating: {0}",
     "Answer: {0}",
     "answer = {0}",
     "**Answer:** {0}.",
@@ -63,7 +69,11 @@ FORMS = [
     "Answer: {0}\n\nIt is short.",
     "<think>Is it Answer: Q? No, {{x}}.</think>\nAnswer: {0}",
     "<think>\nhm\n</think>{0}",
+    "hm\nAnswer: Q\n</think>\nAnswer: {0}",
+    "<think>a</think>\n<think>\nAnswer: Q\n</think>\nAnswer: {0}",
+    "<thinking>\nAnswer: Q\n</thinking>\nAnswer: {0}",
     "```\n{0}\n```",
+    "```text\r\n{0}\r\n```",
     '{{"Helpfulness": "{0}"}}',
     '{{"helpfulness": "{0}"}}',
     '{{"HELPFULNESS": "{0}",}}',
@@ -74,6 +84,10 @@ FORMS = [
     '```json\n{{"Helpfulness": "{0}"}}\n```',
     'Here it is:\n```json\n{{"Helpfulness": "{0}"}}\n```\nI hope that this helps.',
     'Sure! {{"Helpfulness": "{0}"}}',
+    "Sure:\n{{\n  score: {0}\n}}",
+    'Here is my rating:\n{{"Helpfulness": "{0}"}}',
+    '**Answer:** {{"score": "{0}"}}',
+    '{{"why": "it ends with </think>", "Helpfulness": "{0}"}}',
     '{{"Helpfulness": "{0}"}} It is short.',
     '{{"why": "the text says Answer: 9 of 9", "Helpfulness": "{0}"}}',
     '<think>{{"Helpfulness": "Q"}}</think>{{"Helpfulness": "{0}"}}',
@@ -85,6 +99,7 @@ NUMERIC = [
     "{0} out of {1}",
     "Answer: {0}/{1}",
     "**{0}/{1}**",
+    "Score: **{0}**/{1}",
     '{{"Helpfulness": {0}}}',
     '{{"Helpfulness": {0}.0}}',
     '{{"Helpfulness": {0},}}',
@@ -127,6 +142,13 @@ NOT_IT = [
     "<think>Answer: {0}",
     "<think>Answer: {0}</think>",
     "<think>{0}</think>",
+    "<think>a</think><think>\nAnswer: {0}",
+    "<think>a<think>b</think>\nAnswer: {0}\nno</think>\nI cannot say.",
+    "<thinking>\nAnswer: {0}\n",
+    "I start.\n<think>\nAnswer: {0}\n",
+    "hm\nAnswer: {0}\n</think>\nI cannot say.",
+    "if it were right, score: {0}",
+    "somebody wrote, answer: {0}",
     '{{"Helpfulness": "{0}"',
     '{{"Helpfulness": "not {0}"}}',
     '{{"Helpfulness": ["{0}"]}}',
@@ -148,6 +170,9 @@ TWO = [  # with another label {1}
     'Answer: {0}\n{{"Helpfulness": "{1}"}}',
     '{{"Helpfulness": "{0}"}}\nAnswer: {1}',
     "Answer: {0}\n\\boxed{{{1}}}",
+    "\\boxed{{{0}}}\n\\boxed{{{1}}}",
+    "Answer: {0}\nAnswer：{1}",
+    '{{"score": "{0}"}}\n{{"score": "{1}"',
 ]
 
 
@@ -202,7 +227,7 @@ def test_a_reply_cut_at_any_byte_is_what_is_left_of_it_or_truncated(scale):
                 cut = reply[:end].decode("utf-8", "ignore")
                 found = read(cut, labels)
                 assert found == meaning(cut, labels, [NAME]), cut
-                if cut.strip().startswith("{") and "}" not in cut:
+                if "{" in cut and "}" not in cut:
                     assert isinstance(found[NAME], str), cut
                 if cut.strip():
                     assert (
@@ -275,6 +300,11 @@ PIECES = st.sampled_from(
             '"Helpfulness": 1',
             ",}",
             "my ",
+            "overall, ",
+            "score: ",
+            "Answer：",
+            "<thinking>",
+            "\n\\boxed{4}\n",
         ),
     ]
 )
@@ -337,3 +367,44 @@ def test_labels_of_any_characters_are_read_as_themselves(labels):
         ):
             assert read(reply, labels) == {NAME: 1 + place} == meaning(reply, labels, [NAME]), reply
     assert read("1/2", ["1", "2"]) == {NAME: "unreadable"}  # either of the two
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("Clarity", "Overall clarity"),
+        ("Tone", "Tone of voice"),
+        ("tone_of_voice", "fit"),
+        ("Harm", "No harm"),
+    ],
+)
+def test_a_name_within_another_is_not_taken_for_it(names):
+    for name in names:
+        for reply in (
+            f"{name}: 4",
+            f"**{name.upper()}:** 4",
+            json.dumps({name: 4}),
+            json.dumps({name.replace(" ", "_"): "4"}),
+        ):
+            expected = {each: 4 if each == name else "unreadable" for each in names}
+            assert (
+                read(reply, SCALES["1-5"], dimensions=names)
+                == expected
+                == meaning(reply, SCALES["1-5"], [*names])
+            ), reply
+
+
+def test_labels_below_zero_and_digits_of_other_scripts():
+    labels = ["-2", "-1", "0", "1", "2"]
+    for reply, expected in (
+        ("-2.0", -2),
+        ("Answer: -1", -1),
+        ("0/2", "unreadable"),
+        ("−1", "unreadable"),
+        ("１", "unreadable"),
+    ):
+        assert (
+            read(reply, labels, low=-2)
+            == {NAME: expected}
+            == meaning(reply, labels, [NAME], low=-2)
+        ), reply

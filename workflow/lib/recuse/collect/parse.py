@@ -34,20 +34,29 @@ UNSEEN = 0.05
 
 # Names for the only criterion of a request
 GENERAL = ("answer", "rating", "score", "grade", "verdict", "vote")
-THOUGHTS = re.compile(r"\A\s*<think>.*?(</think>|\Z)", re.S | re.I)
-FENCE = re.compile(r"^[ \t]*```\w*[ \t]*$", re.M)
+# Thoughts up to their last end, since a model's template may have their start; and all, if thoughts
+# start that do not end.
+THOUGHTS = re.compile(
+    r"\A(?:(?!\s*\{).*</think(?:ing)?\s*>)?(?:(?:.*\n)?[ \t]*<think(?:ing)?\s*>.*)?", re.S | re.I
+)
+FENCE = re.compile(r"^[ \t]*```\w*[ \t\r]*$", re.M)
 TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 # Where a statement starts in a text: at the start of a line, in a list or not, or after the end of
-# a clause.
-START = r"((?:^[ \t*_#•.)\d-]*|[.,;][ \t]+[*_]*)(?:(?:final|overall|my)[ \t]+)*)?"
-BOXED = re.compile(r"\$*\\boxed\{([^{}]*)\}\$*\.?")
-WRAPPINGS = ('""', "''", "“”", "()", "[]", "<>", "{}", "$$")
+# a clause. A comma ends one after a number or before a capital, not as in `if it were right, score:
+# 5`.
+START = (
+    r"((?:^[ \t*_#•.)\d-]*"
+    r"|(?:[.;]|(?<=\d),|(?-i:,(?=[ \t*_]+[^\sa-z*_])))[ \t]+[*_]*)"
+    r"(?:(?:final|overall|my),?[ \t]+)*?)?"
+)
+BOXED = re.compile(r"^[ \t]*(?:\\[(\[]|[*$])*\\boxed\{([^{}]*)\}(?:\\[)\]]|[*$.])*[ \t\r]*$", re.M)
+WRAPPINGS = ('""', "''", "“”", "‘’", "«»", "()", "[]", "<>", "{}", "$$")
 MARKUP = "*_`"
 # Characters; what is longer is not a label in some wrapping, and would take long to unwrap
 LONGEST_VALUE = 2_000
-FRACTION = re.compile(r"(.+?)\s*(?:/|out of|of)\s*(\d+)", re.I)
-NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-WHOLE = re.compile(r"(\d+)\.0+")  # as in 4.0
+FRACTION = re.compile(r"(.+?)[\s*_]*(?:/|out of|of)\s*(\d+)", re.I)
+NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
+WHOLE = re.compile(r"(-?\d+)\.0+")  # as in 4.0
 
 # The keys and values of a JSON object, as often as they occur
 Pairs = tuple[tuple[str, object], ...]
@@ -115,6 +124,8 @@ def _stated(criteria: Sequence[Criterion], reply: str) -> dict[str, Score]:
     general = dict.fromkeys(GENERAL, criteria[0].dimension) if len(criteria) == 1 else {}
     pairs, text = _split(reply)
     stated = _in_json(pairs, names, general) + _in_text(text, general | names)
+    if general:
+        stated += [(criteria[0].dimension, value) for value in BOXED.findall(text)]
     if general and not stated and not pairs:
         stated = [(criteria[0].dimension, reply)]
 
@@ -130,8 +141,9 @@ def _stated(criteria: Sequence[Criterion], reply: str) -> dict[str, Score]:
 def _split(reply: str) -> tuple[Pairs, str]:
     """The JSON object from the first to the last brace of a reply, and the text around it.
 
-    Without such an object, the whole reply is text, but for one that starts with a brace: it may be
-    cut off, and has neither.
+    Without such an object, the whole reply is text, unless it starts with a brace or leaves one
+    open: it may be cut off, and has neither. A colon before the object, as in `My rating: {"score":
+    4}`, belongs to it.
     """
     start, end = reply.find("{"), reply.rfind("}") + 1
     for candidate in (reply[start:end], TRAILING_COMMA.sub(r"\1", reply[start:end])):
@@ -146,8 +158,8 @@ def _split(reply: str) -> tuple[Pairs, str]:
             )
         except (ValueError, RecursionError):
             continue
-        return pairs, f"{reply[:start]}\n{reply[end:]}"
-    return (), "" if start == 0 else reply
+        return pairs, reply[:start].rstrip(" \t\r\n:：*_") + "\n" + reply[end:]
+    return (), "" if start == 0 or start >= end else reply
 
 
 def _in_json(
@@ -161,8 +173,8 @@ def _in_json(
     while left:
         pairs, general = left.pop()
         for key, value in pairs:
-            name = key.strip().replace("_", " ").lower()
-            dimension = names.get(name) or general.get(name)
+            name = key.strip().lower()
+            dimension = names.get(name) or names.get(name.replace("_", " ")) or general.get(name)
             if isinstance(value, tuple):
                 left.append((value, dict.fromkeys(GENERAL, dimension) if dimension else {}))
             elif dimension:
@@ -171,26 +183,21 @@ def _in_json(
 
 
 def _in_text(text: str, names: Mapping[str, str]) -> list[tuple[str | None, object]]:
-    """(dimension, what follows `name:` or `name =` up to the end of the line or the next name);
-    also for a boxed last line.
+    """(dimension, what follows `name:` or `name =` up to the end of the line or the next name).
 
     Within a clause, as in `the text says Answer: 5`, nothing is stated for certain: its value is
     None.
     """
     listed = "|".join(map(re.escape, names))
-    marks = (
-        [*re.finditer(rf"{START}(?<![^\W_])({listed})[*_ \t]*[:=]", text, re.I | re.M)]
-        if text.strip()
-        else []
-    )
+    pattern = rf"{START}(?<![^\W_])({listed})[*_ \t\"']*[:=：]"
+    marks = [*re.finditer(pattern, text, re.I | re.M)] if text.strip() else []
     ends = [*(mark.start() for mark in marks), len(text)][1:]
     stated = []
     for mark, end in zip(marks, ends, strict=True):
         start, name = mark.groups()
         value = None if start is None else text[mark.end() : end].partition("\n")[0]
         stated.append((names.get(name.lower()), value))
-    boxed = BOXED.fullmatch(text.rpartition("\n")[2].strip())
-    return [*stated, (names.get(GENERAL[0]), boxed[1])] if boxed else stated
+    return stated
 
 
 def _labelled(criterion: Criterion, value: object) -> Score:

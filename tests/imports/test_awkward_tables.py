@@ -481,7 +481,7 @@ def test_a_spoilt_table_is_refused_or_read_as_it_is(tmp_path, table):
     outcomes = {"read": 0, "refused": 0, "unnamed": 0}
     outputs = {"ratings": f"{tmp_path}/raw.parquet", "imported": f"{tmp_path}/imported.csv"}
 
-    @examples(80)
+    @examples(150)
     @given(spoilt)
     def read_or_refused(rows):
         path = tmp_path / name

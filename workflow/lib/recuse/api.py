@@ -7,10 +7,10 @@ Rows are imported and checked by the code of the workflow, and every number is t
 >>> judged, human = recuse.example()
 >>> ratings = recuse.ratings(
 ...     judged, judge="grader", model="candidate", prompt="item", dimension="metric",
-rating="score", missing="ERROR",
+...     rating="score", missing="ERROR",
 ...     references=human, human=["first", "second"], scale=(1, 10),
-...     families={"GPT": ["gpt-4.1", "gpt-4.1-mini"], "Claude": ["claude-sonnet-4",
-"claude-haiku-4"]},
+...     families={"GPT": ["gpt-4.1", "gpt-4.1-mini"],
+...               "Claude": ["claude-sonnet-4", "claude-haiku-4"]},
 ... )
 >>> ratings.judges
 ['claude-haiku-4', 'claude-sonnet-4', 'gpt-4.1', 'gpt-4.1-mini', 'qwen3-32b']
@@ -205,7 +205,7 @@ def pairs(
     >>> import pandas as pd
     >>> verdicts = pd.DataFrame(
     ...     {"judge": "A", "item": [1, 1], "model_a": "A", "model_b": "B", "order": ["ab", "ba"],
-    "outcome": ["a", "tie"]}
+    ...      "outcome": ["a", "tie"]}
     ... )
     >>> recuse.pairs(verdicts)
     Pairs: 2 verdicts by 1 judge on 1 question, of 2 models; no human verdicts
@@ -286,8 +286,8 @@ def fit(ratings: "Ratings", spec: str = "main", **settings: Any) -> "Fit":
     docs/configuration.md. The table has the rows of the workflow's estimates/<spec>.csv;
     ConfigError about an unknown setting.
 
-    >>> recuse.fit(ratings, covariance="CR1").biases[["quantity", "term",
-    "estimate"]].round(3).head(2)
+    >>> biases = recuse.fit(ratings, covariance="CR1").biases
+    >>> biases[["quantity", "term", "estimate"]].round(3).head(2)
         quantity             term  estimate
     0  self_bias   claude-haiku-4     0.014
     1  self_bias  claude-sonnet-4     0.092

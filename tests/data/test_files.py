@@ -94,7 +94,7 @@ def test_names_of_folders_are_no_objects(tmp_path, suffix):
 def test_every_reader_of_sql_is_called_by_one_function():
     sources = "\n".join(path.read_text("utf-8") for path in (PROJECT / "workflow").rglob("*.py"))
     calls = re.findall(
-        r"\b(?:read_(?:csv|json|ndjson|parquet|blob)\w*|parquet_scan|sniff_csv)\(\s*([^),]*)",
+        r"\b(read_(?:csv|json|ndjson|parquet|blob)\w*|parquet_scan|sniff_csv)\(\s*([^),]*)",
         sources,
     )
     assert set(calls) == {("read_csv", "path")}  # by pandas, in recuse.plot.style

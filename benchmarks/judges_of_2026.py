@@ -25,7 +25,7 @@ from recuse.config.studies import models_of
 from recuse.data.cells import build_cells
 from recuse.data.ratings import StudyFiles, normalise
 from recuse.data.registry import IMPORTED_SCALES
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.inference.idiosyncrasy import idiosyncrasies, idiosyncrasy_rows, pooled_rows
 from recuse.inference.verdict import KINDS, Reply, Verdict, verdict_rows
 from recuse.model.estimates import estimate
@@ -148,7 +148,7 @@ def main():
                 "s", source, ratings=ratings, completeness=str(Path(folder, "completeness.csv"))
             )
             build_cells(ratings, cells)
-            for method, family, p_value in p_values(Study("s", cells, [ratings])):
+            for method, family, p_value in p_values(StudyTables("s", cells, [ratings])):
                 excluded[method, family].append(p_value <= 0.1)
     methods = list(dict.fromkeys(method for method, _ in excluded))
     shares = {

@@ -30,7 +30,7 @@ def run_fit(arguments: Namespace) -> None:
     written then.
     """
     from recuse.data.ratings import cells_of_files
-    from recuse.data.study import Study
+    from recuse.data.study import StudyTables
     from recuse.model.estimates import ESTIMATES, estimate
     from recuse.model.spec import Spec
 
@@ -49,7 +49,7 @@ def run_fit(arguments: Namespace) -> None:
         if spec.by_row:
             study = tables_of(inputs, folder)
         else:
-            study = Study(inputs.study, cells_of_files(inputs.study, inputs.source(), folder))
+            study = StudyTables(inputs.study, cells_of_files(inputs.study, inputs.source(), folder))
         estimated = estimate(spec, study, confidence=config["confidence"], seed=config["seed"])
     write_output(arguments.output, ESTIMATES, estimated.estimates)
     for row in estimated.not_estimable:

@@ -13,7 +13,7 @@ from recuse.inputs import RATERS, Inputs, tables_of
 
 if TYPE_CHECKING:
     from recuse.check.facts import Finding
-    from recuse.data.study import Study
+    from recuse.data.study import StudyTables
     from recuse.inference.reliability import Reliability
     from recuse.pairwise.choices import Choices
 
@@ -37,7 +37,7 @@ def findings_of(inputs: Inputs, folder: str) -> "list[Finding]":
     return findings_on(inputs, study, folder)
 
 
-def findings_on(inputs: Inputs, study: "Study", folder: str) -> "list[Finding]":
+def findings_on(inputs: Inputs, study: "StudyTables", folder: str) -> "list[Finding]":
     """What the ratings of a study support, by its tables in `folder`."""
     from recuse.check.check import check_study
     from recuse.check.facts import facts_of
@@ -51,7 +51,7 @@ def findings_on(inputs: Inputs, study: "Study", folder: str) -> "list[Finding]":
     )
 
 
-def reliability_in(inputs: Inputs, study: "Study", folder: str) -> "dict[str, Reliability]":
+def reliability_in(inputs: Inputs, study: "StudyTables", folder: str) -> "dict[str, Reliability]":
     """The reliability of the human scores by dimension, where single raters or published numbers
     tell it.
     """

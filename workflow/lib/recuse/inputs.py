@@ -21,7 +21,7 @@ from recuse.data.registry import COMPARED, RATED, files_in, named_files, parts_o
 if TYPE_CHECKING:
     from recuse.data.files import RatingsFile
     from recuse.data.ratings import StudyFiles
-    from recuse.data.study import Study
+    from recuse.data.study import StudyTables
 
 RAW, RATERS = "raw.parquet", "raw_raters.parquet"  # written by an import
 # In a folder that stays
@@ -280,13 +280,13 @@ def imported(inputs: Inputs, folder: str) -> Inputs:
     return inputs
 
 
-def tables_of(inputs: Inputs, folder: str) -> "Study":
+def tables_of(inputs: Inputs, folder: str) -> "StudyTables":
     """Check the files and write ratings.parquet, cells.parquet and completeness.csv into `folder`,
     as the workflow does.
     """
     from recuse.data.cells import build_cells
     from recuse.data.ratings import no_complete_row, normalise
-    from recuse.data.study import Study
+    from recuse.data.study import StudyTables
 
     ratings, cells, completeness = (
         f"{folder}/{name}" for name in ("ratings.parquet", "cells.parquet", "completeness.csv")
@@ -296,4 +296,4 @@ def tables_of(inputs: Inputs, folder: str) -> "Study":
     if not any(int(row["used"]) for row in read_table(completeness)):
         raise no_complete_row(inputs.files)
     build_cells(ratings, cells)
-    return Study(inputs.study, cells, [ratings])
+    return StudyTables(inputs.study, cells, [ratings])

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from recuse.check.facts import Finding
-    from recuse.data.study import Study
+    from recuse.data.study import StudyTables
     from recuse.model.estimates import Estimated
 
 Rows: TypeAlias = list[dict]
@@ -242,7 +242,7 @@ class Ratings(Checked):
     """Ratings of single answers, read and checked; made by `ratings`."""
 
     def _read(self) -> None:
-        self._study: Study = tables_of(self._inputs, self._folder)
+        self._study: StudyTables = tables_of(self._inputs, self._folder)
         cells = self._study.cells()
         self._counts = {
             name: [str(level) for level in dict.fromkeys(cells.factors[name].tolist())]

@@ -21,7 +21,7 @@ from processes import ROOT, print_table
 
 from recuse.base.database import connect, footer, write_rows
 from recuse.config.read import project_settings
-from recuse.config.studies import models_of
+from recuse.config.studies import Study
 from recuse.data.cells import build_cells
 from recuse.data.ratings import StudyFiles, normalise
 from recuse.data.registry import IMPORTED_SCALES
@@ -118,7 +118,7 @@ def main():
         parser.add_argument(f"--{name}", type=type(default), default=default)
     asked = parser.parse_args()
     settings = project_settings()
-    models, connection = models_of(settings, "multivac"), connect()
+    models, connection = Study("multivac", settings).models(), connect()
     rows = (
         f"select {', '.join(KEYS)} from '{RAW}' where dimension = 'Score' and rating is not null"
         " order by all"

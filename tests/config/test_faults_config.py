@@ -14,7 +14,7 @@ from recuse.base.database import connect
 from recuse.base.errors import ConfigError, DataError
 from recuse.config.load import load
 from recuse.config.read import check_structure
-from recuse.config.studies import analyses, kind, with_placeholders
+from recuse.config.studies import studies_in, with_placeholders
 from recuse.data.files import columns_of
 from recuse.data.registry import (
     Registry,
@@ -87,17 +87,16 @@ def start(path):
             for section in ("studies", "comparisons")
         },
     }
-    for name, study in config["studies"].items():
-        kind(config, name)
+    for study in studies_in(config).values():
+        study.kind()
+        study.analyses()
+    for study in config["studies"].values():
         Registry.from_config(models_with(study.get("families", {}), config["models"]))
         finest_step(declared_in(study["scales"]))
         raw_files(named_files(study.get("files", ())))
         Subject.from_config(
             label=study["title"], kind="user", models=config["models"], families=config["families"]
         )
-    for name in config["comparisons"]:
-        kind(config, name)
-        analyses(config, name)
 
 
 @pytest.fixture

@@ -248,7 +248,8 @@ def test_a_line_is_whole_after_one_that_had_no_room(path, monkeypatch):
 
 def test_a_ledger_counts_as_found_until_others_change_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    study = Study("asked", {"studies": {"asked": {"collect": {}}}, "comparisons": {}})
+    collect = {"prompts": "p.csv", "answers": "a.csv", "judges": {"j": {"model": "m"}}}
+    study = Study("asked", {"studies": {"asked": {"collect": collect}}, "comparisons": {}})
     ledger, seen = Path("asked.ledger.jsonl"), Path(SEEN.format(study="asked"))
     absent = ledger_found(study)
     ledger.write_text("by a job")

@@ -10,22 +10,35 @@ from pathlib import Path
 
 from recuse.base.digests import sha256_of
 from recuse.check.prompts_needed import enough
-from recuse.collect.ledger import SEEN, ledger_of
+from recuse.collect.ledger import SEEN
 from recuse.collect.plan import RATINGS, VERDICTS, Plan
+from recuse.collect.settings import Collect
 from recuse.collect.study import Collected
 from recuse.collect.texts import prices_in
+from recuse.config.declared.sections import validated
 from recuse.config.read import read
 from recuse.config.studies import Study
 from recuse.imports.inputs import imported
 from recuse.inputs import Inputs, in_folder, inputs_in, tables_of
 
 
+def collect_settings(study: Study) -> Collect:
+    """What a study asks of judges, and within what limits."""
+    return validated(Collect, study.settings["collect"])
+
+
 def read_plan(study: Study) -> Plan:
     """What a study asks of judges; DataError about its tables."""
-    prices = study.settings["collect"].get("prices")
-    priced = {} if prices is None else prices_in(prices, read(Path(prices)))
-    kind = RATINGS if study.has_ratings() else VERDICTS
-    return Plan.of(study.name, kind, study.settings, seed=study.config["seed"], prices=priced)
+    collect = collect_settings(study)
+    prices = {} if collect.prices is None else prices_in(collect.prices, read(Path(collect.prices)))
+    return Plan.of(
+        study.name,
+        RATINGS if study.has_ratings() else VERDICTS,
+        collect,
+        seed=study.config["seed"],
+        families=study.setting("families"),
+        prices=prices,
+    )
 
 
 def ledger_found(study: Study) -> str:
@@ -35,7 +48,7 @@ def ledger_found(study: Study) -> str:
     So the answers that a job adds are not a reason to do it again, and those that `recuse collect`
     adds are.
     """
-    now = sha256_of(ledger_of(study.name, study.settings["collect"]))
+    now = sha256_of(collect_settings(study).ledger_path(study.name))
     with suppress(FileNotFoundError, ValueError, LookupError, TypeError):
         seen = json.loads(Path(SEEN.format(study=study.name)).read_text("utf-8"))
         if seen["left"] == now:
@@ -47,7 +60,7 @@ def stopping_rule(study: Study) -> Callable[[Collected], bool] | None:
     """Whether what was collected gives intervals as narrow as the plan of a study wants; None if it
     says nothing of that.
     """
-    width = study.settings["collect"].get("design", {}).get("width")
+    width = collect_settings(study).design.width
     if width is None:
         return None
 

@@ -108,11 +108,6 @@ class _Step(Part):
     keys: InstanceOf[dict] | list[Text] = Field(default_factory=dict)
 
 
-def ledger_of(study: str, collect: Mapping) -> str:
-    """The path of the ledger of a study with these settings."""
-    return collect.get("ledger", f"{study}.ledger.jsonl")
-
-
 def line_of(record: Entry | Mapping) -> bytes:
     """The line of an entry, or of a step of a batch. It is ASCII, as a text that a model wrote need
     not be valid UTF-8.

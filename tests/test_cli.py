@@ -19,6 +19,7 @@ from recuse.base.tables import read_table, write_table
 from recuse.cli import main
 from recuse.commands import write_output
 from recuse.config.load import load
+from recuse.config.studies import studies_in
 from recuse.data.files import RatingsFile
 from recuse.data.lines import check_declared
 from recuse.data.ratings import StudyFiles
@@ -472,7 +473,7 @@ def config(tmp_path, monkeypatch):
 
 def found(config, name, named):
     """The name of the study, and its files."""
-    study, files = named_study(config, name, named)
+    study, files = named_study(studies_in(config), name, named)
     return study.name, files
 
 

@@ -16,10 +16,10 @@ from recuse.base.database import Frame, bounded, bytes_of
 from recuse.base.errors import ConfigError, check_known
 from recuse.base.products import registered
 from recuse.base.tables import read_table
-from recuse.config.studies import Study, studies_in
 from recuse.data.registry import COMPARED, RATED, files_in, named_files, parts_of, raw_files
 
 if TYPE_CHECKING:
+    from recuse.config.studies import Study
     from recuse.data.files import RatingsFile
     from recuse.data.ratings import StudyFiles
     from recuse.data.study import StudyTables
@@ -35,7 +35,7 @@ class Inputs(NamedTuple):
     frames: tables in memory that are read where the study or `files` have their names as paths.
     """
 
-    study: Study
+    study: "Study"
     files: "Sequence[RatingsFile]"
     frames: Mapping[str, Frame] = MappingProxyType({})
 
@@ -69,11 +69,13 @@ def inputs_of(
     name: of the study; None: one that imports exactly these files, else the one whose files these
     are. It is one of comparisons only if `compared`.
     """
+    from recuse.config.studies import studies_in
     from recuse.data.files import RatingsFile
 
+    studies = studies_in(config)
     imports = {
         each.name: each
-        for each in studies_in(config).values()
+        for each in studies.values()
         if each.has_ratings() and each.import_settings()
     }
     places = [realpath(path) for path, _ in named]
@@ -88,10 +90,10 @@ def inputs_of(
         )
     if name in imports:
         study = imports[name]
-    elif study := _compared_study(config, name, places):
+    elif study := _compared_study(studies, name, places):
         _check_compared(study, compared)
     else:
-        study, named = named_study(config, name, named)
+        study, named = named_study(studies, name, named)
     return Inputs(study, [RatingsFile(*each) for each in named])
 
 
@@ -104,6 +106,8 @@ def inputs_in(
     name: of one in `config`, which need not be in `added`; None: all in `added`, those of
     comparisons only if `compared`. ConfigError if there is none, or if it has no files.
     """
+    from recuse.config.studies import studies_in
+
     studies = studies_in(config)
     if name is not None:
         check_known("--study", [name], studies, "studies and comparisons")
@@ -123,7 +127,7 @@ def inputs_in(
     return [_inputs_in(study) for study in chosen]
 
 
-def _inputs_in(study: Study) -> Inputs:
+def _inputs_in(study: "Study") -> Inputs:
     from recuse.data.files import RatingsFile
 
     named = study.entries()
@@ -136,7 +140,7 @@ def _inputs_in(study: Study) -> Inputs:
     return Inputs(study, [RatingsFile(*each) for each in files])
 
 
-def _check_compared(study: Study, compared: bool) -> None:
+def _check_compared(study: "Study", compared: bool) -> None:
     if not compared:
         raise ConfigError(
             f"config: comparisons: {study.name}: these are verdicts on pairs of answers, and `fit`"
@@ -145,8 +149,8 @@ def _check_compared(study: Study, compared: bool) -> None:
 
 
 def named_study(
-    config: Mapping, name: str | None, named: Sequence[tuple[str, str | None]]
-) -> tuple[Study, list[tuple[str, str | None]]]:
+    studies: "Mapping[str, Study]", name: str | None, named: Sequence[tuple[str, str | None]]
+) -> tuple["Study", list[tuple[str, str | None]]]:
     """The study of that name, or the one with the files in `named` if it is None; and (path,
     dimension) of each file.
 
@@ -155,14 +159,14 @@ def named_study(
     file's in config.
     """
     files = raw_files(named)
-    studies = studies_in(config)
+    rated = {each.name: each for each in studies.values() if each.has_ratings()}
     if name is None:
         paths = {realpath(path) for path, _ in files}
-        name = next((each for each in config[RATED] if paths == _files(studies[each]).keys()), None)
+        name = next((each for each in rated if paths == _files(rated[each]).keys()), None)
     if name is None:
         from recuse.config.read import project_settings
 
-        added = [study for study in config[RATED] if study not in project_settings()[RATED]]
+        added = [study for study in rated if study not in project_settings()[RATED]]
         advice = (
             "describe their study in a file and pass it by --config; `recuse import --guess` with"
             " these files writes one"
@@ -174,8 +178,8 @@ def named_study(
         raise ConfigError(
             f"config: studies: none has the files {', '.join(path for path, _ in named)}; {advice}"
         )
-    check_known("--study", [name], config[RATED], "studies")
-    study, dimensions = studies[name], []
+    check_known("--study", [name], rated, "studies")
+    study, dimensions = rated[name], []
     where, declared = f"studies: {name}", _files(study)
     for path, stated in files:
         dimension = declared.get(realpath(path))
@@ -190,11 +194,13 @@ def named_study(
     return study, dimensions
 
 
-def _compared_study(config: Mapping, name: str | None, paths: Sequence[str]) -> Study | None:
+def _compared_study(
+    studies: "Mapping[str, Study]", name: str | None, paths: Sequence[str]
+) -> "Study | None":
     """The study of comparisons of that name or, if it is None, with one of the files at `paths`;
     None if there is none.
     """
-    for study in studies_in(config).values():
+    for study in studies.values():
         if study.has_ratings():
             continue
         places = [realpath(path) for path, _ in study.entries()]  # files or folders
@@ -206,7 +212,7 @@ def _compared_study(config: Mapping, name: str | None, paths: Sequence[str]) -> 
     return None
 
 
-def _files(study: Study) -> dict[str, str | None]:
+def _files(study: "Study") -> dict[str, str | None]:
     """Path -> dimension of each file under `files:` of a study; of a folder, of its parts."""
     named = named_files(study.settings.get("files", ()))
     return {realpath(part): dimension for path, dimension in named for part in parts_of(path)}

@@ -22,11 +22,9 @@ from recuse.config.studies import (
     Study,
     conclusions_params,
     every_spec,
-    without_errors,
 )
 from recuse.model.covariance import COVARIANCES
 from recuse.model.spec import (
-    BIASES,
     SLICED,
     TESTED,
     A,
@@ -225,7 +223,7 @@ def compared(config: Mapping, title: str, labels: Mapping[str, str]) -> Figure:
     legend.
     """
     variants = [
-        {"spec": spec, "label": label, "covariance": config["specs"][spec].get("covariance", "HC0")}
+        {"spec": spec, "label": label, "covariance": covariance(config, spec)}
         for spec, label in labels.items()
     ]
     return Figure(
@@ -249,7 +247,7 @@ def in_log_odds(config: Mapping, title: str, spec: str, *, words: str = "") -> F
         {"estimates": f"estimates/{spec}", "not_estimable": "tables/not_estimable"},
         {
             "spec": spec,
-            "by": SLICED[config["specs"][spec]["slice"]],
+            "by": SLICED[spec_in(config, spec).selection.slice],
             "words": words,
             **interval_of(config, spec),
         },
@@ -260,22 +258,22 @@ def in_log_odds(config: Mapping, title: str, spec: str, *, words: str = "") -> F
 
 def ablation(config: Mapping, spec: str) -> Figure:
     """The figure of a spec that a user adds, compared with Equation 1."""
-    settings = config["specs"][spec]
-    words = in_words(settings)
+    fitted = spec_in(config, spec)
+    words = in_words(fitted)
     title = f"Ablation {spec}: {words}"
-    if "slice" not in settings:
-        label = changes_of(settings, whose="{slice}", most=3) or spec
+    if fitted.selection.slice is None:
+        label = changes_of(fitted, whose="{slice}", most=3) or spec
         figure, caption = (
             compared(config, title, {"main": "Equation 1", spec: label}),
             "ablation_compare_specs",
         )
-    elif settings.get("estimator") == "ordinal_logit":
+    elif fitted.model.estimator == "ordinal_logit":
         figure, caption = (
             in_log_odds(config, title, spec, words=f"{title}."),
             "ablation_fig08_ordinal",
         )
     else:
-        heading = f"Self-bias {SLICED[settings['slice']]}"
+        heading = f"Self-bias {SLICED[fitted.selection.slice]}"
         figure, caption = (
             by_slice(config, title, {spec: heading}, words=f"{title}.", stage="ablations"),
             "ablation_slices_of_specs",
@@ -285,35 +283,40 @@ def ablation(config: Mapping, spec: str) -> Figure:
     )
 
 
+def spec_in(config: Mapping, name: str) -> Spec:
+    """A spec of the configuration."""
+    return Spec.of(name, **config["specs"][name])
+
+
+def covariance(config: Mapping, spec: str) -> str:
+    """The covariance of a spec."""
+    return spec_in(config, spec).errors.covariance
+
+
 def interval_of(config: Mapping, spec: str) -> dict[str, object]:
     """Level and covariance of the intervals of a spec."""
-    return {
-        "confidence": config["confidence"],
-        "covariance": config["specs"][spec].get("covariance", "HC0"),
-    }
+    return {"confidence": config["confidence"], "covariance": covariance(config, spec)}
 
 
 def simultaneous_of(config: Mapping, spec: str) -> dict[str, str] | None:
     """The simultaneous intervals of a spec's model: those of the first spec that fits it with a
     wild bootstrap, if any.
     """
-    model = without_errors(config["specs"][spec])
-    for name, settings in config["specs"].items():
-        if "wild" in settings and without_errors(settings) == model:
-            covariance = settings.get("covariance", "HC0")
+    wanted = spec_in(config, spec)
+    for each in Spec.from_config(config["specs"]):
+        if each.errors.wild is not None and each.has_model_of(wanted):
             return {
-                "spec": name,
-                "tests": TESTED[frozenset(settings.get("tests", BIASES))],
-                "sliced": SLICED.get(settings.get("slice"), ""),
-                "errors": COVARIANCES[covariance].words,
+                "spec": each.name,
+                "tests": TESTED[frozenset(each.errors.tests)],
+                "sliced": SLICED.get(each.selection.slice, ""),
+                "errors": COVARIANCES[each.errors.covariance].words,
             }
     return None
 
 
-def measured(config: Mapping, *specs: str, further: Sequence[str] = ()) -> str:
-    """The estimands of these specs, and `further` ones, in words."""
-    fitted = Spec.from_config({spec: config["specs"][spec] for spec in specs})
-    return estimands_in_words([*map(estimand_of, fitted), *further])
+def measured(config: Mapping, *specs: str) -> str:
+    """The estimands of these specs in words."""
+    return estimands_in_words(estimand_of(spec_in(config, spec)) for spec in specs)
 
 
 def figures(config: Mapping, project: Mapping) -> dict[str, Figure]:
@@ -458,7 +461,7 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
         "fig10_weak_models_dropped": compared(
             config,
             "Self- and family-bias with and without weak models",
-            {"main": "all data", **{spec: changes_of(config["specs"][spec]) for spec in weak}},
+            {"main": "all data", **{spec: changes_of(spec_in(config, spec)) for spec in weak}},
         ),
         "by_dataset": by_slice(
             config, "Self-bias by dataset", {"by_dataset": "Self-bias by dataset"}

@@ -23,7 +23,7 @@ from recuse.data.registry import (
     named_files,
     raw_files,
 )
-from recuse.model.spec import in_place
+from recuse.model.spec import Spec, in_place
 
 DATA = os.path.relpath(WORKFLOW / "data")  # published numbers, and lists of published files
 # Origin -> kind of data; of several origins, the first counts.
@@ -594,8 +594,6 @@ def every_spec(config: Mapping) -> dict[str, Mapping]:
 # stage adds to those of the one before, so that no figure waits for fits that it does not show.
 STAGES = {"fit": "stages/fit", "slices": "stages/slices", "ablations": "tables"}
 SLICES = ("by_dimension", "by_dataset", "by_task_type", "one_model_dropped")
-# May differ between specs of one model
-ERRORS = frozenset({"covariance", "bootstrap", "wild", "tests"})
 
 
 class Fit(NamedTuple):
@@ -634,19 +632,14 @@ def stage_by_spec(specs: Mapping[str, Mapping]) -> dict[str, str]:
     """The stage of each spec: with the main fit and the slices, those that have a wild bootstrap of
     the same model.
     """
-    stages = {}
-    for name, spec in specs.items():
-        stages[name] = "ablations"
-        for stage, shown in (("slices", SLICES), ("fit", ["main"])):
-            models = [without_errors(specs[each]) for each in shown if each in specs]
-            if name in shown or ("wild" in spec and without_errors(spec) in models):
-                stages[name] = stage
+    stages, fitted = {}, Spec.from_config(specs)
+    for spec in fitted:
+        stages[spec.name] = "ablations"
+        for stage, names in (("slices", SLICES), ("fit", ["main"])):
+            shown = [each for each in fitted if each.name in names]
+            if spec in shown or (spec.errors.wild and any(map(spec.has_model_of, shown))):
+                stages[spec.name] = stage
     return stages
-
-
-def without_errors(spec: Mapping) -> dict[str, object]:
-    """The settings of a spec's model, without those of its errors and tests."""
-    return {key: value for key, value in spec.items() if key not in ERRORS}
 
 
 def inference_params(

@@ -121,21 +121,15 @@ def test_the_figures_of_a_group_wait_for_the_same_stage_and_no_later_one():
             reached, tables = WAITED_FOR[group]
             for figure in groups[group].values():
                 assert {stages[spec] for spec in figure.specs} <= set(reached)
-                assert {*map(str, _tables_of(figure))} <= {f"tables/{name}" for name in tables} | {
+                assert tables_without_estimates(figure) <= {f"tables/{name}" for name in tables} | {
                     f"{STAGES[stage]}/{name}"
                     for stage in reached
                     for name in ("not_estimable", "multiplicity")
                 }
 
 
-def _tables_of(figure):
-    """The tables of a figure that are not estimates."""
-    paths = [
-        path
-        for paths in figure.tables.values()
-        for path in ([paths] if isinstance(paths, str) else paths)
-    ]
-    return [path for path in paths if not path.startswith("estimates/")]
+def tables_without_estimates(figure):
+    return {name for name in figure.every_table if not name.startswith("estimates/")}
 
 
 def test_every_figure_of_biases_names_the_estimand():

@@ -86,19 +86,19 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_raw_files_by_origin():
-    assert STUDIES["whole"].raw_paths() == ["a.csv"]
-    assert STUDIES["whole"].raw_dimensions() == [None]
-    assert STUDIES["by_dimension"].raw_paths() == ["a.csv", "b.csv"]
-    assert STUDIES["by_dimension"].raw_dimensions() == ["Tone", "Usefulness"]
-    assert STUDIES["scattered"].raw_paths() == [f"parts/{part}.parquet" for part in "abcde"]
-    assert STUDIES["imported"].raw_paths() == ["results/imported/raw/ratings.parquet"]
-    assert STUDIES["twin"].raw_paths() == ["results/twin/raw/ratings.parquet"]
-    two = [
-        f"results/play_favorites_2d/raw/{dimension}.csv"
-        for dimension in ("Faithfulness", "Logical correctness")
-    ]
-    assert STUDIES["play_favorites_2d"].raw_paths() == two
-    assert STUDIES["play_favorites_2d"].raw_dimensions() == ["Faithfulness", "Logical correctness"]
+    parts = [f"parts/{part}.parquet" for part in "abcde"]
+    dimensions = ["Faithfulness", "Logical correctness"]
+    published = [f"results/play_favorites_2d/raw/{dimension}.csv" for dimension in dimensions]
+    raw = {
+        "whole": (["a.csv"], [None]),
+        "by_dimension": (["a.csv", "b.csv"], ["Tone", "Usefulness"]),
+        "scattered": (parts, [None] * 5),
+        "imported": (["results/imported/raw/ratings.parquet"], [None]),
+        "twin": (["results/twin/raw/ratings.parquet"], [None]),
+        "play_favorites_2d": (published, dimensions),
+    }
+    for name, expected in raw.items():
+        assert (STUDIES[name].raw_paths(), STUDIES[name].raw_dimensions()) == expected
 
 
 def test_raters_are_a_users_file_or_simulated_or_imported():

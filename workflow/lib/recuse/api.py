@@ -393,7 +393,7 @@ def plot(data: "Ratings | Pairs", figure: str = "verdicts") -> "Figure":
     entries = {
         name: entry
         for name, entry in figures(study.config, project_settings()).items()
-        if entry.applies(study) and all(map(data._has, _tables_in(entry)))
+        if entry.applies(study) and all(map(data._has, entry.every_table))
     }
     names = {name.partition("_")[2] if name.startswith("fig") else name: name for name in entries}
     name = names.get(figure, figure)
@@ -401,23 +401,11 @@ def plot(data: "Ratings | Pairs", figure: str = "verdicts") -> "Figure":
     entry = entries[name]
     drawing = entry.drawing(study)
     with data._opened():
-        specs = {
-            spec
-            for table in _tables_in(entry)
-            if (spec := table.removeprefix("estimates/")) != table
-        }
-        specs |= set(_simultaneous(entry.settings)) if "multiplicity" in entry.tables else set()
-        paths = {
-            argument: (
-                data._written(of, specs)
-                if isinstance(of, str)
-                else [data._written(each, specs) for each in of]
-            )
-            for argument, of in entry.tables.items()
-        }
-        made = drawn(
-            drawing["draw"], paths, subject=drawing["subject"], settings=drawing["settings"]
-        )
+        specs = entry.specs
+        if "multiplicity" in entry.tables:
+            specs |= {*_simultaneous(entry.settings)}
+        paths = entry.located(lambda table: data._written(table, specs))
+        made = drawn(entry.draw, paths, subject=drawing["subject"], settings=entry.settings)
     made.__class__ = Drawing
     return made
 
@@ -444,11 +432,6 @@ def _check_is(data: object, kinds: type | UnionType, name: str) -> None:
 def _check_named(argument: str, name: str, known: Iterable[str], place: str) -> None:
     if name not in (known := [*known]):
         raise ConfigError(f"{argument}: '{name}' is none of the {place}{did_you_mean(name, known)}")
-
-
-def _tables_in(figure: Any) -> list[str]:
-    """The tables that a figure of the catalogue is drawn from."""
-    return [each for of in figure.tables.values() for each in ([of] if isinstance(of, str) else of)]
 
 
 def _simultaneous(settings: object) -> Iterator[str]:

@@ -40,6 +40,11 @@ from recuse.model.spec import (
 CAPTIONS = os.path.relpath(WORKFLOW / "report")
 
 
+def each_of(values: Iterable[str | Sequence[str]]) -> list[str]:
+    """These names, and those in lists among them."""
+    return [name for value in values for name in ([value] if isinstance(value, str) else value)]
+
+
 def subject(study: Study) -> dict[str, object]:
     """What a figure shows: title and kind of the study, and the models and families of its
     colours.
@@ -86,30 +91,30 @@ class Figure:
     group: str = "rest"
 
     @property
+    def every_table(self) -> list[str]:
+        """The tables that it is drawn from, as in `tables`."""
+        return each_of(self.tables.values())
+
+    @property
     def specs(self) -> set[str]:
         """The specs whose estimates it shows."""
-        paths = [
-            path
-            for tables in self.tables.values()
-            for path in ([tables] if isinstance(tables, str) else tables)
-        ]
-        return {path.removeprefix("estimates/") for path in paths if path.startswith("estimates/")}
+        return {name.partition("/")[2] for name in self.every_table if name.startswith("estimates")}
 
     def study_shown(self, study: Study) -> Study:
         """The study whose tables and title it shows, if made for this one."""
         return replace(study, name=self.shown) if self.shown else study
 
+    def located(self, place: Callable[[str], str]) -> dict[str, str | list[str]]:
+        """Paths of what it is drawn from, by argument; place: gives that of a table."""
+        return {
+            name: place(tables) if isinstance(tables, str) else [*map(place, tables)]
+            for name, tables in self.tables.items()
+        }
+
     def files(self, study: Study) -> dict[str, str | list[str]]:
         """Paths of what it is drawn from, for a study, by argument."""
         shown = self.study_shown(study)
-        files: dict[str, str | list[str]] = {
-            name: (
-                shown.path(f"{tables}.csv")
-                if isinstance(tables, str)
-                else [shown.path(f"{table}.csv") for table in tables]
-            )
-            for name, tables in self.tables.items()
-        }
+        files = self.located(lambda table: shown.path(f"{table}.csv"))
         if self.beside is not None:
             files["published"] = [self.published] if self.beside(study) else []
         return files
@@ -140,12 +145,8 @@ def drawings(
 
 def inputs_of(drawings: Mapping[str, Mapping]) -> list[str]:
     """Every file that drawings are made from, once."""
-    paths = (path for drawing in drawings.values() for path in drawing["inputs"].values())
-    return [
-        *dict.fromkeys(
-            each for path in paths for each in ([path] if isinstance(path, str) else path)
-        )
-    ]
+    inputs = [drawing["inputs"].values() for drawing in drawings.values()]
+    return [*dict.fromkeys(path for paths in inputs for path in each_of(paths))]
 
 
 def figures_by_group(figures: Mapping[str, Figure]) -> dict[str, dict[str, Figure]]:

@@ -41,24 +41,33 @@ def with_verdicts(study: Study) -> bool:
 # Of a study of ratings, in the order of its report.
 TABLES: dict[str, Applies] = {
     **dict.fromkeys(
-        ("check", "completeness", "mean_scores", "correlations", "smooths", "not_estimable"),
+        (
+            "check",
+            "completeness",
+            "mean_scores",
+            "correlations",
+            "smooths",
+            "not_estimable",
+            "remarks",
+        ),
         Study.has_ratings,
     ),
-    "remarks": Study.has_ratings,
     "recovery": Study.is_simulated,
     "agreement": Study.has_raters,
     "collected": Study.asks_judges,
     "imported": Study.is_imported,
     "gold": with_key,
     **dict.fromkeys(
-        ("multiplicity", "idiosyncrasy", "pooled", "residuals", "identifiability"),
-        Study.has_ratings,
-    ),
-    **dict.fromkeys(
-        ("reliability", "measurement_error", "reliability_curve", "breakdowns"), Study.has_ratings
-    ),
-    **dict.fromkeys(
         (
+            "multiplicity",
+            "idiosyncrasy",
+            "pooled",
+            "residuals",
+            "identifiability",
+            "reliability",
+            "measurement_error",
+            "reliability_curve",
+            "breakdowns",
             "sensitivity",
             "leaderboard",
             "judgments",
@@ -67,10 +76,11 @@ TABLES: dict[str, Applies] = {
             "conclusions",
             "verdicts",
             "wordings",
+            "panel",
+            "round_robin",
         ),
         Study.has_ratings,
     ),
-    **dict.fromkeys(("panel", "round_robin"), Study.has_ratings),
 }
 # Analysis of verdicts -> its tables.
 OF_ANALYSES = {

@@ -12,6 +12,7 @@ from hypothesis import given
 from mutations import bytes_like, documents_like, done_or_refused, examples
 from recuse.base.database import connect
 from recuse.base.errors import ConfigError, DataError
+from recuse.catalogue.figures import subject
 from recuse.config.load import load
 from recuse.config.read import check_structure
 from recuse.config.studies import studies_in, with_placeholders
@@ -20,8 +21,6 @@ from recuse.data.registry import (
     Registry,
     declared_in,
     finest_step,
-    models_with,
-    named_files,
     raw_files,
 )
 from recuse.imports.rows import first_keys
@@ -90,13 +89,11 @@ def start(path):
     for study in studies_in(config).values():
         study.kind()
         study.analyses()
-    for study in config["studies"].values():
-        Registry.from_config(models_with(study.get("families", {}), config["models"]))
-        finest_step(declared_in(study["scales"]))
-        raw_files(named_files(study.get("files", ())))
-        Subject.from_config(
-            label=study["title"], kind="user", models=config["models"], families=config["families"]
-        )
+        if study.has_ratings():
+            Registry.from_config(study.models())
+            finest_step(declared_in(study.settings["scales"]))
+            raw_files(study.entries())
+            Subject.from_config(**subject(study))
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ rule fetch:
     log:
         "results/{study}/logs/fetch_{dimension}.log",
     wildcard_constraints:
-        study=rated(Study.has_files_of_dimensions),
+        study=rated(Study.source, unless(Study.is_released)),
         dimension=one_of(
             {
                 name

@@ -143,10 +143,6 @@ class Study:
         """Whether its ratings are read from published files of a format of their own."""
         return self.has_ratings() and published_sources().get(self.source()) == RATINGS
 
-    def has_files_of_dimensions(self) -> bool:
-        """Whether its ratings are published as one file for each dimension."""
-        return self.source() is not None and not self.is_released()
-
     def has_manifest(self) -> bool:
         """Whether its published files are listed in a manifest."""
         return "manifest" in self.shared["sources"].get(self.source(), {})

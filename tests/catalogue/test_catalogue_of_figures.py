@@ -26,14 +26,7 @@ from recuse.config.studies import STAGES, Study, stage_by_spec, studies_in, with
 from recuse.model.spec import A_OF_REFERENCE, A, C
 from recuse.report.html import rendered_caption
 
-PROJECT = project_settings()
-PROJECT = {
-    **PROJECT,
-    **{
-        key: with_placeholders(PROJECT[key], lambda path: False)
-        for key in ("studies", "comparisons")
-    },
-}
+PROJECT = with_placeholders(project_settings(), lambda path: False)
 MORE = {
     "on_cnn": {"subset": {"dataset": ["cnn"]}},
     "clustered_by_dataset": {"slice": "dataset", "wild": 99},

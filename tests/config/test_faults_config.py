@@ -79,14 +79,7 @@ def start(path):
     """Read a configuration and do what the workflow does before any job."""
     config = load(str(path))
     assert Spec.from_config(config["specs"])
-    config = {
-        **config,
-        **{
-            section: with_placeholders(config[section], os.path.exists)
-            for section in ("studies", "comparisons")
-        },
-    }
-    for study in studies_in(config).values():
+    for study in studies_in(with_placeholders(config, os.path.exists)).values():
         study.kind()
         study.analyses()
         if study.has_ratings():

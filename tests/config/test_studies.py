@@ -21,7 +21,7 @@ from recuse.config.studies import (
     stage_by_spec,
     studies_in,
     tables_of_checks,
-    with_placeholders,
+    with_one_origin,
 )
 
 SCALES = {"Tone": [1, 5], "Usefulness": [1, 5]}
@@ -102,16 +102,14 @@ def test_raw_files_by_origin():
 
 
 def test_raters_are_a_users_file_or_simulated_or_imported():
-    assert {
-        study: STUDIES[study].rater_files()
-        for study in ("whole", "twin", "imported", "by_dimension", "imported_scores")
-    } == {
+    files = {
         "whole": ["raters.csv"],
         "twin": ["results/twin/raw/raters.parquet"],
         "imported": ["results/imported/raw/raters.parquet"],
         "by_dimension": [],
         "imported_scores": [],
     }
+    assert {name: STUDIES[name].rater_files() for name in files} == files
     rated = [study for study in STUDIES.values() if study.has_ratings()]
     assert [study.name for study in rated if study.has_raters()] == [
         *("twin", "helm_instruct", "whole", "imported", "lost")
@@ -123,18 +121,7 @@ def test_raters_are_a_users_file_or_simulated_or_imported():
 
 
 def test_records_of_the_jobs_that_read_a_users_files():
-    names = (
-        "whole",
-        "by_dimension",
-        "scattered",
-        "imported",
-        "verdicts",
-        "annotations",
-        "twin",
-        "prd_vicuna80",
-    )
-    jobs = {study: [Path(path).stem for path in STUDIES[study].data_records()] for study in names}
-    assert jobs == {
+    jobs = {
         "whole": ["ratings", "agreement"],
         "by_dimension": ["ratings"],
         "scattered": [f"check_part_{part}" for part in range(1, 6)],
@@ -144,7 +131,9 @@ def test_records_of_the_jobs_that_read_a_users_files():
         "twin": [],
         "prd_vicuna80": [],
     }
-    assert STUDIES["whole"].data_records()[0] == "results/whole/made/ratings.json"
+    for name, expected in jobs.items():
+        records = [f"results/{name}/made/{job}.json" for job in expected]
+        assert STUDIES[name].data_records() == records
 
 
 def test_studies_of_the_paper():
@@ -167,13 +156,12 @@ def test_models_are_those_that_a_study_may_have():
         for name in CONFIG["models"]
         if not name.endswith(("(0314)", "(0613)", "v1.3", "XLarge"))
     ]
-    assert list(STUDIES["twin"].models()) == paper
+    twin, helm = STUDIES["twin"], STUDIES["helm_instruct"]
+    assert list(twin.models()) == paper
     assert list(STUDIES["whole"].models()) == list(CONFIG["models"])
-    assert set(STUDIES["helm_instruct"].models()) == set(
-        CONFIG["studies"]["helm_instruct"]["simulate"]["quality"]
-    )
-    assert STUDIES["twin"].families()["GPT-4o"] == "GPT"
-    assert STUDIES["twin"].order() == {
+    assert helm.models().keys() == helm.settings["simulate"]["quality"].keys()
+    assert twin.families()["GPT-4o"] == "GPT"
+    assert twin.order() == {
         "self_bias": paper,
         "family_bias": ["Claude", "GPT", "Llama 3", "Mistral"],
     }
@@ -183,26 +171,18 @@ def test_models_are_those_that_a_study_may_have():
 
 
 def test_published_files_and_their_origin():
-    source = CONFIG["sources"]["play_favorites"]
-    assert STUDIES["play_favorites"].repository() == {
-        key: source[key] for key in ("repository", "commit")
-    }
+    source, paper = CONFIG["sources"]["play_favorites"], STUDIES["play_favorites"]
+    assert paper.repository() == {key: source[key] for key in ("repository", "commit")}
     file = source["files"]["Helpfulness"]
-    assert STUDIES["play_favorites"].published_files("Helpfulness") == [
-        (file["path"], file["blob"])
-    ]
-    assert len(STUDIES["play_favorites"].published_files()) == 6
+    assert paper.published_files("Helpfulness") == [(file["path"], file["blob"])]
+    assert len(paper.published_files()) == 6
     assert len(STUDIES["play_favorites_2d"].published_files()) == 2
-    files = STUDIES["llmbar"].published_files()
+    llmbar = STUDIES["llmbar"]
+    files = llmbar.published_files()
     assert {len(blob) for _, blob in files} == {40}
-    assert (
-        STUDIES["llmbar"].released_files()
-        == STUDIES["llmbar"].verdict_files()
-        == [f"results/llmbar/raw/{path}" for path, _ in files]
-    )
-    assert STUDIES["llmbar"].origin() == {
-        "source": {**STUDIES["llmbar"].repository(), "files": files}
-    }
+    paths = [f"results/llmbar/raw/{path}" for path, _ in files]
+    assert llmbar.released_files() == llmbar.verdict_files() == paths
+    assert llmbar.origin() == {"source": {**llmbar.repository(), "files": files}}
     assert STUDIES["twin"].origin() == {"simulate": {"prompts": 596}}
     assert STUDIES["whole"].origin() == {}
     assert {*STUDIES["judgement_bias"].origin()} == {"simulate", "source"}
@@ -210,83 +190,73 @@ def test_published_files_and_their_origin():
 
 def test_verdicts_by_origin():
     files = {
-        study: STUDIES[study].verdict_files()
-        for study in ("verdicts", "annotations", "comparisons_twin")
-    }
-    assert files == {
         "verdicts": ["a.csv"],
         "annotations": ["results/annotations/raw/verdicts.parquet"],
         "comparisons_twin": ["results/comparisons_twin/raw/comparisons.parquet"],
     }
-    assert [STUDIES[study].verdict_reader() for study in files] == ["", "", ""]
+    for name, paths in files.items():
+        assert (STUDIES[name].verdict_files(), STUDIES[name].verdict_reader()) == (paths, "")
     assert STUDIES["prd_vicuna80"].verdict_reader() == "recuse.papers.sources:select_prd_texts"
-    assert STUDIES["twin"].simulator() == "recuse.papers.twin:world_in_tables"
-    assert STUDIES["judgement_bias"].simulator() == "recuse.papers.votes:votes_in_tables"
-    assert STUDIES["comparisons_twin"].simulator() == STUDIES["gold_twin"].simulator() == ""
+    simulators = {
+        "twin": "recuse.papers.twin:world_in_tables",
+        "judgement_bias": "recuse.papers.votes:votes_in_tables",
+        "comparisons_twin": "",
+        "gold_twin": "",
+    }
+    assert {name: STUDIES[name].simulator() for name in simulators} == simulators
     assert STUDIES["judgement_bias"].plants_published_attacks()
     assert not STUDIES["comparisons_twin"].plants_published_attacks()
 
 
 def test_shards_are_named_with_their_number():
-    names = STUDIES["scattered"].shards()
+    scattered, few, whole = (STUDIES[name] for name in ("scattered", "few_files", "whole"))
+    names = scattered.shards()
     assert (names[0], names[-1], len(names)) == ("01-of-12", "12-of-12", 12)
-    assert STUDIES["few_files"].ratings() == [
-        f"results/few_files/shards/{n}-of-3/ratings.parquet" for n in (1, 2, 3)
-    ]
-    assert (
-        STUDIES["few_files"].shard_files("counts.parquet")[2]
-        == "results/few_files/shards/3-of-3/counts.parquet"
-    )
-    assert STUDIES["whole"].shards() == []
-    assert STUDIES["whole"].ratings() == ["results/whole/ratings.parquet"]
-    assert STUDIES["scattered"].raw_paths_of_shard("03", "12") == STUDIES["scattered"].raw_paths()
+    folders = [f"results/few_files/shards/{n}-of-3" for n in (1, 2, 3)]
+    assert few.ratings() == [f"{folder}/ratings.parquet" for folder in folders]
+    assert few.shard_files("counts.parquet")[2] == f"{folders[2]}/counts.parquet"
+    assert (whole.shards(), whole.ratings()) == ([], ["results/whole/ratings.parquet"])
+    assert scattered.raw_paths_of_shard("03", "12") == scattered.raw_paths()
     for shard, shards in (("3", "12"), ("13", "12"), ("00", "12"), ("1", "3")):
         with pytest.raises(
             ConfigError,
             match=f"shards/{shard}-of-{shards}: .*shards: 12; ask for 01-of-12 to 12-of-12",
         ):
-            STUDIES["scattered"].raw_paths_of_shard(shard, shards)
+            scattered.raw_paths_of_shard(shard, shards)
 
 
 def test_raw_files_are_dealt_to_checks_in_turn():
     """By as many jobs as there are shards, or files; a further file concerns one of them."""
-    few = described({**STUDIES["scattered"].settings, "shards": 2})
-    dealt = few.parts()
+    two_jobs = described({**STUDIES["scattered"].settings, "shards": 2})
+    dealt = two_jobs.parts()
     assert [[path for path, _ in part] for part in dealt] == [
         ["parts/a.parquet", "parts/c.parquet", "parts/e.parquet"],
         ["parts/b.parquet", "parts/d.parquet"],
     ]
     Path("parts/f.parquet").touch()
-    assert [part == before for part, before in zip(few.parts(), dealt, strict=True)] == [
+    assert [part == before for part, before in zip(two_jobs.parts(), dealt, strict=True)] == [
         True,
         False,
     ]
-    assert STUDIES["few_files"].raw_paths("2") == ["b.csv"]
-    assert STUDIES["few_files"].raw_dimensions("2") == [None]
-    assert STUDIES["few_files"].part_files("rows") == [
+    few = STUDIES["few_files"]
+    assert (few.raw_paths("2"), few.raw_dimensions("2")) == (["b.csv"], [None])
+    assert few.part_files("rows") == [
         f"results/few_files/checked/{part}.rows.parquet" for part in (1, 2)
     ]
     with pytest.raises(
         ConfigError,
         match="checked/3: the raw files of few_files are checked by 2 jobs; ask for 1 to 2",
     ):
-        STUDIES["few_files"].raw_paths("3")
+        few.raw_paths("3")
 
 
 def test_megabytes_are_those_of_existing_files():
-    assert {
-        study: STUDIES[study].raw_megabytes()
-        for study in ("whole", "by_dimension", "scattered", "verdicts", "twin")
-    } == {
-        "whole": 3,
-        "by_dimension": 5,
-        "scattered": 20,
-        "verdicts": 3,
-        "twin": 0,
-    }
-    assert STUDIES["imported"].raw_megabytes() == 0.5 * 8 + 0.25 * 8 + 3
-    assert STUDIES["few_files"].raw_megabytes("2") == 2
-    assert STUDIES["few_files"].shard_megabytes() == pytest.approx(5 / 3)
+    megabytes = {"whole": 3, "by_dimension": 5, "scattered": 20, "verdicts": 3, "twin": 0}
+    megabytes["imported"] = 0.5 * 8 + 0.25 * 8 + 3
+    assert {name: STUDIES[name].raw_megabytes() for name in megabytes} == megabytes
+    few = STUDIES["few_files"]
+    assert few.raw_megabytes("2") == 2
+    assert few.shard_megabytes() == pytest.approx(5 / 3)
 
 
 def error_of(function, study, *, config=CONFIGURED):
@@ -376,17 +346,14 @@ def test_placeholder_replaces_missing_files(files):
         "simulate": {"prompts": 12},
         "scales": {},
     }
-    others = {"twin": CONFIG["studies"]["twin"]}
     paths = {"a.csv", "b.csv"} if isinstance(files, dict) else {"a.csv"}
-    settled = with_placeholders({**others, "mine": study}, paths.__contains__)
-    assert settled == {
-        **others,
-        "mine": {key: value for key, value in study.items() if key != "simulate"},
-    }
+    without = {key: value for key, value in study.items() if key != "simulate"}
+    assert with_one_origin(study, paths.__contains__) == without
+    twin = CONFIG["studies"]["twin"]
+    assert with_one_origin(twin, paths.__contains__) == twin
     if isinstance(files, dict):  # if one exists, the other is missed when the study is built
-        settled = with_placeholders({"mine": study}, {"b.csv"}.__contains__)
-        assert described(settled["mine"]).kind() == "user"
-    placeholder = with_placeholders({"mine": study}, set().__contains__)["mine"]
+        assert described(with_one_origin(study, {"b.csv"}.__contains__)).kind() == "user"
+    placeholder = with_one_origin(study, set().__contains__)
     assert placeholder["title"] == "simulated placeholder for my ratings"
     assert placeholder.keys() == {"title", "simulate", "scales"}
     mine = described(placeholder)
@@ -417,7 +384,7 @@ def test_any_file_of_the_users_replaces_the_placeholder(there):
         "files": ["a.csv", "b.csv"],
         "simulate": {},
     }
-    settled = with_placeholders({"s": study}, lambda path: path == there)["s"]
+    settled = with_one_origin(study, lambda path: path == there)
     assert ("simulate" in settled, "files" in settled) == (there is None, there is not None)
     assert settled["title"] == ("simulated placeholder for votes" if there is None else "votes")
 

@@ -21,7 +21,7 @@ from recuse.base.database import connect
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.places import PROJECT
 from recuse.config.load import checked
-from recuse.config.studies import Study, with_placeholders
+from recuse.config.studies import Study, with_one_origin
 from recuse.data.files import RatingsFile, as_number, is_number
 from recuse.data.lines import check_declared
 from recuse.data.raters import check_raters
@@ -411,8 +411,8 @@ def test_rules_give_what_is_declared_to_each_job_that_reads_a_users_file(tmp_pat
         ),
     ):
         Study("other", config).declared_files()
-    settled = with_placeholders({"later": ways["other"] | {"simulate": {}}}, lambda path: False)
-    assert Study("later", {"studies": settled, "comparisons": {}}).declared_files() == {}
+    settled = with_one_origin(ways["other"] | {"simulate": {}}, lambda path: False)
+    assert Study("later", {"studies": {"later": settled}, "comparisons": {}}).declared_files() == {}
     rules = "\n".join(
         path.read_text("utf-8") for path in (PROJECT / "workflow" / "rules").glob("*.smk")
     )

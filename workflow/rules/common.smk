@@ -40,10 +40,8 @@ WORKFLOW = os.path.relpath(places.WORKFLOW)
 PROJECT = project_settings()  # without a user's additions
 settings = attempt(checked, merged(PROJECT, config), PROJECT)
 config.clear()
-config.update(settings)
-for settings in (config, PROJECT):
-    for section in ("studies", "comparisons"):
-        settings[section] = with_placeholders(settings[section], os.path.exists)
+config.update(with_placeholders(settings, os.path.exists))
+PROJECT = with_placeholders(PROJECT, os.path.exists)
 STUDIES = studies_in(config)
 
 

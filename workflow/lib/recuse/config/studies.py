@@ -34,25 +34,28 @@ PLACEHOLDER = {"files", "simulate"}
 REQUIRED_SPECS = ("main", "by_dimension")
 
 
-def with_placeholders(
-    studies: Mapping[str, Mapping], exists: Callable[[str], bool]
-) -> dict[str, dict]:
-    """Return `studies` with one origin each: of `files` and `simulate`, the files if any exists,
+def with_one_origin(settings: Mapping, exists: Callable[[str], bool]) -> dict:
+    """The entry of a study with one origin: of `files` and `simulate`, the files if any exists,
     else the placeholder.
     """
-    settled = {}
-    for name, study in studies.items():
-        dropped, title = set(), study["title"]
-        if study.keys() >= PLACEHOLDER:
-            # If only some files exist, the others are missed when the study is built.
-            missing = not any(exists(path) for path, _ in named_files(study["files"]))
-            # A simulation makes its own raters
-            dropped = {"files", "raters", "verify"} if missing else {"simulate"}
-            title = f"simulated placeholder for {title}" if missing else title
-        settled[name] = {key: value for key, value in study.items() if key not in dropped} | {
-            "title": title
-        }
-    return settled
+    if not settings.keys() >= PLACEHOLDER:
+        return dict(settings)
+    # If only some files exist, the others are missed when the study is built.
+    if any(exists(path) for path, _ in named_files(settings["files"])):
+        return {key: value for key, value in settings.items() if key != "simulate"}
+    # A simulation makes its own raters
+    dropped = {"files", "raters", "verify"}
+    kept = {key: value for key, value in settings.items() if key not in dropped}
+    return kept | {"title": f"simulated placeholder for {settings['title']}"}
+
+
+def with_placeholders(config: Mapping, exists: Callable[[str], bool]) -> dict:
+    """The configuration, in which every study has one origin."""
+    sections = {
+        section: {name: with_one_origin(entry, exists) for name, entry in config[section].items()}
+        for section in (RATED, COMPARED)
+    }
+    return {**config, **sections}
 
 
 def origin_of_verdicts(settings: Mapping) -> str | None:

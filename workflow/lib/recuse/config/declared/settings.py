@@ -175,9 +175,9 @@ class Settings(Section):
                 raise ValueError(f"specs: '{name}' is required")
 
 
-def check(config: Mapping, project_specs: Mapping[str, Mapping] = MappingProxyType({})) -> None:
-    """Raise ConfigError, naming the key, unless `config` fits its declaration and every name in it
-    is defined.
+def check(config: Mapping, project_specs: Mapping[str, Mapping] = MappingProxyType({})) -> Settings:
+    """The checked settings, with defaults; ConfigError, naming the key, unless `config` fits its
+    declaration and every name in it is defined.
 
     project_specs: those that no configuration may turn into other models.
     """
@@ -206,6 +206,7 @@ def check(config: Mapping, project_specs: Mapping[str, Mapping] = MappingProxyTy
             check_known(
                 f"comparisons: {name}: source", [study.source], sources, "sources with a manifest"
             )
+    return settings
 
 
 def _check_own_inference(study: Study, settings: Settings) -> None:

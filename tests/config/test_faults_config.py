@@ -12,7 +12,6 @@ from hypothesis import given
 from mutations import bytes_like, documents_like, done_or_refused, examples
 from recuse.base.database import connect
 from recuse.base.errors import ConfigError, DataError
-from recuse.catalogue.figures import subject
 from recuse.config.load import load
 from recuse.config.read import check_structure
 from recuse.config.studies import studies_in, with_placeholders
@@ -21,6 +20,7 @@ from recuse.data.registry import (
     Registry,
     declared_in,
     finest_step,
+    models_with,
     raw_files,
 )
 from recuse.imports.rows import first_keys
@@ -83,10 +83,11 @@ def start(path):
         study.kind()
         study.analyses()
         if study.has_ratings():
-            Registry.from_config(study.models())
+            Registry.from_config(models_with(study.setting("families"), config["models"]))
             finest_step(declared_in(study.settings["scales"]))
             raw_files(study.entries())
-            Subject.from_config(**subject(study))
+            colours = {key: config[key] for key in ("models", "families")}
+            Subject.from_config(label=study.name, kind="user", **colours)
 
 
 @pytest.fixture

@@ -69,19 +69,19 @@ atexit.register(
 rule all:
     default_target: True
     input:
-        [answer(files_of, study) for study in config["build"]],
+        [answer(final_files, study) for study in config["build"]],
     message:
         f"{', '.join(config['build'])}: complete."
 
 
 # `snakemake --cores N <study>` builds that study.
-answer(studies.check_names, frozenset(filter(rules.has, STUDIES)))
+attempt(check_names, STUDIES, [*filter(rules.has, STUDIES)])
 for study in STUDIES:
 
     rule:
         name:
             study
         input:
-            answer(files_of, study),
+            answer(final_files, study),
         message:
             f"{study}: complete."

@@ -76,12 +76,12 @@ def fit_from_table(folder: str, output: str) -> None:
     """Collapse the rows of ratings.parquet and fit, as the workflow does."""
     from recuse.base.tables import write_table
     from recuse.data.cells import build_cells
-    from recuse.data.study import Study
+    from recuse.data.study import StudyTables
     from recuse.model.estimates import ESTIMATES, estimate
     from recuse.model.spec import Spec
 
     build_cells(f"{folder}/ratings.parquet", f"{output}.cells.parquet")
-    found = estimate(Spec.of("main"), Study(STUDY, f"{output}.cells.parquet"), confidence=0.9)
+    found = estimate(Spec.of("main"), StudyTables(STUDY, f"{output}.cells.parquet"), confidence=0.9)
     write_table(output, ESTIMATES, found.estimates)
 
 

@@ -59,9 +59,9 @@ def groups_of(settings: dict) -> dict:
 
 def study_of(folder: str):
     """The study whose tables are in `folder`, nothing of it read yet."""
-    from recuse.data.study import Study
+    from recuse.data.study import StudyTables
 
-    return Study(STUDY, f"{folder}/cells.parquet", [f"{folder}/ratings.parquet"])
+    return StudyTables(STUDY, f"{folder}/cells.parquet", [f"{folder}/ratings.parquet"])
 
 
 def fit_every(folder: str, settings: str) -> None:

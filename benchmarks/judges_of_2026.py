@@ -21,11 +21,11 @@ from processes import ROOT, print_table
 
 from recuse.base.database import connect, footer, write_rows
 from recuse.config.read import project_settings
-from recuse.config.studies import models_of
+from recuse.config.studies import Study
 from recuse.data.cells import build_cells
 from recuse.data.ratings import StudyFiles, normalise
 from recuse.data.registry import IMPORTED_SCALES
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.inference.idiosyncrasy import idiosyncrasies, idiosyncrasy_rows, pooled_rows
 from recuse.inference.verdict import KINDS, Reply, Verdict, verdict_rows
 from recuse.model.estimates import estimate
@@ -118,7 +118,7 @@ def main():
         parser.add_argument(f"--{name}", type=type(default), default=default)
     asked = parser.parse_args()
     settings = project_settings()
-    models, connection = models_of(settings, "multivac"), connect()
+    models, connection = Study("multivac", settings).models(), connect()
     rows = (
         f"select {', '.join(KEYS)} from '{RAW}' where dimension = 'Score' and rating is not null"
         " order by all"
@@ -148,7 +148,7 @@ def main():
                 "s", source, ratings=ratings, completeness=str(Path(folder, "completeness.csv"))
             )
             build_cells(ratings, cells)
-            for method, family, p_value in p_values(Study("s", cells, [ratings])):
+            for method, family, p_value in p_values(StudyTables("s", cells, [ratings])):
                 excluded[method, family].append(p_value <= 0.1)
     methods = list(dict.fromkeys(method for method, _ in excluded))
     shares = {

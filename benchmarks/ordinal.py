@@ -23,7 +23,7 @@ OURS, ORDERED_MODEL, POLR, POLR_TIGHT = "ours", "OrderedModel", "polr", "polr, t
 
 def slices(folder: str) -> list[tuple]:
     """(dimension, cells, terms) of each ordinal fit, the dimension with the fewest rows first."""
-    from recuse.data.study import Study
+    from recuse.data.study import StudyTables
     from recuse.model.design import estimable_terms
     from recuse.model.estimable import slices_of
     from recuse.model.spec import Spec
@@ -31,7 +31,7 @@ def slices(folder: str) -> list[tuple]:
     spec = Spec.of("ordinal", estimator="ordinal_logit", slice="dimension")
     found = [
         (dimension, cells, estimable_terms(spec, cells.factors))
-        for dimension, cells in slices_of(spec, Study("twin", f"{folder}/cells.parquet"))
+        for dimension, cells in slices_of(spec, StudyTables("twin", f"{folder}/cells.parquet"))
     ]
     return sorted(found, key=lambda each: each[1].n.sum())
 

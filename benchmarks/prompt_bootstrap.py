@@ -25,12 +25,12 @@ def bootstrap(folder: str, replicates: str) -> None:
 
     from recuse.base.tables import write_table
     from recuse.data.cells import build_cells
-    from recuse.data.study import Study
+    from recuse.data.study import StudyTables
     from recuse.model.estimates import ESTIMATES, estimate
     from recuse.model.spec import Spec
 
     build_cells(f"{folder}/ratings.parquet", f"{folder}/cells.parquet")
-    study = Study(STUDY, f"{folder}/cells.parquet", [f"{folder}/ratings.parquet"])
+    study = StudyTables(STUDY, f"{folder}/cells.parquet", [f"{folder}/ratings.parquet"])
     estimate(Spec.of("main"), study, confidence=0.9)
     start = time.perf_counter()
     found = estimate(Spec.of("main", bootstrap=int(replicates)), study, confidence=0.9, seed=SEED)
@@ -48,7 +48,7 @@ def refit(folder: str, replicates: str, refits: str) -> None:
     import numpy as np
     from statsmodels.regression.linear_model import OLS
 
-    from recuse.data.study import Study
+    from recuse.data.study import StudyTables
     from recuse.model.design import estimable_terms
     from recuse.model.fit import fits
     from recuse.model.resampling import Resamples
@@ -56,7 +56,9 @@ def refit(folder: str, replicates: str, refits: str) -> None:
 
     spec = Spec.of("main", bootstrap=int(replicates))
     (ours,) = fits(
-        spec, Study(STUDY, f"{folder}/cells.parquet", [f"{folder}/ratings.parquet"]), seed=SEED
+        spec,
+        StudyTables(STUDY, f"{folder}/cells.parquet", [f"{folder}/ratings.parquet"]),
+        seed=SEED,
     )
     frame = duckdb.execute("from read_parquet(?)", [f"{folder}/ratings.parquet"]).df()
     names = ("judge", "model", "judge_family", "model_family", "dimension")

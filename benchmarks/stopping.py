@@ -52,7 +52,7 @@ def study_of(folder: Path, rating, score):
     from recuse.data.files import RatingsFile
     from recuse.data.ratings import StudyFiles, normalise
     from recuse.data.registry import Registry
-    from recuse.data.study import Study
+    from recuse.data.study import StudyTables
 
     names = [f"model {number}" for number in range(5)]
     index = pd.MultiIndex.from_product(
@@ -74,7 +74,7 @@ def study_of(folder: Path, rating, score):
         "waves", source, ratings=paths["ratings"], completeness=str(folder / "completeness.csv")
     )
     build_cells(paths["ratings"], paths["cells"])
-    return Study("waves", paths["cells"], [paths["ratings"]])
+    return StudyTables("waves", paths["cells"], [paths["ratings"]])
 
 
 def collected(spread: str, seed: int) -> list[tuple]:

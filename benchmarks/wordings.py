@@ -121,7 +121,7 @@ def of_library(generator, studies, *, sd, wordings):
     from recuse.data.files import RatingsFile
     from recuse.data.ratings import StudyFiles, normalise
     from recuse.data.registry import Registry
-    from recuse.data.study import Study
+    from recuse.data.study import StudyTables
     from recuse.inference.wordings import wording_rows
 
     config = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
@@ -162,7 +162,7 @@ def of_library(generator, studies, *, sd, wordings):
                 completeness=f"{folder}/completeness.csv",
             )
             build_cells(f"{folder}/r.parquet", f"{folder}/cells.parquet")
-            tables = Study("s", f"{folder}/cells.parquet", [f"{folder}/r.parquet"])
+            tables = StudyTables("s", f"{folder}/cells.parquet", [f"{folder}/r.parquet"])
             for row in wording_rows(study=tables, **asked):
                 if row["quantity"] == "self_bias" and row["term"] in names:
                     at = study, names.index(row["term"]), [*asked["checks"]].index(row["check"])

@@ -14,7 +14,7 @@ from recuse.data.cells import build_cells
 from recuse.data.files import RatingsFile
 from recuse.data.ratings import StudyFiles, normalise
 from recuse.data.registry import Registry
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.papers.twin import published_world
 from recuse.papers.values import JUDGES, read_files
 from recuse.products import PRODUCTS
@@ -69,7 +69,7 @@ def built(folder, name, source):
     paths = {table: str(folder / f"{table}.parquet") for table in ("ratings", "cells")}
     normalise(name, source, ratings=paths["ratings"], completeness=str(folder / "completeness.csv"))
     build_cells(paths["ratings"], paths["cells"])
-    return Study(name, paths["cells"], [paths["ratings"]])
+    return StudyTables(name, paths["cells"], [paths["ratings"]])
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -28,7 +29,6 @@ from conftest import CONFIG, ROOT
 from example_data import FAMILIES, ratings_of_example
 from recuse.base.tables import read_table
 from recuse.cli import main
-from recuse.config.studies import conclusions_params, inference_params, order_of, specs_of_checks
 from recuse.data.registry import usual_scale
 
 EXAMPLE = ROOT / "docs" / "example"
@@ -95,17 +95,16 @@ def of_workflow(tmp_path_factory):
     """The tables of the workflow for the ratings of an object, by the functions of its scripts."""
 
     def built(ratings):
-        folder, config = tmp_path_factory.mktemp("workflow"), ratings._inputs.config
+        folder, study = tmp_path_factory.mktemp("workflow"), ratings._inputs.study
+        config = study.config
         where = {name: str(folder / f"{name}.csv") for name in WRITTEN}
         tables = {
             "study": "ratings",
             "cells": f"{ratings._folder}/cells.parquet",
             "ratings": ratings._study.ratings,
         }
-        specs = {
-            name: config["specs"][name]
-            for name in {**dict.fromkeys(specs_of_checks(config)), "model_effects": 0}
-        }
+        checked = [Path(path).stem for path in study.estimates_of_checks()]
+        specs = {name: config["specs"][name] for name in dict.fromkeys([*checked, "model_effects"])}
         level = {"confidence": config["confidence"]}
         paths = [str(folder / f"{spec}.csv") for spec in specs]
         raters = (
@@ -124,13 +123,10 @@ def of_workflow(tmp_path_factory):
             outputs=where,
         )
         describe(study="ratings", cells=tables["cells"], **level, outputs=where)
-        params = inference_params(config, ["idiosyncrasy", "identifiability"])
-        estimands(**tables, **params, asked=conclusions_params(config), **level, outputs=where)
-        keys = ("measurement_error", "sensitivity")
-        params = inference_params(config, keys, "raters", "without_human_scores")
+        estimands(**tables, **study.preference_settings(), **level, outputs=where)
+        params = study.distortion_settings()
         sensitivity(**tables, raters=raters, alphas=[], **params, **level, outputs=where)
-        keys = ("debias", "replicates", "ppi", "power", "without_human_scores")
-        params = inference_params(config, ["leaderboard"], *keys, also=["main"])
+        params = study.ranking_settings()
         params["settings"] = {**params["settings"], "ppi": {"labelled": [10], "draws": 2}}
         fitted = [str(folder / f"{spec}.csv") for spec in ("main", "model_effects")]
         rank(
@@ -151,10 +147,8 @@ def of_workflow(tmp_path_factory):
                 "scorecard": [],
                 "completeness": f"{ratings._folder}/completeness.csv",
             },
-            **conclusions_params(config),
-            instead=config["inference"]["without_human_scores"],
-            order=order_of(config, "ratings"),
-            verdict=config["inference"]["verdict"],
+            **study.conclusions_settings(),
+            **level,
             outputs=where,
         )
         return folder

@@ -19,11 +19,12 @@ from recuse.base.tables import read_table, write_table
 from recuse.cli import main
 from recuse.commands import write_output
 from recuse.config.load import load
+from recuse.config.studies import studies_in
 from recuse.data.files import RatingsFile
 from recuse.data.lines import check_declared
 from recuse.data.ratings import StudyFiles
 from recuse.data.registry import Registry
-from recuse.inputs import inputs_of, study_of
+from recuse.inputs import inputs_of, named_study
 from recuse.model.estimates import ESTIMATES, estimate
 from recuse.model.spec import Spec
 
@@ -470,6 +471,12 @@ def config(tmp_path, monkeypatch):
     return load("studies.yaml")
 
 
+def found(config, name, named):
+    """The name of the study, and its files."""
+    study, files = named_study(studies_in(config), name, named)
+    return study.name, files
+
+
 PARTS = [("parts/1.parquet", None), ("parts/2.parquet", None)]
 TWO = [("tone.csv", "Tone"), ("usefulness.csv", "Usefulness")]
 BOTH = [("tones/1.parquet", "Tone"), ("usefulness.csv", "Usefulness")]
@@ -491,16 +498,16 @@ BOTH = [("tones/1.parquet", "Tone"), ("usefulness.csv", "Usefulness")]
     ],
 )
 def test_study_is_the_one_with_the_files_and_gives_their_dimensions(config, named, study, files):
-    assert study_of(config, None, named) == (study, files)
-    assert study_of(config, study, named) == (study, files)
+    assert found(config, None, named) == (study, files)
+    assert found(config, study, named) == (study, files)
 
 
 def test_other_files_belong_to_the_study_that_is_named(config):
-    assert study_of(config, "two", [("other.csv", None), ("tone.csv", None)]) == (
+    assert found(config, "two", [("other.csv", None), ("tone.csv", None)]) == (
         "two",
         [("other.csv", None), TWO[0]],
     )
-    assert study_of(config, "one", [("tones", "Usefulness")]) == (
+    assert found(config, "one", [("tones", "Usefulness")]) == (
         "one",
         [("tones/1.parquet", "Usefulness")],
     )
@@ -536,7 +543,7 @@ def test_other_files_belong_to_the_study_that_is_named(config):
 )
 def test_files_and_dimensions_that_do_not_fit_are_named(config, name, named, message):
     with pytest.raises(ConfigError) as error:
-        study_of(config, name, named)
+        found(config, name, named)
     assert message in str(error.value)
 
 
@@ -548,16 +555,16 @@ def test_a_path_from_the_root_is_that_of_config(config, tmp_path):
     for written, other in (places.values(), list(places.values())[::-1]):
         study = {"title": "t", "import": {"files": written}, "scales": {"Tone": [1, 5]}}
         both = {**config, "studies": {**config["studies"], "imported": study}}
-        assert inputs_of(both, [(other, None)]).study == "imported"
+        assert inputs_of(both, [(other, None)]).study.name == "imported"
         both = {**config, "comparisons": {"arena": {"title": "t", "import": {"files": written}}}}
-        assert inputs_of(both, [(other, None)], compared=True).study == "arena"
+        assert inputs_of(both, [(other, None)], compared=True).study.name == "arena"
         (tmp_path / "a.csv").write_text("judge\n1\n", "utf-8")
         with pytest.raises(
             DataError, match=re.escape(f"{other}: it holds 1 row, but config declares 2")
         ):
             check_declared([other], {written: {"rows": 2}})
-    assert study_of(config, None, [(str(tmp_path / "parts"), None)])[0] == "parts"
-    assert study_of(config, None, [(str(tmp_path / "tone.csv"), None), TWO[1]])[1][0] == (
+    assert found(config, None, [(str(tmp_path / "parts"), None)])[0] == "parts"
+    assert found(config, None, [(str(tmp_path / "tone.csv"), None), TWO[1]])[1][0] == (
         str(tmp_path / "tone.csv"),
         "Tone",
     )

@@ -14,6 +14,7 @@ from conftest import ROOT
 from recuse.base.tables import read_table
 from recuse.cli import main
 from recuse.config.load import load
+from recuse.config.studies import Study
 from recuse.data.files import RatingsFile
 from recuse.inference.idiosyncrasy import idiosyncrasies, idiosyncrasy_rows
 from recuse.inputs import Inputs, imported, tables_of
@@ -148,7 +149,7 @@ def test_biases_are_those_of_the_tutorial(run, tmp_path, make):
 
 def idiosyncrasy_of(file, folder):
     config = load("mine.yaml")
-    inputs = imported(Inputs("ours", [RatingsFile(file)], config), str(folder))
+    inputs = imported(Inputs(Study("ours", config), [RatingsFile(file)]), str(folder))
     (spec,) = Spec.from_config({"main": config["specs"]["main"]})
     slices = idiosyncrasies(spec, tables_of(inputs, str(folder)))
     rows = idiosyncrasy_rows(slices, confidence=config["confidence"])

@@ -10,30 +10,23 @@ import pytest
 from conftest import ROOT
 from recuse.base.errors import ConfigError
 from recuse.catalogue.figures import (
-    captions_of,
+    captions,
     drawings,
     figures,
     figures_by_group,
-    figures_of,
-    files_of,
+    files_for_readers,
     inputs_of,
-    pictures_of,
+    pictures,
     simultaneous_of,
+    study_figures,
 )
-from recuse.catalogue.tables import estimates_of, tables_of
+from recuse.catalogue.tables import table_paths
 from recuse.config.read import project_settings
-from recuse.config.studies import STAGES, config_of, stage_by_spec, with_placeholders
+from recuse.config.studies import STAGES, Study, stage_by_spec, studies_in, with_placeholders
 from recuse.model.spec import A_OF_REFERENCE, A, C
 from recuse.report.html import rendered_caption
 
-PROJECT = project_settings()
-PROJECT = {
-    **PROJECT,
-    **{
-        key: with_placeholders(PROJECT[key], lambda path: False)
-        for key in ("studies", "comparisons")
-    },
-}
+PROJECT = with_placeholders(project_settings(), lambda path: False)
 MORE = {
     "on_cnn": {"subset": {"dataset": ["cnn"]}},
     "clustered_by_dataset": {"slice": "dataset", "wild": 99},
@@ -58,11 +51,8 @@ OF_BIASES = {
 }
 CONFIG = {**PROJECT, "specs": {**PROJECT["specs"], **MORE}}
 FIGURES = figures(CONFIG, PROJECT)
-OF_STUDY = {
-    study: figures(config_of(CONFIG, study), PROJECT)
-    for study in (*CONFIG["studies"], *CONFIG["comparisons"])
-}
-STUDIES = (*CONFIG["studies"], *CONFIG["comparisons"])
+STUDIES = studies_in(CONFIG)
+OF_STUDY = {name: study_figures(study, PROJECT) for name, study in STUDIES.items()}
 OF_OTHERS = {"fig11_helm_instruct": "twin", "length_confound": "judgement_bias"}
 PRINTED = ("verbosity_bias", "attack_success")
 
@@ -86,26 +76,22 @@ def test_a_figure_is_drawn_by_a_function_of_its_tables_and_settings(name):
     )
 
 
-@pytest.mark.parametrize("study", STUDIES)
-def test_a_study_has_the_tables_that_its_figures_draw(study):
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_study_has_the_tables_that_its_figures_draw(name):
     """Except Figure 11, which shows another study."""
-    files, figures = (
-        {*tables_of(CONFIG, study).values(), *estimates_of(CONFIG, study)},
-        OF_STUDY[study],
-    )
+    study, figures = STUDIES[name], OF_STUDY[name]
+    files = {*table_paths(study).values(), *study.estimates()}
     files |= {
-        f"results/{study}/{STAGES[stage]}/{name}.csv"
+        study.path(f"{STAGES[stage]}/{table}.csv")
         for stage in STAGES
-        for name in ("not_estimable", "multiplicity")
+        for table in ("not_estimable", "multiplicity")
     }
-    for name, figure in figures_of(CONFIG, study, figures=figures).items():
+    for each, figure in figures.items():
         paths = [
-            path
-            for path in inputs_of(drawings(CONFIG, study, name, figures=figures))
-            if path != figure.published
+            path for path in inputs_of(drawings(study, figures, each)) if path != figure.published
         ]
-        assert set(paths) <= files or name == "fig11_helm_instruct"
-        assert captions_of(CONFIG, study, figures=figures)[name]["tables"] == paths
+        assert set(paths) <= files or each == "fig11_helm_instruct"
+        assert captions(study, figures)[each]["tables"] == paths
 
 
 # Group of figures -> the stages of fits and the further tables that they wait for.
@@ -121,35 +107,28 @@ WAITED_FOR = {
 def test_the_figures_of_a_group_wait_for_the_same_stage_and_no_later_one():
     stages = stage_by_spec(CONFIG["specs"])
     for study in ("twin", "comparisons_twin"):
-        groups = figures_by_group(CONFIG, study, figures=OF_STUDY[study])
+        groups = figures_by_group(OF_STUDY[study])
         assert len(groups) == (3 if study == "twin" else 1)
         assert [*groups] == [group for group in groups if groups[group]]
         for group in groups.keys() - {"rest"}:
             reached, tables = WAITED_FOR[group]
             for figure in groups[group].values():
                 assert {stages[spec] for spec in figure.specs} <= set(reached)
-                assert {*map(str, _tables_of(figure))} <= {f"tables/{name}" for name in tables} | {
+                assert tables_without_estimates(figure) <= {f"tables/{name}" for name in tables} | {
                     f"{STAGES[stage]}/{name}"
                     for stage in reached
                     for name in ("not_estimable", "multiplicity")
                 }
 
 
-def _tables_of(figure):
-    """The tables of a figure that are not estimates."""
-    paths = [
-        path
-        for paths in figure.tables.values()
-        for path in ([paths] if isinstance(paths, str) else paths)
-    ]
-    return [path for path in paths if not path.startswith("estimates/")]
+def tables_without_estimates(figure):
+    return {name for name in figure.every_table if not name.startswith("estimates/")}
 
 
 def test_every_figure_of_biases_names_the_estimand():
     assert {name for name, figure in FIGURES.items() if figure.estimand} >= OF_BIASES
-    for name, figure in FIGURES.items():
-        study = next(study for study in STUDIES if figure.applies(CONFIG, study))
-        drawing = drawings(CONFIG, study, name, figures=FIGURES)[name]
+    for figure in FIGURES.values():
+        drawing = figure.drawing(next(filter(figure.applies, STUDIES.values())))
         assert drawing["subject"]["estimand"] == figure.estimand
         assert drawing["title"] == f"{figure.title}: {drawing['subject']['label']}"
     assert FIGURES["fig03_self_family_bias"].estimand == A
@@ -158,9 +137,9 @@ def test_every_figure_of_biases_names_the_estimand():
     assert FIGURES["idiosyncrasy"].estimand == C
 
 
-@pytest.mark.parametrize("study", [*CONFIG["studies"], *CONFIG["comparisons"]])
+@pytest.mark.parametrize("study", STUDIES)
 def test_captions_have_at_most_60_words(study):
-    for name, of_figure in captions_of(CONFIG, study, figures=OF_STUDY[study]).items():
+    for name, of_figure in captions(STUDIES[study], OF_STUDY[study]).items():
         template = (ROOT / "workflow" / "report" / Path(of_figure["caption"]).name).read_text(
             "utf-8"
         )
@@ -179,8 +158,7 @@ def test_the_caption_of_worlds_has_at_most_60_words():
 
 def test_figures_of_another_subject_say_so():
     subjects = {
-        name: drawings(CONFIG, study, name, figures=FIGURES)[name]["subject"]
-        for name, study in OF_OTHERS.items()
+        name: FIGURES[name].drawing(STUDIES[study])["subject"] for name, study in OF_OTHERS.items()
     }
     assert subjects["fig11_helm_instruct"]["label"] == CONFIG["studies"]["helm_instruct"]["title"]
     assert (
@@ -192,7 +170,7 @@ def test_figures_of_another_subject_say_so():
 
 def test_published_values_are_drawn_only_with_published_data():
     beside = {
-        name: [study for study in CONFIG["comparisons"] if FIGURES[name].beside(CONFIG, study)]
+        name: [study for study in CONFIG["comparisons"] if FIGURES[name].beside(STUDIES[study])]
         for name in PRINTED
     }
     assert beside == {
@@ -203,7 +181,7 @@ def test_published_values_are_drawn_only_with_published_data():
 
 def test_a_figure_that_a_study_lacks_is_named():
     with pytest.raises(ConfigError, match="figures of twin: 'rbo' is not one of figures"):
-        drawings(CONFIG, "twin", "rbo", figures=FIGURES)
+        drawings(STUDIES["twin"], OF_STUDY["twin"], "rbo")
 
 
 def test_a_users_spec_has_its_own_figure():
@@ -251,15 +229,14 @@ def test_no_spec_of_some_models_has_simultaneous_intervals():
 
 @pytest.mark.parametrize("study", STUDIES)
 def test_the_files_of_a_study_are_its_tables_figures_and_report(study):
-    files = files_of({**CONFIG, "formats": ["svg", "pdf"]}, study, figures=OF_STUDY[study])
+    in_two_formats = Study(study, {**CONFIG, "formats": ["svg", "pdf"]})
+    files = files_for_readers(in_two_formats, OF_STUDY[study])
     assert len(files) == len(set(files))
     assert all(path.startswith(f"results/{study}/") for path in files)
     assert files[-1] == f"results/{study}/report.html"
-    assert set(tables_of(CONFIG, study).values()) < set(files)
-    pictures = pictures_of(CONFIG, study, figures=OF_STUDY[study])
-    assert [path for path in files if path.endswith(".svg")] == pictures
-    assert {path[:-4] for path in pictures} == {
-        path[:-4] for path in files if path.endswith(".pdf")
-    }
-    of_ratings = {f"results/{study}/debiased.parquet", *(estimates_of(CONFIG, study))}
+    assert set(table_paths(STUDIES[study]).values()) < set(files)
+    shown = pictures(STUDIES[study], OF_STUDY[study])
+    assert [path for path in files if path.endswith(".svg")] == shown
+    assert {path[:-4] for path in shown} == {path[:-4] for path in files if path.endswith(".pdf")}
+    of_ratings = {f"results/{study}/debiased.parquet", *STUDIES[study].estimates()}
     assert of_ratings & set(files) == (of_ratings if study in CONFIG["studies"] else set())

@@ -8,12 +8,12 @@ from conftest import CONFIG
 from declared_tables import columns_by_table
 from recuse.catalogue.tables import (
     differences,
-    estimates_of,
-    pages_of,
+    further_pages,
     report_params,
+    table_paths,
     tables_in,
-    tables_of,
 )
+from recuse.config.studies import Study, studies_in
 
 SCALES = {"scales": {"Tone": [1, 5]}}
 OURS = {
@@ -29,6 +29,7 @@ CONFIGURED = {
         "annotations": {"title": "t", "import": {"files": "a.json"}},
     },
 }
+STUDIES = studies_in(CONFIGURED)
 SOME = {
     "gold",
     "recovery",
@@ -52,7 +53,7 @@ SOME = {
     ],
 )
 def test_tables_of_ratings(study, some):
-    paths = tables_of(CONFIGURED, study)
+    paths = table_paths(STUDIES[study])
     assert set(paths) == set(tables_in("studies")) - SOME | some
     assert paths["idiosyncrasy"] == f"results/{study}/tables/idiosyncrasy.csv"
 
@@ -96,13 +97,13 @@ ATTACKS = {"asr", "ranks", "votes_by_position", "length_curve", "vote_shares"}
     ],
 )
 def test_tables_of_comparisons(study, names, compared, recovered):
-    paths = tables_of(CONFIGURED, study)
+    paths = table_paths(STUDIES[study])
     assert set(paths) == names
     assert list(paths) == [name for name in tables_in("comparisons") if name in paths]
     if "scorecard" in names:
-        assert set(tables_of(CONFIGURED, study, read_by="scorecard")) == compared
+        assert set(table_paths(STUDIES[study], read_by="scorecard")) == compared
     if "recovery" in names:
-        assert set(tables_of(CONFIGURED, study, read_by="recovery")) == recovered
+        assert set(table_paths(STUDIES[study], read_by="recovery")) == recovered
 
 
 OF_NO_STUDY = {
@@ -125,12 +126,12 @@ def test_a_table_of_a_study_says_of_which():
 
 
 def test_estimates_and_pages_are_of_ratings():
-    assert estimates_of(CONFIGURED, "ours") == [
+    assert STUDIES["ours"].estimates() == [
         f"results/ours/estimates/{spec}.csv" for spec in CONFIG["specs"]
     ]
-    assert pages_of(CONFIGURED, "ours") == []
-    assert pages_of(CONFIGURED, "twin") == ["results/twin/scorecard.html"]
-    assert estimates_of(CONFIGURED, "llmbar") == pages_of(CONFIGURED, "llmbar") == []
+    assert further_pages(STUDIES["ours"]) == []
+    assert further_pages(STUDIES["twin"]) == ["results/twin/scorecard.html"]
+    assert STUDIES["llmbar"].estimates() == further_pages(STUDIES["llmbar"]) == []
 
 
 def test_settings_that_differ_are_named_by_their_keys():
@@ -151,7 +152,7 @@ def test_settings_that_differ_are_named_by_their_keys():
 
 
 def test_what_the_report_of_ratings_needs_to_know():
-    about = report_params(CONFIG, "twin", project=CONFIG)
+    about = report_params(Study("twin", CONFIG), project=CONFIG)
     assert about["subject"] == {
         "label": "simulated twin of the Play Favorites ratings",
         "kind": "simulated",
@@ -170,18 +171,18 @@ def test_what_the_report_of_ratings_needs_to_know():
         "mirror": "elsewhere",
         "studies": {**CONFIG["studies"], "twin": renamed, "other": {}},
     }
-    assert report_params(own, "twin", project=CONFIG)["settings"] == [
+    assert report_params(Study("twin", own), project=CONFIG)["settings"] == [
         ("seed", "7"),
         ("studies.twin.title", "mine"),
     ]
 
 
 def test_what_the_report_of_comparisons_needs_to_know():
-    about = report_params(CONFIG, "comparisons_twin", project=CONFIG)
+    about = report_params(Study("comparisons_twin", CONFIG), project=CONFIG)
     assert (about["specs"], about["scales"]) == ({}, {})
     assert about["analyses"] == ["verbosity", "regression", "cognitive_biases", "attacks"]
     assert "substitute" not in about
     own = {**CONFIG, "specs": {}, "comparisons": {"ours": {"title": "t", "files": "a.csv"}}}
-    assert report_params(own, "ours", project=CONFIG)["settings"] == [
+    assert report_params(Study("ours", own), project=CONFIG)["settings"] == [
         ("comparisons.ours", "{title: t, files: a.csv}")
     ]

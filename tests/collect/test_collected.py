@@ -16,7 +16,9 @@ from recuse.collect.imported import collected_file, with_imports
 from recuse.collect.ledger import Entry, Ledger, answers_in
 from recuse.collect.parse import REASONS, repair
 from recuse.collect.plan import RATINGS, VERDICTS, Plan
+from recuse.collect.settings import Collect
 from recuse.collect.study import Collected, budget_of, merged_in_words
+from recuse.config.declared.sections import validated
 from recuse.config.load import load
 from recuse.inputs import imported, in_folder, inputs_in
 
@@ -48,7 +50,7 @@ def settings(tmp_path, monkeypatch):
 
 
 def plan_of(settings, kind=RATINGS):
-    return Plan.of("ours", kind, {"collect": settings}, seed=0)
+    return Plan.of("ours", kind, validated(Collect, settings), seed=0, families={})
 
 
 def answered(request, content, finish="stop"):

@@ -12,8 +12,10 @@ from conftest import ROOT
 from recuse.base.errors import ConfigError, DataError, DiskError
 from recuse.base.log import listening
 from recuse.collect.estimate import estimates
-from recuse.collect.ledger import SEEN, Entry, Ledger, answers_in, ledger_found, line_of, read
+from recuse.collect.inputs import ledger_found
+from recuse.collect.ledger import SEEN, Entry, Ledger, answers_in, line_of, read
 from recuse.collect.run import collect
+from recuse.config.studies import Study
 
 ASKED = {
     "model": "m",
@@ -246,20 +248,21 @@ def test_a_line_is_whole_after_one_that_had_no_room(path, monkeypatch):
 
 def test_a_ledger_counts_as_found_until_others_change_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    config = {"studies": {"asked": {"collect": {}}}, "comparisons": {}}
+    collect = {"prompts": "p.csv", "answers": "a.csv", "judges": {"j": {"model": "m"}}}
+    study = Study("asked", {"studies": {"asked": {"collect": collect}}, "comparisons": {}})
     ledger, seen = Path("asked.ledger.jsonl"), Path(SEEN.format(study="asked"))
-    absent = ledger_found(config, "asked")
+    absent = ledger_found(study)
     ledger.write_text("by a job")
-    left = ledger_found(config, "asked")
+    left = ledger_found(study)
     assert left != absent
     seen.parent.mkdir(parents=True)
     seen.write_text(json.dumps({"found": absent, "left": left}))
-    assert ledger_found(config, "asked") == absent
+    assert ledger_found(study) == absent
     ledger.write_text("by others")
-    assert ledger_found(config, "asked") not in (absent, left)
+    assert ledger_found(study) not in (absent, left)
     for damaged in ("", "[]", "{}"):
         seen.write_text(damaged)
-        assert ledger_found(config, "asked") not in (absent, left)
+        assert ledger_found(study) not in (absent, left)
 
 
 # With faults, log probabilities and a batch

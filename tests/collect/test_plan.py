@@ -9,7 +9,9 @@ import pytest
 from recuse.base.errors import ConfigError, DataError
 from recuse.collect.plan import RATINGS, VERDICTS, Plan
 from recuse.collect.requests import LOGPROBS, Price
+from recuse.collect.settings import Collect
 from recuse.collect.texts import prices_in
+from recuse.config.declared.sections import validated
 
 HERE = "http://127.0.0.1:9/v1"
 JUDGES = {
@@ -43,9 +45,8 @@ def plan(tmp_path):
             "judges": JUDGES,
             **collect,
         }
-        return Plan.of(
-            "ours", kind, {"collect": collect, "families": families or {}}, seed=seed, prices=prices
-        )
+        asked = validated(Collect, collect, name="collect")
+        return Plan.of("ours", kind, asked, seed=seed, families=families or {}, prices=prices)
 
     return plan
 

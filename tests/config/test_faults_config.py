@@ -14,14 +14,13 @@ from recuse.base.database import connect
 from recuse.base.errors import ConfigError, DataError
 from recuse.config.load import load
 from recuse.config.read import check_structure
-from recuse.config.studies import analyses, kind, with_placeholders
+from recuse.config.studies import studies_in, with_placeholders
 from recuse.data.files import columns_of
 from recuse.data.registry import (
     Registry,
     declared_in,
     finest_step,
     models_with,
-    named_files,
     raw_files,
 )
 from recuse.imports.rows import first_keys
@@ -80,24 +79,15 @@ def start(path):
     """Read a configuration and do what the workflow does before any job."""
     config = load(str(path))
     assert Spec.from_config(config["specs"])
-    config = {
-        **config,
-        **{
-            section: with_placeholders(config[section], os.path.exists)
-            for section in ("studies", "comparisons")
-        },
-    }
-    for name, study in config["studies"].items():
-        kind(config, name)
-        Registry.from_config(models_with(study.get("families", {}), config["models"]))
-        finest_step(declared_in(study["scales"]))
-        raw_files(named_files(study.get("files", ())))
-        Subject.from_config(
-            label=study["title"], kind="user", models=config["models"], families=config["families"]
-        )
-    for name in config["comparisons"]:
-        kind(config, name)
-        analyses(config, name)
+    for study in studies_in(with_placeholders(config, os.path.exists)).values():
+        study.kind()
+        study.analyses()
+        if study.has_ratings():
+            Registry.from_config(models_with(study.setting("families"), config["models"]))
+            finest_step(declared_in(study.settings["scales"]))
+            raw_files(study.entries())
+            colours = {key: config[key] for key in ("models", "families")}
+            Subject.from_config(label=study.name, kind="user", **colours)
 
 
 @pytest.fixture

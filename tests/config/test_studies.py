@@ -11,46 +11,17 @@ from recuse.base.errors import ConfigError
 from recuse.config import studies
 from recuse.config.studies import (
     STAGES,
+    Study,
     check_names,
     conclusions_params,
-    config_of,
     csv_megabytes,
-    families_of,
     fits,
-    has_alphas,
-    has_raters,
-    imported_files,
     inference_params,
-    kind,
-    models_of,
-    order_of,
-    origin_of,
     origin_of_verdicts,
-    part_files,
-    parts_of,
-    plants_published_attacks,
-    published_files,
-    raters_of,
-    ratings_of,
-    raw_dimensions,
-    raw_megabytes,
-    raw_of_shard,
-    raw_paths,
-    records_of_data,
-    reference_files,
-    released_files,
-    replicates_play_favorites,
-    repository_of,
-    shard_files,
-    shard_megabytes,
-    shards_of,
-    simulator,
-    specs_of_checks,
     stage_by_spec,
+    studies_in,
     tables_of_checks,
-    verdict_files,
-    verdict_reader,
-    with_placeholders,
+    with_one_origin,
 )
 
 SCALES = {"Tone": [1, 5], "Usefulness": [1, 5]}
@@ -84,8 +55,12 @@ CONFIGURED = {
 }
 
 
-def of(function, study, *names):
-    return function(CONFIGURED, study, *names)
+STUDIES = studies_in(CONFIGURED)
+
+
+def described(settings, section="studies"):
+    """The study `mine` of a configuration that has no other."""
+    return Study("mine", {"comparisons": {}, section: {"mine": settings}})
 
 
 @pytest.fixture(autouse=True)
@@ -111,54 +86,42 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_raw_files_by_origin():
-    assert of(raw_paths, "whole") == ["a.csv"]
-    assert of(raw_dimensions, "whole") == [None]
-    assert of(raw_paths, "by_dimension") == ["a.csv", "b.csv"]
-    assert of(raw_dimensions, "by_dimension") == ["Tone", "Usefulness"]
-    assert of(raw_paths, "scattered") == [f"parts/{part}.parquet" for part in "abcde"]
-    assert of(raw_paths, "imported") == ["results/imported/raw/ratings.parquet"]
-    assert of(raw_paths, "twin") == ["results/twin/raw/ratings.parquet"]
-    two = [
-        f"results/play_favorites_2d/raw/{dimension}.csv"
-        for dimension in ("Faithfulness", "Logical correctness")
-    ]
-    assert of(raw_paths, "play_favorites_2d") == two
-    assert of(raw_dimensions, "play_favorites_2d") == ["Faithfulness", "Logical correctness"]
+    parts = [f"parts/{part}.parquet" for part in "abcde"]
+    dimensions = ["Faithfulness", "Logical correctness"]
+    published = [f"results/play_favorites_2d/raw/{dimension}.csv" for dimension in dimensions]
+    raw = {
+        "whole": (["a.csv"], [None]),
+        "by_dimension": (["a.csv", "b.csv"], ["Tone", "Usefulness"]),
+        "scattered": (parts, [None] * 5),
+        "imported": (["results/imported/raw/ratings.parquet"], [None]),
+        "twin": (["results/twin/raw/ratings.parquet"], [None]),
+        "play_favorites_2d": (published, dimensions),
+    }
+    for name, expected in raw.items():
+        assert (STUDIES[name].raw_paths(), STUDIES[name].raw_dimensions()) == expected
 
 
 def test_raters_are_a_users_file_or_simulated_or_imported():
-    assert {
-        study: of(raters_of, study)
-        for study in ("whole", "twin", "imported", "by_dimension", "imported_scores")
-    } == {
+    files = {
         "whole": ["raters.csv"],
         "twin": ["results/twin/raw/raters.parquet"],
         "imported": ["results/imported/raw/raters.parquet"],
         "by_dimension": [],
         "imported_scores": [],
     }
-    assert [study for study in CONFIGURED["studies"] if of(has_raters, study)] == [
+    assert {name: STUDIES[name].rater_files() for name in files} == files
+    rated = [study for study in STUDIES.values() if study.has_ratings()]
+    assert [study.name for study in rated if study.has_raters()] == [
         *("twin", "helm_instruct", "whole", "imported", "lost")
     ]
-    assert [study for study in CONFIGURED["studies"] if of(has_alphas, study)] == [
+    assert [study.name for study in rated if study.has_alphas()] == [
         "play_favorites",
         "play_favorites_2d",
     ]
 
 
 def test_records_of_the_jobs_that_read_a_users_files():
-    names = (
-        "whole",
-        "by_dimension",
-        "scattered",
-        "imported",
-        "verdicts",
-        "annotations",
-        "twin",
-        "prd_vicuna80",
-    )
-    jobs = {study: [Path(path).stem for path in of(records_of_data, study)] for study in names}
-    assert jobs == {
+    jobs = {
         "whole": ["ratings", "agreement"],
         "by_dimension": ["ratings"],
         "scattered": [f"check_part_{part}" for part in range(1, 6)],
@@ -168,15 +131,13 @@ def test_records_of_the_jobs_that_read_a_users_files():
         "twin": [],
         "prd_vicuna80": [],
     }
-    assert of(records_of_data, "whole")[0] == "results/whole/made/ratings.json"
+    for name, expected in jobs.items():
+        records = [f"results/{name}/made/{job}.json" for job in expected]
+        assert STUDIES[name].data_records() == records
 
 
 def test_studies_of_the_paper():
-    of_the_paper = [
-        study
-        for study in (*CONFIGURED["studies"], *CONFIGURED["comparisons"])
-        if of(replicates_play_favorites, study)
-    ]
+    of_the_paper = [name for name in STUDIES if STUDIES[name].replicates_play_favorites()]
     assert of_the_paper == ["twin", "play_favorites", "play_favorites_2d"]
     kinds = {
         "twin": "simulated",
@@ -186,7 +147,7 @@ def test_studies_of_the_paper():
         "verdicts": "user",
     }
     kinds |= {"prd_vicuna80": "published", "comparisons_twin": "simulated", "cobbler": "published"}
-    assert {study: of(kind, study) for study in kinds} == kinds
+    assert {study: STUDIES[study].kind() for study in kinds} == kinds
 
 
 def test_models_are_those_that_a_study_may_have():
@@ -195,128 +156,112 @@ def test_models_are_those_that_a_study_may_have():
         for name in CONFIG["models"]
         if not name.endswith(("(0314)", "(0613)", "v1.3", "XLarge"))
     ]
-    assert list(of(models_of, "twin")) == paper
-    assert list(of(models_of, "whole")) == list(CONFIG["models"])
-    assert set(of(models_of, "helm_instruct")) == set(
-        CONFIG["studies"]["helm_instruct"]["simulate"]["quality"]
-    )
-    assert of(families_of, "twin")["GPT-4o"] == "GPT"
-    assert of(order_of, "twin") == {
+    twin, helm = STUDIES["twin"], STUDIES["helm_instruct"]
+    assert list(twin.models()) == paper
+    assert list(STUDIES["whole"].models()) == list(CONFIG["models"])
+    assert helm.models().keys() == helm.settings["simulate"]["quality"].keys()
+    assert twin.families()["GPT-4o"] == "GPT"
+    assert twin.order() == {
         "self_bias": paper,
         "family_bias": ["Claude", "GPT", "Llama 3", "Mistral"],
     }
-    study = {**CONFIGURED["studies"]["imported"], "families": {"Mine": ["GPT-4o", "mine"]}}
-    models = models_of({**CONFIGURED, "studies": {"imported": study}}, "imported")
+    settings = {**STUDIES["imported"].settings, "families": {"Mine": ["GPT-4o", "mine"]}}
+    models = Study("imported", {**CONFIGURED, "studies": {"imported": settings}}).models()
     assert (models["GPT-4o"]["family"], models["mine"]["family"]) == ("Mine", "Mine")
 
 
 def test_published_files_and_their_origin():
-    source = CONFIG["sources"]["play_favorites"]
-    assert of(repository_of, "play_favorites") == {
-        key: source[key] for key in ("repository", "commit")
-    }
+    source, paper = CONFIG["sources"]["play_favorites"], STUDIES["play_favorites"]
+    assert paper.repository() == {key: source[key] for key in ("repository", "commit")}
     file = source["files"]["Helpfulness"]
-    assert of(published_files, "play_favorites", "Helpfulness") == [(file["path"], file["blob"])]
-    assert len(of(published_files, "play_favorites")) == 6
-    assert len(of(published_files, "play_favorites_2d")) == 2
-    files = of(published_files, "llmbar")
+    assert paper.published_files("Helpfulness") == [(file["path"], file["blob"])]
+    assert len(paper.published_files()) == 6
+    assert len(STUDIES["play_favorites_2d"].published_files()) == 2
+    llmbar = STUDIES["llmbar"]
+    files = llmbar.published_files()
     assert {len(blob) for _, blob in files} == {40}
-    assert (
-        of(released_files, "llmbar")
-        == of(verdict_files, "llmbar")
-        == [f"results/llmbar/raw/{path}" for path, _ in files]
-    )
-    assert of(origin_of, "llmbar") == {"source": {**of(repository_of, "llmbar"), "files": files}}
-    assert of(origin_of, "twin") == {"simulate": {"prompts": 596}}
-    assert of(origin_of, "whole") == {}
-    assert {*of(origin_of, "judgement_bias")} == {"simulate", "source"}
+    paths = [f"results/llmbar/raw/{path}" for path, _ in files]
+    assert llmbar.released_files() == llmbar.verdict_files() == paths
+    assert llmbar.origin() == {"source": {**llmbar.repository(), "files": files}}
+    assert STUDIES["twin"].origin() == {"simulate": {"prompts": 596}}
+    assert STUDIES["whole"].origin() == {}
+    assert {*STUDIES["judgement_bias"].origin()} == {"simulate", "source"}
 
 
 def test_verdicts_by_origin():
     files = {
-        study: of(verdict_files, study) for study in ("verdicts", "annotations", "comparisons_twin")
-    }
-    assert files == {
         "verdicts": ["a.csv"],
         "annotations": ["results/annotations/raw/verdicts.parquet"],
         "comparisons_twin": ["results/comparisons_twin/raw/comparisons.parquet"],
     }
-    assert [of(verdict_reader, study) for study in files] == ["", "", ""]
-    assert of(verdict_reader, "prd_vicuna80") == "recuse.papers.sources:select_prd_texts"
-    assert of(simulator, "twin") == "recuse.papers.twin:world_in_tables"
-    assert of(simulator, "judgement_bias") == "recuse.papers.votes:votes_in_tables"
-    assert of(simulator, "comparisons_twin") == of(simulator, "gold_twin") == ""
-    assert of(plants_published_attacks, "judgement_bias")
-    assert not of(plants_published_attacks, "comparisons_twin")
+    for name, paths in files.items():
+        assert (STUDIES[name].verdict_files(), STUDIES[name].verdict_reader()) == (paths, "")
+    assert STUDIES["prd_vicuna80"].verdict_reader() == "recuse.papers.sources:select_prd_texts"
+    simulators = {
+        "twin": "recuse.papers.twin:world_in_tables",
+        "judgement_bias": "recuse.papers.votes:votes_in_tables",
+        "comparisons_twin": "",
+        "gold_twin": "",
+    }
+    assert {name: STUDIES[name].simulator() for name in simulators} == simulators
+    assert STUDIES["judgement_bias"].plants_published_attacks()
+    assert not STUDIES["comparisons_twin"].plants_published_attacks()
 
 
 def test_shards_are_named_with_their_number():
-    names = of(shards_of, "scattered")
+    scattered, few, whole = (STUDIES[name] for name in ("scattered", "few_files", "whole"))
+    names = scattered.shards()
     assert (names[0], names[-1], len(names)) == ("01-of-12", "12-of-12", 12)
-    assert of(ratings_of, "few_files") == [
-        f"results/few_files/shards/{n}-of-3/ratings.parquet" for n in (1, 2, 3)
-    ]
-    assert (
-        of(shard_files, "few_files", "counts.parquet")[2]
-        == "results/few_files/shards/3-of-3/counts.parquet"
-    )
-    assert of(shards_of, "whole") == []
-    assert of(ratings_of, "whole") == ["results/whole/ratings.parquet"]
-    assert of(raw_of_shard, "scattered", "03", "12") == of(raw_paths, "scattered")
+    folders = [f"results/few_files/shards/{n}-of-3" for n in (1, 2, 3)]
+    assert few.ratings() == [f"{folder}/ratings.parquet" for folder in folders]
+    assert few.shard_files("counts.parquet")[2] == f"{folders[2]}/counts.parquet"
+    assert (whole.shards(), whole.ratings()) == ([], ["results/whole/ratings.parquet"])
+    assert scattered.raw_paths_of_shard("03", "12") == scattered.raw_paths()
     for shard, shards in (("3", "12"), ("13", "12"), ("00", "12"), ("1", "3")):
         with pytest.raises(
             ConfigError,
             match=f"shards/{shard}-of-{shards}: .*shards: 12; ask for 01-of-12 to 12-of-12",
         ):
-            of(raw_of_shard, "scattered", shard, shards)
+            scattered.raw_paths_of_shard(shard, shards)
 
 
 def test_raw_files_are_dealt_to_checks_in_turn():
     """By as many jobs as there are shards, or files; a further file concerns one of them."""
-    few = {
-        **CONFIGURED,
-        "studies": {"scattered": {**CONFIGURED["studies"]["scattered"], "shards": 2}},
-    }
-    dealt = parts_of(few, "scattered")
+    two_jobs = described({**STUDIES["scattered"].settings, "shards": 2})
+    dealt = two_jobs.parts()
     assert [[path for path, _ in part] for part in dealt] == [
         ["parts/a.parquet", "parts/c.parquet", "parts/e.parquet"],
         ["parts/b.parquet", "parts/d.parquet"],
     ]
     Path("parts/f.parquet").touch()
-    assert [
-        part == before for part, before in zip(parts_of(few, "scattered"), dealt, strict=True)
-    ] == [True, False]
-    assert of(raw_paths, "few_files", "2") == ["b.csv"]
-    assert of(raw_dimensions, "few_files", "2") == [None]
-    assert of(part_files, "few_files", "rows") == [
+    assert [part == before for part, before in zip(two_jobs.parts(), dealt, strict=True)] == [
+        True,
+        False,
+    ]
+    few = STUDIES["few_files"]
+    assert (few.raw_paths("2"), few.raw_dimensions("2")) == (["b.csv"], [None])
+    assert few.part_files("rows") == [
         f"results/few_files/checked/{part}.rows.parquet" for part in (1, 2)
     ]
     with pytest.raises(
         ConfigError,
         match="checked/3: the raw files of few_files are checked by 2 jobs; ask for 1 to 2",
     ):
-        of(raw_paths, "few_files", "3")
+        few.raw_paths("3")
 
 
 def test_megabytes_are_those_of_existing_files():
-    assert {
-        study: of(raw_megabytes, study)
-        for study in ("whole", "by_dimension", "scattered", "verdicts", "twin")
-    } == {
-        "whole": 3,
-        "by_dimension": 5,
-        "scattered": 20,
-        "verdicts": 3,
-        "twin": 0,
-    }
-    assert of(raw_megabytes, "imported") == 0.5 * 8 + 0.25 * 8 + 3
-    assert of(raw_megabytes, "few_files", "2") == 2
-    assert of(shard_megabytes, "few_files") == pytest.approx(5 / 3)
+    megabytes = {"whole": 3, "by_dimension": 5, "scattered": 20, "verdicts": 3, "twin": 0}
+    megabytes["imported"] = 0.5 * 8 + 0.25 * 8 + 3
+    assert {name: STUDIES[name].raw_megabytes() for name in megabytes} == megabytes
+    few = STUDIES["few_files"]
+    assert few.raw_megabytes("2") == 2
+    assert few.shard_megabytes() == pytest.approx(5 / 3)
 
 
 def error_of(function, study, *, config=CONFIGURED):
     with pytest.raises(ConfigError) as caught:
-        function(config, study)
+        function(Study(study, config))
     return str(caught.value)
 
 
@@ -330,37 +275,39 @@ def test_file_among_the_results_is_refused(folder):
         "studies": {**CONFIGURED["studies"], "mine": {"files": path, "raters": f"./{path}"}},
     }
     expected = "config: studies: mine: {}: '{}' lies among the results; move it to another folder"
-    assert error_of(raw_paths, "mine", config=config) == expected.format("files", path)
-    assert error_of(raters_of, "mine", config=config) == expected.format("raters", f"./{path}")
+    assert error_of(Study.raw_paths, "mine", config=config) == expected.format("files", path)
+    assert error_of(Study.rater_files, "mine", config=config) == expected.format(
+        "raters", f"./{path}"
+    )
 
 
 def test_missing_files_are_named(folder):
     assert (
-        error_of(raw_paths, "lost")
+        error_of(Study.raw_paths, "lost")
         == f"config: studies: lost: files: 'none.csv': no such file in {folder}"
     )
     assert (
-        error_of(raters_of, "lost")
+        error_of(Study.rater_files, "lost")
         == f"config: studies: lost: raters: 'none.csv': no such file in {folder}"
     )
     Path("a.csv").unlink()
-    assert error_of(verdict_files, "verdicts").startswith(
+    assert error_of(Study.verdict_files, "verdicts").startswith(
         "config: comparisons: verdicts: files: 'a.csv': no such file"
     )
     message = "config: comparisons: annotations: import: files: 'a.csv': no such file"
-    assert error_of(imported_files, "annotations").startswith(message)
+    assert error_of(Study.imported_files, "annotations").startswith(message)
     Path("raters.csv").unlink()
     message = (
         "config: studies: imported_scores: import: references: files: 'raters.csv': no such file"
     )
-    assert error_of(reference_files, "imported_scores").startswith(message)
+    assert error_of(Study.reference_files, "imported_scores").startswith(message)
     for part in Path("parts").iterdir():
         part.unlink()
-    assert error_of(raw_paths, "scattered").startswith(
+    assert error_of(Study.raw_paths, "scattered").startswith(
         "config: studies: scattered: files: 'parts': the folder holds no"
     )
     Path("parts/{a}.parquet").touch()
-    assert error_of(raw_paths, "scattered").endswith(
+    assert error_of(Study.raw_paths, "scattered").endswith(
         "{a}.parquet': braces mean a wildcard to Snakemake; rename the file"
     )
     gone = {
@@ -371,27 +318,23 @@ def test_missing_files_are_named(folder):
         },
     }
     message = "config: sources: prd: manifest: 'none.csv': no such file in"
-    assert error_of(released_files, "prd_vicuna80", config=gone).startswith(message)
+    assert error_of(Study.released_files, "prd_vicuna80", config=gone).startswith(message)
 
 
 def test_a_study_may_not_have_the_name_of_a_rule():
-    check_names(CONFIGURED, frozenset({"fit", "page"}))
+    check_names(STUDIES, frozenset({"fit", "page"}))
     with pytest.raises(
         ConfigError,
         match="config: studies: whole: the name of a rule of this workflow; choose another",
     ):
-        check_names(CONFIGURED, frozenset({"fit", "whole"}))
-
-
-def with_study(study, section="studies"):
-    return {"comparisons": {}, section: {"mine": study}}
+        check_names(STUDIES, frozenset({"fit", "whole"}))
 
 
 def test_kind_of_a_study_follows_from_its_origin():
-    kinds = {name: kind(CONFIG, name) for name in CONFIG["studies"]}
+    kinds = {name: Study(name, CONFIG).kind() for name in CONFIG["studies"]}
     published = dict.fromkeys(("play_favorites", "play_favorites_2d", "multivac"), "published")
     assert kinds == {"twin": "simulated", "helm_instruct": "simulated", **published}
-    assert kind(with_study({"files": "mine.csv"}), "mine") == "user"
+    assert described({"files": "mine.csv"}).kind() == "user"
 
 
 @pytest.mark.parametrize("files", ["a.csv", {"Tone": "a.csv", "Style": "b.csv"}])
@@ -403,27 +346,19 @@ def test_placeholder_replaces_missing_files(files):
         "simulate": {"prompts": 12},
         "scales": {},
     }
-    others = {"twin": CONFIG["studies"]["twin"]}
     paths = {"a.csv", "b.csv"} if isinstance(files, dict) else {"a.csv"}
-    settled = with_placeholders({**others, "mine": study}, paths.__contains__)
-    assert settled == {
-        **others,
-        "mine": {key: value for key, value in study.items() if key != "simulate"},
-    }
+    without = {key: value for key, value in study.items() if key != "simulate"}
+    assert with_one_origin(study, paths.__contains__) == without
+    twin = CONFIG["studies"]["twin"]
+    assert with_one_origin(twin, paths.__contains__) == twin
     if isinstance(files, dict):  # if one exists, the other is missed when the study is built
-        assert (
-            kind(
-                with_study(with_placeholders({"mine": study}, {"b.csv"}.__contains__)["mine"]),
-                "mine",
-            )
-            == "user"
-        )
-    placeholder = with_placeholders({"mine": study}, set().__contains__)["mine"]
+        assert described(with_one_origin(study, {"b.csv"}.__contains__)).kind() == "user"
+    placeholder = with_one_origin(study, set().__contains__)
     assert placeholder["title"] == "simulated placeholder for my ratings"
     assert placeholder.keys() == {"title", "simulate", "scales"}
-    config = with_study(placeholder)
-    assert kind(config, "mine") == "simulated"
-    assert raters_of(config, "mine") == ["results/mine/raw/raters.parquet"]  # its own, not r.csv
+    mine = described(placeholder)
+    assert mine.kind() == "simulated"
+    assert mine.rater_files() == ["results/mine/raw/raters.parquet"]  # its own, not r.csv
 
 
 @pytest.mark.parametrize(
@@ -437,10 +372,8 @@ def test_placeholder_replaces_missing_files(files):
     ],
 )
 def test_origin_and_kind_of_verdicts(study, origin, of_kind):
-    assert (origin_of_verdicts(study), kind(with_study(study, section="comparisons"), "mine")) == (
-        origin,
-        of_kind,
-    )
+    assert origin_of_verdicts(study) == origin
+    assert described(study, "comparisons").kind() == of_kind
 
 
 @pytest.mark.parametrize("there", ["a.csv", "b.csv", None])
@@ -451,7 +384,7 @@ def test_any_file_of_the_users_replaces_the_placeholder(there):
         "files": ["a.csv", "b.csv"],
         "simulate": {},
     }
-    settled = with_placeholders({"s": study}, lambda path: path == there)["s"]
+    settled = with_one_origin(study, lambda path: path == there)
     assert ("simulate" in settled, "files" in settled) == (there is None, there is not None)
     assert settled["title"] == ("simulated placeholder for votes" if there is None else "votes")
 
@@ -485,7 +418,7 @@ def test_tables_and_specs_that_the_robustness_checks_read():
         "multiplicity",
         "sensitivity",
     ]
-    specs = specs_of_checks(CONFIG)
+    specs = [Path(path).stem for path in STUDIES["twin"].estimates_of_checks()]
     assert specs[:4] == ["main", "by_dimension", "clustered", "clustered_by_dimension"]
     assert len(specs) == len(set(specs))
     params = conclusions_params(CONFIG)
@@ -495,13 +428,13 @@ def test_tables_and_specs_that_the_robustness_checks_read():
 
 
 def test_a_study_may_have_specs_and_settings_of_inference_of_its_own():
-    of_study = config_of(CONFIGURED, "multivac")
+    of_study = STUDIES["multivac"].config
     assert list(of_study["specs"])[:3] == ["main", "by_dimension", "by_response"]
     assert of_study["inference"]["sensitivity"] == []
     assert of_study["inference"]["raters"] == CONFIGURED["inference"]["raters"]
     dropped = of_study["specs"]["within_response"]["subset"]["models_dropped"]
     assert dropped[:2] == ["GLM 4.7", "Granite 4.0 Micro"]  # names in place of ids
-    assert config_of(CONFIGURED, "twin") is CONFIGURED
+    assert STUDIES["twin"].config is CONFIGURED
     rules = fits(CONFIGURED)
     assert [fit.rule for fit in rules] == [
         f"{stage}{study}" for study in ("", "_multivac") for stage in STAGES

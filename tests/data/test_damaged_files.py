@@ -20,8 +20,8 @@ from conftest import CONFIG
 from recuse.base.database import connect
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.places import PROJECT
-from recuse.config import studies
 from recuse.config.load import checked
+from recuse.config.studies import Study, with_one_origin
 from recuse.data.files import RatingsFile, as_number, is_number
 from recuse.data.lines import check_declared
 from recuse.data.raters import check_raters
@@ -402,29 +402,27 @@ def test_rules_give_what_is_declared_to_each_job_that_reads_a_users_file(tmp_pat
     }
     config = {"studies": ways, "comparisons": comparisons}
     for name in ("canonical", "imported", "of verdicts"):
-        assert studies.declared_of(config, name) == (ways | comparisons)[name]["verify"]
-    assert studies.declared_of(config, "no") == {}
+        assert Study(name, config).declared_files() == (ways | comparisons)[name]["verify"]
+    assert Study("no", config).declared_files() == {}
     with pytest.raises(
         ConfigError,
         match=(
             r"studies: other: verify: 'raw2.csv' is not one of the files of the study; did you mean"
         ),
     ):
-        studies.declared_of(config, "other")
-    settled = studies.with_placeholders(
-        {"later": ways["other"] | {"simulate": {}}}, lambda path: False
-    )
-    assert studies.declared_of({"studies": settled, "comparisons": {}}, "later") == {}
+        Study("other", config).declared_files()
+    settled = with_one_origin(ways["other"] | {"simulate": {}}, lambda path: False)
+    assert Study("later", {"studies": {"later": settled}, "comparisons": {}}).declared_files() == {}
     rules = "\n".join(
         path.read_text("utf-8") for path in (PROJECT / "workflow" / "rules").glob("*.smk")
     )
     readers = [
         rule
         for rule in re.split(r"\n(?=rule )", rules)
-        if re.search(r"raw=of_study\(studies\.(?!raw_of_shard|released)", rule)
+        if re.search(r"raw=of_study\(Study\.(?!raw_paths_of_shard|released)", rule)
     ]
     assert len(readers) == 6
-    assert all("declared=of_study(studies.declared_of)" in rule for rule in readers)
+    assert all("declared=of_study(Study.declared_files)" in rule for rule in readers)
 
 
 @pytest.mark.parametrize(

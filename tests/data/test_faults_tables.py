@@ -25,7 +25,7 @@ from recuse.config.load import load
 from recuse.data.cells import build_cells
 from recuse.data.raters import agreement, check_raters
 from recuse.data.ratings import StudyFiles, normalise
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
 from recuse.pairwise.table import normalise as normalise_verdicts
@@ -107,7 +107,9 @@ def through_the_steps(path, folder):
         with done_or_refused(str(cells), made=[cells]):
             build_cells(str(ratings), str(cells))
     if cells.exists():
-        estimate(Spec.of("main"), Study("mine", str(cells), [str(ratings)]), confidence=0.9, seed=1)
+        estimate(
+            Spec.of("main"), StudyTables("mine", str(cells), [str(ratings)]), confidence=0.9, seed=1
+        )
 
 
 @pytest.fixture

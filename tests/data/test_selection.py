@@ -12,7 +12,7 @@ from recuse.base.reasons import Reason, code
 from recuse.data.cells import as_metadata, build_cells, cells_of_rows, levels_of
 from recuse.data.moments import Blocks, RowBlock
 from recuse.data.selection import EVERY_ROW, Selection, with_family_references
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
 from recuse.validation.compare import compared
@@ -182,7 +182,7 @@ def test_judges_of_one_family_are_no_reference(twin, tmp_path):
     build_cells(one, str(tmp_path / "cells.parquet"))
     result = estimate(
         Spec.of("r", reference="family"),
-        Study("one", str(tmp_path / "cells.parquet"), [one]),
+        StudyTables("one", str(tmp_path / "cells.parquet"), [one]),
         confidence=0.9,
     )
     assert result.estimates == []

@@ -26,7 +26,7 @@ from recuse.data.ratings import StudyFiles, check_files, normalise, plan_study, 
 from recuse.data.registry import Registry
 from recuse.data.selection import Selection
 from recuse.data.shards import Plan
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
 
@@ -73,7 +73,7 @@ def sharded(folder, name, parts, *, shards):
         count_shard(path, counts[shard])
     gather_cells(counts, f"{folder}/cells.parquet")
     assert not [*folder.glob("*.unsorted")]
-    return Study(name, f"{folder}/cells.parquet", ratings)
+    return StudyTables(name, f"{folder}/cells.parquet", ratings)
 
 
 def rows_of(study):
@@ -292,7 +292,7 @@ def test_first_fault_of_several_files_is_by_their_names_and_all_are_counted(tmp_
 
 def test_one_path_is_no_list_of_ratings():
     with pytest.raises(TypeError, match=r"found the path 'ratings\.parquet'; write a list"):
-        Study("mine", "cells.parquet", "ratings.parquet")
+        StudyTables("mine", "cells.parquet", "ratings.parquet")
 
 
 def test_plan_reads_back_as_it_was_written(scattered, tmp_path):

@@ -25,7 +25,7 @@ from recuse.data.ratings import (
     write_shard,
 )
 from recuse.data.registry import Registry
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.inference.leaderboard import SHRUNK, Removed, write_debiased
 from recuse.inference.measurement_error import split_rater_rows
 from recuse.inference.reliability import reliability_of_raters
@@ -133,7 +133,7 @@ def test_shards_are_those_of_ids_apart(studies, tmp_path):
             for path in shards
         ]
         assert [first for first, _ in codes[1:]] == [last + 1 for _, last in codes[:-1]]
-        scattered = Study("ids", paths["cells"], shards)
+        scattered = StudyTables("ids", paths["cells"], shards)
         return repr(estimate(Spec.of("main"), scattered, confidence=0.9, seed=5)), read_table(
             paths["completeness"]
         )

@@ -71,19 +71,20 @@ NEWS = {"subset": {"models_dropped": ["Llama 3 8B", "Mistral 7B"], "dataset": ["
     ],
 )
 def test_settings_in_words(settings, words):
-    assert in_words(settings) == words
+    assert in_words(Spec.of("a", **settings)) == words
 
 
 def test_changes_from_equation_1_in_words():
     assert (
-        changes_of({"slice": "dataset", **NEWS})
+        changes_of(Spec.of("a", slice="dataset", **NEWS))
         == "without Llama 3 8B and Mistral 7B, on the datasets cnn and xsum"
     )
-    assert changes_of({}) == ""
+    assert changes_of(Spec.of("a")) == ""
     assert (
-        changes_of({"reference": "family"}, whose="{slice}") == "with {slice} judges as reference"
+        changes_of(Spec.of("a", reference="family"), whose="{slice}")
+        == "with {slice} judges as reference"
     )
-    dropped = {"subset": {"models_dropped": ["a", "b", "c", "d", "e"]}}
+    dropped = Spec.of("a", subset={"models_dropped": ["a", "b", "c", "d", "e"]})
     assert changes_of(dropped, most=3) == "without a, b and 3 more"
     assert changes_of(dropped, most=5) == changes_of(dropped) == "without a, b, c, d and e"
 

@@ -11,7 +11,7 @@ import statsmodels.api as sm
 
 from conftest import CONFIG
 from random_comparisons import compared, few_replicates, random_rows, resampled, write
-from recuse.config.studies import families_of
+from recuse.config.studies import Study
 from recuse.pairwise.choices import CHOICES, LABEL_NOISE, choices, choices_of, label_noise
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import verbosity
@@ -305,7 +305,7 @@ def test_choices_of_prd(tmp_path):
     """The differences, and the agreement of single votes."""
     folder, paths = released("prd")
     comparisons, _ = run(tmp_path, [folder / path for path in paths], reader=READERS["prd"])
-    counted = of(comparisons, families_of(CONFIG, "prd_vicuna80"))
+    counted = of(comparisons, Study("prd_vicuna80", CONFIG).families())
     rows = list(choices(counted, confidence=0.9, seed=CONFIG["seed"]))
 
     def shown(quantity, draws):

@@ -1,38 +1,54 @@
-# Shared by the rules: the checked configuration, and functions for a study's files and settings.
+# Shared by the rules: the checked configuration, its studies, and functions for their files and
+# settings.
 import os
 import re
-from functools import cache, partial
+from functools import cache, partial, reduce
+from operator import getitem
 
 from recuse.base import places
-from recuse.base.errors import ConfigError, RecuseError
+from recuse.base.errors import RecuseError
 from recuse.base.products import register
 from recuse.workflow.records import contents_of
 from recuse.workflow.rules import asks, code_of
-from recuse.catalogue.figures import drawings, figures, inputs_of
-from recuse.config import studies
+from recuse.catalogue.figures import drawings, inputs_of, study_figures
 from recuse.config.load import checked, merged
 from recuse.config.read import project_settings
-from recuse.config.studies import DATA, with_placeholders
+from recuse.config.studies import (
+    DATA,
+    STAGES,
+    Study,
+    check_names,
+    fits,
+    studies_in,
+    tables_of_checks,
+    with_placeholders,
+)
 from recuse.products import PRODUCTS
 
 register(PRODUCTS)
 
 
-@cache
-def config_of(study=None):
-    """The configuration, as this study has it."""
-    return config if study is None else studies.config_of(config, study)
-
-
-@cache
-def answer(function, *names):
-    """The result of `function` for the configuration and these names; its ConfigError stops the
-    workflow as one sentence.
-    """
+def attempt(function, *arguments):
+    """The result of `function`; an error of the project stops the workflow as one sentence."""
     try:
-        return function(config_of(*names[:1]), *names)
-    except ConfigError as error:
+        return function(*arguments)
+    except RecuseError as error:
         raise WorkflowError(str(error)) from None
+
+
+WORKFLOW = os.path.relpath(places.WORKFLOW)
+PROJECT = project_settings()  # without a user's additions
+settings = attempt(checked, merged(PROJECT, config), PROJECT)
+config.clear()
+config.update(with_placeholders(settings, os.path.exists))
+PROJECT = with_placeholders(PROJECT, os.path.exists)
+STUDIES = studies_in(config)
+
+
+@cache
+def answer(function, study, *further):
+    """The result of `function` for the study of this name and further arguments."""
+    return attempt(function, STUDIES[study], *further)
 
 
 def of_study(function, *further):
@@ -42,9 +58,14 @@ def of_study(function, *further):
     )
 
 
-def setting(name, default=None):
-    """A param: this setting of a job's study."""
-    return of_study(lambda config, study: studies.settings_of(config, study).get(name, default))
+def setting(key):
+    """A param: this setting of a job's study, or its default."""
+    return of_study(lambda study: study.setting(key))
+
+
+def configured(*keys):
+    """A param: what is under these keys of the configuration as a job's study has it."""
+    return of_study(lambda study: reduce(getitem, keys, study.config))
 
 
 def contents(script, *outside, named=None):
@@ -65,23 +86,9 @@ def contents(script, *outside, named=None):
 
 
 def checked_contents(code, files):
-    """The contents of code and files; an error about one of them stops the workflow as one
-    sentence.
-    """
-    try:
-        return contents_of([*code, *files], config, always=config["hash_always"])
-    except RecuseError as error:
-        raise WorkflowError(str(error)) from None
-
-
-WORKFLOW = os.path.relpath(places.WORKFLOW)
-PROJECT = project_settings()  # without a user's additions
-settings = answer(lambda config: checked(merged(PROJECT, config), PROJECT))
-config.clear()
-config.update(settings)
-for settings in (config, PROJECT):
-    for section in ("studies", "comparisons"):
-        settings[section] = with_placeholders(settings[section], os.path.exists)
+    """The contents of code and files."""
+    digests = partial(contents_of, always=config["hash_always"])
+    return attempt(digests, [*code, *files], config)
 
 
 def one_of(names):
@@ -89,18 +96,23 @@ def one_of(names):
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
-def studies_that(*applies, among=("studies", "comparisons")):
-    """A pattern that matches the studies for which all these functions are true."""
-    names = (study for section in among for study in config[section])
-    return one_of(study for study in names if all(answer(each, study) for each in applies))
+def studies_that(*applies):
+    """The names of the studies for which all these functions are true."""
+    return [name for name in STUDIES if all(answer(each, name) for each in applies)]
 
 
-rated = partial(studies_that, among=["studies"])
-compared = partial(studies_that, among=["comparisons"])
+def rated(*applies):
+    """A pattern that matches the studies of ratings for which all these functions are true."""
+    return one_of(studies_that(Study.has_ratings, *applies))
+
+
+def compared(*applies):
+    """A pattern that matches the studies of comparisons for which all these functions are true."""
+    return one_of(studies_that(unless(Study.has_ratings), *applies))
 
 
 def unless(function):
-    return lambda config, study: not function(config, study)
+    return lambda study: not function(study)
 
 
 def where(applies, path):
@@ -113,15 +125,6 @@ def estimates(specs):
     return [f"results/{{study}}/estimates/{spec}.csv" for spec in specs]
 
 
-def estimates_of_specs(function):
-    """An input: the estimates of the specs that `function` names, of the configuration as a study
-    has it.
-    """
-    return of_study(
-        lambda config, study: [path.format(study=study) for path in estimates(function(config))]
-    )
-
-
 def tables(*names):
     """Name -> path of these tables of a study."""
     return {name: f"results/{{study}}/tables/{name}.csv" for name in names}
@@ -130,18 +133,13 @@ def tables(*names):
 def tables_of_fits(stage):
     """Name -> path of the tables on the fits of a stage and of those before."""
     names = ("remarks", "smooths", "not_estimable", "multiplicity")
-    return {name: f"results/{{study}}/{studies.STAGES[stage]}/{name}.csv" for name in names}
+    return {name: f"results/{{study}}/{STAGES[stage]}/{name}.csv" for name in names}
 
 
 def tables_before(stage):
     """The tables on the fits of the stage before, if there is one."""
-    stages = [*studies.STAGES]
+    stages = [*STAGES]
     return [*tables_of_fits(stages[stages.index(stage) - 1]).values()] if stage != stages[0] else []
-
-
-def caption_files(captions):
-    """The templates of captions."""
-    return [figure["caption"] for figure in captions.values()]
 
 
 def page(name):
@@ -168,20 +166,16 @@ def drawn(name, caption, title, study="{study}"):
 
 @cache
 def figures_for(study):
-    """Name -> figure, of those that a study may have."""
-    return answer(lambda config, study: figures(config, PROJECT), study)
+    """Name -> figure of those that a study has."""
+    return study_figures(study, PROJECT)
 
 
 def with_figures(function):
-    """A function of the catalogue, of a configuration and a study, with the figures that the study
-    may have.
-    """
-    return lambda config, study, *further, **named: function(
-        config, study, *further, figures=figures_for(study), **named
-    )
+    """A function of the catalogue, of a study and its figures, as one of the study."""
+    return lambda study, *further: function(study, figures_for(study), *further)
 
 
-drawings_of = with_figures(drawings)
+study_drawings = with_figures(drawings)
 
 
 def of_drawings(function, *names):
@@ -189,7 +183,7 @@ def of_drawings(function, *names):
     the wildcard's.
     """
     return lambda wildcards: function(
-        answer(drawings_of, wildcards.study, *(names or [wildcards.figure]))
+        answer(study_drawings, wildcards.study, *(names or [wildcards.figure]))
     )
 
 
@@ -207,11 +201,11 @@ wildcard_constraints:
 
 # Inputs of rules that fit specs, and of rules that need the reliability of the human scores (raters
 # or their published agreement).
-STUDY = {"cells": "results/{study}/cells.parquet", "ratings": of_study(studies.ratings_of)}
+STUDY = {"cells": "results/{study}/cells.parquet", "ratings": of_study(Study.ratings)}
 HUMANS = {
-    "raters": where(studies.has_raters, "results/{study}/raters.parquet"),
-    "alphas": where(studies.has_alphas, f"{DATA}/twin_facts.csv"),
+    "raters": where(Study.has_raters, "results/{study}/raters.parquet"),
+    "alphas": where(Study.has_alphas, f"{DATA}/twin_facts.csv"),
 }
 SAMPLING = {"confidence": config["confidence"], "seed": config["seed"]}
 # Resources of a job that reads every row of its study.
-asks_by_rows = partial(asks, megabytes=of_study(studies.raw_megabytes))
+asks_by_rows = partial(asks, megabytes=of_study(Study.raw_megabytes))

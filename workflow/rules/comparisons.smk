@@ -1,14 +1,13 @@
 # From files of verdicts on pairs of answers, imported if necessary, or a simulation, to tables of
 # biases.
-from recuse.catalogue.tables import from_source, tables_of, tables_of_analyses
-from recuse.data.verdicts import WORSENING
+from recuse.catalogue.tables import from_source, table_paths, tables_of_analyses
 
 ATTACKS = f"{DATA}/judgement_bias_published.csv"  # the tables of Chen et al.
 
 
 rule simulate_comparisons:
     input:
-        published=where(studies.plants_published_attacks, ATTACKS),
+        published=where(Study.plants_published_attacks, ATTACKS),
     output:
         comparisons="results/{study}/raw/comparisons.parquet",
         planted="results/{study}/raw/planted.csv",
@@ -17,7 +16,7 @@ rule simulate_comparisons:
     benchmark:
         "results/{study}/benchmarks/simulate_comparisons.tsv"
     wildcard_constraints:
-        study=compared(studies.is_simulated),
+        study=compared(Study.is_simulated),
     group:
         "tables_{study}"
     conda:
@@ -27,12 +26,12 @@ rule simulate_comparisons:
     params:
         contents=contents(
             "simulate_comparisons.py",
-            where(studies.plants_published_attacks, ATTACKS),
-            named=studies.simulator,
+            where(Study.plants_published_attacks, ATTACKS),
+            named=Study.simulator,
         ),
-        simulator=of_study(studies.simulator),
+        simulator=of_study(Study.simulator),
         settings=setting("simulate"),
-        worsening=setting("worsening", list(WORSENING)),
+        worsening=setting("worsening"),
         seed=config["seed"],
     message:
         "Simulate the verdicts of {wildcards.study}."
@@ -42,8 +41,8 @@ rule simulate_comparisons:
 
 rule import_verdicts:
     input:
-        raw=of_study(studies.imported_files),
-        references=of_study(studies.reference_files),
+        raw=of_study(Study.imported_files),
+        references=of_study(Study.reference_files),
     output:
         **tables("imported"),
         verdicts="results/{study}/raw/verdicts.parquet",
@@ -53,7 +52,7 @@ rule import_verdicts:
     benchmark:
         "results/{study}/benchmarks/import.tsv"
     wildcard_constraints:
-        study=compared(studies.import_of),
+        study=compared(Study.import_settings),
     group:
         "tables_{study}"
     conda:
@@ -63,12 +62,12 @@ rule import_verdicts:
     params:
         contents=contents(
             "import_verdicts.py",
-            of_study(studies.imported_files),
-            of_study(studies.reference_files),
+            of_study(Study.imported_files),
+            of_study(Study.reference_files),
         ),
         settings=setting("import"),
-        models=of_study(studies.models_of),
-        declared=of_study(studies.declared_of),
+        models=of_study(Study.models),
+        declared=of_study(Study.declared_files),
     message:
         "Import the verdicts of {wildcards.study}."
     script:
@@ -77,7 +76,7 @@ rule import_verdicts:
 
 rule comparisons:
     input:
-        raw=of_study(studies.verdict_files),
+        raw=of_study(Study.verdict_files),
     output:
         **tables("completeness"),
         comparisons="results/{study}/comparisons.parquet",
@@ -87,7 +86,7 @@ rule comparisons:
     benchmark:
         "results/{study}/benchmarks/comparisons.tsv"
     wildcard_constraints:
-        study=compared(studies.analyses),
+        study=compared(Study.analyses),
     group:
         "tables_{study}"
     conda:
@@ -96,12 +95,12 @@ rule comparisons:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         contents=contents(
-            "comparisons.py", of_study(studies.verdict_files), named=studies.verdict_reader
+            "comparisons.py", of_study(Study.verdict_files), named=Study.verdict_reader
         ),
-        reader=of_study(studies.verdict_reader),
-        both_orders=setting("both_orders", True),
-        declared=of_study(studies.declared_of),
-        models=of_study(studies.models_of),
+        reader=of_study(Study.verdict_reader),
+        both_orders=setting("both_orders"),
+        declared=of_study(Study.declared_files),
+        models=of_study(Study.models),
     message:
         "Check the verdicts of {wildcards.study}."
     script:
@@ -110,9 +109,7 @@ rule comparisons:
 
 # One job for all analyses of a study: starting costs as much as most of them. A rule for each set
 # of analyses that a study has.
-for kinds in sorted(
-    {tuple(answer(studies.analyses, study)) for study in config["comparisons"]} - {()}
-):
+for kinds in sorted({tuple(answer(Study.analyses, name)) for name in STUDIES} - {()}):
 
     rule:
         name:
@@ -126,11 +123,7 @@ for kinds in sorted(
         benchmark:
             "results/{study}/benchmarks/analyses.tsv"
         wildcard_constraints:
-            study=one_of(
-                study
-                for study in config["comparisons"]
-                if answer(studies.analyses, study) == [*kinds]
-            ),
+            study=one_of(name for name in STUDIES if answer(Study.analyses, name) == [*kinds]),
         group:
             "tables_{study}"
         conda:
@@ -141,9 +134,9 @@ for kinds in sorted(
             **SAMPLING,
             contents=contents("analyses.py"),
             analyses=[*kinds],
-            families=of_study(studies.families_of),
-            pools=setting("pools", {}),
-            worsening=setting("worsening", list(WORSENING)),
+            families=of_study(Study.families),
+            pools=setting("pools"),
+            worsening=setting("worsening"),
             power=config["inference"]["power"]["power"],
         message:
             f"Tabulate {', '.join(kinds)} of {{wildcards.study}}."
@@ -154,7 +147,7 @@ for kinds in sorted(
 # CoBBLEr publishes rankings and shares made from verdicts, not the verdicts.
 rule released_rankings:
     input:
-        raw=of_study(studies.released_files),
+        raw=of_study(Study.released_files),
     output:
         **tables("cognitive_biases", "rbo", "valid_rates"),
     log:
@@ -182,7 +175,7 @@ rule released_rankings:
 # The published texts and tables of Chen et al.
 rule published_attacks:
     input:
-        raw=of_study(studies.released_files),
+        raw=of_study(Study.released_files),
         published=ATTACKS,
     output:
         **tables("length_confound", "published_ranks"),
@@ -208,14 +201,14 @@ rule published_attacks:
 
 rule recovery_of_comparisons:
     input:
-        unpack(of_study(partial(tables_of, read_by="recovery"))),
+        unpack(of_study(partial(table_paths, read_by="recovery"))),
         planted="results/{study}/raw/planted.csv",
     output:
         **tables("recovery"),
     log:
         "results/{study}/logs/recovery_of_comparisons.log",
     wildcard_constraints:
-        study=compared(studies.is_simulated),
+        study=compared(Study.is_simulated),
     group:
         "tables_{study}"
     conda:

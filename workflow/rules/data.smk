@@ -1,14 +1,15 @@
 # From published files, a simulation or a user's files, imported if necessary, to ratings and cells.
 
-from recuse.collect.ledger import SEEN, ledger_found
+from recuse.collect.inputs import ledger_found
+from recuse.collect.ledger import SEEN
 from recuse.papers.values import FILES
 
 PUBLISHED = [f"{DATA}/{name}" for name in FILES.values()]
 # Settings for checking the ratings of a study.
 OF_RATINGS = {
-    "scales": of_study(studies.scales_of),
-    "task_types": setting("task_types", {}),
-    "models": of_study(studies.models_of),
+    "scales": setting("scales"),
+    "task_types": setting("task_types"),
+    "models": of_study(Study.models),
 }
 
 
@@ -26,7 +27,7 @@ rule fetch:
     log:
         "results/{study}/logs/fetch_{dimension}.log",
     wildcard_constraints:
-        study=rated(studies.has_files_of_dimensions),
+        study=rated(Study.source, unless(Study.is_released)),
         dimension=one_of(
             {
                 name
@@ -40,21 +41,21 @@ rule fetch:
         "../../envs/recuse.yaml"
     params:
         contents=contents("fetch.py"),
-        source=of_study(studies.repository_of),
-        files=of_study(studies.published_files, "dimension"),
+        source=of_study(Study.repository),
+        files=of_study(Study.published_files, "dimension"),
     message:
         "Fetch {wildcards.dimension} of {wildcards.study} and verify its git blob id."
     script:
         "../scripts/fetch.py"
 
 
-for study in studies.with_manifest(config):
+for study in studies_that(Study.has_manifest):
 
     rule:
         name:
             f"fetch_{study}"
         output:
-            raw=answer(studies.released_files, study),
+            raw=answer(Study.released_files, study),
         log:
             f"results/{study}/logs/fetch.log",
         retries: 0
@@ -63,8 +64,8 @@ for study in studies.with_manifest(config):
             "../../envs/recuse.yaml"
         params:
             contents=contents("fetch.py"),
-            source=answer(studies.repository_of, study),
-            files=answer(studies.published_files, study),
+            source=answer(Study.repository, study),
+            files=answer(Study.published_files, study),
         message:
             f"Fetch the published files of {study} and verify their git blob ids."
         script:
@@ -73,7 +74,7 @@ for study in studies.with_manifest(config):
 
 rule released_ratings:
     input:
-        raw=of_study(studies.released_files),
+        raw=of_study(Study.released_files),
     output:
         **tables("imported"),
         ratings="results/{study}/raw/ratings.parquet",
@@ -82,7 +83,7 @@ rule released_ratings:
     benchmark:
         "results/{study}/benchmarks/released_ratings.tsv"
     wildcard_constraints:
-        study=rated(studies.is_released),
+        study=rated(Study.is_released),
     group:
         "tables_{study}"
     conda:
@@ -109,7 +110,7 @@ rule simulate:
     benchmark:
         "results/{study}/benchmarks/simulate.tsv"
     wildcard_constraints:
-        study=rated(studies.is_simulated, unless(studies.shards_of)),
+        study=rated(Study.is_simulated, unless(Study.shards)),
     group:
         "tables_{study}"
     conda:
@@ -117,12 +118,12 @@ rule simulate:
     resources:
         **asks(mem_mb=1000, runtime=10),
     params:
-        contents=contents("simulate.py", PUBLISHED, named=studies.simulator),
-        simulator=of_study(studies.simulator),
+        contents=contents("simulate.py", PUBLISHED, named=Study.simulator),
+        simulator=of_study(Study.simulator),
         settings=setting("simulate"),
         scales=setting("scales"),
-        task_types=setting("task_types", {}),
-        families=of_study(studies.families_of),
+        task_types=setting("task_types"),
+        families=of_study(Study.families),
         seed=config["seed"],
     message:
         "Simulate the ratings of {wildcards.study}."
@@ -133,7 +134,7 @@ rule simulate:
 # The ledger, to which this adds, is no output: Snakemake removes those of a job that fails.
 rule collect:
     input:
-        tables=of_study(studies.asked_about),
+        tables=of_study(Study.collect_files),
     output:
         **tables("collected"),
         answered="results/{study}/raw/collected.csv",
@@ -142,16 +143,16 @@ rule collect:
     log:
         "results/{study}/logs/collect.log",
     wildcard_constraints:
-        study=one_of([*studies.asking_judges(config)]),
+        study=one_of(studies_that(Study.asks_judges)),
     retries: 0
     localrule: True
     conda:
         "../../envs/recuse.yaml"
     params:
-        contents=contents("collect.py", of_study(studies.asked_about)),
+        contents=contents("collect.py", of_study(Study.collect_files)),
         ledger=of_study(ledger_found),
         settings=setting("collect"),
-        families=setting("families", {}),
+        families=setting("families"),
         seed=config["seed"],
     message:
         "Ask the judges of {wildcards.study} what its ledger has no answer to."
@@ -161,8 +162,8 @@ rule collect:
 
 rule import_ratings:
     input:
-        raw=of_study(studies.imported_files),
-        references=of_study(studies.reference_files),
+        raw=of_study(Study.imported_files),
+        references=of_study(Study.reference_files),
     output:
         ratings="results/{study}/raw/ratings.parquet",
         imported="results/{study}/tables/imported.csv",
@@ -172,7 +173,7 @@ rule import_ratings:
     benchmark:
         "results/{study}/benchmarks/import.tsv"
     wildcard_constraints:
-        study=rated(studies.import_of, unless(studies.has_raters)),
+        study=rated(Study.import_settings, unless(Study.has_raters)),
     group:
         "tables_{study}"
     conda:
@@ -182,13 +183,13 @@ rule import_ratings:
     params:
         contents=contents(
             "import_ratings.py",
-            of_study(studies.imported_files),
-            of_study(studies.reference_files),
+            of_study(Study.imported_files),
+            of_study(Study.reference_files),
         ),
         settings=setting("import"),
         scales=setting("scales"),
-        models=of_study(studies.models_of),
-        declared=of_study(studies.declared_of),
+        models=of_study(Study.models),
+        declared=of_study(Study.declared_files),
     message:
         "Import the ratings of {wildcards.study}."
     script:
@@ -202,15 +203,15 @@ use rule import_ratings as import_ratings_and_raters with:
         imported="results/{study}/tables/imported.csv",
         made="results/{study}/made/import.json",
     wildcard_constraints:
-        study=rated(studies.import_of, studies.has_raters),
+        study=rated(Study.import_settings, Study.has_raters),
 
 
 # The raters are an input so that the import is done again where a changed setting adds them to its
 # outputs.
 rule ratings:
     input:
-        raw=of_study(studies.raw_paths),
-        raters=where(studies.imports_raters, "results/{study}/raw/raters.parquet"),
+        raw=of_study(Study.raw_paths),
+        raters=where(Study.imports_raters, "results/{study}/raw/raters.parquet"),
     output:
         **tables("completeness"),
         ratings="results/{study}/ratings.parquet",
@@ -221,7 +222,7 @@ rule ratings:
     benchmark:
         "results/{study}/benchmarks/ratings.tsv"
     wildcard_constraints:
-        study=rated(unless(studies.shards_of)),
+        study=rated(unless(Study.shards)),
     group:
         "tables_{study}"
     conda:
@@ -230,10 +231,10 @@ rule ratings:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         **OF_RATINGS,
-        contents=contents("ratings.py", of_study(studies.raw_paths)),
-        dimensions=of_study(studies.raw_dimensions),
-        imported=of_study(studies.is_imported),
-        declared=of_study(studies.declared_of),
+        contents=contents("ratings.py", of_study(Study.raw_paths)),
+        dimensions=of_study(Study.raw_dimensions),
+        imported=of_study(Study.is_imported),
+        declared=of_study(Study.declared_files),
     message:
         "Check and normalise the ratings of {wildcards.study}, and collapse them into cells."
     script:
@@ -246,14 +247,14 @@ rule ratings:
 # the job would wait for itself.
 use rule simulate as simulate_for_shards with:
     wildcard_constraints:
-        study=rated(studies.is_simulated, studies.shards_of),
+        study=rated(Study.is_simulated, Study.shards),
     group:
         "raw_{study}"
 
 
 rule check_part:
     input:
-        raw=of_study(studies.raw_paths, "part"),
+        raw=of_study(Study.raw_paths, "part"),
     output:
         checked=temp("results/{study}/checked/{part}.rows.parquet"),
         summary=temp("results/{study}/checked/{part}.summary.parquet"),
@@ -263,16 +264,16 @@ rule check_part:
     benchmark:
         "results/{study}/benchmarks/check_part_{part}.tsv"
     wildcard_constraints:
-        study=rated(studies.shards_of),
+        study=rated(Study.shards),
     conda:
         "../../envs/recuse.yaml"
     resources:
-        **asks(mem_mb=1000, runtime=20, megabytes=of_study(studies.raw_megabytes, "part")),
+        **asks(mem_mb=1000, runtime=20, megabytes=of_study(Study.raw_megabytes, "part")),
     params:
         **OF_RATINGS,
-        contents=contents("check_part.py", of_study(studies.raw_paths, "part")),
-        dimensions=of_study(studies.raw_dimensions, "part"),
-        declared=of_study(studies.declared_of),
+        contents=contents("check_part.py", of_study(Study.raw_paths, "part")),
+        dimensions=of_study(Study.raw_dimensions, "part"),
+        declared=of_study(Study.declared_files),
     message:
         "Check part {wildcards.part} of the ratings of {wildcards.study}."
     script:
@@ -281,7 +282,7 @@ rule check_part:
 
 rule plan_shards:
     input:
-        summaries=of_study(partial(studies.part_files, name="summary")),
+        summaries=of_study(partial(Study.part_files, name="summary")),
     output:
         **tables("completeness"),
         plan="results/{study}/shards/plan.json",
@@ -290,7 +291,7 @@ rule plan_shards:
     benchmark:
         "results/{study}/benchmarks/plan_shards.tsv"
     wildcard_constraints:
-        study=rated(studies.shards_of),
+        study=rated(Study.shards),
     conda:
         "../../envs/recuse.yaml"
     resources:
@@ -308,9 +309,9 @@ rule plan_shards:
 # The raw files are opened only to locate duplicate rows in them.
 rule shard:
     input:
-        checked=of_study(partial(studies.part_files, name="rows")),
+        checked=of_study(partial(Study.part_files, name="rows")),
         plan="results/{study}/shards/plan.json",
-        raw=of_study(studies.raw_of_shard, "shard", "shards"),
+        raw=of_study(Study.raw_paths_of_shard, "shard", "shards"),
     output:
         ratings="results/{study}/shards/{shard}-of-{shards}/ratings.parquet",
         counts="results/{study}/shards/{shard}-of-{shards}/counts.parquet",
@@ -319,15 +320,15 @@ rule shard:
     benchmark:
         "results/{study}/benchmarks/shard_{shard}-of-{shards}.tsv"
     wildcard_constraints:
-        study=rated(studies.shards_of),
+        study=rated(Study.shards),
     conda:
         "../../envs/recuse.yaml"
     resources:
-        **asks(mem_mb=1000, runtime=20, megabytes=of_study(studies.shard_megabytes)),
+        **asks(mem_mb=1000, runtime=20, megabytes=of_study(Study.shard_megabytes)),
     params:
         **OF_RATINGS,
-        contents=contents("shard.py", of_study(studies.raw_of_shard, "shard", "shards")),
-        dimensions=of_study(studies.raw_dimensions),
+        contents=contents("shard.py", of_study(Study.raw_paths_of_shard, "shard", "shards")),
+        dimensions=of_study(Study.raw_dimensions),
     message:
         "Normalise shard {wildcards.shard} of {wildcards.shards} of the ratings of {wildcards.study}."
     script:
@@ -336,7 +337,7 @@ rule shard:
 
 rule gather_cells:
     input:
-        counts=of_study(partial(studies.shard_files, name="counts.parquet")),
+        counts=of_study(partial(Study.shard_files, name="counts.parquet")),
     output:
         cells="results/{study}/cells.parquet",
     log:
@@ -344,7 +345,7 @@ rule gather_cells:
     benchmark:
         "results/{study}/benchmarks/gather_cells.tsv"
     wildcard_constraints:
-        study=rated(studies.shards_of),
+        study=rated(Study.shards),
     group:
         "tables_{study}"
     conda:

@@ -1,5 +1,4 @@
 # From cells to tables: what the ratings support, estimates of every spec, and robustness checks.
-from recuse.catalogue.tables import estimates_of
 
 FITTING = {
     "fit": "Fit the main model to",
@@ -10,7 +9,7 @@ FITTING = {
 
 # The main fit, the slices and the ablations are a job each: starting one for each spec costs more
 # than fitting. A study with specs of its own has rules of its own.
-for fit in studies.fits(config):
+for fit in fits(config):
 
     rule:
         name:
@@ -74,8 +73,8 @@ rule describe:
         power={key: config["inference"]["power"][key] for key in ("self_bias", "power")},
         of_alpha=config["inference"]["raters"],
         confidence=config["confidence"],
-        imports=of_study(studies.import_of),
-        named=setting("families", {}),
+        imports=of_study(Study.import_settings),
+        named=setting("families"),
     message:
         "Say what the ratings of {wildcards.study} support, and tabulate mean scores and judge-human correlations."
     script:
@@ -84,7 +83,7 @@ rule describe:
 
 rule agreement:
     input:
-        raw=of_study(studies.raters_of),
+        raw=of_study(Study.rater_files),
         ratings=STUDY["ratings"],
     output:
         **tables("agreement"),
@@ -95,7 +94,7 @@ rule agreement:
     benchmark:
         "results/{study}/benchmarks/agreement.tsv"
     wildcard_constraints:
-        study=rated(studies.has_raters),
+        study=rated(Study.has_raters),
     group:
         "tables_{study}"
     conda:
@@ -103,10 +102,10 @@ rule agreement:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        contents=contents("agreement.py", of_study(studies.raters_of)),
-        models=of_study(studies.models_of),
-        imported=of_study(studies.is_imported),
-        declared=of_study(studies.declared_of),
+        contents=contents("agreement.py", of_study(Study.rater_files)),
+        models=of_study(Study.models),
+        imported=of_study(Study.is_imported),
+        declared=of_study(Study.declared_files),
     message:
         "Check the raters of {wildcards.study} and tabulate how well they agree."
     script:
@@ -123,7 +122,7 @@ rule gold_of_ratings:
     benchmark:
         "results/{study}/benchmarks/gold.tsv"
     wildcard_constraints:
-        study=rated(studies.is_keyed),
+        study=rated(Study.has_gold_labels),
     group:
         "tables_{study}"
     conda:
@@ -132,7 +131,7 @@ rule gold_of_ratings:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         contents=contents("gold_of_ratings.py"),
-        pass_mark=of_study(lambda config, study: config["inference"]["pass_mark"]),
+        pass_mark=configured("inference", "pass_mark"),
         confidence=config["confidence"],
         power=config["inference"]["power"]["power"],
     message:
@@ -145,7 +144,7 @@ rule recovery:
     input:
         **STUDY,
         planted="results/{study}/raw/planted.csv",
-        estimates=of_study(estimates_of),
+        estimates=of_study(Study.estimates),
     output:
         **tables("recovery"),
     log:
@@ -153,7 +152,7 @@ rule recovery:
     benchmark:
         "results/{study}/benchmarks/recovery.tsv"
     wildcard_constraints:
-        study=rated(studies.is_simulated),
+        study=rated(Study.is_simulated),
     group:
         "tables_{study}"
     conda:
@@ -161,7 +160,7 @@ rule recovery:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        specs=of_study(lambda config, study: config["specs"]),
+        specs=configured("specs"),
         contents=contents("recovery.py"),
     message:
         "Compare what was planted in {wildcards.study} with what the specs recover."
@@ -185,7 +184,7 @@ rule crosscheck:
     resources:
         **asks_by_rows(mem_mb=4000, runtime=60),
     params:
-        specs=of_study(lambda config, study: config["specs"]),
+        specs=configured("specs"),
         contents=contents("crosscheck.py"),
         confidence=config["confidence"],
     message:
@@ -216,8 +215,8 @@ rule robustness:
         **asks_by_rows(mem_mb=1000, runtime=30),
     params:
         contents=contents("robustness.py", HUMANS["alphas"]),
-        preference=of_study(studies.preference_settings),
-        distortion=of_study(studies.distortion_settings),
+        preference=of_study(Study.preference_settings),
+        distortion=of_study(Study.distortion_settings),
         confidence=config["confidence"],
     message:
         "Compare the biases of {wildcards.study} with ordinary preference, and tabulate what could have distorted them."
@@ -251,9 +250,9 @@ rule round_robin_plan:
 rule conclusions:
     input:
         **STUDY,
-        **tables(*{*studies.tables_of_checks(config), "idiosyncrasy"}),
-        estimates=estimates_of_specs(studies.specs_of_checks),
-        fitted=estimates_of_specs(studies.specs_of_leaderboard),
+        **tables(*sorted({*tables_of_checks(config), "idiosyncrasy"})),
+        estimates=of_study(Study.estimates_of_checks),
+        fitted=of_study(Study.estimates_of_leaderboard),
         not_estimable="results/{study}/tables/not_estimable.csv",
         completeness="results/{study}/tables/completeness.csv",
         correlations=rules.describe.output.correlations,
@@ -284,9 +283,9 @@ rule conclusions:
     params:
         **SAMPLING,
         contents=contents("conclusions.py"),
-        ranking=of_study(studies.ranking_settings),
-        settings=of_study(studies.conclusions_settings),
-        panels=of_study(lambda config, study: config["inference"]["panel"]),
+        ranking=of_study(Study.ranking_settings),
+        settings=of_study(Study.conclusions_settings),
+        panels=configured("inference", "panel"),
     message:
         "Rank the models of {wildcards.study} without the biases, and say what holds of each judge in the robustness checks."
     script:

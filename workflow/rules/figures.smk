@@ -1,17 +1,14 @@
 # From tables to figures: one job draws all figures of a study that wait for the same stage, in the
 # formats of the configuration. A figure in another format, asked for by its path, is a job of its
 # own.
-from recuse.catalogue.figures import captions_of, figures_by_group, pictures_of
-from recuse.catalogue.figures import files_of as files_with
+from recuse.catalogue.figures import figures_by_group, files_for_readers, pictures
 from recuse.config.declared.settings import FORMATS
 
-STUDIES = (*config["studies"], *config["comparisons"])
-files_of = with_figures(files_with)  # every file of a study for a reader
-by_group = with_figures(figures_by_group)
+final_files = with_figures(files_for_readers)
 GROUPS = [
     (study, group, figures)
     for study in STUDIES
-    for group, figures in answer(by_group, study).items()
+    for group, figures in figures_by_group(answer(figures_for, study)).items()
 ]
 FIGURES = {name for study, group, figures in GROUPS for name in figures}
 for study, group, figures in GROUPS:

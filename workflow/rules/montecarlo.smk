@@ -9,7 +9,7 @@ from recuse.validation.estimators import (
     worlds_figure,
 )
 
-MONTECARLO = answer(lambda config: montecarlo_settings())
+MONTECARLO = attempt(montecarlo_settings)
 OF_MONTECARLO = [*TABLES, "worlds"]
 WORLDS = [
     (grid, str(value))

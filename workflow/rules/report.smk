@@ -1,7 +1,8 @@
 # A study compared with the paper, and all of it on one page.
-from recuse.catalogue.tables import estimates_of, pages_of, report_params
+from recuse.catalogue.figures import caption_files, captions
+from recuse.catalogue.tables import further_pages, report_params
 
-captions = of_study(with_figures(captions_of))
+templates = of_study(with_figures(caption_files))
 # What pages read beside the results.
 CLAIMS = f"{DATA}/play_favorites_claims.csv"
 SCORECARD = f"{WORKFLOW}/report/scorecard.html.j2"
@@ -19,11 +20,11 @@ HELM = [f"results/helm_instruct/{path}.csv" for path in ("estimates/main", "tabl
 
 rule compare_with_paper:
     input:
-        estimates=of_study(estimates_of),
+        estimates=of_study(Study.estimates),
         mean_scores=rules.describe.output.mean_scores,
         correlations=rules.describe.output.correlations,
-        agreement=where(studies.has_raters, rules.agreement.output.agreement),
-        helm=HELM if studies.kind(config, "helm_instruct") == "user" else [],
+        agreement=where(Study.has_raters, rules.agreement.output.agreement),
+        helm=HELM if answer(Study.kind, "helm_instruct") == "user" else [],
         published=PUBLISHED,
         sentences=CLAIMS,
         template=SCORECARD,
@@ -35,7 +36,7 @@ rule compare_with_paper:
     benchmark:
         "results/{study}/benchmarks/compare_with_paper.tsv"
     wildcard_constraints:
-        study=rated(studies.replicates_play_favorites),
+        study=rated(Study.replicates_play_favorites),
     group:
         "tables_{study}"
     conda:
@@ -45,7 +46,7 @@ rule compare_with_paper:
     params:
         contents=contents("compare_with_paper.py", PUBLISHED, [CLAIMS, SCORECARD]),
         label=setting("title"),
-        kind=of_study(studies.kind),
+        kind=of_study(Study.kind),
     message:
         "Compare {wildcards.study} with the values and claims of Play Favorites."
     script:
@@ -54,7 +55,7 @@ rule compare_with_paper:
 
 rule compare_released:
     input:
-        estimates=estimates_of_specs(lambda config: ["within_response", "within_response_by_judge"]),
+        estimates=estimates(["within_response", "within_response_by_judge"]),
         ratings=STUDY["ratings"],
         published=RELEASED,
     output:
@@ -64,7 +65,7 @@ rule compare_released:
     benchmark:
         "results/{study}/benchmarks/compare_released.tsv"
     wildcard_constraints:
-        study=rated(studies.is_released),
+        study=rated(Study.is_released),
     group:
         "tables_{study}"
     conda:
@@ -81,7 +82,7 @@ rule compare_released:
 
 rule compare_comparisons:
     input:
-        unpack(of_study(partial(tables_of, read_by="scorecard"))),
+        unpack(of_study(partial(table_paths, read_by="scorecard"))),
         published=COMPARED,
         attacks=where(from_source("judgement_bias"), ATTACKS),
     output:
@@ -89,7 +90,7 @@ rule compare_comparisons:
     log:
         "results/{study}/logs/compare_comparisons.log",
     wildcard_constraints:
-        study=compared(studies.source_of),
+        study=compared(Study.source),
     group:
         "tables_{study}"
     conda:
@@ -100,8 +101,8 @@ rule compare_comparisons:
         contents=contents(
             "compare_comparisons.py", [COMPARED], where(from_source("judgement_bias"), ATTACKS)
         ),
-        source=of_study(studies.source_of),
-        kind=of_study(studies.kind),
+        source=of_study(Study.source),
+        kind=of_study(Study.kind),
     message:
         "Compare {wildcards.study} with the values in its paper."
     script:
@@ -110,14 +111,14 @@ rule compare_comparisons:
 
 rule page:
     input:
-        figures=of_study(with_figures(pictures_of)),
-        tables=of_study(lambda config, study: list(tables_of(config, study).values())),
-        estimates=of_study(estimates_of),
-        pages=of_study(pages_of),
-        made=of_study(studies.records_of_data),
+        figures=of_study(with_figures(pictures)),
+        tables=of_study(lambda study: [*table_paths(study).values()]),
+        estimates=of_study(Study.estimates),
+        pages=of_study(further_pages),
+        made=of_study(Study.data_records),
         template=REPORT,
         parts=PARTS,
-        captions=lambda wildcards: caption_files(captions(wildcards)),
+        captions=templates,
     output:
         page=page("report"),
         summary="results/{study}/summary.json",
@@ -126,7 +127,7 @@ rule page:
     benchmark:
         "results/{study}/benchmarks/page.tsv"
     wildcard_constraints:
-        study=studies_that(),
+        study=one_of(STUDIES),
     group:
         "figures_{study}"
     conda:
@@ -134,11 +135,9 @@ rule page:
     resources:
         **asks(mem_mb=600, runtime=5),
     params:
-        contents=contents(
-            "page.py", [REPORT, *PARTS], lambda wildcards: caption_files(captions(wildcards))
-        ),
+        contents=contents("page.py", [REPORT, *PARTS], templates),
         about=of_study(partial(report_params, project=PROJECT)),
-        about_figures=captions,
+        about_figures=of_study(with_figures(captions)),
         formats=config["formats"],
     message:
         "Write the report of {wildcards.study}."

@@ -9,14 +9,16 @@ from recuse.base.outputs import write_text
 from recuse.collect.inputs import read_plan, stopping_rule
 from recuse.collect.study import Collected, ask
 from recuse.collect.words import of_run
+from recuse.config.studies import Study
 from recuse.workflow.runner import run
 
 
 def collect_study(
     *, study: str, ledger: str, answered: str, collected: str, seen: str, config: Mapping
 ) -> None:
-    plan = read_plan(config, study)
-    for part, outcome in ask(plan, enough=stopping_rule(config, study)):
+    asked = Study(study, config)
+    plan = read_plan(asked)
+    for part, outcome in ask(plan, enough=stopping_rule(asked)):
         print(of_run(part, outcome), file=sys.stderr)
     left = sha256_of(plan.ledger)
     answers = Collected.in_ledger(plan)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from recuse.base.tables import read_table, write_table
 from recuse.data.describe import judges_astray
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.inference.judge_levels import linked_judges
 from recuse.inference.leaderboard import (
     JUDGMENTS,
@@ -48,7 +48,7 @@ def rank(
     seed: int,
     outputs: Mapping[str, str],
 ) -> None:
-    tables, main = Study(study, cells, ratings), Spec.of("main", **specs["main"])
+    tables, main = StudyTables(study, cells, ratings), Spec.of("main", **specs["main"])
     level, instead = {"confidence": confidence, "seed": seed}, settings["without_human_scores"]
     boards = estimable_specs(specs, settings["leaderboard"], tables, instead=instead)
     fitted = [row for path in estimates for row in read_table(path)]
@@ -121,7 +121,7 @@ def panel(
     confidence: float,
     outputs: Mapping[str, str],
 ) -> None:
-    tables = Study(study, cells, ratings)
+    tables = StudyTables(study, cells, ratings)
     reliabilities = {row["dimension"]: float(row["mean"]) for row in read_table(reliability)}
     judges = linked_judges(tables, dimensions=settings.get("dimensions", ()))
     rows = panel_rows(

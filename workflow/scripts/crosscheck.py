@@ -5,7 +5,7 @@ from the fast fits.
 from collections.abc import Mapping, Sequence
 
 from recuse.base.tables import write_table
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.model.spec import Spec
 from recuse.validation.compare import CROSSCHECK, compared, raise_disagreement
 from recuse.workflow.runner import run
@@ -21,7 +21,7 @@ def compare(
     crosscheck: str,
 ) -> None:
     rows = list(
-        compared(Spec.from_config(specs), Study(study, cells, ratings), confidence=confidence)
+        compared(Spec.from_config(specs), StudyTables(study, cells, ratings), confidence=confidence)
     )
     write_table(crosscheck, CROSSCHECK, rows)
     raise_disagreement(rows)

@@ -10,7 +10,7 @@ from recuse.check.facts import CHECK, facts_of
 from recuse.check.page import page_of
 from recuse.data.cells import read_cells
 from recuse.data.describe import CORRELATIONS, MEAN_SCORES, correlations, mean_scores
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.inference.reliability import reliability_of
 from recuse.workflow.runner import run
 
@@ -41,7 +41,7 @@ def check_ratings(
     confidence: float,
     check: str,
 ) -> None:
-    tables = Study(study, cells, ratings)
+    tables = StudyTables(study, cells, ratings)
     reliability = reliability_of(tables, raters=raters, alphas=alphas, of_alpha=of_alpha)
     facts = facts_of(tables, completeness, imports=imports, named=named)
     findings = check_study(facts, reliability, **power, confidence=confidence)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from recuse.base.tables import read_table, write_table
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.model.estimates import ESTIMATES, OF_SPECS, estimate
 from recuse.model.spec import Spec
 from recuse.workflow.runner import run
@@ -25,7 +25,7 @@ def fit(
     estimates: Sequence[str],
     outputs: Mapping[str, str],
 ) -> None:
-    tables = Study(study, cells, ratings)
+    tables = StudyTables(study, cells, ratings)
     rows = {table: [] for table in OF_SPECS}
     for path in before:
         rows[Path(path).stem] += read_table(path)

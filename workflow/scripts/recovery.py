@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from recuse.base.tables import read_table, write_table
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.model.spec import Spec
 from recuse.simulate.recovery import RECOVERY
 from recuse.simulate.recovery import recovery as recovered
@@ -21,7 +21,7 @@ def compare(
     recovery: str,
 ) -> None:
     rows = {spec: read_table(path) for spec, path in zip(specs, estimates, strict=True)}
-    tables = Study(study, cells, ratings)
+    tables = StudyTables(study, cells, ratings)
     write_table(
         recovery, RECOVERY, recovered(Spec.from_config(specs), tables, read_table(planted), rows)
     )

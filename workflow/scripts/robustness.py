@@ -5,7 +5,7 @@ have distorted them.
 from collections.abc import Mapping, Sequence
 
 from recuse.base.tables import write_table
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.inference.identifiability import IDENTIFIABILITY, identifiability
 from recuse.inference.idiosyncrasy import (
     IDIOSYNCRASY,
@@ -39,7 +39,7 @@ def estimands(
     confidence: float,
     outputs: Mapping[str, str],
 ) -> None:
-    tables = Study(study, cells, ratings)
+    tables = StudyTables(study, cells, ratings)
     compared = sliced_by(specs, settings["idiosyncrasy"], tables)
     fitted = estimable_specs(specs, settings["identifiability"], tables)
     slices = [each for spec in compared for each in idiosyncrasies(spec, tables)]
@@ -66,7 +66,7 @@ def sensitivity(
     confidence: float,
     outputs: Mapping[str, str],
 ) -> None:
-    tables, instead = Study(study, cells, ratings), settings["without_human_scores"]
+    tables, instead = StudyTables(study, cells, ratings), settings["without_human_scores"]
     noisy = estimable_specs(specs, settings["measurement_error"], tables, instead=instead)
     varied = estimable_specs(specs, settings["sensitivity"], tables, instead=instead)
     reliability = reliability_of(tables, raters=raters, alphas=alphas, of_alpha=settings["raters"])

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from recuse.base.tables import write_table
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.inference.round_robin import ROUND_ROBIN_PLAN, plan_rows
 from recuse.workflow.runner import run
 
@@ -12,7 +12,10 @@ def round_robin_plan(
     *, study: str, cells: str, ratings: Sequence[str], seed: int, table: str
 ) -> None:
     write_table(
-        table, ROUND_ROBIN_PLAN, plan_rows(Study(study, cells, ratings), seed=seed), study=study
+        table,
+        ROUND_ROBIN_PLAN,
+        plan_rows(StudyTables(study, cells, ratings), seed=seed),
+        study=study,
     )
 
 

@@ -258,7 +258,6 @@ def check(data: "Ratings | Pairs") -> "Check":
     """
     from recuse.check.facts import CHECK
     from recuse.check.page import page_of
-    from recuse.config.studies import has_gold_labels
 
     _check_is(data, Ratings | Pairs, "check")
     with data._opened():
@@ -268,7 +267,7 @@ def check(data: "Ratings | Pairs") -> "Check":
             data.study,
             findings,
             of_ratings=isinstance(data, Ratings),
-            gold=has_gold_labels(data._inputs.settings),
+            gold=data._inputs.study.has_gold_labels(),
         ),
         but="\n",
     )
@@ -293,15 +292,15 @@ def fit(ratings: "Ratings", spec: str = "main", **settings: Any) -> "Fit":
     1  self_bias  claude-sonnet-4     0.092
     """
     _check_is(ratings, Ratings, "fit")
-    config = ratings._inputs.config
-    _check_named("spec", spec, config["specs"], "specs of the configuration")
-    name, wanted = spec, config["specs"][spec]
+    study = ratings._inputs.study
+    specs = study.config["specs"]
+    _check_named("spec", spec, specs, "specs of the configuration")
+    name, wanted = spec, specs[spec]
     with ratings._opened():
         if settings:
             name, wanted = "changed", {**wanted, **plain(settings)}
-            config = with_study(config, specs={name: wanted})
-            wanted = config["specs"][name]
-        return Fit(ratings.study, name, wanted, config, ratings._estimated(name, wanted))
+            wanted = with_study(study.shared, specs={name: wanted})["specs"][name]
+        return Fit(ratings.study, name, wanted, study.config, ratings._estimated(name, wanted))
 
 
 def verdict(data: "Ratings | Pairs") -> "pd.DataFrame":
@@ -367,12 +366,11 @@ def power(
             "copies": copies,
         }
     )
-    inference = {"inference": {"power": given}}
+    study = ratings._inputs.study
+    settings = {**study.config["inference"]["power"], **given}
     with ratings._opened():
-        changed = (
-            with_study(ratings._inputs.config, **inference) if given else ratings._inputs.config
-        )
-        return table_of(POWER, ratings._power(changed["inference"]["power"]))
+        with_study(study.shared, inference={"power": given})  # which refuses what does not fit
+        return table_of(POWER, ratings._power(settings))
 
 
 def plot(data: "Ratings | Pairs", figure: str = "verdicts") -> "Figure":
@@ -389,37 +387,25 @@ def plot(data: "Ratings | Pairs", figure: str = "verdicts") -> "Figure":
         raise DataError(
             f"plot: {error.name} is not installed; install it: pip install 'recuse[plot]'"
         ) from error
-    from recuse.catalogue.figures import drawing_of, figures
+    from recuse.catalogue.figures import figures
 
-    config = data._inputs.config
-    entries = figures(config, project_settings())
-    entries = {name: entry for name, entry in entries.items() if entry.applies(config, data.study)}
+    study = data._inputs.study
     entries = {
-        name: entry for name, entry in entries.items() if all(map(data._has, _tables_in(entry)))
+        name: entry
+        for name, entry in figures(study.config, project_settings()).items()
+        if entry.applies(study) and all(map(data._has, entry.every_table))
     }
     names = {name.partition("_")[2] if name.startswith("fig") else name: name for name in entries}
     name = names.get(figure, figure)
     _check_named("figure", name, {*entries, *names}, "figures of these data")
     entry = entries[name]
-    drawing = drawing_of(config, data.study, figure=entry)
+    drawing = entry.drawing(study)
     with data._opened():
-        specs = {
-            spec
-            for table in _tables_in(entry)
-            if (spec := table.removeprefix("estimates/")) != table
-        }
-        specs |= set(_simultaneous(entry.settings)) if "multiplicity" in entry.tables else set()
-        paths = {
-            argument: (
-                data._written(of, specs)
-                if isinstance(of, str)
-                else [data._written(each, specs) for each in of]
-            )
-            for argument, of in entry.tables.items()
-        }
-        made = drawn(
-            drawing["draw"], paths, subject=drawing["subject"], settings=drawing["settings"]
-        )
+        specs = entry.specs
+        if "multiplicity" in entry.tables:
+            specs |= {*_simultaneous(entry.settings)}
+        paths = entry.located(lambda table: data._written(table, specs))
+        made = drawn(entry.draw, paths, subject=drawing["subject"], settings=entry.settings)
     made.__class__ = Drawing
     return made
 
@@ -446,11 +432,6 @@ def _check_is(data: object, kinds: type | UnionType, name: str) -> None:
 def _check_named(argument: str, name: str, known: Iterable[str], place: str) -> None:
     if name not in (known := [*known]):
         raise ConfigError(f"{argument}: '{name}' is none of the {place}{did_you_mean(name, known)}")
-
-
-def _tables_in(figure: Any) -> list[str]:
-    """The tables that a figure of the catalogue is drawn from."""
-    return [each for of in figure.tables.values() for each in ([of] if isinstance(of, str) else of)]
 
 
 def _simultaneous(settings: object) -> Iterator[str]:

@@ -22,11 +22,9 @@ from recuse.base.products import registered
 from recuse.base.words import enumerated, visible
 from recuse.config.load import load, with_study
 from recuse.config.read import project_settings, read
+from recuse.config.studies import Study
 from recuse.data.registry import COMPARED, RATED, usual_scale
-from recuse.inputs import (
-    Inputs,
-    inputs_in,
-)
+from recuse.inputs import Inputs, inputs_in
 
 # A DataFrame of pandas or polars, an Arrow table, the path of a file, or several paths in a list
 Data: TypeAlias = Any
@@ -126,10 +124,10 @@ def configured(
     several = [
         each
         for each in inputs_in(load(path), read(Path(path)), study, compared=True)
-        if each.compared == (kind == COMPARED)
+        if each.study.section == kind
     ]
     if len(several) != 1:
-        named = ", ".join(each.study for each in several) or f"none under `{kind}:`"
+        named = ", ".join(each.study.name for each in several) or f"none under `{kind}:`"
         raise ConfigError(f"{path}: pass study=, one of its studies under `{kind}:`; found {named}")
     return several[0]
 
@@ -231,7 +229,8 @@ class Source:
             for part in (RATED, COMPARED)
         }
         config = with_study(project, **{kind: {study: described}}, **others)
-        return Inputs(study, [RatingsFile(path) for path in self.files], config, self.frames)
+        files = [RatingsFile(path) for path in self.files]
+        return Inputs(Study(study, config), files, self.frames)
 
 
 def given_of(arguments: Mapping[str, object]) -> dict[str, object]:

@@ -30,18 +30,18 @@ def run_fit(arguments: Namespace) -> None:
     written then.
     """
     from recuse.data.ratings import cells_of_files
-    from recuse.data.study import Study
+    from recuse.data.study import StudyTables
     from recuse.model.estimates import ESTIMATES, estimate
     from recuse.model.spec import Spec
 
     check_output(arguments.output)
     inputs, *others = _inputs_of(arguments)
     if others:
-        names = ", ".join(each.study for each in (inputs, *others))
+        names = ", ".join(each.study.name for each in (inputs, *others))
         raise ConfigError(
             f"--study: {arguments.files[0]} has several studies; name one by --study: {names}"
         )
-    config = inputs.config
+    config = inputs.study.config
     check_known("--spec", [arguments.spec], config["specs"], "specs")
     spec = Spec.of(arguments.spec, **config["specs"][arguments.spec])
     with in_folder(inputs) as folder:
@@ -49,7 +49,8 @@ def run_fit(arguments: Namespace) -> None:
         if spec.by_row:
             study = tables_of(inputs, folder)
         else:
-            study = Study(inputs.study, cells_of_files(inputs.study, inputs.source(), folder))
+            name = inputs.study.name
+            study = StudyTables(name, cells_of_files(name, inputs.source(), folder))
         estimated = estimate(spec, study, confidence=config["confidence"], seed=config["seed"])
     write_output(arguments.output, ESTIMATES, estimated.estimates)
     for row in estimated.not_estimable:
@@ -71,7 +72,6 @@ def run_check(arguments: Namespace) -> None:
     """
     from recuse.check.facts import CHECK, STOP
     from recuse.check.page import page_of
-    from recuse.config.studies import has_gold_labels
 
     check_output(arguments.output)
     findings = []
@@ -80,17 +80,17 @@ def run_check(arguments: Namespace) -> None:
             findings.append((inputs, findings_of(imported(inputs, folder), folder)))
     if arguments.output is not None:
         rows = (
-            {"study": inputs.study, **finding.row}
+            {"study": inputs.study.name, **finding.row}
             for inputs, of_study in findings
             for finding in of_study
         )
         write_output(arguments.output, CHECK, rows)
     pages = (
         page_of(
-            inputs.study,
+            inputs.study.name,
             of_study,
-            of_ratings=not inputs.compared,
-            gold=has_gold_labels(inputs.settings),
+            of_ratings=inputs.study.has_ratings(),
+            gold=inputs.study.has_gold_labels(),
         )
         for inputs, of_study in findings
     )

@@ -13,7 +13,7 @@ from recuse.inputs import RATERS, Inputs, tables_of
 
 if TYPE_CHECKING:
     from recuse.check.facts import Finding
-    from recuse.data.study import Study
+    from recuse.data.study import StudyTables
     from recuse.inference.reliability import Reliability
     from recuse.pairwise.choices import Choices
 
@@ -25,7 +25,7 @@ def findings_of(inputs: Inputs, folder: str) -> "list[Finding]":
     """
     from recuse.check.names import unknown_names, what_to_write
 
-    if inputs.compared:
+    if not inputs.study.has_ratings():
         return findings_on_pairs(inputs, pairs_of(inputs, folder))
     try:
         study = tables_of(inputs, folder)
@@ -33,39 +33,34 @@ def findings_of(inputs: Inputs, folder: str) -> "list[Finding]":
         names = unknown_names(inputs.source())
         if not names:
             raise
-        raise DataError(str(error), *what_to_write(names, inputs.config["models"])) from error
+        raise DataError(str(error), *what_to_write(names, inputs.study.config["models"])) from error
     return findings_on(inputs, study, folder)
 
 
-def findings_on(inputs: Inputs, study: "Study", folder: str) -> "list[Finding]":
+def findings_on(inputs: Inputs, study: "StudyTables", folder: str) -> "list[Finding]":
     """What the ratings of a study support, by its tables in `folder`."""
     from recuse.check.check import check_study
     from recuse.check.facts import facts_of
 
-    config, settings = inputs.config, inputs.settings
+    of, config = inputs.study, inputs.study.config
     power = {key: config["inference"]["power"][key] for key in ("self_bias", "power")}
-    of_config = {"imports": settings.get("import"), "named": settings.get("families")}
+    of_config = {"imports": of.import_settings(), "named": of.setting("families")}
     facts = facts_of(study, f"{folder}/completeness.csv", **of_config)
     return check_study(
         facts, reliability_in(inputs, study, folder), **power, confidence=config["confidence"]
     )
 
 
-def reliability_in(inputs: Inputs, study: "Study", folder: str) -> "dict[str, Reliability]":
+def reliability_in(inputs: Inputs, study: "StudyTables", folder: str) -> "dict[str, Reliability]":
     """The reliability of the human scores by dimension, where single raters or published numbers
     tell it.
     """
     from recuse.base.places import PROJECT
     from recuse.data.raters import check_raters
-    from recuse.data.registry import has_individual_raters
     from recuse.inference.reliability import reliability_of
 
-    settings = inputs.settings
-    raw = (
-        f"{folder}/{RATERS}"
-        if has_individual_raters(settings.get("import", {}))
-        else settings.get("raters")
-    )
+    settings = inputs.study.settings
+    raw = f"{folder}/{RATERS}" if inputs.study.imports_raters() else settings.get("raters")
     raters = [f"{folder}/raters.parquet"] if raw is not None else []
     if raters:
         source = inputs.source()
@@ -74,7 +69,7 @@ def reliability_in(inputs: Inputs, study: "Study", folder: str) -> "dict[str, Re
         )
     alphas = [str(PROJECT / "workflow" / "data" / "twin_facts.csv")] if "source" in settings else []
     return reliability_of(
-        study, raters=raters, alphas=alphas, of_alpha=inputs.config["inference"]["raters"]
+        study, raters=raters, alphas=alphas, of_alpha=inputs.study.config["inference"]["raters"]
     )
 
 
@@ -82,16 +77,15 @@ def pairs_of(inputs: Inputs, folder: str) -> str:
     """Check the files of verdicts and write comparisons.parquet and completeness.csv into `folder`;
     returns the first.
     """
-    from recuse.config.studies import models_of
     from recuse.pairwise.table import normalise
 
-    comparisons = f"{folder}/comparisons.parquet"
+    study, comparisons = inputs.study, f"{folder}/comparisons.parquet"
     normalise(
-        inputs.study,
+        study.name,
         [file.path for file in inputs.files],
-        both_orders=inputs.settings.get("both_orders", True),
-        declared={} if "import" in inputs.settings else inputs.settings.get("verify"),
-        models=models_of(inputs.config, inputs.study),
+        both_orders=study.setting("both_orders"),
+        declared={} if study.import_settings() else study.setting("verify"),
+        models=study.models(),
         comparisons=comparisons,
         completeness=f"{folder}/completeness.csv",
     )
@@ -111,19 +105,18 @@ class PairTables(NamedTuple):
 
 def tables_of_pairs(inputs: Inputs, comparisons: str) -> PairTables:
     """Tabulate the canonical comparisons (parquet)."""
-    from recuse.config.studies import analyses, families_of
     from recuse.pairwise.choices import choices, choices_of
     from recuse.pairwise.questions import open_pairs
     from recuse.pairwise.regression import Regression, read_compared
     from recuse.pairwise.verdicts import verdicts
     from recuse.pairwise.wordings import rows_over_wordings
 
-    config, families = inputs.config, families_of(inputs.config, inputs.study)
+    config, families = inputs.study.config, inputs.study.families()
     pairs = open_pairs(comparisons, {})
     level, of = config["confidence"], choices_of(pairs, families)
     rows = list(choices(of, confidence=level, seed=config["seed"]))
     regression = []
-    if "regression" in analyses(config, inputs.study):
+    if "regression" in inputs.study.analyses():
         regression = list(
             rows_over_wordings(Regression(read_compared(comparisons, families)), confidence=level)
         )
@@ -139,6 +132,5 @@ def findings_on_pairs(inputs: Inputs, comparisons: str) -> "list[Finding]":
     """What the canonical comparisons (parquet) support."""
     from recuse.check.pairs import check_comparisons
 
-    return check_comparisons(
-        *tables_of_pairs(inputs, comparisons), power=inputs.config["inference"]["power"]["power"]
-    )
+    power = inputs.study.config["inference"]["power"]["power"]
+    return check_comparisons(*tables_of_pairs(inputs, comparisons), power=power)

@@ -19,9 +19,10 @@ from recuse.base.tables import read_table
 from recuse.data.registry import COMPARED, RATED, files_in, named_files, parts_of, raw_files
 
 if TYPE_CHECKING:
+    from recuse.config.studies import Study
     from recuse.data.files import RatingsFile
     from recuse.data.ratings import StudyFiles
-    from recuse.data.study import Study
+    from recuse.data.study import StudyTables
 
 RAW, RATERS = "raw.parquet", "raw_raters.parquet"  # written by an import
 # In a folder that stays
@@ -29,142 +30,127 @@ KEPT = (RAW, RATERS, "ratings.parquet", "cells.parquet", "raters.parquet", "comp
 
 
 class Inputs(NamedTuple):
-    """Files of ratings, or of verdicts, and the study of `config` that describes them.
+    """Files of ratings, or of verdicts, and the study that describes them.
 
-    frames: tables in memory that are read where config or `files` have their names as paths.
+    frames: tables in memory that are read where the study or `files` have their names as paths.
     """
 
-    study: str
+    study: "Study"
     files: "Sequence[RatingsFile]"
-    config: Mapping
     frames: Mapping[str, Frame] = MappingProxyType({})
-
-    @property
-    def settings(self) -> Mapping:
-        """The study's entry in `config`."""
-        return self.config[COMPARED if self.compared else RATED][self.study]
-
-    @property
-    def compared(self) -> bool:
-        """Whether the files are of verdicts."""
-        return self.study in self.config[COMPARED]
 
     def source(self) -> "StudyFiles":
         """The files as the steps of the workflow read them; those of an import once it is made."""
         from recuse.data.ratings import StudyFiles
         from recuse.data.registry import models_with
 
+        study = self.study
         return StudyFiles.from_config(
             [file.path for file in self.files],
             [file.dimension for file in self.files],
-            scales=self.settings["scales"],
-            task_types=self.settings.get("task_types", {}),
-            models=models_with(self.settings.get("families", {}), self.config["models"]),
-            imported="import" in self.settings,
-            declared=self.settings.get("verify"),
+            scales=study.setting("scales"),
+            task_types=study.setting("task_types"),
+            models=models_with(study.setting("families"), study.config["models"]),
+            imported=bool(study.import_settings()),
+            declared=study.setting("verify"),
         )
 
 
 def inputs_of(
     config: Mapping,
     named: Sequence[tuple[str, str | None]],
-    study: str | None = None,
+    name: str | None = None,
     *,
     compared: bool = False,
 ) -> Inputs:
     """The files in `named`, as by `recuse.data.registry.named_files`, and their study; ConfigError
     if they do not fit `config`.
 
-    study: its name; None: one that imports exactly these files, else the one whose files these are.
-    It is one of comparisons only if `compared`.
+    name: of the study; None: one that imports exactly these files, else the one whose files these
+    are. It is one of comparisons only if `compared`.
     """
+    from recuse.config.studies import studies_in
     from recuse.data.files import RatingsFile
 
+    studies = studies_in(config)
     imports = {
-        name: settings["import"] for name, settings in config[RATED].items() if "import" in settings
+        each.name: each
+        for each in studies.values()
+        if each.has_ratings() and each.import_settings()
     }
-    if study is None:
-        paths = {realpath(path) for path, _ in named}
-        study = next(
+    places = [realpath(path) for path, _ in named]
+    if name is None:
+        name = next(
             (
-                name
-                for name, settings in imports.items()
-                if paths == set(map(realpath, paths_of(settings)))
+                each.name
+                for each in imports.values()
+                if {*places} == {realpath(path) for path, _ in each.entries()}
             ),
             None,
         )
-    if study not in imports:
-        of_verdicts = _compared_study(config, study, [realpath(path) for path, _ in named])
-        if of_verdicts is not None:
-            _check_compared(of_verdicts, compared)
-        study, named = (
-            (of_verdicts, named) if of_verdicts is not None else study_of(config, study, named)
-        )
-    return Inputs(study, [RatingsFile(*each) for each in named], config)
+    if name in imports:
+        study = imports[name]
+    elif study := _compared_study(studies, name, places):
+        _check_compared(study, compared)
+    else:
+        study, named = named_study(studies, name, named)
+    return Inputs(study, [RatingsFile(*each) for each in named])
 
 
 def inputs_in(
-    config: Mapping, added: Mapping, study: str | None = None, *, compared: bool = False
+    config: Mapping, added: Mapping, name: str | None = None, *, compared: bool = False
 ) -> list[Inputs]:
     """Each study that `added`, a configuration that is part of `config`, describes by files, with
     these files.
 
-    study: the name of one in `config`, which need not be in `added`; None: all in `added`, those of
+    name: of one in `config`, which need not be in `added`; None: all in `added`, those of
     comparisons only if `compared`. ConfigError if there is none, or if it has no files.
     """
-    if study is not None:
-        check_known(
-            "--study", [study], {**config[RATED], **config[COMPARED]}, "studies and comparisons"
-        )
-        if study in config[COMPARED]:
-            _check_compared(study, compared)
-    studies = [
-        name for part in (RATED, COMPARED) for name in added.get(part, {}) if _entries(config, name)
-    ]
-    of_ratings = [name for name in studies if name not in config[COMPARED]]
-    if study is None and studies and not compared and not of_ratings:
-        _check_compared(studies[0], compared)
-    chosen = [study] if study is not None else studies if compared else of_ratings
+    from recuse.config.studies import studies_in
+
+    studies = studies_in(config)
+    if name is not None:
+        check_known("--study", [name], studies, "studies and comparisons")
+        chosen = [studies[name]]
+    else:
+        names = [name for part in (RATED, COMPARED) for name in added.get(part, {})]
+        chosen = [studies[name] for name in names if studies[name].entries()]
+        if not compared:
+            chosen = [study for study in chosen if study.has_ratings()] or chosen
     if not chosen:
         raise ConfigError(
             "config: no study with files; describe one under `studies:` or `comparisons:`, see"
             " docs/own-data.md"
         )
-    return [_inputs_in(config, name) for name in chosen]
+    if not chosen[0].has_ratings():
+        _check_compared(chosen[0], compared)
+    return [_inputs_in(study) for study in chosen]
 
 
-def _inputs_in(config: Mapping, study: str) -> Inputs:
+def _inputs_in(study: "Study") -> Inputs:
     from recuse.data.files import RatingsFile
 
-    named, section = _entries(config, study), COMPARED if study in config[COMPARED] else RATED
+    named = study.entries()
     if not named:
         raise ConfigError(
-            f"config: {section}: {study}: has no files of its own; name the files that it is to be"
-            " read from"
+            f"config: {study.section}: {study.name}: has no files of its own; name the files that"
+            " it is to be read from"
         )
-    files = named if section == COMPARED or "import" in config[section][study] else raw_files(named)
-    return Inputs(study, [RatingsFile(*each) for each in files], config)
+    files = raw_files(named) if study.has_ratings() and not study.import_settings() else named
+    return Inputs(study, [RatingsFile(*each) for each in files])
 
 
-def _entries(config: Mapping, study: str) -> list[tuple[str, str | None]]:
-    """(path, dimension) of each entry of `files:`, or of those of `import:`, of a study of either
-    kind.
-    """
-    settings = config[COMPARED if study in config[COMPARED] else RATED][study]
-    return named_files(settings.get("import", settings).get("files", ()))
-
-
-def _check_compared(study: str, compared: bool) -> None:
+def _check_compared(study: "Study", compared: bool) -> None:
     if not compared:
         raise ConfigError(
-            f"config: comparisons: {study}: these are verdicts on pairs of answers, and `fit` is"
-            " for ratings; build the report (`recuse run <this file>`), see docs/comparisons.md"
+            f"config: comparisons: {study.name}: these are verdicts on pairs of answers, and `fit`"
+            " is for ratings; build the report (`recuse run <this file>`), see docs/comparisons.md"
         )
 
 
-def study_of(
-    config: Mapping, name: str | None, named: Sequence[tuple[str, str | None]]
-) -> tuple[str, list[tuple[str, str | None]]]:
+def named_study(
+    studies: "Mapping[str, Study]", name: str | None, named: Sequence[tuple[str, str | None]]
+) -> tuple["Study", list[tuple[str, str | None]]]:
     """The study of that name, or the one with the files in `named` if it is None; and (path,
     dimension) of each file.
 
@@ -173,15 +159,14 @@ def study_of(
     file's in config.
     """
     files = raw_files(named)
+    rated = {each.name: each for each in studies.values() if each.has_ratings()}
     if name is None:
         paths = {realpath(path) for path, _ in files}
-        name = next(
-            (study for study in config[RATED] if paths == _files_of(config, study).keys()), None
-        )
+        name = next((each for each in rated if paths == _files(rated[each]).keys()), None)
     if name is None:
         from recuse.config.read import project_settings
 
-        added = [study for study in config[RATED] if study not in project_settings()[RATED]]
+        added = [study for study in rated if study not in project_settings()[RATED]]
         advice = (
             "describe their study in a file and pass it by --config; `recuse import --guess` with"
             " these files writes one"
@@ -193,38 +178,43 @@ def study_of(
         raise ConfigError(
             f"config: studies: none has the files {', '.join(path for path, _ in named)}; {advice}"
         )
-    check_known("--study", [name], config[RATED], "studies")
-    where, declared, dimensions = f"studies: {name}", _files_of(config, name), []
+    check_known("--study", [name], rated, "studies")
+    study, dimensions = rated[name], []
+    where, declared = f"studies: {name}", _files(study)
     for path, stated in files:
         dimension = declared.get(realpath(path))
         if stated is not None:
             check_known(
-                f"{where}: {stated}={path}", [stated], config[RATED][name]["scales"], "its scales"
+                f"{where}: {stated}={path}", [stated], study.settings["scales"], "its scales"
             )
         if stated is not None and dimension not in (None, stated):
             other = f"found {stated}={path}, write {dimension}={path}"
             raise ConfigError(f"config: {where}: files: {path} is of {dimension}; {other}")
         dimensions.append((path, dimension if stated is None else stated))
-    return name, dimensions
+    return study, dimensions
 
 
-def _compared_study(config: Mapping, name: str | None, paths: Sequence[str]) -> str | None:
+def _compared_study(
+    studies: "Mapping[str, Study]", name: str | None, paths: Sequence[str]
+) -> "Study | None":
     """The study of comparisons of that name or, if it is None, with one of the files at `paths`;
     None if there is none.
     """
-    for study in config[COMPARED]:
-        places = [realpath(path) for path, _ in _entries(config, study)]  # files or folders
+    for study in studies.values():
+        if study.has_ratings():
+            continue
+        places = [realpath(path) for path, _ in study.entries()]  # files or folders
         inside = any(
             path == place or path.startswith(f"{place}/") for path in paths for place in places
         )
-        if study == name or (name is None and inside):
+        if study.name == name or (name is None and inside):
             return study
     return None
 
 
-def _files_of(config: Mapping, study: str) -> dict[str, str | None]:
-    """Path -> dimension of each file that config names for a study; of a folder, of its parts."""
-    named = named_files(config[RATED][study].get("files", ()))
+def _files(study: "Study") -> dict[str, str | None]:
+    """Path -> dimension of each file under `files:` of a study; of a folder, of its parts."""
+    named = named_files(study.settings.get("files", ()))
     return {realpath(part): dimension for path, dimension in named for part in parts_of(path)}
 
 
@@ -240,24 +230,17 @@ def in_folder(inputs: Inputs, place: str | None = None) -> Iterator[str]:
 
     place: a folder that stays, with the tables in KEPT; None: one that is removed afterwards.
     """
-    from recuse.config.studies import asked_about
-
-    settings = inputs.settings.get("import", {})
-    collected = "collect" in inputs.settings
-    named = (
-        asked_about(inputs.config, inputs.study)
-        if collected
-        else [file.path for file in inputs.files]
-    )
-    named += paths_of(settings.get("references", {}))
+    study = inputs.study
+    named = study.collect_files() if study.asks_judges() else [file.path for file in inputs.files]
+    named += paths_of(study.import_settings().get("references", {}))
     named = [name for name in named if name not in inputs.frames]
     files = [
-        *filter(None, [inputs.settings.get("raters")]),
+        *filter(None, [study.settings.get("raters")]),
         *(path for name in named for path in files_in(name)),
     ]
     limits = {
-        "limit": inputs.config["memory_limit"],
-        "longest_line": int(bytes_of(inputs.config["line_limit"])),
+        "limit": study.config["memory_limit"],
+        "longest_line": int(bytes_of(study.config["line_limit"])),
     }
     outputs = [] if place is None else [f"{place}/{name}" for name in KEPT]
     with (
@@ -275,25 +258,25 @@ def imported(inputs: Inputs, folder: str) -> Inputs:
     """
     for product in registered():
         for key, function in product.reads.items():
-            if key in inputs.settings:
+            if key in inputs.study.settings:
                 return resolve_name(function)(inputs, folder)
     return inputs
 
 
-def tables_of(inputs: Inputs, folder: str) -> "Study":
+def tables_of(inputs: Inputs, folder: str) -> "StudyTables":
     """Check the files and write ratings.parquet, cells.parquet and completeness.csv into `folder`,
     as the workflow does.
     """
     from recuse.data.cells import build_cells
     from recuse.data.ratings import no_complete_row, normalise
-    from recuse.data.study import Study
+    from recuse.data.study import StudyTables
 
     ratings, cells, completeness = (
         f"{folder}/{name}" for name in ("ratings.parquet", "cells.parquet", "completeness.csv")
     )
-    normalise(inputs.study, inputs.source(), ratings=ratings, completeness=completeness)
+    normalise(inputs.study.name, inputs.source(), ratings=ratings, completeness=completeness)
     # Later steps would name a file in the folder
     if not any(int(row["used"]) for row in read_table(completeness)):
         raise no_complete_row(inputs.files)
     build_cells(ratings, cells)
-    return Study(inputs.study, cells, [ratings])
+    return StudyTables(inputs.study.name, cells, [ratings])

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from recuse.check.facts import Finding
-    from recuse.data.study import Study
+    from recuse.data.study import StudyTables
     from recuse.model.estimates import Estimated
 
 Rows: TypeAlias = list[dict]
@@ -94,9 +94,9 @@ class Fit:
     ) -> None:
         """Take the tables of the fit."""
         from recuse.model.estimates import ESTIMATES, NOT_ESTIMABLE
-        from recuse.model.spec import BIASES, in_words
+        from recuse.model.spec import BIASES, Spec, in_words
 
-        self.spec, self.words = spec, in_words(settings)
+        self.spec, self.words = spec, in_words(Spec.of(spec, **settings))
         self.table = table_of(ESTIMATES, estimated.estimates)
         self.not_estimable = table_of(NOT_ESTIMABLE, estimated.not_estimable)
         self.remarks = [row["remark"] for row in estimated.remarks]
@@ -138,7 +138,7 @@ class Checked:
 
     def __init__(self, inputs: Inputs) -> None:
         """Read and check the rows; nothing is left if an error is raised."""
-        self.study = inputs.study
+        self.study, self._config = inputs.study.name, inputs.study.config
         self._folder = mkdtemp(prefix="recuse-")
         self._estimates: dict[tuple[str, bool], Estimated] = {}
         self._tables: dict[str, Rows] = {}
@@ -188,11 +188,11 @@ class Checked:
     @contextmanager
     def _opened(self) -> Iterator[None]:
         """Limit DuckDB to this object's tables, one thread at a time."""
-        config, own = self._inputs.config, [f"{self._folder}/{name}" for name in KEPT]
-        raters = filter(None, [self._inputs.settings.get("raters")])
+        own = [f"{self._folder}/{name}" for name in KEPT]
+        raters = filter(None, [self._inputs.study.settings.get("raters")])
         limits = {
-            "limit": config["memory_limit"],
-            "longest_line": int(bytes_of(config["line_limit"])),
+            "limit": self._config["memory_limit"],
+            "longest_line": int(bytes_of(self._config["line_limit"])),
         }
         bounds = bounded(**limits, folder=f"{self._folder}/work", files=raters, outputs=own)
         with in_terms_of_arguments(self.study), ONE_AT_A_TIME, bounds:
@@ -242,7 +242,7 @@ class Ratings(Checked):
     """Ratings of single answers, read and checked; made by `ratings`."""
 
     def _read(self) -> None:
-        self._study: Study = tables_of(self._inputs, self._folder)
+        self._study: StudyTables = tables_of(self._inputs, self._folder)
         cells = self._study.cells()
         self._counts = {
             name: [str(level) for level in dict.fromkeys(cells.factors[name].tolist())]
@@ -288,9 +288,7 @@ class Ratings(Checked):
             return connect().execute(in_units(self._study.ratings, steps, columns)).df()
 
     def _shown(self) -> str:
-        from recuse.config.studies import has_gold_labels
-
-        kind = "gold labels" if has_gold_labels(self._inputs.settings) else "human scores"
+        kind = "gold labels" if self._inputs.study.has_gold_labels() else "human scores"
         human = f"with {kind}" if self.has_human_scores else "no human scores"
         return (
             f"{counted(self._rows, 'rating')} by {counted(len(self.judges), 'judge')} of"
@@ -308,7 +306,7 @@ class Ratings(Checked):
         from recuse.model.estimates import estimate
         from recuse.model.spec import Spec
 
-        config = self._inputs.config
+        config = self._config
         kept = {key: value for key, value in settings.items() if drawn or key not in DRAWN}
         return estimate(
             Spec.of(name, **kept), self._study, confidence=config["confidence"], seed=config["seed"]
@@ -317,7 +315,7 @@ class Ratings(Checked):
     def _of_config(self, name: str, *, drawn: bool = False) -> "Estimated":
         if (name, drawn) not in self._estimates:
             self._estimates[name, drawn] = self._estimated(
-                name, self._inputs.config["specs"][name], drawn=drawn
+                name, self._config["specs"][name], drawn=drawn
             )
         return self._estimates[name, drawn]
 
@@ -335,7 +333,7 @@ class Ratings(Checked):
             "idiosyncrasy": (IDIOSYNCRASY, self._idiosyncrasy),
             "residuals": (RESIDUALS, self._residuals),
             "leaderboard": (LEADERBOARD, self._leaderboard),
-            "power": (POWER, lambda: self._power(self._inputs.config["inference"]["power"])),
+            "power": (POWER, lambda: self._power(self._config["inference"]["power"])),
             "verdicts": (VERDICTS, self._verdicts),
             "wordings": (WORDINGS, self._wordings),
         }
@@ -376,13 +374,13 @@ class Ratings(Checked):
     def _correlations(self) -> Rows:
         from recuse.data.describe import correlations
 
-        return list(correlations(self._study.cells(), confidence=self._inputs.config["confidence"]))
+        return list(correlations(self._study.cells(), confidence=self._config["confidence"]))
 
     def _slices(self, names: Iterable[str]) -> list:
         from recuse.inference.idiosyncrasy import idiosyncrasies
         from recuse.model.estimable import sliced_by
 
-        config = self._inputs.config
+        config = self._config
         specs = sliced_by(config["specs"], names, self._study)
         return [each for spec in specs for each in idiosyncrasies(spec, self._study)]
 
@@ -390,15 +388,13 @@ class Ratings(Checked):
         from recuse.inference.idiosyncrasy import idiosyncrasy_rows
 
         return list(
-            idiosyncrasy_rows(self._slices(["main"]), confidence=self._inputs.config["confidence"])
+            idiosyncrasy_rows(self._slices(["main"]), confidence=self._config["confidence"])
         )
 
     def _residuals(self) -> Rows:
         from recuse.inference.idiosyncrasy import residual_rows
 
-        return list(
-            residual_rows(self._slices(["main"]), confidence=self._inputs.config["confidence"])
-        )
+        return list(residual_rows(self._slices(["main"]), confidence=self._config["confidence"]))
 
     def _leaderboard(self) -> Rows:
         from recuse.inference.idiosyncrasy import IDIOSYNCRASY, idiosyncrasy_rows
@@ -406,7 +402,7 @@ class Ratings(Checked):
         from recuse.model.estimable import estimable_specs
         from recuse.model.estimates import ESTIMATES
 
-        config, inference = self._inputs.config, self._inputs.config["inference"]
+        config, inference = self._config, self._config["inference"]
         drawn = {
             "replicates": inference["replicates"],
             "confidence": config["confidence"],
@@ -437,7 +433,7 @@ class Ratings(Checked):
         from recuse.inference.power import power_rows
         from recuse.model.spec import Spec
 
-        config = self._inputs.config
+        config = self._config
         reliability = reliability_in(self._inputs, self._study, self._folder)
         of_dimensions = [
             {"dimension": dimension, **vars(each)} for dimension, each in reliability.items()
@@ -452,7 +448,7 @@ class Ratings(Checked):
         """The rows of the table of verdicts, from the first robustness check and those that answer
         the three questions.
         """
-        from recuse.config.studies import conclusions_params, order_of
+        from recuse.config.studies import conclusions_params
         from recuse.data.describe import CORRELATIONS, judges_astray
         from recuse.inference.idiosyncrasy import IDIOSYNCRASY
         from recuse.inference.robustness import ESTIMATES as OF_FITS
@@ -462,7 +458,7 @@ class Ratings(Checked):
         from recuse.inference.wordings import WORDINGS
         from recuse.model.estimates import ESTIMATES, NOT_ESTIMABLE
 
-        config, inference = self._inputs.config, self._inputs.config["inference"]
+        config, inference = self._config, self._config["inference"]
         params = conclusions_params(config)
         first, asked = next(iter(params["checks"])), inference["verdict"]
         checks = [
@@ -493,7 +489,7 @@ class Ratings(Checked):
         tables = CheckedTables(of_checks, reasons, read["wordings"])
         robustness = Robustness(checks, params["specs"], params["confidence"], params["power"])
         robustness = robustness.of_study(tables, reasons, instead=inference["without_human_scores"])
-        order = order_of(config, self.study)
+        order = self._inputs.study.order()
         concluded = conclusions(robustness, tables, order=order)
         judges = rating_judges(read_table(f"{self._folder}/completeness.csv"), order["self_bias"])
         disagreeing = judges_astray(read["correlations"])
@@ -506,7 +502,7 @@ class Ratings(Checked):
         from recuse.config.studies import conclusions_params
         from recuse.inference.wordings import wording_rows
 
-        return list(wording_rows(study=self._study, **conclusions_params(self._inputs.config)))
+        return list(wording_rows(study=self._study, **conclusions_params(self._config)))
 
 
 class Pairs(Checked):

@@ -71,3 +71,10 @@ def registered() -> list[Product]:
             " first"
         )
     return [*_registered.values()]
+
+
+def published_sources() -> dict[str, str]:
+    """The published sources with a manifest that a product reads, and what each holds: RATINGS,
+    VERDICTS, RANKINGS or TEXTS.
+    """
+    return {source: holds for product in registered() for source, holds in product.sources.items()}

@@ -1,19 +1,17 @@
 """Every figure: what draws it, from which tables and settings, and which studies have it."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pkgutil import resolve_name
 
-from recuse.base.errors import ConfigError, check_known, did_you_mean
+from recuse.base.errors import check_known, did_you_mean
 from recuse.base.places import WORKFLOW
 from recuse.base.products import registered
 from recuse.base.words import with_gold_labels
 from recuse.catalogue.tables import (
     Applies,
-    estimates_of,
-    of_ratings,
-    tables_of,
+    table_paths,
     with_analysis,
     with_key,
     with_verdicts,
@@ -21,19 +19,12 @@ from recuse.catalogue.tables import (
 from recuse.config.studies import (
     DATA,
     STAGES,
+    Study,
     conclusions_params,
-    config_of,
     every_spec,
-    has_gold_labels,
-    kind,
-    models_of,
-    section_of,
-    settings_of,
-    without_errors,
 )
 from recuse.model.covariance import COVARIANCES
 from recuse.model.spec import (
-    BIASES,
     SLICED,
     TESTED,
     A,
@@ -49,18 +40,23 @@ from recuse.model.spec import (
 CAPTIONS = os.path.relpath(WORKFLOW / "report")
 
 
-def subject_of(config: Mapping, study: str) -> dict[str, object]:
+def each_of(values: Iterable[str | Sequence[str]]) -> list[str]:
+    """These names, and those in lists among them."""
+    return [name for value in values for name in ([value] if isinstance(value, str) else value)]
+
+
+def subject(study: Study) -> dict[str, object]:
     """What a figure shows: title and kind of the study, and the models and families of its
     colours.
     """
-    about = {"label": settings_of(config, study)["title"], "kind": kind(config, study)}
+    about = {"label": study.settings["title"], "kind": study.kind()}
     # Its judges are named next to their marks, and have no colours
-    if study in config["comparisons"]:
+    if not study.has_ratings():
         return {"models": {}, "families": {}, **about}
-    if has_gold_labels(settings_of(config, study)):
+    if study.has_gold_labels():
         about["gold"] = True
     # All families, so that a family without a colour in config has the same colour in every study.
-    return {"models": models_of(config, study), "families": config["families"], **about}
+    return {"models": study.models(), "families": study.shared["families"], **about}
 
 
 @dataclass(frozen=True)
@@ -73,7 +69,7 @@ class Figure:
     tables: argument of the function -> table of the study, as `tables/rbo` or `estimates/main`, or
     a list of them. settings: further arguments, which the caption also reads. ablation: name and
     words of a user's spec, for the caption. estimand: what the biases are gaps to, in words.
-    caption: its template in workflow/report, if not the figure's name. of_study: the study whose
+    caption: its template in workflow/report, if not the figure's name. shown: the study whose
     tables and title it shows, if not the one it is made for.
     published: a file of published values, whose path is the argument of that name; beside: which
     studies it is drawn for. group: of figures that one job draws, by what they wait for: the main
@@ -84,88 +80,79 @@ class Figure:
     title: str
     tables: Mapping[str, str | Sequence[str]]
     settings: Mapping[str, object] = field(default_factory=dict)
-    applies: Applies = of_ratings
+    applies: Applies = Study.has_ratings
     estimand: str = ""
     caption: str = ""
     ablation: Mapping[str, str] | None = None
-    of_study: str = "{study}"
-    subject: Callable[[Mapping, str], dict[str, object]] = subject_of
+    shown: str = ""
+    subject: Callable[[Study], dict[str, object]] = subject
     published: str = ""
     beside: Applies | None = None
     group: str = "rest"
 
     @property
+    def every_table(self) -> list[str]:
+        """The tables that it is drawn from, as in `tables`."""
+        return each_of(self.tables.values())
+
+    @property
     def specs(self) -> set[str]:
         """The specs whose estimates it shows."""
-        paths = [
-            path
-            for tables in self.tables.values()
-            for path in ([tables] if isinstance(tables, str) else tables)
-        ]
-        return {path.removeprefix("estimates/") for path in paths if path.startswith("estimates/")}
+        return {name.partition("/")[2] for name in self.every_table if name.startswith("estimates")}
 
-    def files(self, config: Mapping, study: str) -> dict[str, str | list[str]]:
-        """Paths of what it is drawn from, for a study, by argument."""
-        folder = f"results/{self.of_study.format(study=study)}"
-        files: dict[str, str | list[str]] = {
-            name: (
-                f"{folder}/{tables}.csv"
-                if isinstance(tables, str)
-                else [f"{folder}/{table}.csv" for table in tables]
-            )
+    def study_shown(self, study: Study) -> Study:
+        """The study whose tables and title it shows, if made for this one."""
+        return replace(study, name=self.shown) if self.shown else study
+
+    def located(self, place: Callable[[str], str]) -> dict[str, str | list[str]]:
+        """Paths of what it is drawn from, by argument; place: gives that of a table."""
+        return {
+            name: place(tables) if isinstance(tables, str) else [*map(place, tables)]
             for name, tables in self.tables.items()
         }
+
+    def files(self, study: Study) -> dict[str, str | list[str]]:
+        """Paths of what it is drawn from, for a study, by argument."""
+        shown = self.study_shown(study)
+        files = self.located(lambda table: shown.path(f"{table}.csv"))
         if self.beside is not None:
-            files["published"] = [self.published] if self.beside(config, study) else []
+            files["published"] = [self.published] if self.beside(study) else []
         return files
 
-
-def drawing_of(config: Mapping, study: str, *, figure: Figure) -> dict[str, object]:
-    """What the script of figures needs to know about one, and its caption reads."""
-    subject = figure.subject(config, figure.of_study.format(study=study))
-    return {
-        "draw": figure.draw,
-        "title": (
-            f"{with_gold_labels(figure.title) if subject.get('gold') else figure.title}:"
-            f" {subject['label']}"
-        ),
-        "subject": {
-            **subject,
-            "estimand": "" if study in config["comparisons"] else figure.estimand,
-        },
-        "settings": figure.settings,
-        "ablation": figure.ablation,
-        "inputs": figure.files(config, study),
-    }
+    def drawing(self, study: Study) -> dict[str, object]:
+        """What the script of figures needs to know about it, and its caption reads."""
+        subject = self.subject(self.study_shown(study))
+        title = with_gold_labels(self.title) if subject.get("gold") else self.title
+        return {
+            "draw": self.draw,
+            "title": f"{title}: {subject['label']}",
+            "subject": {**subject, "estimand": self.estimand if study.has_ratings() else ""},
+            "settings": self.settings,
+            "ablation": self.ablation,
+            "inputs": self.files(study),
+        }
 
 
 def drawings(
-    config: Mapping, study: str, *names: str, figures: Mapping[str, Figure]
+    study: Study, figures: Mapping[str, Figure], *names: str
 ) -> dict[str, dict[str, object]]:
-    """Name -> drawing of figures of a study, by default of all that it has. ConfigError if it has
-    no figure of a name.
+    """Name -> drawing of the figures of a study, by default of all. ConfigError if it has no figure
+    of a name.
     """
-    present = figures_of(config, study, figures=figures)
-    check_known(f"figures of {study}", names, present, "figures")
-    return {name: drawing_of(config, study, figure=present[name]) for name in names or present}
+    check_known(f"figures of {study.name}", names, figures, "figures")
+    return {name: figures[name].drawing(study) for name in names or figures}
 
 
 def inputs_of(drawings: Mapping[str, Mapping]) -> list[str]:
     """Every file that drawings are made from, once."""
-    paths = (path for drawing in drawings.values() for path in drawing["inputs"].values())
-    return [
-        *dict.fromkeys(
-            each for path in paths for each in ([path] if isinstance(path, str) else path)
-        )
-    ]
+    inputs = [drawing["inputs"].values() for drawing in drawings.values()]
+    return [*dict.fromkeys(path for paths in inputs for path in each_of(paths))]
 
 
-def figures_by_group(
-    config: Mapping, study: str, *, figures: Mapping[str, Figure]
-) -> dict[str, dict[str, Figure]]:
-    """Group -> name -> figure, of the figures of a study. One job draws a group."""
+def figures_by_group(figures: Mapping[str, Figure]) -> dict[str, dict[str, Figure]]:
+    """Group -> name -> figure. One job draws a group."""
     groups: dict[str, dict[str, Figure]] = {}
-    for name, figure in figures_of(config, study, figures=figures).items():
+    for name, figure in figures.items():
         groups.setdefault(figure.group, {})[name] = figure
     return groups
 
@@ -237,7 +224,7 @@ def compared(config: Mapping, title: str, labels: Mapping[str, str]) -> Figure:
     legend.
     """
     variants = [
-        {"spec": spec, "label": label, "covariance": config["specs"][spec].get("covariance", "HC0")}
+        {"spec": spec, "label": label, "covariance": covariance(config, spec)}
         for spec, label in labels.items()
     ]
     return Figure(
@@ -261,7 +248,7 @@ def in_log_odds(config: Mapping, title: str, spec: str, *, words: str = "") -> F
         {"estimates": f"estimates/{spec}", "not_estimable": "tables/not_estimable"},
         {
             "spec": spec,
-            "by": SLICED[config["specs"][spec]["slice"]],
+            "by": SLICED[spec_in(config, spec).selection.slice],
             "words": words,
             **interval_of(config, spec),
         },
@@ -272,22 +259,22 @@ def in_log_odds(config: Mapping, title: str, spec: str, *, words: str = "") -> F
 
 def ablation(config: Mapping, spec: str) -> Figure:
     """The figure of a spec that a user adds, compared with Equation 1."""
-    settings = config["specs"][spec]
-    words = in_words(settings)
+    fitted = spec_in(config, spec)
+    words = in_words(fitted)
     title = f"Ablation {spec}: {words}"
-    if "slice" not in settings:
-        label = changes_of(settings, whose="{slice}", most=3) or spec
+    if fitted.selection.slice is None:
+        label = changes_of(fitted, whose="{slice}", most=3) or spec
         figure, caption = (
             compared(config, title, {"main": "Equation 1", spec: label}),
             "ablation_compare_specs",
         )
-    elif settings.get("estimator") == "ordinal_logit":
+    elif fitted.model.estimator == "ordinal_logit":
         figure, caption = (
             in_log_odds(config, title, spec, words=f"{title}."),
             "ablation_fig08_ordinal",
         )
     else:
-        heading = f"Self-bias {SLICED[settings['slice']]}"
+        heading = f"Self-bias {SLICED[fitted.selection.slice]}"
         figure, caption = (
             by_slice(config, title, {spec: heading}, words=f"{title}.", stage="ablations"),
             "ablation_slices_of_specs",
@@ -297,35 +284,40 @@ def ablation(config: Mapping, spec: str) -> Figure:
     )
 
 
+def spec_in(config: Mapping, name: str) -> Spec:
+    """A spec of the configuration."""
+    return Spec.of(name, **config["specs"][name])
+
+
+def covariance(config: Mapping, spec: str) -> str:
+    """The covariance of a spec."""
+    return spec_in(config, spec).errors.covariance
+
+
 def interval_of(config: Mapping, spec: str) -> dict[str, object]:
     """Level and covariance of the intervals of a spec."""
-    return {
-        "confidence": config["confidence"],
-        "covariance": config["specs"][spec].get("covariance", "HC0"),
-    }
+    return {"confidence": config["confidence"], "covariance": covariance(config, spec)}
 
 
 def simultaneous_of(config: Mapping, spec: str) -> dict[str, str] | None:
     """The simultaneous intervals of a spec's model: those of the first spec that fits it with a
     wild bootstrap, if any.
     """
-    model = without_errors(config["specs"][spec])
-    for name, settings in config["specs"].items():
-        if "wild" in settings and without_errors(settings) == model:
-            covariance = settings.get("covariance", "HC0")
+    wanted = spec_in(config, spec)
+    for each in Spec.from_config(config["specs"]):
+        if each.errors.wild is not None and each.has_model_of(wanted):
             return {
-                "spec": name,
-                "tests": TESTED[frozenset(settings.get("tests", BIASES))],
-                "sliced": SLICED.get(settings.get("slice"), ""),
-                "errors": COVARIANCES[covariance].words,
+                "spec": each.name,
+                "tests": TESTED[frozenset(each.errors.tests)],
+                "sliced": SLICED.get(each.selection.slice, ""),
+                "errors": COVARIANCES[each.errors.covariance].words,
             }
     return None
 
 
-def measured(config: Mapping, *specs: str, further: Sequence[str] = ()) -> str:
-    """The estimands of these specs, and `further` ones, in words."""
-    fitted = Spec.from_config({spec: config["specs"][spec] for spec in specs})
-    return estimands_in_words([*map(estimand_of, fitted), *further])
+def measured(config: Mapping, *specs: str) -> str:
+    """The estimands of these specs in words."""
+    return estimands_in_words(estimand_of(spec_in(config, spec)) for spec in specs)
 
 
 def figures(config: Mapping, project: Mapping) -> dict[str, Figure]:
@@ -345,64 +337,63 @@ def figures(config: Mapping, project: Mapping) -> dict[str, Figure]:
     return figures
 
 
-def figures_of(config: Mapping, study: str, *, figures: Mapping[str, Figure]) -> dict[str, Figure]:
-    """Those of `figures` that a study has: all whose specs are fitted to it, or those that it
-    declares.
+def study_figures(study: Study, project: Mapping) -> dict[str, Figure]:
+    """Name -> figure of those that a study has: all whose specs are fitted to it, or those that it
+    declares; project: as of `figures`.
     """
-    specs = {*config_of(config, study)["specs"]}
+    specs = study.config["specs"].keys()
     present = {
         name: figure
-        for name, figure in figures.items()
-        if figure.applies(config, study) and figure.specs <= specs
+        for name, figure in figures(study.config, project).items()
+        if figure.applies(study) and figure.specs <= specs
     }
-    declared = settings_of(config, study).get("figures", present)
-    if unknown := [name for name in declared if name not in present]:
-        section = section_of(config, study)
-        raise ConfigError(
-            f"config: {section}: {study}: figures:"
-            f" '{unknown[0]}'{did_you_mean(unknown[0], present)}"
-        )
+    declared = study.settings.get("figures", present)
+    for name in declared:
+        if name not in present:
+            raise study.refusal("figures", f"'{name}'{did_you_mean(name, present)}")
     return {name: figure for name, figure in present.items() if name in declared}
 
 
-def pictures_of(config: Mapping, study: str, *, figures: Mapping[str, Figure]) -> list[str]:
-    """The files of the figures that the report of a study shows."""
-    return [
-        f"results/{study}/figures/{name}.svg" for name in figures_of(config, study, figures=figures)
-    ]
+def pictures(study: Study, figures: Iterable[str]) -> list[str]:
+    """The files of these figures that the report of a study shows."""
+    return [study.path(f"figures/{name}.svg") for name in figures]
 
 
-def files_of(config: Mapping, study: str, *, figures: Mapping[str, Figure]) -> list[str]:
-    """Every file of a study for a reader: estimates, tables, figures, and the page that shows
+def files_for_readers(study: Study, figures: Iterable[str]) -> list[str]:
+    """Every file of a study for a reader: estimates, tables, these figures, and the page that shows
     them.
     """
-    pictures = pictures_of(config, study, figures=figures)
+    formats = study.config["formats"]
     return [
-        *([f"results/{study}/debiased.parquet"] if study in config["studies"] else []),
-        *estimates_of(config, study),
-        *tables_of(config, study).values(),
-        *(f"{path.removesuffix('svg')}{form}" for path in pictures for form in config["formats"]),
-        f"results/{study}/summary.json",
-        f"results/{study}/report.html",
+        *([study.path("debiased.parquet")] if study.has_ratings() else []),
+        *study.estimates(),
+        *table_paths(study).values(),
+        *(study.path(f"figures/{name}.{form}") for name in figures for form in formats),
+        study.path("summary.json"),
+        study.path("report.html"),
     ]
 
 
-def captions_of(
-    config: Mapping, study: str, *, figures: Mapping[str, Figure]
-) -> dict[str, dict[str, object]]:
-    """For each figure of a study: its caption's template, the tables it is drawn from, and its
-    drawing.
+def caption_files(study: Study, figures: Mapping[str, Figure]) -> list[str]:
+    """The templates of the captions of these figures."""
+    return [f"{CAPTIONS}/{figure.caption or name}.rst" for name, figure in figures.items()]
+
+
+def captions(study: Study, figures: Mapping[str, Figure]) -> dict[str, dict[str, object]]:
+    """For each of these figures of a study: its caption's template, the tables it is drawn from,
+    and its drawing.
     """
-    captions = {}
-    for name, figure in figures_of(config, study, figures=figures).items():
-        drawing = drawing_of(config, study, figure=figure)
+    described = {}
+    for template, name in zip(caption_files(study, figures), figures, strict=True):
+        figure = figures[name]
+        drawing = figure.drawing(study)
         tables = [path for path in inputs_of({name: drawing}) if path != figure.published]
-        captions[name] = {
-            "caption": f"{CAPTIONS}/{figure.caption or name}.rst",
+        described[name] = {
+            "caption": template,
             "tables": tables,
             "drawing": drawing,
         }
-    return captions
+    return described
 
 
 def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
@@ -471,7 +462,7 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
         "fig10_weak_models_dropped": compared(
             config,
             "Self- and family-bias with and without weak models",
-            {"main": "all data", **{spec: changes_of(config["specs"][spec]) for spec in weak}},
+            {"main": "all data", **{spec: changes_of(spec_in(config, spec)) for spec in weak}},
         ),
         "by_dataset": by_slice(
             config, "Self-bias by dataset", {"by_dataset": "Self-bias by dataset"}
@@ -566,7 +557,7 @@ def figures_of_comparisons(config: Mapping) -> dict[str, Figure]:
             published=f"{DATA}/comparisons_published.csv",
             # On other data, published values of the same judges mean nothing for simulated judges
             # or a user's.
-            beside=lambda config, study: kind(config, study) == "published",
+            beside=lambda study: study.kind() == "published",
         ),
         "score_curves": of_table(
             "recuse.plot.length:score_curves",

@@ -5,80 +5,69 @@ from pkgutil import resolve_name
 
 from recuse.base.products import registered
 from recuse.base.words import setting_in_words
-from recuse.config.studies import (
-    analyses,
-    asks_judges,
-    config_of,
-    has_gold_labels,
-    has_raters,
-    is_imported,
-    is_keyed,
-    is_simulated,
-    kind,
-    origin_of,
-    replicates_play_favorites,
-    section_of,
-    settings_of,
-    source_of,
-)
+from recuse.config.studies import Study
 from recuse.data.registry import of_all_judges
 
-# Of a configuration and a study: something true if the study has it
-Applies = Callable[[Mapping, str], object]
+Applies = Callable[[Study], object]  # gives something true if the study has the table or figure
 
 
 def with_analysis(*any_of: str) -> Applies:
     """True of comparisons for which one of these is computed."""
-    return lambda config, study: not {*any_of}.isdisjoint(analyses(config, study))
+    return lambda study: not {*any_of}.isdisjoint(study.analyses())
 
 
 def from_source(source: str) -> Applies:
     """True of a study with this published source."""
-    return lambda config, study: source_of(config, study) == source
+    return lambda study: study.source() == source
 
 
-def with_cognitive_biases(config: Mapping, study: str) -> bool:
+def with_cognitive_biases(study: Study) -> bool:
     """True of comparisons whose cognitive biases are counted, or published."""
-    return "cognitive_biases" in analyses(config, study) or source_of(config, study) == "cobbler"
+    return "cognitive_biases" in study.analyses() or study.source() == "cobbler"
 
 
-def with_key(config: Mapping, study: str) -> bool:
+def with_key(study: Study) -> bool:
     """True of ratings with gold labels, and of comparisons of answers that are right or wrong by a
     key.
     """
-    return is_keyed(config, study) or "gold" in analyses(config, study)
+    return study.has_gold_labels() or "gold" in study.analyses()
 
 
-def with_verdicts(config: Mapping, study: str) -> bool:
+def with_verdicts(study: Study) -> bool:
     """True of ratings, and of comparisons whose choices are counted."""
-    return of_ratings(config, study) or "verbosity" in analyses(config, study)
-
-
-def of_ratings(config: Mapping, study: str) -> bool:
-    """True of ratings, not of comparisons."""
-    return study in config["studies"]
+    return study.has_ratings() or "verbosity" in study.analyses()
 
 
 # Of a study of ratings, in the order of its report.
 TABLES: dict[str, Applies] = {
     **dict.fromkeys(
-        ("check", "completeness", "mean_scores", "correlations", "smooths", "not_estimable"),
-        of_ratings,
+        (
+            "check",
+            "completeness",
+            "mean_scores",
+            "correlations",
+            "smooths",
+            "not_estimable",
+            "remarks",
+        ),
+        Study.has_ratings,
     ),
-    "remarks": of_ratings,
-    "recovery": is_simulated,
-    "agreement": has_raters,
-    "collected": asks_judges,
-    "imported": is_imported,
+    "recovery": Study.is_simulated,
+    "agreement": Study.has_raters,
+    "collected": Study.asks_judges,
+    "imported": Study.is_imported,
     "gold": with_key,
     **dict.fromkeys(
-        ("multiplicity", "idiosyncrasy", "pooled", "residuals", "identifiability"), of_ratings
-    ),
-    **dict.fromkeys(
-        ("reliability", "measurement_error", "reliability_curve", "breakdowns"), of_ratings
-    ),
-    **dict.fromkeys(
         (
+            "multiplicity",
+            "idiosyncrasy",
+            "pooled",
+            "residuals",
+            "identifiability",
+            "reliability",
+            "measurement_error",
+            "reliability_curve",
+            "breakdowns",
             "sensitivity",
             "leaderboard",
             "judgments",
@@ -87,10 +76,11 @@ TABLES: dict[str, Applies] = {
             "conclusions",
             "verdicts",
             "wordings",
+            "panel",
+            "round_robin",
         ),
-        of_ratings,
+        Study.has_ratings,
     ),
-    **dict.fromkeys(("panel", "round_robin"), of_ratings),
 }
 # Analysis of verdicts -> its tables.
 OF_ANALYSES = {
@@ -104,9 +94,9 @@ OF_VERDICTS = ("verdicts", "choices", "label_noise", "check")  # with either of 
 WITH_VERDICTS = ("verbosity", "regression")
 # Of a study of comparisons.
 TABLES_OF_COMPARISONS: dict[str, Applies] = {
-    "completeness": analyses,
-    "collected": asks_judges,
-    "imported": is_imported,
+    "completeness": Study.analyses,
+    "collected": Study.asks_judges,
+    "imported": Study.is_imported,
     **dict.fromkeys(OF_VERDICTS, with_analysis(*WITH_VERDICTS)),
     **{
         table: with_analysis(analysis)
@@ -114,7 +104,7 @@ TABLES_OF_COMPARISONS: dict[str, Applies] = {
         for table in tables
     },
     "cognitive_biases": with_cognitive_biases,
-    "recovery": is_simulated,
+    "recovery": Study.is_simulated,
 }
 
 
@@ -150,55 +140,39 @@ def tables_in(section: str) -> dict[str, Applies]:
     return tables
 
 
-def tables_of(config: Mapping, study: str, *, read_by: str | None = None) -> dict[str, str]:
+def table_paths(study: Study, *, read_by: str | None = None) -> dict[str, str]:
     """Name -> path of a study's tables, or of those that the table `read_by` of comparisons is made
     from.
     """
-    names = [
-        name
-        for name, applies in tables_in(section_of(config, study)).items()
-        if applies(config, study)
-    ]
     return {
-        name: f"results/{study}/tables/{name}.csv"
-        for name in names
-        if read_by is None or name in READ_BY[read_by]
+        name: study.path(f"tables/{name}.csv")
+        for name, applies in tables_in(study.section).items()
+        if applies(study) and (read_by is None or name in READ_BY[read_by])
     }
 
 
-def estimates_of(config: Mapping, study: str) -> list[str]:
-    """The estimates of a study of ratings, a file for each spec; [] for comparisons."""
-    return [
-        f"results/{study}/estimates/{spec}.csv"
-        for spec in config_of(config, study)["specs"]
-        if study in config["studies"]
-    ]
-
-
-def pages_of(config: Mapping, study: str) -> list[str]:
+def further_pages(study: Study) -> list[str]:
     """Pages that show a table of ratings in full."""
-    return [f"results/{study}/scorecard.html"] if replicates_play_favorites(config, study) else []
+    return [study.path("scorecard.html")] if study.replicates_play_favorites() else []
 
 
-def report_params(config: Mapping, study: str, *, project: Mapping) -> dict[str, object]:
+def report_params(study: Study, *, project: Mapping) -> dict[str, object]:
     """What `recuse.report.page.report` needs to know about a study; project: the configuration
     without a user's additions.
     """
-    section, settings = section_of(config, study), settings_of(config, study)
-    of_ratings = ("families", "models", "specs", "inference") if section == "studies" else ()
+    config, settings, name = study.config, study.settings, study.name
+    of_ratings = ("families", "models", "specs", "inference") if study.has_ratings() else ()
 
     def settings_in(config: Mapping) -> dict:
         shared = {key: config[key] for key in ("confidence", "seed", *of_ratings)}
-        return {
-            **shared,
-            section: {study: config[section][study]} if study in config[section] else {},
-        }
+        entries = config[study.section]
+        return {**shared, study.section: {name: entries[name]} if name in entries else {}}
 
-    gold = {"gold": True} if has_gold_labels(settings) else {}
+    gold = {"gold": True} if study.has_gold_labels() else {}
     return {
-        "subject": {"label": settings["title"], "kind": kind(config, study)} | gold,
+        "subject": {"label": settings["title"], "kind": study.kind()} | gold,
         "specs": config["specs"] if of_ratings else {},
-        "analyses": analyses(config, study),
+        "analyses": study.analyses(),
         "scales": {
             name: of_all_judges(scale) for name, scale in settings.get("scales", {}).items()
         },
@@ -206,7 +180,7 @@ def report_params(config: Mapping, study: str, *, project: Mapping) -> dict[str,
             name: check["title"]
             for name, check in config["inference"].get("robustness_checks", {}).items()
         },
-        "origin": origin_of(config, study),
+        "origin": study.origin(),
         "settings": list(differences(settings_in(config), settings_in(project))),
         "confidence": config["confidence"],
         "seed": config["seed"],

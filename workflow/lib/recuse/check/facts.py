@@ -13,7 +13,7 @@ from recuse.base.database import connect, files
 from recuse.base.tables import column_names, read_table
 from recuse.base.words import counted
 from recuse.data.cells import Cells, levels_of
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 
 CHECK = column_names("study topic subject finding level words advice")
 
@@ -45,7 +45,7 @@ class Carriers(NamedTuple):
 class Facts:
     """What is known of a study before any fit."""
 
-    study: Study
+    study: StudyTables
     # Dimension, judge, model: (rows,) of str, and COUNTS: (rows,)
     completeness: Mapping[str, np.ndarray]
     prompts: int  # with a complete row
@@ -142,7 +142,7 @@ class Facts:
 
 
 def facts_of(
-    study: Study,
+    study: StudyTables,
     completeness: str,
     *,
     imports: Mapping | None = None,
@@ -183,7 +183,7 @@ def facts_of(
     )
 
 
-def _completions(study: Study) -> tuple[int, int]:
+def _completions(study: StudyTables) -> tuple[int, int]:
     """Numbers of completions: those rated by every judge that rates the model in the dimension at
     all, and all.
     """
@@ -208,7 +208,7 @@ def _completions(study: Study) -> tuple[int, int]:
     return sum(count for whole, count in counts if whole), sum(count for _, count in counts)
 
 
-def _carriers(study: Study) -> dict[tuple[str, str], Carriers]:
+def _carriers(study: StudyTables) -> dict[tuple[str, str], Carriers]:
     """The prompts that carry each bias: with ratings of own answers, or of a sibling's."""
     factors, levels = study.cells().factors, levels_of(study.ratings[0])
     related = factors["judge_family"] == factors["model_family"]
@@ -239,7 +239,7 @@ def _carriers(study: Study) -> dict[tuple[str, str], Carriers]:
     }
 
 
-def _apart(study: Study) -> list[list[str]]:
+def _apart(study: StudyTables) -> list[list[str]]:
     levels, linked = levels_of(study.ratings[0]), []
     answered = (
         f"select list_sort(list(distinct {levels.sql_place('model')})) as models from"

@@ -13,7 +13,7 @@ import numpy as np
 
 from recuse.base.places import WORKFLOW
 from recuse.base.words import counted, enumerated, level
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.inference.mixed import Preferences
 from recuse.inference.power import PlannedStudy, power_by_judge
 from recuse.model.estimates import estimate
@@ -186,7 +186,7 @@ def _sentence(rows: Sequence[Mapping], judges: int) -> str:
     )
 
 
-def half_widths(study: Study, *, confidence: float) -> dict[str, float]:
+def half_widths(study: StudyTables, *, confidence: float) -> dict[str, float]:
     """Half the width of the interval of each judge's self-bias, on the unit scale; infinite without
     one.
 
@@ -209,7 +209,7 @@ def half_widths(study: Study, *, confidence: float) -> dict[str, float]:
     return widths
 
 
-def enough(study: Study, width: float, *, confidence: float) -> bool:
+def enough(study: StudyTables, width: float, *, confidence: float) -> bool:
     """Whether the interval of every judge's self-bias is at most `width` to either side, so that no
     further wave is asked.
 

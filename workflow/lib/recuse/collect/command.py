@@ -82,24 +82,19 @@ def run_collect(arguments: Namespace) -> None:
             ) from None
     (inputs,) = inputs_in(config, added, studies[0], compared=True)
     with in_folder(inputs):
-        plan = read_plan(config, inputs.study)
+        study = inputs.study
+        plan = read_plan(study)
         if arguments.dry_run:
-            settings, level = inputs.settings, config["confidence"]
-            humans = "references" in settings["import"]
-            of_study = {
-                "families": settings.get("families", {}),
-                "human_scores": humans,
-                "confidence": level,
-            }
-            write_page(
-                page_before(
-                    Collected.in_ledger(plan),
-                    **of_study,
-                    power=config["inference"]["power"]["power"],
-                )
+            page = page_before(
+                Collected.in_ledger(plan),
+                families=study.setting("families"),
+                human_scores="references" in study.import_settings(),
+                confidence=config["confidence"],
+                power=config["inference"]["power"]["power"],
             )
+            write_page(page)
             return
-        for part, outcome in ask(plan, budget=budget, enough=stopping_rule(config, inputs.study)):
+        for part, outcome in ask(plan, budget=budget, enough=stopping_rule(study)):
             write_page(f"{of_run(part, outcome)}\n")
         counts = Collected.in_ledger(plan).counts()
         write_page(f"{of_counts(counts)}\n")

@@ -8,7 +8,6 @@ from recuse.collect.plan import RATINGS
 from recuse.collect.study import Collected, merged_in_words
 
 ABSENT = 200  # words of an answer that is not written yet, for the estimate
-SELF_BIAS = 0.03  # of the scale
 
 
 def page_before(
@@ -37,7 +36,7 @@ def page_before(
             published(), ratings, of_models, dimensions=len(plan.dimensions), raters=raters
         )
         sought = {
-            "self_bias": plan.settings.get("self_bias", SELF_BIAS),
+            "self_bias": plan.collect.self_bias,
             "power": power,
             "confidence": confidence,
         }

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from recuse.base.errors import ConfigError
 from recuse.collect.parse import REASONS
 from recuse.collect.requests import LOGPROBS
-from recuse.collect.rubrics import PLAIN, criterion_of, dimensions, scale_of, wording_of
+from recuse.collect.rubrics import criterion_of, scale_of, wording_of
 from recuse.collect.settings import Collect
 from recuse.config.declared.sections import validated
 from recuse.data.registry import COMPARED, RATED, finest_step
@@ -42,11 +42,11 @@ def _collects(study: object) -> bool:
 def _with_import(section: str, name: str, study: Mapping) -> Mapping:
     if not _collects(study):
         return study
-    validated(Collect, study["collect"], name=f"config: {section}: {name}: collect")
+    where = f"config: {section}: {name}: collect"
+    collect = validated(Collect, study["collect"], name=where)
     further = study.get("import", {})
     if not isinstance(further, Mapping):
         return study
-    collect = study["collect"]
     imports: dict[str, object] = {"files": collected_file(name), "format": "table"}
     try:
         if section == COMPARED:
@@ -55,24 +55,20 @@ def _with_import(section: str, name: str, study: Mapping) -> Mapping:
     except ConfigError as error:
         raise ConfigError(f"config: {section}: {name}: {error}") from None
     imports["missing"] = [*REASONS]
-    if any(judge.get("mode") == LOGPROBS for judge in collect["judges"].values()):
+    if any(judge.mode == LOGPROBS for judge in collect.judges.values()):
         imports |= {"step": finest_step([*scales.values()]), "round": True}
     return {**study, "scales": study.get("scales", scales), "import": {**imports, **further}}
 
 
-def _scales(collect: Mapping) -> dict[str, list[int]]:
+def _scales(collect: Collect) -> dict[str, list[int]]:
     """The scale of each criterion; ConfigError if two wordings have different ones."""
-    declared = collect.get("criteria", {})
-    names = collect.get("rubrics", [*declared] if declared else [*dimensions()])
     scales: dict[str, list[int]] = {}
-    for wording in (
-        wording_of("ratings", each, collect.get("templates", {}))
-        for each in collect.get("wordings", [PLAIN])
-    ):
-        for name in names:
-            scale = scale_of(criterion_of(name, wording, declared))
+    for each in collect.wordings:
+        wording = wording_of("ratings", each, collect.templates)
+        for name in collect.names_of_criteria():
+            scale = scale_of(criterion_of(name, wording, collect.criteria))
             if scales.setdefault(name, scale) != scale:
-                first = collect["wordings"][0]
+                first = collect.wordings[0]
                 ends = [f"from {low} to {high}" for low, high in (scales[name], scale)]
                 both = f"{name} is rated {ends[0]} in {first} and {ends[1]} in {wording.name}"
                 raise ConfigError(

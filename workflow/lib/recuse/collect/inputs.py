@@ -2,45 +2,75 @@
 steps.
 """
 
-from collections.abc import Callable, Mapping
-from contextlib import redirect_stderr
+import json
+from collections.abc import Callable
+from contextlib import redirect_stderr, suppress
 from io import StringIO
 from pathlib import Path
 
+from recuse.base.digests import sha256_of
 from recuse.check.prompts_needed import enough
+from recuse.collect.ledger import SEEN
 from recuse.collect.plan import RATINGS, VERDICTS, Plan
+from recuse.collect.settings import Collect
 from recuse.collect.study import Collected
 from recuse.collect.texts import prices_in
+from recuse.config.declared.sections import validated
 from recuse.config.read import read
-from recuse.config.studies import settings_of
-from recuse.data.registry import COMPARED
+from recuse.config.studies import Study
 from recuse.imports.inputs import imported
 from recuse.inputs import Inputs, in_folder, inputs_in, tables_of
 
 
-def read_plan(config: Mapping, study: str) -> Plan:
-    """What a study asks of judges; ConfigError if it asks nothing, DataError about its tables."""
-    settings = settings_of(config, study)
-    prices = settings["collect"].get("prices")
-    priced = {} if prices is None else prices_in(prices, read(Path(prices)))
-    kind = VERDICTS if study in config[COMPARED] else RATINGS
-    return Plan.of(study, kind, settings, seed=config["seed"], prices=priced)
+def collect_settings(study: Study) -> Collect:
+    """What a study asks of judges, and within what limits."""
+    return validated(Collect, study.settings["collect"])
 
 
-def stopping_rule(config: Mapping, study: str) -> Callable[[Collected], bool] | None:
+def read_plan(study: Study) -> Plan:
+    """What a study asks of judges; DataError about its tables."""
+    collect = collect_settings(study)
+    prices = {} if collect.prices is None else prices_in(collect.prices, read(Path(collect.prices)))
+    return Plan.of(
+        study.name,
+        RATINGS if study.has_ratings() else VERDICTS,
+        collect,
+        seed=study.config["seed"],
+        families=study.setting("families"),
+        prices=prices,
+    )
+
+
+def ledger_found(study: Study) -> str:
+    """SHA-256 of the ledger of a study that asks judges, as the last job that added to it found it;
+    other changes count.
+
+    So the answers that a job adds are not a reason to do it again, and those that `recuse collect`
+    adds are.
+    """
+    now = sha256_of(collect_settings(study).ledger_path(study.name))
+    with suppress(FileNotFoundError, ValueError, LookupError, TypeError):
+        seen = json.loads(Path(SEEN.format(study=study.name)).read_text("utf-8"))
+        if seen["left"] == now:
+            return str(seen["found"])
+    return now
+
+
+def stopping_rule(study: Study) -> Callable[[Collected], bool] | None:
     """Whether what was collected gives intervals as narrow as the plan of a study wants; None if it
     says nothing of that.
     """
-    width = settings_of(config, study)["collect"].get("design", {}).get("width")
+    width = collect_settings(study).design.width
     if width is None:
         return None
 
     def enough_collected(collected: Collected) -> bool:
-        (inputs,) = inputs_in(config, {}, study, compared=True)
+        (inputs,) = inputs_in(study.shared, {}, study.name, compared=True)
         # `check` says what it has to say of these ratings
         with redirect_stderr(StringIO()), in_folder(inputs) as folder:
             inputs = _with_answers(inputs, collected, folder)
-            return enough(tables_of(inputs, folder), width, confidence=config["confidence"])
+            level = study.config["confidence"]
+            return enough(tables_of(inputs, folder), width, confidence=level)
 
     return enough_collected
 
@@ -49,9 +79,7 @@ def collected(inputs: Inputs, folder: str) -> Inputs:
     """The inputs, with what the workflow would import from the answers in the ledger, now in
     `folder`.
     """
-    return _with_answers(
-        inputs, Collected.in_ledger(read_plan(inputs.config, inputs.study)), folder
-    )
+    return _with_answers(inputs, Collected.in_ledger(read_plan(inputs.study)), folder)
 
 
 def _with_answers(inputs: Inputs, answers: Collected, folder: str) -> Inputs:

@@ -5,19 +5,17 @@ which nothing is taken.
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 from pydantic import Field, InstanceOf, model_validator
 
-from recuse.base.digests import sha256_of
 from recuse.base.errors import REMEDIES, ConfigError, DataError, DiskError
 from recuse.base.log import warn
 from recuse.base.words import counted, enumerated
 from recuse.collect.responses import Part, Text, Usage, fault_in, usage_in
-from recuse.config.studies import settings_of
 
 VERSION = 1
 START = b'{"recuse": '  # of every line
@@ -108,26 +106,6 @@ class _Step(Part):
     judge: Text = ""
     started: Text = ""
     keys: InstanceOf[dict] | list[Text] = Field(default_factory=dict)
-
-
-def ledger_of(study: str, collect: Mapping) -> str:
-    """The path of the ledger of a study with these settings."""
-    return collect.get("ledger", f"{study}.ledger.jsonl")
-
-
-def ledger_found(config: Mapping, study: str) -> str:
-    """SHA-256 of the ledger of a study that asks judges, as the last job that added to it found it;
-    other changes count.
-
-    So the answers that a job adds are not a reason to do it again, and those that `recuse collect`
-    adds are.
-    """
-    now = sha256_of(ledger_of(study, settings_of(config, study)["collect"]))
-    with suppress(FileNotFoundError, ValueError, LookupError, TypeError):
-        seen = json.loads(Path(SEEN.format(study=study)).read_text("utf-8"))
-        if seen["left"] == now:
-            return str(seen["found"])
-    return now
 
 
 def line_of(record: Entry | Mapping) -> bytes:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from recuse.base.errors import ConfigError, check_known
 from recuse.collect.designs import assigned, waves
-from recuse.collect.ledger import Entry, ledger_of
+from recuse.collect.ledger import Entry
 from recuse.collect.parse import repair
 from recuse.collect.requests import (
     LENGTHS,
@@ -28,15 +28,14 @@ from recuse.collect.requests import (
 )
 from recuse.collect.responses import choice_in
 from recuse.collect.rubrics import (
-    PLAIN,
     Wording,
     criterion_of,
-    dimensions,
     schema_of,
     verdict_of,
     wording_of,
     words_of,
 )
+from recuse.collect.settings import AskedModel, Collect
 from recuse.collect.texts import Answer, path_of, read_answers, read_prompts
 
 RATINGS, VERDICTS = "ratings", "verdicts"
@@ -72,7 +71,7 @@ class Plan:
 
     study: str
     kind: str  # RATINGS or VERDICTS
-    settings: Mapping  # the study's `collect`
+    collect: Collect
     prompts: Mapping[str, str]  # id -> text, in the order of the file
     datasets: Mapping[str, str]
     given: Sequence[Answer]  # answers in a file
@@ -88,41 +87,39 @@ class Plan:
         cls,
         study: str,
         kind: str,
-        settings: Mapping,
+        collect: Collect,
         *,
         seed: int,
+        families: Mapping[str, Sequence[str]],
         prices: Mapping[str, Price] | None = None,
     ) -> "Plan":
         """Read the tables that a study's settings name; ConfigError or DataError about what does
         not fit together.
 
-        kind: RATINGS or VERDICTS. settings: of the study, with `collect` and perhaps `families`.
-        prices: as of `prices_in`.
+        kind: RATINGS or VERDICTS. families: of the study. prices: as of `prices_in`.
         """
-        collect = settings["collect"]
-        prompts, datasets = read_prompts(collect["prompts"])
+        prompts, datasets = read_prompts(collect.prompts)
         prices = prices or {}
-        judges = {name: _asked(name, entry, prices) for name, entry in collect["judges"].items()}
-        writers = collect.get("writers", {})
-        if not isinstance(writers, Mapping):
-            writers = {name: {**collect["judges"][name]} for name in writers}
+        judges = {
+            name: _asked(name, entry, prices, entry.mode) for name, entry in collect.judges.items()
+        }
+        writers = collect.writers
+        if isinstance(writers, list):
+            writers = {name: collect.judges[name] for name in writers}
         writers = {name: _asked(name, entry, prices) for name, entry in writers.items()}
-        answers = read_answers(collect["answers"], prompts) if "answers" in collect else []
+        answers = [] if collect.answers is None else read_answers(collect.answers, prompts)
         for answer in answers:
             if answer.model in writers:
                 raise ConfigError(
                     f"collect: writers: {answer.model}: has answers in"
-                    f" {path_of(collect['answers'])}; leave it out here"
+                    f" {path_of(collect.answers)}; leave it out here"
                 )
-        wordings = [
-            wording_of(kind, name, collect.get("templates", {}))
-            for name in collect.get("wordings", [PLAIN])
-        ]
-        named = collect.get("rubrics") or [*(collect.get("criteria") or dimensions())]
+        wordings = [wording_of(kind, name, collect.templates) for name in collect.wordings]
+        named = collect.names_of_criteria()
         models = _in_order(answers, writers)
         check_known(
             "collect: against",
-            [collect["against"]] if "against" in collect else [],
+            [] if collect.against is None else [collect.against],
             models,
             "the models with answers",
         )
@@ -131,27 +128,21 @@ class Plan:
                 f"collect: found answers of {', '.join(models)} alone; a comparison needs those of"
                 " two models"
             )
-        if kind == VERDICTS and {"judges_per_answer", "width"} & collect.get("design", {}).keys():
+        if kind == VERDICTS and {"judges_per_answer", "width"} & collect.design.model_fields_set:
             raise ConfigError(
                 "collect: design: of verdicts, only `prompts` and `strata` can be chosen; leave out"
                 " the others"
             )
         at_servers = [asked.endpoint.model for asked in (*judges.values(), *writers.values())]
-        names = {
-            *models,
-            *judges,
-            *at_servers,
-            *settings.get("families", ()),
-            *collect.get("hidden", ()),
-        }
-        hidden = [name for name in names if len(name) > 1] if collect.get("blind", True) else []
-        if "strata" in collect.get("design", {}) and not datasets:
+        names = {*models, *judges, *at_servers, *families, *collect.hidden}
+        hidden = [name for name in names if len(name) > 1] if collect.blind else []
+        if collect.design.strata and not datasets:
             raise ConfigError(
-                f"collect: design: strata: {path_of(collect['prompts'])} has no column dataset;"
+                f"collect: design: strata: {path_of(collect.prompts)} has no column dataset;"
                 " leave `strata` out"
             )
         _check_used(collect, kind, named)
-        for family, members in settings.get("families", {}).items():
+        for family, members in families.items():
             check_known(
                 f"families: {family}",
                 members,
@@ -178,7 +169,7 @@ class Plan:
     @property
     def ledger(self) -> str:
         """The path of the ledger."""
-        return ledger_of(self.study, self.settings)
+        return self.collect.ledger_path(self.study)
 
     @property
     def models(self) -> list[str]:
@@ -212,17 +203,13 @@ class Plan:
         if self.kind == VERDICTS:
             return [verdict_of(wording)]
         return [
-            criterion_of(dimension, wording, self.settings.get("criteria", {}))
-            for dimension in self.dimensions
+            criterion_of(dimension, wording, self.collect.criteria) for dimension in self.dimensions
         ]
 
     def writing(self) -> list[Request]:
         """A request for each answer that is to be written."""
-        system = (
-            [{"role": "system", "content": self.settings["instruction"]}]
-            if "instruction" in self.settings
-            else []
-        )
+        instruction = self.collect.instruction
+        system = [] if instruction is None else [{"role": "system", "content": instruction}]
         return [
             Request(
                 asked.endpoint,
@@ -259,11 +246,11 @@ class Plan:
         by_prompt: dict[str, dict[str, str]] = {prompt: {} for prompt in self.prompts}
         for answer in answers:
             by_prompt[answer.prompt][answer.model] = answer.text
-        design = self.settings.get("design", {})
-        strata = self.datasets if "strata" in design else {}
-        most = min(design.get("prompts", len(self.prompts)), len(self.prompts))
-        first = min(FIRST, most) if "width" in design else most
-        number = design.get("judges_per_answer", len(self.judges))
+        design = self.collect.design
+        strata = self.datasets if design.strata else {}
+        most = min(design.prompts or len(self.prompts), len(self.prompts))
+        first = most if design.width is None else min(FIRST, most)
+        number = design.judges_per_answer or len(self.judges)
         among = assigned([*self.prompts], self.models, [*self.judges], number, self.seed, strata)
         parts = waves(
             [*self.prompts], first=first, growth=GROWTH, most=most, seed=self.seed, strata=strata
@@ -288,7 +275,7 @@ class Plan:
                 if self.kind == RATINGS and (name, prompt, about["model"]) not in among:
                     continue
                 for wording in self.wordings:
-                    for replicate in range(1, self.settings.get("replicates", 1) + 1):
+                    for replicate in range(1, self.collect.replicates + 1):
                         facts = {"judge": name, "prompt": prompt, **about, "wording": wording.name}
                         requests += self._requests(asked, wording, facts, values, replicate)
         random.Random(f"{self.seed}: {prompt}").shuffle(requests)
@@ -304,12 +291,12 @@ class Plan:
             for model, text in blinded.items():
                 yield {"model": model}, {**values, "answer": text}
             return
-        against = self.settings.get("against")
+        against = self.collect.against
         for a, b in combinations(sorted(blinded), 2):
             if against is not None and against not in (a, b):
                 continue
             orders = ("ab", "ba")
-            if self.settings.get("orders", "both") == "random":
+            if self.collect.orders == "random":
                 orders = (random.Random(f"{self.seed}: {prompt}: {a}: {b}").choice(orders),)
             for order in orders:
                 first, second = (a, b) if order == "ab" else (b, a)
@@ -332,7 +319,7 @@ class Plan:
             f"{self.seed}: {asked.endpoint.model}: {wording.name}: {replicate}:"
             f" {sorted(values.items())}"
         ).shuffle(criteria)
-        alone = wording.single or asked.mode == LOGPROBS or not self.settings.get("together", True)
+        alone = wording.single or asked.mode == LOGPROBS or not self.collect.together
         for together in [[each] for each in criteria] if alone else [criteria]:
             mode = NUMBER if wording.says_how else asked.mode
             body = asked.body(1 if mode == LOGPROBS else wording.longest or 32 + 24 * len(together))
@@ -367,7 +354,7 @@ class Plan:
 
     def follow(self, request: Request, response: Mapping) -> Request | None:
         """The request that repairs a reply which cannot be read, if there is to be one."""
-        return repair(request, response) if self.settings.get("repair", True) else None
+        return repair(request, response) if self.collect.repair else None
 
     def asked_for(
         self, request: Request, entries: Mapping[str, Entry]
@@ -389,22 +376,22 @@ def is_here(endpoint: Endpoint) -> bool:
     return endpoint.base_url is not None and urlsplit(endpoint.base_url).hostname in HERE
 
 
-def _asked(name: str, entry: Mapping, prices: Mapping[str, Price]) -> Asked:
-    base_url = entry.get("base_url")
+def _asked(name: str, entry: AskedModel, prices: Mapping[str, Price], mode: str = SCHEMA) -> Asked:
+    base_url = entry.base_url
     if (base_url or OPENAI).rstrip("/") == OPENAI:
         base_url = None  # one name for the same requests
     endpoint = Endpoint(
         name,
-        entry["model"],
+        entry.model,
         base_url,
-        entry.get("key", None if base_url else "OPENAI_API_KEY"),
-        tuple(entry.get("returned", ())),
-        prices.get(entry["model"]),
-        **{key: entry[key] for key in LIMITS if key in entry},
+        entry.key or (None if base_url else "OPENAI_API_KEY"),
+        tuple(entry.returned),
+        prices.get(entry.model),
+        **{key: getattr(entry, key) for key in LIMITS},
     )
     if endpoint.price is None and is_here(endpoint):
         endpoint = replace(endpoint, price=Price())
-    return Asked(endpoint, entry.get("sampling", {}), entry.get("mode", SCHEMA))
+    return Asked(endpoint, entry.sampling, mode)
 
 
 def _in_order(answers: Iterable[Answer], writers: Iterable[str]) -> list[str]:
@@ -412,7 +399,7 @@ def _in_order(answers: Iterable[Answer], writers: Iterable[str]) -> list[str]:
     return [*dict.fromkeys([*(answer.model for answer in answers), *writers])]
 
 
-def _check_used(collect: Mapping, kind: str, named: Sequence[str]) -> None:
+def _check_used(collect: Collect, kind: str, named: Sequence[str]) -> None:
     """Raise ConfigError about a key that this kind of plan does not read, and about the user's
     words that nothing asks in.
     """
@@ -420,16 +407,13 @@ def _check_used(collect: Mapping, kind: str, named: Sequence[str]) -> None:
         RATINGS: ("orders", "against"),
         VERDICTS: ("rubrics", "criteria", "together", "self_bias"),
     }[kind]:
-        if key in collect:
+        if key in collect.model_fields_set:
             raise ConfigError(f"collect: {key}: has no meaning for {kind}; leave it out")
     check_known(
-        "collect: templates",
-        collect.get("templates", ()),
-        collect.get("wordings", ()),
-        "the `wordings` to ask in",
+        "collect: templates", collect.templates, collect.wordings, "the `wordings` to ask in"
     )
-    check_known("collect: criteria", collect.get("criteria", ()), named, "the `rubrics` to ask by")
-    for name in collect.get("hidden", ()):
+    check_known("collect: criteria", collect.criteria, named, "the `rubrics` to ask by")
+    for name in collect.hidden:
         if len(name) == 1:
             raise ConfigError(
                 f"collect: hidden: {name}: would be taken out of every sentence with this letter;"

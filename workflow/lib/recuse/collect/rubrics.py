@@ -6,12 +6,16 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 import yaml
 
 from recuse.base.errors import ConfigError, check_known
 from recuse.base.places import WORKFLOW
 from recuse.collect.requests import FREE, LOGPROBS, SCHEMA, Criterion
+
+if TYPE_CHECKING:
+    from recuse.collect.settings import OwnCriterion, OwnWording
 
 FILE = WORKFLOW / "data" / "rubrics.yaml"
 PAPER = "play_favorites"  # the wording whose labels and scales are those of the paper
@@ -75,15 +79,16 @@ def wordings_of(kind: str) -> list[str]:
     return [*_published()[kind]]
 
 
-def wording_of(kind: str, name: str, declared: Mapping[str, Mapping]) -> Wording:
+def wording_of(kind: str, name: str, declared: Mapping[str, "OwnWording"]) -> Wording:
     """A wording by its name, of those `declared` in the plan or of the project's; ConfigError if
     there is none.
 
     Also if its template lacks a text that it must have, or names an unknown one.
     """
-    entries = {**_published()[kind], **declared}
-    check_known("collect: wordings", [name], entries, f"the wordings for {kind}")
-    wording = Wording(name, **entries[name])
+    published = _published()[kind]
+    check_known("collect: wordings", [name], {**published, **declared}, f"the wordings for {kind}")
+    own = declared.get(name)
+    wording = Wording(name, **(published[name] if own is None else own.as_written()))
     needed = OF_RATINGS if kind == "ratings" else OF_VERDICTS
     if name in declared and kind == "ratings" and not wording.single:
         needed = (*needed, "reply")
@@ -101,11 +106,12 @@ def wording_of(kind: str, name: str, declared: Mapping[str, Mapping]) -> Wording
     return wording
 
 
-def criterion_of(dimension: str, wording: Wording, declared: Mapping[str, Mapping]) -> Criterion:
+def criterion_of(
+    dimension: str, wording: Wording, declared: Mapping[str, "OwnCriterion"]
+) -> Criterion:
     """A criterion as a wording asks for it: on its own labels, else from 1 to 5.
 
-    declared: criteria of the plan, each with `question` and, if not from 1 to 5, `labels` from the
-    lowest to the highest and `low`, the number of the lowest.
+    declared: criteria of the plan.
     """
     if dimension in declared:
         entry = declared[dimension]
@@ -114,8 +120,7 @@ def criterion_of(dimension: str, wording: Wording, declared: Mapping[str, Mappin
                 f"collect: rubrics: {dimension}: the wording {PAPER} has only the paper's six;"
                 " choose another wording"
             )
-        labels = tuple(entry.get("labels", ONE_TO_FIVE))
-        return Criterion(dimension, entry["question"], labels, entry.get("low", 1))
+        return Criterion(dimension, entry.question, tuple(entry.labels), entry.low)
     check_known("collect: rubrics", [dimension], [*dimensions(), *declared], "the criteria")
     entry = _published()["criteria"][dimension]
     if wording.single:

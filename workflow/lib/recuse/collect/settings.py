@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from recuse.collect.requests import FIRST_LINE, FREE, LAST_LINE, LENGTHS, MODES
-from recuse.collect.rubrics import dimensions, wordings_of
+from recuse.collect.requests import FIRST_LINE, FREE, LAST_LINE, LENGTHS, MODES, SCHEMA, Endpoint
+from recuse.collect.rubrics import ONE_TO_FIVE, PLAIN, dimensions, wordings_of
 from recuse.config.declared.sections import (
     File,
     Name,
@@ -70,7 +70,7 @@ class Answers(Section):
     )
 
 
-class Asked(Section):
+class AskedModel(Section):
     """A model at a server that speaks the protocol of OpenAI's chat completions."""
 
     model: Name = required("The model's name at the server.")
@@ -83,14 +83,19 @@ class Asked(Section):
     )
     returned: Names = optional(
         "Further names that the server may give the model in its responses. A response of any other"
-        " model is no answer."
+        " model is no answer.",
+        default=[],
     )
     sampling: dict[Name, Any] = optional(
         "Further parameters of the request, such as `{temperature: 0, max_tokens: 200}`; default:"
-        " those of the server, and a limit to the tokens of a reply."
+        " those of the server, and a limit to the tokens of a reply.",
+        default={},
     )
     concurrency: int = optional(
-        "Maximum number of concurrent requests; default: 16.", ge=1, le=1000
+        f"Maximum number of concurrent requests; default: {Endpoint.concurrency}.",
+        default=Endpoint.concurrency,
+        ge=1,
+        le=1000,
     )
     requests_per_minute: Amount = optional(
         "Limit of the server; default: none but what it reports."
@@ -98,20 +103,25 @@ class Asked(Section):
     tokens_per_minute: Amount = optional(
         "Limit of the server, tokens in and out; default: none but what it reports."
     )
-    timeout: Amount = optional("Seconds for a whole response; default: 120.")
+    timeout: Amount = optional(
+        f"Seconds for a whole response; default: {Endpoint.timeout:g}.", default=Endpoint.timeout
+    )
     attempts: int = optional(
-        "Attempts at a request that fails in a way that may pass; default: 5.", ge=1, le=20
+        f"Attempts at a request that fails in a way that may pass; default: {Endpoint.attempts}.",
+        default=Endpoint.attempts,
+        ge=1,
+        le=20,
     )
     batch: bool = optional(
-        "Use the server's batch endpoint, which takes up to a day and costs half."
+        "Use the server's batch endpoint, which takes up to a day and costs half.",
+        default=Endpoint.batch,
     )
 
     def _check(self) -> None:
-        sampling = self.sampling or {}
-        if taken := [key for key in RESERVED if key in sampling]:
+        if taken := [key for key in RESERVED if key in self.sampling]:
             raise ValueError(f"sampling: {taken[0]}: is said by the plan; leave it out")
         for key in LENGTHS:
-            most = sampling.get(key, 1)
+            most = self.sampling.get(key, 1)
             if isinstance(most, bool) or not isinstance(most, int) or most < 1:
                 raise ValueError(
                     f"sampling: {key}: found {most}; write the most tokens of a reply, a number"
@@ -119,13 +129,14 @@ class Asked(Section):
                 )
 
 
-class Judge(Asked):
+class Judge(AskedModel):
     """A judge, and how it states its ratings."""
 
     mode: Literal[MODES] = optional(
         "`schema`: as JSON by a schema that the server enforces (default); `text`: in words, read"
         " by a pattern; `logprobs`: the expected rating over the probabilities of the labels, an"
-        " error if the server returns none."
+        " error if the server returns none.",
+        default=SCHEMA,
     )
 
 
@@ -143,9 +154,10 @@ class OwnCriterion(Section):
 
     question: Name = required("What is rated.")
     labels: Annotated[list[Name], Field(min_length=2, max_length=101)] = optional(
-        "What a judge may answer, from the lowest to the highest; default: 1 to 5."
+        "What a judge may answer, from the lowest to the highest; default: 1 to 5.",
+        default=[*ONE_TO_FIVE],
     )
-    low: int = optional("The number that the first label stands for; default: 1.")
+    low: int = optional("The number that the first label stands for; default: 1.", default=1)
 
     def _check(self) -> None:
         _check_labels(self.labels)
@@ -202,8 +214,9 @@ class Collect(Section):
     answers: by_kind({"text": File, "a mapping": Answers}) = optional(
         "Table of answers, with columns prompt, model and text."
     )
-    writers: by_kind({"a list": Names, "a mapping": dict[Name, Asked]}) = optional(
-        "Models that write an answer to every prompt first; a list names judges that also write."
+    writers: by_kind({"a list": Names, "a mapping": dict[Name, AskedModel]}) = optional(
+        "Models that write an answer to every prompt first; a list names judges that also write.",
+        default=[],
     )
     instruction: Name = optional("System message to the writers.")
     judges: Annotated[dict[Name, Judge], Field(min_length=1)] = required(
@@ -214,32 +227,41 @@ class Collect(Section):
         " `criteria` if any, else these six."
     )
     criteria: dict[Name, OwnCriterion] = optional(
-        "Criteria in your own words, by their names.", min_length=1
+        "Criteria in your own words, by their names.", default={}, min_length=1
     )
     wordings: Names = optional(
         "The wordings in which judges are asked; with several, each is asked in all, and intervals"
         f" allow for their variance. Ratings: {', '.join(wordings_of('ratings'))}; verdicts:"
-        f" {', '.join(wordings_of('verdicts'))}; and `templates`; default: plain."
+        f" {', '.join(wordings_of('verdicts'))}; and `templates`; default: {PLAIN}.",
+        default=[PLAIN],
     )
     templates: dict[Name, OwnWording] = optional(
-        "Requests in your own words, by their names.", min_length=1
+        "Requests in your own words, by their names.", default={}, min_length=1
     )
     together: bool = optional(
-        "Ask all criteria in one request, in random order (default), or each in one of its own."
+        "Ask all criteria in one request, in random order (default), or each in one of its own.",
+        default=True,
     )
-    replicates: int = optional("How often each request is made; default: once.", ge=1, le=100)
+    replicates: int = optional(
+        "How often each request is made; default: once.", default=1, ge=1, le=100
+    )
     orders: Literal["both", "random"] = optional(
-        "Verdicts: show each pair in both orders (default), or in one at random."
+        "Verdicts: show each pair in both orders (default), or in one at random.", default="both"
     )
     against: Name = optional(
         "Verdicts: compare every model with this one alone; default: all pairs."
     )
-    design: Design = optional("Which judges rate which answers; default: all rate all.")
-    blind: bool = optional(
-        "Take the names of models and families out of the answers that judges see (default: true)."
+    design: Design = optional(
+        "Which judges rate which answers; default: all rate all.", default=Design()
     )
-    hidden: Names = optional("Further names to take out of them.")
-    repair: bool = optional("Ask once more after a reply that cannot be read (default: true).")
+    blind: bool = optional(
+        "Take the names of models and families out of the answers that judges see (default: true).",
+        default=True,
+    )
+    hidden: Names = optional("Further names to take out of them.", default=[])
+    repair: bool = optional(
+        "Ask once more after a reply that cannot be read (default: true).", default=True
+    )
     prices: File = optional(
         "YAML file of prices by the models' names at the servers, in money per million tokens:"
         " `{input: 2, output: 8}`, and `batch: 0.5`, the share of it that batches cost. Servers on"
@@ -256,11 +278,20 @@ class Collect(Section):
     )
     self_bias: Annotated[float, Field(gt=0, lt=1)] = optional(
         "The self-bias for which `--dry-run` says how many prompts are needed, as a share of the"
-        " scale; default: 0.03."
+        " scale; default: 0.03.",
+        default=0.03,
     )
 
+    def ledger_path(self, study: str) -> str:
+        """The path of the ledger of the study that has these settings."""
+        return self.ledger or f"{study}.ledger.jsonl"
+
+    def names_of_criteria(self) -> list[str]:
+        """The criteria of ratings, by name."""
+        return self.rubrics or [*(self.criteria or dimensions())]
+
     def _check(self) -> None:
-        if self.answers is None and self.writers is None:
+        if self.answers is None and not self.writers:
             raise ValueError(
                 "found neither answers nor writers; name a table of answers, or models that write"
                 " them"

@@ -88,7 +88,7 @@ def budget_of(plan: Plan, budget: float | str | None = None) -> float | None:
 
     budget: in place of the plan's.
     """
-    budget = plan.settings.get("budget") if budget is None else budget
+    budget = plan.collect.budget if budget is None else budget
     if budget == UNLIMITED:
         return None
     if budget is not None and not 0 <= float(budget) < math.inf:

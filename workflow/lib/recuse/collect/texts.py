@@ -9,6 +9,7 @@ from recuse.base.database import connect
 from recuse.base.errors import ConfigError, DataError, did_you_mean
 from recuse.collect.requests import Price
 from recuse.collect.responses import Part
+from recuse.config.declared.sections import Section
 from recuse.data.files import place_of, reading
 from recuse.imports.rows import Table
 
@@ -21,13 +22,13 @@ class Answer(NamedTuple):
     text: str
 
 
-def path_of(settings: str | Mapping) -> str:
+def path_of(settings: str | Section) -> str:
     """The file of a table, by its name or with columns of other names."""
-    return settings if isinstance(settings, str) else settings["file"]
+    return settings if isinstance(settings, str) else settings.file
 
 
 def _rows(
-    settings: str | Mapping, needed: Sequence[str], others: Sequence[str] = ()
+    settings: str | Section, needed: Sequence[str], others: Sequence[str] = ()
 ) -> list[tuple]:
     """(record, value of each column) of the rows of a table; DataError about a missing column, name
     or text.
@@ -36,7 +37,8 @@ def _rows(
     """
     path = path_of(settings)
     connection = connect()
-    file = Table(connection, path, {} if isinstance(settings, str) else settings, table="objects")
+    named = {} if isinstance(settings, str) else settings.as_written()
+    file = Table(connection, path, named, table="objects")
     columns = {key: file.needed(key) for key in needed}
     values = [
         file.texts[column] if key == "text" else file.name(column)
@@ -71,7 +73,7 @@ def _rows(
     return rows
 
 
-def read_prompts(settings: str | Mapping) -> tuple[dict[str, str], dict[str, str]]:
+def read_prompts(settings: str | Section) -> tuple[dict[str, str], dict[str, str]]:
     """The text of each prompt by its id, and the dataset of those that have one; DataError about a
     row that does not fit.
     """
@@ -80,7 +82,7 @@ def read_prompts(settings: str | Mapping) -> tuple[dict[str, str], dict[str, str
     return texts, {prompt: dataset for _, prompt, _, dataset in rows if dataset is not None}
 
 
-def read_answers(settings: str | Mapping, prompts: Mapping[str, str]) -> list[Answer]:
+def read_answers(settings: str | Section, prompts: Mapping[str, str]) -> list[Answer]:
     """The answers to `prompts`; DataError about one to another prompt, and about a second of a
     model to one.
     """

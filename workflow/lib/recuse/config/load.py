@@ -3,12 +3,16 @@
 from collections.abc import Mapping
 from pathlib import Path
 from pkgutil import resolve_name
+from typing import TYPE_CHECKING
 
 from recuse.base.places import PROJECT
 from recuse.base.products import registered
 from recuse.config.read import project_settings, read
 from recuse.config.studies import with_names
-from recuse.data.registry import COMPARED, RATED, Registry
+from recuse.data.registry import Registry
+
+if TYPE_CHECKING:
+    from recuse.config.declared.settings import Settings
 
 
 def checked(config: Mapping, project: Mapping) -> dict:
@@ -19,18 +23,16 @@ def checked(config: Mapping, project: Mapping) -> dict:
     for product in registered():
         if product.completes:
             settings = resolve_name(product.completes)(settings)
-    check(settings, project["specs"])
-    return {**settings, "specs": _specs_by_name(settings)}
+    declared = check(settings, project["specs"])
+    return {**settings, "specs": _specs_by_name(settings, declared)}
 
 
-def _specs_by_name(settings: Mapping) -> dict[str, Mapping]:
+def _specs_by_name(settings: Mapping, declared: "Settings") -> dict[str, Mapping]:
     """The specs, where `models_dropped` has a model's name for its id, unless a study's `families`
     has that as a name.
     """
-    studies = [*settings[RATED].values(), *settings[COMPARED].values()]
-    members = {
-        name for study in studies for names in study.get("families", {}).values() for name in names
-    }
+    studies = [*declared.studies.values(), *declared.comparisons.values()]
+    members = {name for study in studies for names in study.families.values() for name in names}
     names, specs = Registry.from_config(settings["models"]).names, settings["specs"]
     names = {key: name for key, name in names.items() if key not in members}
     return {spec: with_names(entry, names) for spec, entry in specs.items()}

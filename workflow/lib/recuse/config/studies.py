@@ -1,21 +1,21 @@
-"""What the rules ask of the configuration: a study's origin, files and models; specs and settings
-of the inference tables.
-
-Most functions take `config`, in which every study has one origin (see `with_placeholders`), and
-`study`, a name under `studies` or `comparisons`. A missing file is a ConfigError.
+"""A study as the configuration describes it: its origin, files and models, and its specs and
+settings of the inference tables.
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 from recuse.base.errors import ConfigError, did_you_mean
 from recuse.base.places import WORKFLOW, is_result
-from recuse.base.products import RATINGS, VERDICTS, registered
+from recuse.base.products import RATINGS, VERDICTS, published_sources, registered
 from recuse.base.tables import read_table
 from recuse.data.registry import (
+    COMPARED,
+    RATED,
     Registry,
     files_in,
     has_individual_raters,
@@ -23,7 +23,7 @@ from recuse.data.registry import (
     named_files,
     raw_files,
 )
-from recuse.model.spec import in_place
+from recuse.model.spec import Spec, in_place
 
 DATA = os.path.relpath(WORKFLOW / "data")  # published numbers, and lists of published files
 # Origin -> kind of data; of several origins, the first counts.
@@ -31,35 +31,31 @@ KINDS = {"simulate": "simulated", "files": "user", "import": "user", "source": "
 COMPRESSION = 8  # as CSV, parquet or gzip is about this many times its size
 # Keys of a study that is simulated for as long as its files are missing
 PLACEHOLDER = {"files", "simulate"}
-DEFAULT_ANALYSES = ("verbosity", "regression")  # of verdicts
+REQUIRED_SPECS = ("main", "by_dimension")
 
 
-def published_sources() -> dict[str, str]:
-    """The published sources with a manifest that a product reads, and what each holds: RATINGS,
-    VERDICTS, RANKINGS or TEXTS.
-    """
-    return {source: holds for product in registered() for source, holds in product.sources.items()}
-
-
-def with_placeholders(
-    studies: Mapping[str, Mapping], exists: Callable[[str], bool]
-) -> dict[str, dict]:
-    """Return `studies` with one origin each: of `files` and `simulate`, the files if any exists,
+def with_one_origin(settings: Mapping, exists: Callable[[str], bool]) -> dict:
+    """The entry of a study with one origin: of `files` and `simulate`, the files if any exists,
     else the placeholder.
     """
-    settled = {}
-    for name, study in studies.items():
-        dropped, title = set(), study["title"]
-        if study.keys() >= PLACEHOLDER:
-            # If only some files exist, the others are missed when the study is built.
-            missing = not any(exists(path) for path, _ in named_files(study["files"]))
-            # A simulation makes its own raters
-            dropped = {"files", "raters", "verify"} if missing else {"simulate"}
-            title = f"simulated placeholder for {title}" if missing else title
-        settled[name] = {key: value for key, value in study.items() if key not in dropped} | {
-            "title": title
-        }
-    return settled
+    if not settings.keys() >= PLACEHOLDER:
+        return dict(settings)
+    # If only some files exist, the others are missed when the study is built.
+    if any(exists(path) for path, _ in named_files(settings["files"])):
+        return {key: value for key, value in settings.items() if key != "simulate"}
+    # A simulation makes its own raters
+    dropped = {"files", "raters", "verify"}
+    kept = {key: value for key, value in settings.items() if key not in dropped}
+    return kept | {"title": f"simulated placeholder for {settings['title']}"}
+
+
+def with_placeholders(config: Mapping, exists: Callable[[str], bool]) -> dict:
+    """The configuration, in which every study has one origin."""
+    sections = {
+        section: {name: with_one_origin(entry, exists) for name, entry in config[section].items()}
+        for section in (RATED, COMPARED)
+    }
+    return {**config, **sections}
 
 
 def origin_of_verdicts(settings: Mapping) -> str | None:
@@ -72,46 +68,506 @@ def origin_of_verdicts(settings: Mapping) -> str | None:
     )
 
 
-def analyses_of(settings: Mapping) -> list[str]:
-    """What is computed from a study's verdicts; nothing if it has none."""
-    return list(settings.get("analyses", DEFAULT_ANALYSES)) if origin_of_verdicts(settings) else []
+@dataclass(frozen=True, eq=False)
+class Study:
+    """A study of ratings or of comparisons: what it has, what it needs, and its files.
 
-
-def has_gold_labels(settings: Mapping) -> bool:
-    """Whether the reference of a study's ratings are gold labels, not human scores."""
-    return bool(settings.get("import", {}).get("gold"))
-
-
-def is_keyed(config: Mapping, study: str) -> bool:
-    """Whether the reference of a study's ratings are gold labels."""
-    return has_gold_labels(settings_of(config, study))
-
-
-def settings_of(config: Mapping, study: str) -> Mapping:
-    """The entry of a study, of ratings or of comparisons."""
-    return config[section_of(config, study)][study]
-
-
-REQUIRED_SPECS = ("main", "by_dimension")
-
-
-def config_of(config: Mapping, study: str) -> Mapping:
-    """The configuration as a study has it: with its `specs` in place of the others, and its keys of
-    `inference`.
+    shared: the configuration, in which every study that is built has one origin (see
+    `with_placeholders`). A missing file is a ConfigError.
     """
-    settings = config["studies"].get(study, {})
-    if not settings.keys() & {"specs", "inference"}:
-        return config
-    specs = config["specs"]
-    if "specs" in settings:
-        names = Registry.from_config(models_of(config, study)).names
-        of_study = {name: with_names(spec, names) for name, spec in settings["specs"].items()}
-        specs = {name: specs[name] for name in REQUIRED_SPECS} | of_study
-    return {
-        **config,
-        "specs": specs,
-        "inference": {**config["inference"], **settings.get("inference", {})},
-    }
+
+    name: str
+    shared: Mapping
+
+    @property
+    def section(self) -> str:
+        """`studies` or `comparisons`, whichever has the study."""
+        return COMPARED if self.name in self.shared[COMPARED] else RATED
+
+    @property
+    def settings(self) -> Mapping:
+        """Its entry in the configuration."""
+        return self.shared[self.section][self.name]
+
+    @cached_property
+    def config(self) -> Mapping:
+        """The configuration as the study has it: with its `specs` in place of the others, and its
+        keys of `inference`.
+        """
+        if not self.has_ratings() or not self.settings.keys() & {"specs", "inference"}:
+            return self.shared
+        specs = self.shared["specs"]
+        if "specs" in self.settings:
+            names = Registry.from_config(self.models()).names
+            own = {name: with_names(spec, names) for name, spec in self.settings["specs"].items()}
+            specs = {name: specs[name] for name in REQUIRED_SPECS} | own
+        inference = {**self.shared["inference"], **self.settings.get("inference", {})}
+        return {**self.shared, "specs": specs, "inference": inference}
+
+    def setting(self, key: str) -> object:
+        """A key of its entry, or the key's default."""
+        from recuse.config.declared.studies import SECTIONS
+
+        if key in self.settings:
+            return self.settings[key]
+        return SECTIONS[self.section].model_fields[key].default
+
+    def path(self, result: str) -> str:
+        """The path of a result."""
+        return f"results/{self.name}/{result}"
+
+    def refusal(self, key: str, why: object) -> ConfigError:
+        """The error about what is under a key."""
+        return ConfigError(f"config: {self.section}: {self.name}: {key}: {why}")
+
+    def has_ratings(self) -> bool:
+        """Whether it is a study of ratings, not of comparisons."""
+        return self.section == RATED
+
+    def kind(self) -> str:
+        """Kind of its data: simulated, published or user."""
+        return next(kind for origin, kind in KINDS.items() if origin in self.settings)
+
+    def is_simulated(self) -> bool:
+        """Whether its data are simulated, also as a placeholder."""
+        return "simulate" in self.settings
+
+    def replicates_play_favorites(self) -> bool:
+        """Whether it is compared with the paper's numbers: the ratings of Play Favorites, published
+        or simulated.
+        """
+        if not self.has_ratings():
+            return False
+        if self.source() is not None:
+            return self.source() not in published_sources()
+        return self.is_simulated() and "quality" not in self.settings["simulate"]
+
+    def is_released(self) -> bool:
+        """Whether its ratings are read from published files of a format of their own."""
+        return self.has_ratings() and published_sources().get(self.source()) == RATINGS
+
+    def has_manifest(self) -> bool:
+        """Whether its published files are listed in a manifest."""
+        return "manifest" in self.shared["sources"].get(self.source(), {})
+
+    def import_settings(self) -> Mapping:
+        """Settings of its import, {} if it has none."""
+        return self.settings.get("import", {})
+
+    def is_imported(self) -> bool:
+        """Whether this workflow writes its raw ratings, and states scales and steps beside them."""
+        return bool(self.import_settings()) or self.is_released()
+
+    def source(self) -> str | None:
+        """Its key of `sources`, None if it has none."""
+        return self.settings.get("source")
+
+    def analyses(self) -> list[str]:
+        """What is computed from its verdicts; nothing for ratings."""
+        if self.has_ratings() or origin_of_verdicts(self.settings) is None:
+            return []
+        return [*self.setting("analyses")]
+
+    def has_gold_labels(self) -> bool:
+        """Whether the reference of its ratings are gold labels, not human scores."""
+        return bool(self.import_settings().get("gold"))
+
+    def has_raters(self) -> bool:
+        """Whether it has the scores of single raters."""
+        return bool({"simulate", "raters"} & self.settings.keys()) or self.imports_raters()
+
+    def imports_raters(self) -> bool:
+        """Whether it imports the scores of single raters."""
+        return has_individual_raters(self.import_settings())
+
+    def has_alphas(self) -> bool:
+        """Whether the raters' agreement is published, and the scores of single raters are not."""
+        return self.replicates_play_favorites() and not self.has_raters()
+
+    def asks_judges(self) -> bool:
+        """Whether its judges are asked."""
+        return "collect" in self.settings
+
+    def models(self) -> dict[str, Mapping]:
+        """The models of config that it may have: of simulated ratings, those declared or in the
+        published tables.
+        """
+        models = self.shared["models"]
+        if listed := self.shared["sources"].get(self.source(), {}).get("models"):
+            return _listed_models(listed)
+        if not self.is_simulated() or not self.has_ratings():
+            return models_with(self.setting("families"), models)
+        simulated = self.settings["simulate"].get("quality")
+        if simulated is None:
+            simulated = _published_models()
+        return {name: model for name, model in models.items() if name in simulated}
+
+    def families(self) -> dict[str, str]:
+        """Model -> family, for the models that it may have."""
+        return {name: model["family"] for name, model in self.models().items()}
+
+    def order(self) -> dict[str, list[str]]:
+        """Its judges and families in config's order, by the quantity that has them as terms."""
+        families = self.families()
+        return {"self_bias": list(families), "family_bias": list(dict.fromkeys(families.values()))}
+
+    def entries(self) -> list[tuple[str, str | None]]:
+        """(path, dimension) of each entry of `files:`, or of those of `import:`."""
+        return named_files(self.settings.get("import", self.settings).get("files", ()))
+
+    def raw_files(self) -> list[tuple[str, str | None]]:
+        """(path, dimension) of each raw file of ratings; the dimension is None if the file has a
+        column `dimension`.
+        """
+        if self.is_simulated() or self.is_imported():
+            return [(self.path("raw/ratings.parquet"), None)]
+        if self.source() is not None:
+            return [
+                (self.path(f"raw/{dimension}.csv"), dimension)
+                for dimension in self.settings["scales"]
+            ]
+        try:
+            raw = raw_files(self.entries())
+        except ConfigError as error:
+            raise self.refusal("files", error) from None
+        for path, _ in raw:
+            if "{" in path or "}" in path:  # in a folder; names in config have been checked
+                raise self.refusal(
+                    "files", f"'{path}': braces mean a wildcard to Snakemake; rename the file"
+                )
+            self._existing("files", path)
+        return raw
+
+    def raw_paths(self, part: str | None = None) -> list[str]:
+        """The raw files of ratings, or of one of their parts."""
+        return [path for path, _ in self.raw_part(part)]
+
+    def raw_dimensions(self, part: str | None = None) -> list[str | None]:
+        """The dimension of each of `raw_paths`."""
+        return [dimension for _, dimension in self.raw_part(part)]
+
+    def raw_megabytes(self, part: str | None = None) -> float:
+        """Size, as CSV, of the files that it is read from; 0 for files that are not there yet."""
+        if self.import_settings():
+            return csv_megabytes(self.imported_files())
+        return csv_megabytes(self.raw_paths(part) if self.has_ratings() else self.verdict_files())
+
+    def rater_files(self) -> list[str]:
+        """The file of the single raters' scores, in a list; [] if there is none."""
+        if "raters" in self.settings:
+            return [self._existing("raters", self.settings["raters"])]
+        return [self.path("raw/raters.parquet")] if self.has_raters() else []
+
+    def imported_files(self) -> list[str]:
+        """The files of judgments that it imports; of one that asks judges, the table of their
+        answers.
+        """
+        if self.asks_judges():
+            return [self.import_settings()["files"]]
+        return self._files_named(self.import_settings(), "import: files")
+
+    def reference_files(self) -> list[str]:
+        """The files of human scores or verdicts that it imports."""
+        references = self.import_settings().get("references", {})
+        return self._files_named(references, "import: references: files")
+
+    def collect_files(self) -> list[str]:
+        """The files of prompts, answers and prices by which it asks judges."""
+        collect = self.settings["collect"]
+        tables = [collect[key] for key in ("prompts", "answers", "prices") if key in collect]
+        paths = [table if isinstance(table, str) else table["file"] for table in tables]
+        return [self._existing("collect", path) for path in paths]
+
+    def repository(self) -> dict[str, str]:
+        """Its published repository and commit."""
+        source = self.shared["sources"][self.source()]
+        return {key: source[key] for key in ("repository", "commit")}
+
+    def published_files(self, *dimensions: str) -> list[tuple[str, str]]:
+        """(path, git blob id) of each published file; for ratings, of these dimensions, by default
+        of all.
+        """
+        source = self.shared["sources"][self.source()]
+        if "manifest" not in source:
+            wanted = dimensions or self.settings["scales"]
+            return [
+                (file["path"], file["blob"])
+                for dimension, file in source["files"].items()
+                if dimension in wanted
+            ]
+        manifest = Path(DATA, "sources", source["manifest"])
+        if not manifest.is_file():
+            raise ConfigError(
+                f"config: sources: {self.source()}: manifest: '{manifest.name}': no such file in"
+                f" {manifest.parent}"
+            )
+        return [(row["path"], row["blob"]) for row in read_table(manifest)]
+
+    def released_files(self) -> list[str]:
+        """Paths of the published files once they are fetched."""
+        return [self.path(f"raw/{path}") for path, _ in self.published_files()]
+
+    def verdict_files(self) -> list[str]:
+        """The files from which its verdicts are read."""
+        origin = origin_of_verdicts(self.settings)
+        if origin == "source":
+            return self.released_files()
+        if origin == "files":
+            return [self._existing("files", path) for path, _ in self.entries()]
+        return [self.path(f"raw/{'verdicts' if origin == 'import' else 'comparisons'}.parquet")]
+
+    def verdict_reader(self) -> str:
+        """The function, `module:function`, that reads its files of verdicts; "" if these are
+        canonical tables.
+        """
+        if origin_of_verdicts(self.settings) != "source":
+            return ""
+        readers = {
+            source: reader for product in registered() for source, reader in product.readers.items()
+        }
+        return readers[self.source()]
+
+    def simulator(self) -> str:
+        """The function, `module:function`, that simulates it as it was published; "" for one with
+        a world of its own.
+        """
+        if "quality" in self.settings["simulate"]:
+            return ""
+        if not self.has_ratings() and not self.plants_published_attacks():
+            return ""
+        return next(
+            product.simulators[self.section]
+            for product in registered()
+            if self.section in product.simulators
+        )
+
+    def plants_published_attacks(self) -> bool:
+        """Whether simulated votes have the published success rates of attacks."""
+        return "votes" in self.settings["simulate"]
+
+    def data_records(self) -> list[str]:
+        """The records of the jobs that read the user's files."""
+        jobs: list[str] = []
+        if self.asks_judges():
+            jobs = ["collect", "import"]
+        elif self.import_settings():
+            jobs = ["import"]
+        elif "files" in self.settings and not self.has_ratings():
+            jobs = ["comparisons"]
+        elif "files" in self.settings:
+            parts = len(self.parts())
+            jobs = [f"check_part_{part}" for part in range(1, parts + 1)] or ["ratings"]
+            jobs += ["agreement"] if self.has_raters() else []
+        return [self.path(f"made/{job}.json") for job in jobs]
+
+    def declared_files(self) -> dict[str, Mapping]:
+        """The SHA-256 and rows that config declares of a user's files, by path; ConfigError about a
+        path that is none of them.
+        """
+        declared = self.settings.get("verify", {})
+        if not declared:
+            return {}
+        if self.import_settings():
+            files = self.imported_files() + self.reference_files()
+        elif self.has_ratings():
+            files = self.raw_paths() + self.rater_files()
+        else:
+            files = self.verdict_files()
+        places = {os.path.realpath(path) for path in files}
+        for path in declared:
+            if os.path.realpath(path) not in places:
+                advice = did_you_mean(path, files)
+                raise self.refusal(
+                    "verify", f"'{path}' is not one of the files of the study{advice}"
+                )
+        return dict(declared)
+
+    def origin(self) -> dict[str, object]:
+        """Origin of its data: repository, commit and git blob ids, settings of the simulation, or
+        both.
+        """
+        origin = {key: self.settings[key] for key in ("simulate", "source") if key in self.settings}
+        if "source" in origin:
+            origin["source"] = {**self.repository(), "files": self.published_files()}
+        return origin
+
+    def shards(self) -> list[str]:
+        """Names of its shards, each with their number, so that another number makes other files;
+        [] if it has none.
+        """
+        shards = self.setting("shards")
+        return [f"{shard:0{len(str(shards))}}-of-{shards}" for shard in range(1, shards + 1)]
+
+    def shard_files(self, name: str) -> list[str]:
+        """The file `name` of every shard, in order."""
+        return [self.path(f"shards/{shard}/{name}") for shard in self.shards()]
+
+    def ratings(self) -> list[str]:
+        """Its canonical ratings: one file, or its shards in order."""
+        return self.shard_files("ratings.parquet") or [self.path("ratings.parquet")]
+
+    def raw_paths_of_shard(self, shard: str, shards: str) -> list[str]:
+        """The raw files, if the study has this shard; else ConfigError."""
+        names, name = self.shards(), f"{shard}-of-{shards}"
+        if name not in names:
+            raise ConfigError(
+                f"{self.path(f'shards/{name}')}: config: studies: {self.name}: shards:"
+                f" {len(names)}; ask for {names[0]} to {names[-1]}"
+            )
+        return self.raw_paths()
+
+    def parts(self) -> list[list[tuple[str, str | None]]]:
+        """The raw files of a sharded study as (path, dimension), in one list for each job that
+        checks them.
+
+        They are dealt in turn, whatever their size, so that a file that grows or is added concerns
+        one job.
+        """
+        raw = self.raw_files()
+        jobs = min(len(raw), len(self.shards()))
+        return [raw[job::jobs] for job in range(jobs)]
+
+    def raw_part(self, part: str | None) -> list[tuple[str, str | None]]:
+        """The raw files that job number `part` checks, from 1, all if it is None; ConfigError if
+        there is no such job.
+        """
+        if part is None:
+            return self.raw_files()
+        parts = self.parts()
+        if int(part) > len(parts):
+            raise ConfigError(
+                f"{self.path(f'checked/{part}')}: the raw files of {self.name} are checked by"
+                f" {len(parts)} jobs; ask for 1 to {len(parts)}"
+            )
+        return parts[int(part) - 1]
+
+    def part_files(self, name: str) -> list[str]:
+        """The file `name`, rows or summary, of every job that checks raw files."""
+        numbers = range(1, len(self.parts()) + 1)
+        return [self.path(f"checked/{part}.{name}.parquet") for part in numbers]
+
+    def shard_megabytes(self) -> float:
+        """A shard's share of the size of the raw files."""
+        return self.raw_megabytes() / len(self.shards())
+
+    def estimates(self, specs: Iterable[str] | None = None) -> list[str]:
+        """The estimates of these specs, by default of all that are fitted to it, a file each."""
+        if not self.has_ratings():
+            return []
+        names = self.config["specs"] if specs is None else specs
+        return [self.path(f"estimates/{spec}.csv") for spec in names]
+
+    def estimates_of_checks(self) -> list[str]:
+        """The estimates that the robustness checks read."""
+        return self.estimates(
+            dict.fromkeys(
+                spec
+                for check in self.config["inference"]["robustness_checks"].values()
+                if _table(check) == "estimates"
+                for spec in check["specs"]
+            )
+        )
+
+    def estimates_of_leaderboard(self) -> list[str]:
+        """The estimates that the leaderboard reads, with those of the specs' substitutes."""
+        inference = self.config["inference"]
+        names = ["main", *(inference["leaderboard"] if inference["debias"] == "regression" else ())]
+        names += in_place(names, inference["without_human_scores"])
+        return self.estimates(dict.fromkeys(names))
+
+    def preference_settings(self) -> dict[str, object]:
+        """What biases beyond ordinary preference, over wordings, and the cells that identify them
+        are computed by.
+        """
+        settings = inference_params(self.config, ["idiosyncrasy", "identifiability"])
+        return {**settings, "asked": conclusions_params(self.config)}
+
+    def distortion_settings(self) -> dict[str, object]:
+        """What corrections for measurement error and omitted variables are computed by."""
+        tables = ["measurement_error", "sensitivity"]
+        return inference_params(self.config, tables, "raters", "without_human_scores")
+
+    def ranking_settings(self) -> dict[str, object]:
+        """What models are ranked by without the biases, and PPI and power are computed by."""
+        keys = ("debias", "replicates", "ppi", "power", "without_human_scores")
+        return inference_params(self.config, ["leaderboard"], *keys, also=["main"])
+
+    def conclusions_settings(self) -> dict[str, object]:
+        """What the conclusions of a study of ratings are drawn by, but for the level of
+        confidence.
+        """
+        settings = conclusions_params(self.config)
+        del settings["confidence"]
+        inference = self.config["inference"]
+        return settings | {
+            "instead": inference["without_human_scores"],
+            "order": self.order(),
+            "verdict": inference["verdict"],
+        }
+
+    def _files_named(self, settings: Mapping, key: str) -> list[str]:
+        """The files that a part of an `import` names, including those in folders."""
+        try:
+            paths = [
+                path
+                for name, _ in named_files(settings.get("files", ()))
+                for path in files_in(name)
+            ]
+        except ConfigError as error:
+            raise self.refusal(key, error) from None
+        return [self._existing(key, path) for path in paths]
+
+    def _existing(self, key: str, path: str) -> str:
+        """The path of a user's file; ConfigError if it does not exist, or is where results are,
+        whose changes are not seen.
+        """
+        if not os.path.isfile(path):
+            raise self.refusal(key, f"'{path}': no such file in {Path.cwd()}")
+        if is_result(path, self.shared):
+            raise self.refusal(key, f"'{path}' lies among the results; move it to another folder")
+        return path
+
+
+@cache
+def _listed_models(table: str) -> dict[str, Mapping]:
+    rows = read_table(WORKFLOW / "data" / "sources" / table)
+    return {row["model"]: {"family": row["family"], "ids": [row["id"]]} for row in rows}
+
+
+@cache
+def _published_models() -> set[str]:
+    return {row["model"] for row in read_table(f"{DATA}/play_favorites_mean_scores.csv")}
+
+
+def csv_megabytes(paths: Iterable[str]) -> float:
+    """Megabytes that files, and folders of files, would take as CSV; 0 for one not yet made."""
+    files = [
+        file
+        for path in map(Path, paths)
+        for file in (path.rglob("*") if path.is_dir() else [path])
+        if file.is_file()
+    ]
+    return (
+        sum(file.stat().st_size * (1 if file.suffix == ".csv" else COMPRESSION) for file in files)
+        / 1e6
+    )
+
+
+def studies_in(config: Mapping) -> dict[str, Study]:
+    """Every study of a configuration by its name, those of ratings first."""
+    return {name: Study(name, config) for name in (*config[RATED], *config[COMPARED])}
+
+
+def check_names(studies: Mapping[str, Study], rules: Container[str]) -> None:
+    """Raise ConfigError if one of `rules` has the name of a study, which becomes the name of a
+    rule.
+    """
+    for name, study in studies.items():
+        if name in rules:
+            raise ConfigError(
+                f"config: {study.section}: {name}: the name of a rule of this workflow; choose"
+                " another"
+            )
 
 
 def with_names(spec: Mapping, names: Mapping[str, str]) -> Mapping:
@@ -137,8 +593,6 @@ def every_spec(config: Mapping) -> dict[str, Mapping]:
 # stage adds to those of the one before, so that no figure waits for fits that it does not show.
 STAGES = {"fit": "stages/fit", "slices": "stages/slices", "ablations": "tables"}
 SLICES = ("by_dimension", "by_dataset", "by_task_type", "one_model_dropped")
-# May differ between specs of one model
-ERRORS = frozenset({"covariance", "bootstrap", "wild", "tests"})
 
 
 class Fit(NamedTuple):
@@ -157,12 +611,13 @@ def fits(config: Mapping) -> list[Fit]:
     """The rules that fit specs: one a stage for all studies, and for each study with specs of its
     own.
     """
-    apart = [study for study, settings in config["studies"].items() if "specs" in settings]
-    shared = [study for study in config["studies"] if study not in apart]
-    of_studies = [("", shared, config["specs"])]
-    of_studies += [(f"_{study}", [study], config_of(config, study)["specs"]) for study in apart]
+    studies = [study for study in studies_in(config).values() if study.has_ratings()]
+    apart = [study for study in studies if "specs" in study.settings]
+    shared = [study.name for study in studies if study not in apart]
+    groups = [("", shared, config["specs"])]
+    groups += [(f"_{study.name}", [study.name], study.config["specs"]) for study in apart]
     rules = []
-    for suffix, fitted, specs in of_studies:
+    for suffix, fitted, specs in groups:
         stages, before = stage_by_spec(specs), []
         for stage in STAGES:
             of_stage = {name: spec for name, spec in specs.items() if stages[name] == stage}
@@ -176,501 +631,14 @@ def stage_by_spec(specs: Mapping[str, Mapping]) -> dict[str, str]:
     """The stage of each spec: with the main fit and the slices, those that have a wild bootstrap of
     the same model.
     """
-    stages = {}
-    for name, spec in specs.items():
-        stages[name] = "ablations"
-        for stage, shown in (("slices", SLICES), ("fit", ["main"])):
-            models = [without_errors(specs[each]) for each in shown if each in specs]
-            if name in shown or ("wild" in spec and without_errors(spec) in models):
-                stages[name] = stage
+    stages, fitted = {}, Spec.from_config(specs)
+    for spec in fitted:
+        stages[spec.name] = "ablations"
+        for stage, names in (("slices", SLICES), ("fit", ["main"])):
+            shown = [each for each in fitted if each.name in names]
+            if spec in shown or (spec.errors.wild and any(map(spec.has_model_of, shown))):
+                stages[spec.name] = stage
     return stages
-
-
-def without_errors(spec: Mapping) -> dict[str, object]:
-    """The settings of a spec's model, without those of its errors and tests."""
-    return {key: value for key, value in spec.items() if key not in ERRORS}
-
-
-def section_of(config: Mapping, study: str) -> str:
-    """`studies` or `comparisons`, whichever has the study."""
-    return "comparisons" if study in config["comparisons"] else "studies"
-
-
-def check_names(config: Mapping, rules: set[str]) -> None:
-    """Raise ConfigError if one of `rules` has the name of a study, which becomes the name of a
-    rule.
-    """
-    for study in {*config["studies"], *config["comparisons"]} & rules:
-        raise ConfigError(
-            f"config: {section_of(config, study)}: {study}: the name of a rule of this workflow;"
-            " choose another"
-        )
-
-
-def kind(config: Mapping, study: str) -> str:
-    """Kind of a study's data: simulated, published or user."""
-    settings = settings_of(config, study)
-    return next(kind for origin, kind in KINDS.items() if origin in settings)
-
-
-def is_simulated(config: Mapping, study: str) -> bool:
-    """Whether data are simulated, also as a placeholder."""
-    return "simulate" in settings_of(config, study)
-
-
-def replicates_play_favorites(config: Mapping, study: str) -> bool:
-    """Whether a study is compared with the paper's numbers: the ratings of Play Favorites,
-    published or simulated.
-    """
-    settings = config["studies"].get(study, {})
-    if "source" in settings:
-        return settings["source"] not in published_sources()
-    return "simulate" in settings and "quality" not in settings["simulate"]
-
-
-def is_released(config: Mapping, study: str) -> bool:
-    """Whether a study's ratings are read from published files of a format of their own."""
-    return (
-        study in config["studies"] and published_sources().get(source_of(config, study)) == RATINGS
-    )
-
-
-def is_compared(config: Mapping, study: str) -> bool:
-    """Whether a study of ratings is compared with published numbers."""
-    return replicates_play_favorites(config, study) or is_released(config, study)
-
-
-def has_files_of_dimensions(config: Mapping, study: str) -> bool:
-    """Whether a study's ratings are published as one file for each dimension."""
-    return bool(source_of(config, study)) and not is_released(config, study)
-
-
-def import_of(config: Mapping, study: str) -> Mapping:
-    """Settings of a study's import, {} if it has none."""
-    return settings_of(config, study).get("import", {})
-
-
-def is_imported(config: Mapping, study: str) -> bool:
-    """Whether a study's raw ratings are written by this workflow, which states scales and steps
-    beside them.
-    """
-    return bool(import_of(config, study)) or is_released(config, study)
-
-
-def source_of(config: Mapping, study: str) -> str | None:
-    """A study's key of `sources`, None if it has none."""
-    return settings_of(config, study).get("source")
-
-
-def analyses(config: Mapping, study: str) -> list[str]:
-    """What is computed from the verdicts of a study of comparisons; nothing for ratings."""
-    return analyses_of(settings_of(config, study)) if study in config["comparisons"] else []
-
-
-def has_raters(config: Mapping, study: str) -> bool:
-    """Whether a study of ratings has the scores of single raters."""
-    settings = settings_of(config, study)
-    return bool({"simulate", "raters"} & set(settings)) or has_individual_raters(
-        import_of(config, study)
-    )
-
-
-def imports_raters(config: Mapping, study: str) -> bool:
-    """Whether a study imports the scores of single raters."""
-    return has_individual_raters(import_of(config, study))
-
-
-def has_alphas(config: Mapping, study: str) -> bool:
-    """Whether the raters' agreement is published, and the scores of single raters are not."""
-    return replicates_play_favorites(config, study) and not has_raters(config, study)
-
-
-def models_of(config: Mapping, study: str) -> dict[str, Mapping]:
-    """The models of config that a study may have: of simulated ratings, those declared or in the
-    published tables.
-    """
-    settings = settings_of(config, study)
-    if listed := config["sources"].get(source_of(config, study), {}).get("models"):
-        return _listed_models(listed)
-    if "simulate" not in settings or study in config["comparisons"]:
-        return models_with(settings.get("families", {}), config["models"])
-    simulated = settings["simulate"].get("quality")
-    if simulated is None:
-        simulated = _published_models()
-    return {name: model for name, model in config["models"].items() if name in simulated}
-
-
-@cache
-def _listed_models(table: str) -> dict[str, Mapping]:
-    rows = read_table(WORKFLOW / "data" / "sources" / table)
-    return {row["model"]: {"family": row["family"], "ids": [row["id"]]} for row in rows}
-
-
-@cache
-def _published_models() -> set[str]:
-    return {row["model"] for row in read_table(f"{DATA}/play_favorites_mean_scores.csv")}
-
-
-def families_of(config: Mapping, study: str) -> dict[str, str]:
-    """Model -> family, for the models that a study may have."""
-    return {name: model["family"] for name, model in models_of(config, study).items()}
-
-
-def order_of(config: Mapping, study: str) -> dict[str, list[str]]:
-    """Judges and families of a study in config's order, by the quantity that has them as terms."""
-    families = families_of(config, study)
-    return {"self_bias": list(families), "family_bias": list(dict.fromkeys(families.values()))}
-
-
-def scales_of(config: Mapping, study: str) -> dict[str, object]:
-    """A study's scales; what an import writes says what they are in steps."""
-    return config["studies"][study]["scales"]
-
-
-def raw_of(config: Mapping, study: str) -> list[tuple[str, str | None]]:
-    """(path, dimension) of each raw file; the dimension is None if the file has a column
-    `dimension`.
-    """
-    settings = config["studies"][study]
-    if "simulate" in settings or is_imported(config, study):
-        return [(f"results/{study}/raw/ratings.parquet", None)]
-    if "source" in settings:
-        return [
-            (f"results/{study}/raw/{dimension}.csv", dimension) for dimension in settings["scales"]
-        ]
-    try:
-        raw = raw_files(named_files(settings["files"]))
-    except ConfigError as error:
-        raise _refused(config, study, "files", error) from None
-    for path, _ in raw:
-        if "{" in path or "}" in path:  # in a folder; names in config have been checked
-            raise _refused(
-                config,
-                study,
-                "files",
-                f"'{path}': braces mean a wildcard to Snakemake; rename the file",
-            )
-        _existing(config, study, "files", path)
-    return raw
-
-
-def raw_paths(config: Mapping, study: str, part: str | None = None) -> list[str]:
-    """The raw files of a study of ratings, or of one of its parts."""
-    return [
-        path
-        for path, _ in (raw_of(config, study) if part is None else part_of(config, study, part))
-    ]
-
-
-def raw_dimensions(config: Mapping, study: str, part: str | None = None) -> list[str | None]:
-    """The dimension of each of `raw_paths`."""
-    return [
-        dimension
-        for _, dimension in (
-            raw_of(config, study) if part is None else part_of(config, study, part)
-        )
-    ]
-
-
-def raw_megabytes(config: Mapping, study: str, part: str | None = None) -> float:
-    """Size, as CSV, of the files that a study is read from; 0 for files that are not there yet."""
-    if import_of(config, study):
-        return csv_megabytes(imported_files(config, study))
-    return csv_megabytes(
-        verdict_files(config, study)
-        if study in config["comparisons"]
-        else raw_paths(config, study, part)
-    )
-
-
-def csv_megabytes(paths: Iterable[str]) -> float:
-    """Megabytes that files, and folders of files, would take as CSV; 0 for one not yet made."""
-    files = [
-        file
-        for path in map(Path, paths)
-        for file in (path.rglob("*") if path.is_dir() else [path])
-        if file.is_file()
-    ]
-    return (
-        sum(file.stat().st_size * (1 if file.suffix == ".csv" else COMPRESSION) for file in files)
-        / 1e6
-    )
-
-
-def raters_of(config: Mapping, study: str) -> list[str]:
-    """The file of the single raters' scores, in a list; [] if there is none."""
-    if "raters" in config["studies"][study]:
-        return [_existing(config, study, "raters", config["studies"][study]["raters"])]
-    return [f"results/{study}/raw/raters.parquet"] if has_raters(config, study) else []
-
-
-def imported_files(config: Mapping, study: str) -> list[str]:
-    """The files of judgments that a study imports; of one that asks judges, the table of their
-    answers.
-    """
-    if asks_judges(config, study):
-        return [import_of(config, study)["files"]]
-    return _files_named(config, study, import_of(config, study), key="import: files")
-
-
-def asking_judges(config: Mapping) -> list[str]:
-    """The studies whose judges are asked."""
-    return [
-        study
-        for section in ("studies", "comparisons")
-        for study in config[section]
-        if asks_judges(config, study)
-    ]
-
-
-def asks_judges(config: Mapping, study: str) -> bool:
-    """Whether the judges of a study are asked."""
-    return "collect" in settings_of(config, study)
-
-
-def asked_about(config: Mapping, study: str) -> list[str]:
-    """The files of prompts, answers and prices that a study asks judges by."""
-    collect = settings_of(config, study)["collect"]
-    tables = [collect[key] for key in ("prompts", "answers", "prices") if key in collect]
-    paths = [table if isinstance(table, str) else table["file"] for table in tables]
-    return [_existing(config, study, "collect", path) for path in paths]
-
-
-def reference_files(config: Mapping, study: str) -> list[str]:
-    """The files of human scores or verdicts that a study imports."""
-    return _files_named(
-        config,
-        study,
-        import_of(config, study).get("references", {}),
-        key="import: references: files",
-    )
-
-
-def repository_of(config: Mapping, study: str) -> dict[str, str]:
-    """A study's published repository and commit."""
-    source = config["sources"][source_of(config, study)]
-    return {key: source[key] for key in ("repository", "commit")}
-
-
-def published_files(config: Mapping, study: str, *dimensions: str) -> list[tuple[str, str]]:
-    """(path, git blob id) of each published file; for ratings, of these dimensions, by default of
-    all.
-    """
-    name = source_of(config, study)
-    source = config["sources"][name]
-    if "manifest" not in source:
-        wanted = dimensions or config["studies"][study]["scales"]
-        return [
-            (file["path"], file["blob"])
-            for dimension, file in source["files"].items()
-            if dimension in wanted
-        ]
-    manifest = Path(DATA, "sources", source["manifest"])
-    if not manifest.is_file():
-        raise ConfigError(
-            f"config: sources: {name}: manifest: '{manifest.name}': no such file in"
-            f" {manifest.parent}"
-        )
-    return [(row["path"], row["blob"]) for row in read_table(manifest)]
-
-
-def with_manifest(config: Mapping) -> list[str]:
-    """The studies whose published files are listed in a manifest."""
-    studies = [*config["studies"], *config["comparisons"]]
-    return [
-        study
-        for study in studies
-        if "manifest" in config["sources"].get(source_of(config, study), {})
-    ]
-
-
-def released_files(config: Mapping, study: str) -> list[str]:
-    """Paths of a source's files once they are fetched."""
-    return [f"results/{study}/raw/{path}" for path, _ in published_files(config, study)]
-
-
-def verdict_files(config: Mapping, study: str) -> list[str]:
-    """The files from which the verdicts of a study of comparisons are read."""
-    settings = config["comparisons"][study]
-    origin = origin_of_verdicts(settings)
-    if origin == "source":
-        return released_files(config, study)
-    if origin == "files":
-        return [
-            _existing(config, study, "files", path) for path, _ in named_files(settings["files"])
-        ]
-    return [f"results/{study}/raw/{'verdicts' if origin == 'import' else 'comparisons'}.parquet"]
-
-
-def verdict_reader(config: Mapping, study: str) -> str:
-    """The function, `module:function`, that reads a study's files of verdicts; "" if these are
-    canonical tables.
-    """
-    settings = config["comparisons"][study]
-    if origin_of_verdicts(settings) != "source":
-        return ""
-    readers = {
-        source: reader for product in registered() for source, reader in product.readers.items()
-    }
-    return readers[settings["source"]]
-
-
-def simulator(config: Mapping, study: str) -> str:
-    """The function, `module:function`, that simulates a study as it was published; "" for one with
-    a world of its own.
-    """
-    section, settings = section_of(config, study), settings_of(config, study)["simulate"]
-    if "quality" in settings or (section == "comparisons" and "votes" not in settings):
-        return ""
-    return next(
-        product.simulators[section] for product in registered() if section in product.simulators
-    )
-
-
-def plants_published_attacks(config: Mapping, study: str) -> bool:
-    """Whether simulated votes have the published success rates of attacks."""
-    return "votes" in settings_of(config, study)["simulate"]
-
-
-def records_of_data(config: Mapping, study: str) -> list[str]:
-    """The records of the jobs that read the user's files."""
-    jobs: list[str] = []
-    if asks_judges(config, study):
-        jobs = ["collect", "import"]
-    elif import_of(config, study):
-        jobs = ["import"]
-    elif "files" in settings_of(config, study) and study in config["comparisons"]:
-        jobs = ["comparisons"]
-    elif "files" in settings_of(config, study):
-        parts = len(parts_of(config, study))
-        jobs = [f"check_part_{part}" for part in range(1, parts + 1)] or ["ratings"]
-        jobs += ["agreement"] if raters_of(config, study) else []
-    return [f"results/{study}/made/{job}.json" for job in jobs]
-
-
-def declared_of(config: Mapping, study: str) -> dict[str, Mapping]:
-    """The SHA-256 and rows that config declares of a user's files, by path; ConfigError about a
-    path that is none of them.
-    """
-    declared = settings_of(config, study).get("verify", {})
-    if not declared:
-        return {}
-    if import_of(config, study):
-        files = imported_files(config, study) + reference_files(config, study)
-    elif study in config["comparisons"]:
-        files = verdict_files(config, study)
-    else:
-        files = raw_paths(config, study) + raters_of(config, study)
-    places = {os.path.realpath(path) for path in files}
-    for path in declared:
-        if os.path.realpath(path) not in places:
-            unknown = f"'{path}' is not one of the files of the study{did_you_mean(path, files)}"
-            raise _refused(config, study, "verify", unknown)
-    return dict(declared)
-
-
-def origin_of(config: Mapping, study: str) -> dict[str, object]:
-    """Origin of a study's data: repository, commit and git blob ids, settings of the simulation, or
-    both.
-    """
-    settings = settings_of(config, study)
-    origin = {key: settings[key] for key in ("simulate", "source") if key in settings}
-    if "source" in origin:
-        origin["source"] = {**repository_of(config, study), "files": published_files(config, study)}
-    return origin
-
-
-def shards_of(config: Mapping, study: str) -> list[str]:
-    """Names of a study's shards, each with their number, so that another number makes other files;
-    [] if it has none.
-    """
-    shards = config["studies"][study].get("shards", 0)
-    return [f"{shard:0{len(str(shards))}}-of-{shards}" for shard in range(1, shards + 1)]
-
-
-def shard_files(config: Mapping, study: str, name: str) -> list[str]:
-    """The file `name` of every shard, in order."""
-    return [f"results/{study}/shards/{shard}/{name}" for shard in shards_of(config, study)]
-
-
-def ratings_of(config: Mapping, study: str) -> list[str]:
-    """The canonical ratings of a study: one file, or its shards in order."""
-    return shard_files(config, study, "ratings.parquet") or [f"results/{study}/ratings.parquet"]
-
-
-def raw_of_shard(config: Mapping, study: str, shard: str, shards: str) -> list[str]:
-    """The raw files of a study, if it has this shard; else ConfigError."""
-    names, name = shards_of(config, study), f"{shard}-of-{shards}"
-    if name not in names:
-        raise ConfigError(
-            f"results/{study}/shards/{name}: config: studies: {study}: shards: {len(names)}; ask"
-            f" for {names[0]} to {names[-1]}"
-        )
-    return raw_paths(config, study)
-
-
-def parts_of(config: Mapping, study: str) -> list[list[tuple[str, str | None]]]:
-    """The raw files of a sharded study as (path, dimension), in one list for each job that checks
-    them.
-
-    They are dealt in turn, whatever their size, so that a file that grows or is added concerns one
-    job.
-    """
-    raw = raw_of(config, study)
-    jobs = min(len(raw), len(shards_of(config, study)))
-    return [raw[job::jobs] for job in range(jobs)]
-
-
-def part_of(config: Mapping, study: str, part: str) -> list[tuple[str, str | None]]:
-    """The raw files that job number `part` checks, from 1; ConfigError if there is no such job."""
-    parts = parts_of(config, study)
-    if int(part) > len(parts):
-        raise ConfigError(
-            f"results/{study}/checked/{part}: the raw files of {study} are checked by {len(parts)}"
-            f" jobs; ask for 1 to {len(parts)}"
-        )
-    return parts[int(part) - 1]
-
-
-def shard_megabytes(config: Mapping, study: str) -> float:
-    """A shard's share of the size of the raw files."""
-    return raw_megabytes(config, study) / len(shards_of(config, study))
-
-
-def part_files(config: Mapping, study: str, name: str) -> list[str]:
-    """The file `name`, rows or summary, of every job that checks raw files."""
-    return [
-        f"results/{study}/checked/{part}.{name}.parquet"
-        for part in range(1, len(parts_of(config, study)) + 1)
-    ]
-
-
-def _files_named(config: Mapping, study: str, settings: Mapping, *, key: str) -> list[str]:
-    """The files that a part of an `import` names, including those in folders."""
-    try:
-        paths = [
-            path for name, _ in named_files(settings.get("files", ())) for path in files_in(name)
-        ]
-    except ConfigError as error:
-        raise _refused(config, study, key, error) from None
-    return [_existing(config, study, key, path) for path in paths]
-
-
-def _existing(config: Mapping, study: str, key: str, path: str) -> str:
-    """The path of a user's file; ConfigError if it does not exist, or is where results are, whose
-    changes are not seen.
-    """
-    if not os.path.isfile(path):
-        raise _refused(config, study, key, f"'{path}': no such file in {Path.cwd()}")
-    if is_result(path, config):
-        raise _refused(
-            config, study, key, f"'{path}' lies among the results; move it to another folder"
-        )
-    return path
-
-
-def _refused(config: Mapping, study: str, key: str, why: object) -> ConfigError:
-    return ConfigError(f"config: {section_of(config, study)}: {study}: {key}: {why}")
 
 
 def inference_params(
@@ -708,65 +676,15 @@ def conclusions_params(config: Mapping) -> dict[str, object]:
     }
 
 
-def preference_settings(config: Mapping, study: str) -> dict[str, object]:
-    """What biases beyond ordinary preference, over wordings, and the cells that identify them are
-    computed by.
-    """
-    settings = inference_params(config, ["idiosyncrasy", "identifiability"])
-    return {**settings, "asked": conclusions_params(config)}
-
-
-def distortion_settings(config: Mapping, study: str) -> dict[str, object]:
-    """What corrections for measurement error and omitted variables are computed by."""
-    return inference_params(
-        config, ["measurement_error", "sensitivity"], "raters", "without_human_scores"
-    )
-
-
-def ranking_settings(config: Mapping, study: str) -> dict[str, object]:
-    """What models are ranked by without the biases, and PPI and power are computed by."""
-    keys = ("debias", "replicates", "ppi", "power", "without_human_scores")
-    return inference_params(config, ["leaderboard"], *keys, also=["main"])
-
-
-def conclusions_settings(config: Mapping, study: str) -> dict[str, object]:
-    """What the conclusions of a study of ratings are drawn by, but for the level of confidence."""
-    settings = {
-        key: value for key, value in conclusions_params(config).items() if key != "confidence"
-    }
-    inference = config["inference"]
-    of_study = {
-        "instead": inference["without_human_scores"],
-        "order": order_of(config, study),
-        "verdict": inference["verdict"],
-    }
-    return settings | of_study
-
-
-def specs_of_checks(config: Mapping) -> list[str]:
-    """The specs whose estimates the robustness checks read, each once."""
-    checks = config["inference"]["robustness_checks"].values()
-    return list(
-        dict.fromkeys(
-            spec for check in checks if _table(check) == "estimates" for spec in check["specs"]
-        )
-    )
-
-
-def specs_of_leaderboard(config: Mapping) -> list[str]:
-    """The specs whose estimates the leaderboard reads, each once, with their substitutes."""
-    inference = config["inference"]
-    names = ["main", *(inference["leaderboard"] if inference["debias"] == "regression" else ())]
-    return list(dict.fromkeys([*names, *in_place(names, inference["without_human_scores"])]))
-
-
 def tables_of_checks(config: Mapping) -> list[str]:
     """The tables that the robustness checks read beside the estimates, in any study."""
-    checks = [
-        config_of(config, study)["inference"]["robustness_checks"].values()
-        for study in config["studies"]
-    ]
-    return sorted({_table(check) for of_study in checks for check in of_study} - {"estimates"})
+    tables = {
+        _table(check)
+        for study in studies_in(config).values()
+        if study.has_ratings()
+        for check in study.config["inference"]["robustness_checks"].values()
+    }
+    return sorted(tables - {"estimates"})
 
 
 def _table(check: Mapping) -> str:

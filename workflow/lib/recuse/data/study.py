@@ -31,7 +31,7 @@ from recuse.data.selection import (
 
 
 @dataclass(frozen=True)
-class Study:
+class StudyTables:
     """A study by the paths of its tables, each read once, when needed."""
 
     name: str

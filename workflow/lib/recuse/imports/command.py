@@ -70,11 +70,11 @@ def run_import(arguments: Namespace) -> None:
     several = inputs_in(load(settings), read(Path(settings)), arguments.study, compared=True)
     inputs, *others = several
     if others:
-        names = ", ".join(each.study for each in several)
+        names = ", ".join(each.study.name for each in several)
         raise ConfigError(f"--study: {settings} has several studies; name one by --study: {names}")
-    if "import" not in inputs.settings:
+    if not inputs.study.import_settings():
         raise ConfigError(
-            f"config: {inputs.study}: has no `import`; its files are in canonical columns already"
+            f"config: {inputs.study.name}: has no `import`; its files are in canonical columns already"
         )
     with in_folder(inputs) as folder:
         table = imported(inputs, folder).files[0].path

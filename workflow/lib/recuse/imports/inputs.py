@@ -6,7 +6,7 @@ from contextlib import redirect_stdout
 
 from recuse.base.database import connect, frame_at
 from recuse.data.files import RatingsFile, as_number
-from recuse.data.registry import RATED, files_in, has_individual_raters, models_with
+from recuse.data.registry import RATED, files_in
 from recuse.imports.ratings import import_ratings
 from recuse.imports.readers import create_imported
 from recuse.imports.verdicts import import_verdicts
@@ -20,22 +20,22 @@ def imported(inputs: Inputs, folder: str, files: Sequence[str] | None = None) ->
     """
     if files is None:
         files = [path for file in inputs.files for path in _files_at(file.path)]
-    settings, key = inputs.settings["import"], "verdicts" if inputs.compared else "ratings"
+    study = inputs.study
+    settings, key = study.import_settings(), "ratings" if study.has_ratings() else "verdicts"
     outputs = {key: f"{folder}/{RAW}", "imported": f"{folder}/imported.csv"}
     references = [
         path for named in paths_of(settings.get("references", {})) for path in _files_at(named)
     ]
-    shared = {"settings": settings, "outputs": outputs, "declared": inputs.settings.get("verify")}
-    shared["models"] = models_with(inputs.settings.get("families", {}), inputs.config["models"])
-    if has_individual_raters(settings) and not inputs.compared:
+    shared = {"settings": settings, "outputs": outputs, "declared": study.setting("verify")}
+    shared["models"] = study.models()
+    if study.imports_raters() and study.has_ratings():
         outputs["raters"] = f"{folder}/{RATERS}"
     with redirect_stdout(sys.stderr):  # the standard output is for the command's results
-        if inputs.compared:
-            import_verdicts(inputs.study, files, references, **shared)
+        if study.has_ratings():
+            scales = study.setting("scales")
+            import_ratings(study.name, files, references, **shared, scales=scales)
         else:
-            import_ratings(
-                inputs.study, files, references, **shared, scales=inputs.settings["scales"]
-            )
+            import_verdicts(study.name, files, references, **shared)
     return inputs._replace(files=[RatingsFile(outputs[key])])
 
 

@@ -11,7 +11,7 @@ from recuse.base.reasons import Reason, because
 from recuse.base.tables import column_names
 from recuse.base.words import counted
 from recuse.data.moments import Moments
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.model.design import Term, absent_terms, estimable_terms, layout_of
 from recuse.model.estimable import slices_of
 from recuse.model.least_squares import IDENTIFIED, Solution, others_than_rating, solve
@@ -103,7 +103,7 @@ class CellWords:
 NEGLIGIBLE = 1e-6  # share of a coefficient's squared weights: below it, a cell does not count
 
 
-def identifiability(spec: Spec, study: Study) -> Iterator[dict]:
+def identifiability(spec: Spec, study: StudyTables) -> Iterator[dict]:
     """Yield the rows of the identifiability table of a least-squares spec: of each coefficient of
     each slice.
 

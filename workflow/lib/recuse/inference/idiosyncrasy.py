@@ -17,7 +17,7 @@ import numpy as np
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import column_names
 from recuse.base.words import percent
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.inference.hierarchy import Posterior, posteriors
 from recuse.inference.judge_model import CellMeans, tables_of_slices
 from recuse.inference.mixed import Errors, MixedFit, Pooled, Table, pooled
@@ -451,7 +451,7 @@ def mean_bias(biases: Sequence[Bias], whole: Pooled) -> Bias:
     )
 
 
-def idiosyncrasies(spec: Spec, study: Study) -> list[Idiosyncrasy]:
+def idiosyncrasies(spec: Spec, study: StudyTables) -> list[Idiosyncrasy]:
     """Fit each slice of a least-squares spec's rows; of its terms, those of biases say which to
     estimate.
     """

@@ -15,7 +15,7 @@ import numpy as np
 from recuse.base.errors import check_known
 from recuse.data.moments import RowBlock
 from recuse.data.selection import EVERY_ROW
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.model.prompt_sums import SliceCells, add_prompts, products
 
 OCCASIONS = 2**24  # above the number of occasions of a prompt
@@ -84,7 +84,7 @@ class Crossing:
         present, rating, human = (sums[:, place].reshape(-1, *self.shape) for place in places)
         return present > 0, rating, human
 
-    def passed(self, study: Study, *takers: object) -> None:
+    def passed(self, study: StudyTables, *takers: object) -> None:
         """Pass once over the rows of the study; each taker adds the sums of prompts."""
         factors = study.moments().factors
         design = SliceCells(self.groups, self.cells, int(np.prod(self.shape)))
@@ -189,7 +189,7 @@ class LinkedJudges:
         return self.sums.levels()
 
 
-def linked_judges(study: Study, *, dimensions: Sequence[str] = ()) -> LinkedJudges | None:
+def linked_judges(study: StudyTables, *, dimensions: Sequence[str] = ()) -> LinkedJudges | None:
     """The judges of a study that shared answers link, in a pass over its rows; None if fewer than
     two judges share answers.
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from recuse.data.moments import JUDGED_BY, RATING, REFERENCE, Moments, completions_of
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.model.estimable import slices_of
 from recuse.model.least_squares import determined, inverted
 from recuse.model.prompt_sums import SliceCells, add_prompts
@@ -278,7 +278,7 @@ class AdditiveFit:
         return determined(sums @ self.free)
 
 
-def tables_of_slices(spec: Spec, study: Study) -> Iterator[tuple[str, CellMeans | None]]:
+def tables_of_slices(spec: Spec, study: StudyTables) -> Iterator[tuple[str, CellMeans | None]]:
     """Yield (label, cell means with their sampling variances) of each slice of a spec, None without
     rows.
 

@@ -19,7 +19,7 @@ from recuse.base.reasons import Reason, because
 from recuse.base.tables import column_names
 from recuse.data.files import ASKED
 from recuse.data.moments import Moments
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.inference.judge_model import AdditiveFit
 from recuse.model.covariance import FEW
 from recuse.model.estimable import moments_of
@@ -161,7 +161,7 @@ class PairTotals(ResampledTotals):
 
 
 def totals_of_slices(
-    spec: Spec, study: Study, *, replicates: int, seed: int
+    spec: Spec, study: StudyTables, *, replicates: int, seed: int
 ) -> Iterator[tuple[str, Moments, Pairs, PairTotals]]:
     """Yield label, rows, pairs and totals of each slice of the spec that has rows, after one pass
     over them.
@@ -270,7 +270,13 @@ def score_weights_of_pairs(kept: np.ndarray) -> np.ndarray:
 
 
 def leaderboards(
-    spec: Spec, study: Study, removed: Removed, *, replicates: int, confidence: float, seed: int
+    spec: Spec,
+    study: StudyTables,
+    removed: Removed,
+    *,
+    replicates: int,
+    confidence: float,
+    seed: int,
 ) -> Iterator[dict]:
     """Yield the rows of the leaderboard table: for each slice of the spec with rows, kind of score
     and model.
@@ -422,7 +428,7 @@ def _rows(
 KEYS = ("dimension", "dataset", "prompt_id", "occasion", *ASKED, "judge", "model")
 
 
-def write_debiased(spec: Spec, study: Study, removed: Removed, path: str) -> None:
+def write_debiased(spec: Spec, study: StudyTables, removed: Removed, path: str) -> None:
     """Write a parquet file of the rows of the spec: KEYS, rating_unit, bias, debiased_unit =
     rating_unit - bias, and estimand.
 
@@ -474,7 +480,7 @@ FITTED = ("intercept", "slope", "dimension", "model", SELF)
 
 def judgment_rows(
     spec: Spec,
-    study: Study,
+    study: StudyTables,
     estimates: Iterable[Mapping[str, str]],
     removed: Removed,
     *,

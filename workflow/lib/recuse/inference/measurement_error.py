@@ -24,7 +24,7 @@ from recuse.data.moments import LENGTH as LENGTH_OF_ROW
 from recuse.data.moments import REFERENCE as REFERENCE_OF_ROW
 from recuse.data.moments import Moments, PromptRange, RowBlock, moments_of_blocks, row_blocks
 from recuse.data.registry import RATERS
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.inference.reliability import Reliability, unusable
 from recuse.model.covariance import FEW, FEW_CLUSTERS
 from recuse.model.design import LENGTH, REFERENCE, SliceDesign, absent_terms, designs_of
@@ -58,7 +58,7 @@ KEYS = ("spec", "slice", "estimand", "quantity", "term")  # of a curve over reli
 
 def measurement_error_tables(
     specs: Sequence[Spec],
-    study: Study,
+    study: StudyTables,
     reliability: Mapping[str, Reliability],
     raters: Sequence[str],
     *,
@@ -87,7 +87,7 @@ def measurement_error_tables(
 
 
 def corrected_rows(
-    spec: Spec, study: Study, reliability: Mapping[str, float], *, confidence: float
+    spec: Spec, study: StudyTables, reliability: Mapping[str, float], *, confidence: float
 ) -> Iterator[dict]:
     """Yield rows of the table of corrected estimates of a least-squares spec with the human score
     as reference.
@@ -111,7 +111,7 @@ def corrected_rows(
     )
 
 
-def curve_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]:
+def curve_rows(spec: Spec, study: StudyTables, *, confidence: float) -> Iterator[dict]:
     """Yield the same by corrected moments at each reliability of CURVE, equal in all dimensions."""
     moments = _moments(spec, study)
     corrections = []
@@ -129,7 +129,9 @@ def curve_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]
     )
 
 
-def split_rater_rows(spec: Spec, study: Study, raters: str, *, confidence: float) -> Iterator[dict]:
+def split_rater_rows(
+    spec: Spec, study: StudyTables, raters: str, *, confidence: float
+) -> Iterator[dict]:
     """Yield the same by split raters, on completions with two raters or more; raters: canonical
     (parquet).
     """
@@ -365,7 +367,7 @@ class CorrectedFit:
         )
 
 
-def _moments(spec: Spec, study: Study) -> Moments:
+def _moments(spec: Spec, study: StudyTables) -> Moments:
     """The moments of the rows of all slices."""
     moments = moments_of(spec, study)
     return moments.select(

@@ -14,7 +14,7 @@ import numpy as np
 
 from recuse.base.reasons import Reason, because, code
 from recuse.base.tables import column_names
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.inference.judge_levels import LinkedJudges
 from recuse.inference.verdict import Verdict
 from recuse.model.least_squares import quantile
@@ -211,7 +211,7 @@ def norm_interval(
 
 def panel_rows(
     judges: LinkedJudges | None,
-    study: Study,
+    study: StudyTables,
     reliability: Mapping[str, float],
     verdicts: Iterable[Mapping],
     *,

@@ -15,7 +15,7 @@ import numpy as np
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import column_names
 from recuse.data.moments import REFERENCE, Moments
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.inference.idiosyncrasy import (
     LEAST_PROMPTS,
     few_prompts,
@@ -517,7 +517,7 @@ def size(estimate: Expected, *, confidence: float) -> float:
 
 def power_rows(
     spec: Spec,
-    study: Study,
+    study: StudyTables,
     reliability: Sequence[Mapping[str, str]],
     *,
     self_bias: float,
@@ -594,7 +594,9 @@ def _of_every_judge(rows: Sequence[Mapping], preferences_known: bool, level: flo
     )
 
 
-def study_like(spec: Spec, study: Study, reliability: float, raters: float) -> PlannedStudy | None:
+def study_like(
+    spec: Spec, study: StudyTables, reliability: float, raters: float
+) -> PlannedStudy | None:
     """Take a plan's numbers from the rows of a spec without slices; None where no judge with a
     slope is a model.
 
@@ -640,7 +642,7 @@ def study_like(spec: Spec, study: Study, reliability: float, raters: float) -> P
 
 
 def _preferences(
-    spec: Spec, study: Study, judges: Sequence[str], models: Sequence[str]
+    spec: Spec, study: StudyTables, judges: Sequence[str], models: Sequence[str]
 ) -> Preferences | None:
     """What the mixed model finds, in the order of judges and models; None where the cells do not
     show preferences.

@@ -11,7 +11,7 @@ import numpy as np
 
 from recuse.base.tables import column_names
 from recuse.data.selection import Selection
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.model.estimable import moments_of
 from recuse.model.least_squares import quantile
 from recuse.model.prompt_sums import products, sum_by_prompt
@@ -260,7 +260,7 @@ class PromptScores:
         }
 
 
-def prompt_scores(spec: Spec, study: Study) -> PromptScores:
+def prompt_scores(spec: Spec, study: StudyTables) -> PromptScores:
     """Sum the rows of the spec's subset by prompt, in one pass: 9 numbers for each prompt, model
     and dimension.
     """

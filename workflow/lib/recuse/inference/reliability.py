@@ -12,7 +12,7 @@ from recuse.base.reasons import Reason, because
 from recuse.base.tables import column_names, read_table
 from recuse.data.cells import occasion_in
 from recuse.data.registry import RATERS
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 
 RELIABILITY = column_names("study dimension single raters mean origin")
 
@@ -68,7 +68,7 @@ def one_way(count: np.ndarray, total: np.ndarray, squares: np.ndarray) -> Reliab
 
 
 def reliability_of(
-    study: Study, *, raters: Sequence[str], alphas: Sequence[str], of_alpha: int
+    study: StudyTables, *, raters: Sequence[str], alphas: Sequence[str], of_alpha: int
 ) -> dict[str, Reliability]:
     """Compute the reliability by dimension from the canonical raters (parquet), else from published
     alphas (CSV), if any.

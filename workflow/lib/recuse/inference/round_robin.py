@@ -13,7 +13,7 @@ import numpy as np
 from recuse.base.database import connect, files
 from recuse.base.errors import DataError
 from recuse.base.tables import column_names
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.inference.judge_levels import Crossing, LinkedJudges
 from recuse.inference.panel import BETWEEN, LEFT_OUT
 
@@ -54,7 +54,7 @@ def plan(prompts: int, related: np.ndarray, *, seed: int) -> np.ndarray:
     return judge
 
 
-def plan_rows(study: Study, *, seed: int) -> Iterator[dict]:
+def plan_rows(study: StudyTables, *, seed: int) -> Iterator[dict]:
     """Yield a row for each answer of a study: the judge that rates it in a plan by prompt with all
     judges of the study.
 
@@ -180,7 +180,7 @@ def contrast_variance(covariance: np.ndarray) -> float:
 
 
 def round_robin_rows(
-    judges: LinkedJudges | None, study: Study, panels: Sequence[Mapping]
+    judges: LinkedJudges | None, study: StudyTables, panels: Sequence[Mapping]
 ) -> Iterator[dict]:
     """Yield the rows of the round-robin table: of all judges and of the recommended panel, by every
     judge or one a prompt.

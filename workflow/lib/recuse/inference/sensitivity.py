@@ -11,7 +11,7 @@ import numpy as np
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import column_names
 from recuse.data.moments import Moments
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.inference.measurement_error import columns_by_prompt
 from recuse.model.design import Term, estimable_terms, layout_of
 from recuse.model.estimable import slices_of
@@ -77,7 +77,7 @@ def as_strong_as(covariates: Strength) -> Strength | None:
     )
 
 
-def sensitivity_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]:
+def sensitivity_rows(spec: Spec, study: StudyTables, *, confidence: float) -> Iterator[dict]:
     """Yield the rows of the sensitivity table of a least-squares spec: of each bias of each slice.
 
     robustness_value: to bring the estimate to 0. robustness_value_significance: to bring it within

@@ -15,7 +15,7 @@ import numpy as np
 from recuse.base.database import connect, files
 from recuse.base.tables import column_names
 from recuse.data.files import ASKED
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.inference.idiosyncrasy import idiosyncrasies
 from recuse.inference.power import REACH, noncentrality
 from recuse.inference.robustness import ESTIMATES, OF_C, RobustnessCheck
@@ -159,7 +159,7 @@ def widening(wordings: int, *, confidence: float) -> float:
     return quantile(confidence, wordings - 1) / quantile(confidence)
 
 
-def ways_asked(study: Study) -> dict[str, list[str]]:
+def ways_asked(study: StudyTables) -> dict[str, list[str]]:
     """The wordings, and the replicates, of a study, sorted; none where the column is empty."""
     listed = ", ".join(
         f"list_sort(list(distinct {column}) filter ({column} is not null))" for column in ASKED
@@ -171,7 +171,7 @@ def ways_asked(study: Study) -> dict[str, list[str]]:
 def wording_rows(
     checks: Mapping[str, Mapping],
     specs: Mapping[str, Mapping],
-    study: Study,
+    study: StudyTables,
     *,
     confidence: float,
     power: float,
@@ -207,7 +207,7 @@ def wording_rows(
 
 def _rows_of(
     spec: Spec,
-    study: Study,
+    study: StudyTables,
     ways: Mapping[str, Sequence[str]],
     estimand: str,
     *,
@@ -234,7 +234,9 @@ def _rows_of(
         yield {"estimand": estimand, "quantity": bias[0], "term": bias[1], **row}
 
 
-def _specs_of(check: RobustnessCheck, specs: Mapping[str, Mapping], study: Study) -> list[Spec]:
+def _specs_of(
+    check: RobustnessCheck, specs: Mapping[str, Mapping], study: StudyTables
+) -> list[Spec]:
     """The spec that a check has of the whole study, without bootstraps, in a list; none if it
     cannot be fitted.
     """
@@ -245,7 +247,7 @@ def _specs_of(check: RobustnessCheck, specs: Mapping[str, Mapping], study: Study
     return [spec.changed(slice=None, whole=False, bootstrap=None, wild=None) for spec in estimable]
 
 
-def _biases(spec: Spec, study: Study, estimand: str) -> dict[Bias, Part]:
+def _biases(spec: Spec, study: StudyTables, estimand: str) -> dict[Bias, Part]:
     """The biases that the rows of a spec determine, with their errors."""
     if estimand == C:
         (each,) = idiosyncrasies(spec, study)

@@ -8,7 +8,7 @@ from recuse.base.reasons import Reason, because
 from recuse.data.cells import Cells
 from recuse.data.moments import Moments
 from recuse.data.selection import DROPPED
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.model.covariance import COVARIANCES
 from recuse.model.spec import ON_HUMAN_SCORES, Spec, against_judges, in_place
 
@@ -22,7 +22,7 @@ OF_HUMAN_SCALE = (*ON_HUMAN_SCORES, "self", "same_family")
 def estimable_specs(
     specs: Mapping[str, Mapping],
     names: Iterable[str],
-    study: Study,
+    study: StudyTables,
     *,
     instead: Mapping[str, str] | None = None,
 ) -> list[Spec]:
@@ -34,13 +34,13 @@ def estimable_specs(
     return [fitted_to(spec, study) for spec in candidates if not_estimable(spec, study) is None]
 
 
-def sliced_by(specs: Mapping[str, Mapping], names: Iterable[str], study: Study) -> list[Spec]:
+def sliced_by(specs: Mapping[str, Mapping], names: Iterable[str], study: StudyTables) -> list[Spec]:
     """The named specs of config's `specs` whose slices the study has, whatever their terms."""
     candidates = Spec.from_config({name: specs[name] for name in names})
     return [spec for spec in candidates if without_rows(spec, study) is None]
 
 
-def not_estimable(spec: Spec, study: Study) -> str | None:
+def not_estimable(spec: Spec, study: StudyTables) -> str | None:
     """Why a spec cannot be fitted to a study at all, or None."""
     if not study.has_human_scores and spec.selection.reference is None:
         # Least squares without slopes on the human score still estimates gaps to the other judges.
@@ -52,7 +52,7 @@ def not_estimable(spec: Spec, study: Study) -> str | None:
     return without_rows(spec, study)
 
 
-def fitted_to(spec: Spec, study: Study) -> Spec:
+def fitted_to(spec: Spec, study: StudyTables) -> Spec:
     """The spec, without its terms on the human score where the study has none."""
     if spec.selection.reference is not None or study.has_human_scores:
         return spec
@@ -61,7 +61,7 @@ def fitted_to(spec: Spec, study: Study) -> Spec:
     )
 
 
-def without_rows(spec: Spec, study: Study) -> str | None:
+def without_rows(spec: Spec, study: StudyTables) -> str | None:
     """Why a study has no rows or no slice for a spec, whatever its terms; or None."""
     if spec.selection.length is not None and not len(moments_of(spec, study).n):
         return because(Reason.NO_LENGTHS)
@@ -84,14 +84,14 @@ def missing(key: str, values: Iterable[str]) -> str:
     )
 
 
-def moments_of(spec: Spec, study: Study) -> Moments:
+def moments_of(spec: Spec, study: StudyTables) -> Moments:
     """Moments of the rows of a least-squares spec, by cell where its errors need the leverage of
     single rows.
     """
     return study.moments(spec.selection, by_cell=COVARIANCES[spec.errors.covariance].leveraged)
 
 
-def slices_of(spec: Spec, study: Study) -> Iterator[tuple[str, Cells | Moments]]:
+def slices_of(spec: Spec, study: StudyTables) -> Iterator[tuple[str, Cells | Moments]]:
     """Yield (label, rows) of each slice, which may have none: moments for least squares, cells for
     other estimators.
     """

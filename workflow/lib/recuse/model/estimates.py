@@ -10,7 +10,7 @@ import numpy as np
 
 from recuse.base.reasons import Reason, because, in_words
 from recuse.base.tables import column_names
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.model.estimable import LEFT_OUT, fitted_to, missing, not_estimable
 from recuse.model.fit import Coefficient, Fitted, fits
 from recuse.model.least_squares import (
@@ -57,7 +57,7 @@ class Estimated(NamedTuple):
     multiplicity: list[dict]
 
 
-def estimate(spec: Spec, study: Study, *, confidence: float, seed: int = 0) -> Estimated:
+def estimate(spec: Spec, study: StudyTables, *, confidence: float, seed: int = 0) -> Estimated:
     """Estimate a spec on a study.
 
     An interval is estimate -+ z * std_error, z the (1 + confidence) / 2 quantile of the normal

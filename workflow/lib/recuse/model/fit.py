@@ -12,7 +12,7 @@ from recuse.base.errors import DesignError
 from recuse.base.reasons import Reason, because
 from recuse.data.cells import Cells
 from recuse.data.moments import Moments, less_completion_means
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.model.covariance import (
     COVARIANCES,
     FEW,
@@ -93,7 +93,7 @@ class PromptErrors:
     effective: Mapping[int, float]
 
 
-def fits(spec: Spec, study: Study, *, seed: int | None) -> Iterator[Fitted]:
+def fits(spec: Spec, study: StudyTables, *, seed: int | None) -> Iterator[Fitted]:
     """Fit each slice of the spec to the study; `seed` is that of its bootstraps."""
     errors = repeat(None)
     if spec.errors.by_prompt:
@@ -108,7 +108,7 @@ def fits(spec: Spec, study: Study, *, seed: int | None) -> Iterator[Fitted]:
         yield fit_slice(spec, label, rows, slice_errors)
 
 
-def rows_by_prompt(spec: Spec, study: Study) -> Iterator[RowsOfCells]:
+def rows_by_prompt(spec: Spec, study: StudyTables) -> Iterator[RowsOfCells]:
     """The rows of each slice of a spec that is fitted to cells."""
     cells = study.cells(spec.selection)
     for _, mask in spec.selection.slices(cells.factors):
@@ -151,7 +151,7 @@ def without_terms(label: str, n: int = 0, absent: Sequence[tuple[str, str, str]]
     )
 
 
-def prompt_errors(spec: Spec, study: Study, *, seed: int | None) -> list[PromptErrors | None]:
+def prompt_errors(spec: Spec, study: StudyTables, *, seed: int | None) -> list[PromptErrors | None]:
     """Pass over the rows of a least-squares spec: its slices in their order, None for one without
     rows, or without a term.
 

@@ -75,6 +75,10 @@ class Spec:
             raise TypeError(f"spec {self.name}: unknown settings {', '.join(settings)}")
         return replace(self, **parts)
 
+    def has_model_of(self, other: "Spec") -> bool:
+        """Whether it fits what another spec fits, whatever their errors and tests."""
+        return (self.selection, self.model) == (other.selection, other.model)
+
     @property
     def by_row(self) -> bool:
         """Whether it needs the ratings themselves, not only cells."""
@@ -169,24 +173,24 @@ TESTED = {
 }
 
 
-def changes_of(settings: Mapping, *, whose: str = "each family's", most: int | None = None) -> str:
-    """How a spec, an entry of config's `specs`, differs from Equation 1, slices aside; "" if it
-    does not.
+def changes_of(spec: Spec, *, whose: str = "each family's", most: int | None = None) -> str:
+    """How a spec differs from Equation 1, slices aside; "" if it does not.
 
     whose: the reference judges. most: of more names, only some are listed, with the number of the
     others.
     """
-    changes, subset = [], settings.get("subset", {})
-    if settings.get("estimator", "least_squares") != "least_squares":
-        changes.append(ESTIMATORS[settings["estimator"]])
-    if "terms" in settings:
-        changes.append(f"with the terms {enumerated(settings['terms'])}")
-    if settings.get("absorb"):
-        changes.append(f"with effects of {settings['absorb']}s removed")
-    if settings.get("length"):
-        changes.append(LENGTHS[settings["length"]])
-    if settings.get("reference"):
-        changes.append(REFERENCES[settings["reference"]].format(whose=whose))
+    selection, model, covariance = spec.selection, spec.model, spec.errors.covariance
+    changes, subset = [], selection.subset
+    if model.estimator != Model.estimator:
+        changes.append(ESTIMATORS[model.estimator])
+    if model.terms != EQUATION_1:
+        changes.append(f"with the terms {enumerated(model.terms)}")
+    if selection.absorb:
+        changes.append(f"with effects of {selection.absorb}s removed")
+    if selection.length:
+        changes.append(LENGTHS[selection.length])
+    if selection.reference:
+        changes.append(REFERENCES[selection.reference].format(whose=whose))
     if "models_dropped" in subset:
         changes.append(f"without {enumerated(subset['models_dropped'], most)}")
     changes += [
@@ -195,14 +199,12 @@ def changes_of(settings: Mapping, *, whose: str = "each family's", most: int | N
         for factor in ("dimension", "dataset", "task_type")
         if (names := subset.get(factor))
     ]
-    if settings.get("covariance", "HC0") != "HC0":
-        changes.append(f"with {COVARIANCES[settings['covariance']].words} standard errors")
+    if covariance != Errors.covariance:
+        changes.append(f"with {COVARIANCES[covariance].words} standard errors")
     return ", ".join(changes)
 
 
-def in_words(settings: Mapping) -> str:
-    """The model of a spec, an entry of config's `specs`, as in `Equation 1 without Llama 3 8B, by
-    dataset`.
-    """
-    changes = [changes_of(settings), SLICED[settings["slice"]] if settings.get("slice") else ""]
+def in_words(spec: Spec) -> str:
+    """The model of a spec, as in `Equation 1 without Llama 3 8B, by dataset`."""
+    changes = [changes_of(spec), SLICED.get(spec.selection.slice, "")]
     return f"Equation 1 {', '.join(filter(None, changes))}".rstrip()

@@ -5,40 +5,35 @@ from dataclasses import replace
 
 from recuse.catalogue.figures import Figure, by_equation_1, measured, of_table
 from recuse.catalogue.tables import Applies, from_source, with_analysis, with_cognitive_biases
-from recuse.config.studies import (
-    DATA,
-    is_compared,
-    is_released,
-    replicates_play_favorites,
-    source_of,
-)
+from recuse.config.studies import DATA, Study
+
+
+def is_in_a_paper(study: Study) -> bool:
+    """Whether a study of either kind is compared with the values of a paper."""
+    return study.replicates_play_favorites() or study.source() is not None
+
 
 # By the part of the configuration, in the order of a study's report.
 TABLES: dict[str, dict[str, Applies]] = {
     "studies": {
-        "claims": replicates_play_favorites,
-        "scorecard": is_compared,
-        "rankings": is_released,
+        "claims": Study.replicates_play_favorites,
+        "scorecard": is_in_a_paper,
+        "rankings": Study.is_released,
     },
     "comparisons": {
         **dict.fromkeys(("rbo", "valid_rates"), from_source("cobbler")),
         **dict.fromkeys(("length_confound", "published_ranks"), from_source("judgement_bias")),
-        "scorecard": source_of,
+        "scorecard": is_in_a_paper,
     },
 }
 
 
-def is_in_a_paper(config: Mapping, study: str) -> bool:
-    """Whether a study of either kind is compared with the values of a paper."""
-    return replicates_play_favorites(config, study) or bool(source_of(config, study))
-
-
-def subject_of_texts(config: Mapping, study: str) -> dict[str, object]:
+def published_texts(study: Study) -> dict[str, object]:
     """The subject of a figure of the published texts, which are real even if the votes on them are
     simulated.
     """
-    repository = config["sources"][source_of(config, study)]["repository"]
-    return {"models": {}, "families": {}, "label": f"texts of {repository}", "kind": "published"}
+    label = f"texts of {study.repository()['repository']}"
+    return {"models": {}, "families": {}, "label": label, "kind": "published"}
 
 
 def figures(config: Mapping) -> dict[str, Figure]:
@@ -47,8 +42,8 @@ def figures(config: Mapping) -> dict[str, Figure]:
     return {
         "fig11_helm_instruct": replace(
             by_equation_1(config),
-            of_study="helm_instruct",
-            applies=replicates_play_favorites,
+            shown="helm_instruct",
+            applies=Study.replicates_play_favorites,
             group="rest",
         ),
         "bias_jitter": of_table(
@@ -105,7 +100,7 @@ def figures(config: Mapping) -> dict[str, Figure]:
             "length_confound",
             level,
             applies=from_source("judgement_bias"),
-            subject=subject_of_texts,
+            subject=published_texts,
         ),
         "scorecard": of_table(
             "recuse.papers.scorecard_figure:scorecard",

@@ -19,7 +19,7 @@ from recuse.base.words import (
     with_gold_labels,
 )
 from recuse.inference.robustness import without_human_scores
-from recuse.model.spec import in_words
+from recuse.model.spec import Spec, in_words
 from recuse.report.answers import answer_of_ratings
 from recuse.report.html import facts_of, fonts_of, inlined, rendered, rendered_caption
 from recuse.report.pairwise import answer_of_comparisons
@@ -160,8 +160,8 @@ def report(
         tables["leaderboard"] = [
             row for row in tables.get("leaderboard", ()) if row["spec"] == first
         ]
-    errors = about["specs"].get(first, {}).get("covariance", "HC0")  # not shown for comparisons
-    if about["specs"]:
+    specs = {spec.name: spec for spec in Spec.from_config(about["specs"])}
+    if specs:
         settings = {key: about[key] for key in ("confidence", "scales")}
         answer = answer_of_ratings(tables, first=first, relative=relative, **settings)
     else:
@@ -192,8 +192,8 @@ def report(
         pictures=(pictures := [figure for figure in drawn if not figure["silent"]]),
         fonts=fonts_of(figure["picture"] for figure in pictures),
         level=level(about["confidence"]),
-        errors=errors,
-        specs=[(name, in_words(settings)) for name, settings in about["specs"].items()],
+        errors=specs[first].errors.covariance if specs else "",
+        specs=[(name, in_words(spec)) for name, spec in specs.items()],
         files=[
             relpath(path, folder)
             for path in (*inputs["pages"], *inputs["tables"], *inputs["estimates"])

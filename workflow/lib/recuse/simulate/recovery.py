@@ -8,7 +8,7 @@ import numpy as np
 
 from recuse.base.tables import column_names
 from recuse.data.moments import Moments
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.inference.gold import BOTH, CASES_OF_PAIRS, SELF
 from recuse.model.design import CONSTANT, REFERENCE, Term, estimable_terms, layout_of, terms_of
 from recuse.model.estimable import slices_of
@@ -74,7 +74,7 @@ def true_value(values: Values, term: Term, rows: Mapping[str, float]) -> float |
 
 def recovery(
     specs: Iterable[Spec],
-    study: Study,
+    study: StudyTables,
     planted: list[Mapping[str, str]],
     estimates: Mapping[str, list[Mapping[str, str]]],
 ) -> Iterator[dict]:

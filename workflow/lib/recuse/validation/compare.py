@@ -12,7 +12,7 @@ import numpy as np
 from recuse.base.errors import DesignError
 from recuse.base.tables import column_names
 from recuse.data.cells import Cells
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.model.covariance import COVARIANCES
 from recuse.model.design import Term, estimable_terms
 from recuse.model.estimable import fitted_to, not_estimable, slices_of
@@ -33,7 +33,7 @@ TOLERANCES = {ESTIMATES: 1e-9, LIKELIHOOD: 1e-6, CURVES: 1e-7}
 WHAT = {"least_squares": ESTIMATES, "ordinal_logit": LIKELIHOOD, "gam": CURVES}
 
 
-def compared(specs: Iterable[Spec], study: Study, *, confidence: float) -> Iterator[dict]:
+def compared(specs: Iterable[Spec], study: StudyTables, *, confidence: float) -> Iterator[dict]:
     """Yield, for each slice of each spec, the largest difference from statsmodels or pygam on the
     raw rows.
 
@@ -71,7 +71,9 @@ def compared(specs: Iterable[Spec], study: Study, *, confidence: float) -> Itera
             }
 
 
-def _against_ols(spec: Spec, study: Study, confidence: float) -> Iterator[tuple[str, int, float]]:
+def _against_ols(
+    spec: Spec, study: StudyTables, confidence: float
+) -> Iterator[tuple[str, int, float]]:
     """Yield the label, the number of terms and the largest difference of each slice."""
     spec = fitted_to(spec.changed(bootstrap=None, wild=None), study)
     ours, theirs = (
@@ -91,7 +93,7 @@ def _against_ols(spec: Spec, study: Study, confidence: float) -> Iterator[tuple[
         yield label, len(keys), max(_difference(ours[key], theirs[key]) for key in keys)
 
 
-def _against_rows(spec: Spec, study: Study) -> Iterator[tuple[str, int, float]]:
+def _against_rows(spec: Spec, study: StudyTables) -> Iterator[tuple[str, int, float]]:
     """The same for an ordinal fit or a GAM."""
     for label, cells in slices_of(spec, study):
         terms, covariance = estimable_terms(spec, cells.factors), spec.errors.covariance

@@ -8,7 +8,7 @@ import numpy as np
 from recuse.base.database import connect
 from recuse.data.cells import FACTORS, Cells, levels_of
 from recuse.data.selection import REFERENCE_FAMILY, with_family_references, with_normalised_length
-from recuse.data.study import Study
+from recuse.data.study import StudyTables
 from recuse.model.covariance import COVARIANCES, refused
 from recuse.model.design import ALL_JUDGES, Term, absent_terms, estimable_terms, regressors_of
 from recuse.model.fit import Fitted, coefficients_of, gaps_of, shared_by_judges, without_terms
@@ -40,7 +40,7 @@ COV_TYPES = {"classical": "nonrobust", "CR3": "nonrobust"} | dict.fromkeys(
 )
 
 
-def fits_by_formula(spec: Spec, study: Study) -> Iterator[Fitted]:
+def fits_by_formula(spec: Spec, study: StudyTables) -> Iterator[Fitted]:
     """Fit each slice of the spec with `statsmodels.formula.api.ols` on the rows of the canonical
     ratings.
 

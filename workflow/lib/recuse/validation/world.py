@@ -323,8 +323,8 @@ def _numbered(word: str, count: int) -> list[str]:
 
 @dataclass(frozen=True)
 class DrawnStudy:
-    """The ratings of one draw, which fits read as they read a `Study`; a selection chooses length
-    and `absorb` alone.
+    """The ratings of one draw, which fits read as they read `StudyTables`; a selection chooses
+    length and `absorb` alone.
     """
 
     factors: Mapping[str, np.ndarray]  # each (groups,) of str

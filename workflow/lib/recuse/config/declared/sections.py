@@ -31,7 +31,9 @@ from recuse.base.words import UNWRITABLE
 class Section(BaseModel):
     """Keys of one part of the configuration, each `required` or `optional`."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, defer_build=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, defer_build=True, allow_inf_nan=False
+    )
 
     def as_written(self) -> dict:
         """The keys that the user wrote, with their values."""

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 
 from recuse.base.database import bytes_of
 from recuse.base.errors import ConfigError, check_known
-from recuse.base.products import RATINGS
+from recuse.base.products import RATINGS, published_sources
 from recuse.base.words import enumerated
 from recuse.config.declared.inference import (
     Inference,
@@ -28,8 +28,8 @@ from recuse.config.declared.sections import (
     required,
     validated,
 )
-from recuse.config.declared.studies import Comparisons, Study
-from recuse.config.studies import REQUIRED_SPECS, config_of, models_of, published_sources
+from recuse.config.declared.studies import ComparedStudy, RatedStudy
+from recuse.config.studies import REQUIRED_SPECS, Study
 from recuse.data.registry import DEFAULT, HUMAN, Registry
 
 GIT = "^[0-9a-f]{40}$"  # the id of a commit or of a blob
@@ -156,7 +156,7 @@ class Settings(Section):
     sources: dict[Name, Source] = optional(
         "Published repositories; files must have their git blob ids.", default={}
     )
-    studies: dict[Key, Study] = required(
+    studies: dict[Key, RatedStudy] = required(
         "Sets of ratings, each from `simulate`, `source`, `files` or `import`.", min_length=1
     )
     specs: dict[Key, SpecSettings] = required(
@@ -165,7 +165,7 @@ class Settings(Section):
     inference: Inference = required(
         "Checks beside the estimates. The specs named here are fitted by least squares."
     )
-    comparisons: dict[Key, Comparisons] = required(
+    comparisons: dict[Key, ComparedStudy] = required(
         "Sets of verdicts on pairs of answers, with the same origins as `studies`."
     )
 
@@ -175,9 +175,9 @@ class Settings(Section):
                 raise ValueError(f"specs: '{name}' is required")
 
 
-def check(config: Mapping, project_specs: Mapping[str, Mapping] = MappingProxyType({})) -> None:
-    """Raise ConfigError, naming the key, unless `config` fits its declaration and every name in it
-    is defined.
+def check(config: Mapping, project_specs: Mapping[str, Mapping] = MappingProxyType({})) -> Settings:
+    """The checked settings, with defaults; ConfigError, naming the key, unless `config` fits its
+    declaration and every name in it is defined.
 
     project_specs: those that no configuration may turn into other models.
     """
@@ -191,7 +191,7 @@ def check(config: Mapping, project_specs: Mapping[str, Mapping] = MappingProxyTy
     for name, study in settings.studies.items():
         _check_study(f"studies: {name}", study, settings)
         if study.specs is not None or study.inference is not None:
-            _check_inference_of(config, name, settings)
+            _check_own_inference(Study(name, config), settings)
     for name, spec in settings.specs.items():
         _check_subset(f"specs: {name}: subset", spec.subset, settings)
     check_redefined(config["specs"], project_specs)
@@ -206,16 +206,18 @@ def check(config: Mapping, project_specs: Mapping[str, Mapping] = MappingProxyTy
             check_known(
                 f"comparisons: {name}: source", [study.source], sources, "sources with a manifest"
             )
+    return settings
 
 
-def _check_inference_of(config: Mapping, study: str, settings: Settings) -> None:
+def _check_own_inference(study: Study, settings: Settings) -> None:
     """Check the specs and settings of inference that a study has of its own, with those that it
     shares.
     """
-    declared = settings.studies[study].specs or {}
+    checked = settings.studies[study.name]
+    declared = checked.specs or {}
     if redefined := sorted(declared.keys() & settings.specs.keys()):
         raise ConfigError(
-            f"config: studies: {study}: specs: {redefined[0]}: the name of a shared spec; write"
+            f"config: studies: {study.name}: specs: {redefined[0]}: the name of a shared spec; write"
             " another"
         )
     specs = (
@@ -223,25 +225,26 @@ def _check_inference_of(config: Mapping, study: str, settings: Settings) -> None
         if declared
         else settings.specs
     )
-    models = models_of(config, study)
-    listed = [each for name, model in models.items() for each in (name, *model.get("ids", ()))]
-    for name, spec in declared.items() if settings.studies[study].import_ is None else ():
+    listed = [
+        each for name, model in study.models().items() for each in (name, *model.get("ids", ()))
+    ]
+    for name, spec in declared.items() if checked.import_ is None else ():
         dropped = (spec.subset and spec.subset.models_dropped) or ()
         check_known(
-            f"studies: {study}: specs: {name}: subset: models_dropped",
+            f"studies: {study.name}: specs: {name}: subset: models_dropped",
             dropped,
             listed,
             "models of the study",
         )
     try:
-        check_inference(validated(Inference, config_of(config, study)["inference"]), specs)
+        check_inference(validated(Inference, study.config["inference"]), specs)
     except ConfigError as error:
         raise ConfigError(
-            f"config: studies: {study}: {str(error).removeprefix('config: ')}"
+            f"config: studies: {study.name}: {str(error).removeprefix('config: ')}"
         ) from None
 
 
-def _check_study(where: str, study: Study, settings: Settings) -> None:
+def _check_study(where: str, study: RatedStudy, settings: Settings) -> None:
     if study.simulate is not None and study.simulate.quality is not None:
         quality = study.simulate.quality
         check_known(f"{where}: simulate: quality", quality, settings.models, "models")
@@ -275,7 +278,7 @@ def _check_subset(where: str, subset: Subset | None, settings: Settings) -> None
     if all(DEFAULT not in study.scales for study in studies):
         names["dimension"] = {dimension for study in studies for dimension in study.scales}
     # A study without them may hold any dataset
-    if all(study.task_types is not None for study in studies):
+    if all(study.task_types for study in studies):
         names["task_type"] = {task_type for study in studies for task_type in study.task_types}
         names["dataset"] = {
             d for study in studies for group in study.task_types.values() for d in group

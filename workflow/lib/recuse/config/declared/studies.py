@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field
 
 from recuse.base.errors import ConfigError
-from recuse.base.products import TEXTS
+from recuse.base.products import TEXTS, published_sources
 from recuse.config.declared.inference import SpecSettings
 from recuse.config.declared.sections import (
     File,
@@ -28,17 +28,13 @@ from recuse.config.declared.sections import (
     refuse_unknown,
     required,
 )
-from recuse.config.studies import (
-    KINDS,
-    PLACEHOLDER,
-    analyses_of,
-    origin_of_verdicts,
-    published_sources,
-)
+from recuse.config.studies import KINDS, PLACEHOLDER, origin_of_verdicts
 from recuse.data.registry import (
+    COMPARED,
     DEFAULT,
     MOST_LEVELS,
     OBSERVED,
+    RATED,
     SEEN_STEPS,
     declared_in,
     finest_step,
@@ -46,7 +42,7 @@ from recuse.data.registry import (
     in_whole_steps,
     possible_steps,
 )
-from recuse.data.verdicts import CONTROL
+from recuse.data.verdicts import CONTROL, WORSENING
 from recuse.simulate.gold import declared_key_world
 from recuse.simulate.pairwise import declared_comparisons
 
@@ -137,7 +133,7 @@ class SimulatedRatings(Section):
             refuse_unknown("judges", self.judges, self.quality, "`quality`")
 
 
-class Study(Section):
+class RatedStudy(Section):
     """A set of ratings."""
 
     title: Name = required("Title in the figures.")
@@ -162,6 +158,7 @@ class Study(Section):
         "With `import`: the models of each family, as the files spell them. A model listed neither"
         " here nor under `models:` keeps its name and is a family of its own; the log of the import"
         " says so.",
+        default={},
         min_length=1,
     )
     raters: Name = optional(
@@ -173,6 +170,7 @@ class Study(Section):
     shards: int = optional(
         "Number of jobs over which a large study's checks and ratings are scattered, on a cluster"
         " or on more cores; results are the same. Default: one job.",
+        default=0,
         ge=2,
         le=1000,
     )
@@ -194,7 +192,9 @@ class Study(Section):
         min_length=1,
     )
     task_types: dict[Name, Names] = optional(
-        "Datasets of each task type; default: any datasets, no task types.", min_length=1
+        "Datasets of each task type; default: any datasets, no task types.",
+        default={},
+        min_length=1,
     )
 
     def _check(self) -> None:
@@ -224,7 +224,7 @@ class Study(Section):
             ("families", self.families, ""),
         ):
             group_of: dict[str, str] = {}
-            for group, names in (groups or {}).items():
+            for group, names in groups.items():
                 for name in names:
                     if group_of.setdefault(name, group) != group:
                         raise ValueError(
@@ -242,7 +242,7 @@ class Study(Section):
     def _check_scale(self, dimension: str, scale: Sequence[float] | str) -> None:
         where = f"scales: {dimension}"
         if scale == OBSERVED:
-            if self.shards is not None:
+            if self.shards:
                 raise ValueError(
                     f"{where}: observed needs all files at once, `shards` splits them; write"
                     " [lowest, highest]"
@@ -437,7 +437,7 @@ class SimulatedVerdicts(Section):
             raise ValueError(str(error).removeprefix("simulate: ")) from None
 
 
-class Comparisons(Section):
+class ComparedStudy(Section):
     """A set of verdicts on pairs of answers."""
 
     title: Name = required("Title in the figures.")
@@ -461,6 +461,7 @@ class Comparisons(Section):
     families: dict[Name, Names] = optional(
         "The models of each family, as the files spell them. A model listed neither here nor under"
         " `models:` is alone.",
+        default={},
         min_length=1,
     )
     verify: Verified = optional(VERIFY)
@@ -468,19 +469,22 @@ class Comparisons(Section):
         "What to compute from the verdicts: `verbosity` (with position and human agreement),"
         " `regression` (own and family terms, strengths of models), `cognitive_biases` (the six of"
         " CoBBLEr), `attacks` (success rates of perturbations), `gold` (preference for own right"
-        " and wrong answers); the first two by default."
+        " and wrong answers); the first two by default.",
+        default=["verbosity", "regression"],
     )
     pools: dict[Name, Names] = optional(
-        "Conditions that are also pooled, by the name of the pool.", min_length=1
+        "Conditions that are also pooled, by the name of the pool.", default={}, min_length=1
     )
     both_orders: bool = optional(
         "Whether every comparison must be shown in both orders (default: true). If false, single"
         " orders are counted, left out where both are needed, and, if drawn at random, reported"
-        " separately."
+        " separately.",
+        default=True,
     )
     worsening: Names = optional(
         "Conditions that make an answer worse, which a judge should notice; default:"
-        " `factual_error`."
+        " `factual_error`.",
+        default=[*WORSENING],
     )
 
     def _check(self) -> None:
@@ -510,27 +514,30 @@ class Comparisons(Section):
                     raise ValueError(
                         f"{key}: this source has no single verdicts; leave `{key}` out"
                     )
-        analyses = analyses_of(study)
         for key, analysis in ANALYSIS_OF.items():
-            if key in study and analysis not in analyses:
+            if key in study and analysis not in self.analyses:
                 raise ValueError(
                     f"{key}: only the analysis {analysis} reads it; leave it out, or add {analysis}"
                 )
         if (
             self.simulate is not None
             and self.simulate.votes is not None
-            and set(analyses) != {"attacks"}
+            and set(self.analyses) != {"attacks"}
         ):
             raise ValueError(
                 "simulate: votes: these votes are on attacks only; write `analyses: [attacks]`"
             )
         has_key = self.simulate is not None and self.simulate.accuracy is not None
-        if has_key and set(analyses) != {"gold"}:
+        if has_key and set(self.analyses) != {"gold"}:
             raise ValueError(
                 "simulate: accuracy: these verdicts have a key alone; write `analyses: [gold]`"
             )
-        if self.simulate is not None and not has_key and "gold" in analyses:
+        if self.simulate is not None and not has_key and "gold" in self.analyses:
             raise ValueError(
                 "analyses: gold: needs answers with a key; write `accuracy` under `simulate`, or"
                 " leave gold out"
             )
+
+
+# By the part of the configuration that has such studies
+SECTIONS = {RATED: RatedStudy, COMPARED: ComparedStudy}

@@ -55,6 +55,15 @@ def test_page_and_table(run, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["check.csv", FILE, "mine.yaml"]
 
 
+def test_check_reads_the_settings_of_the_study_itself(run):
+    power = CONFIG["inference"]["power"]
+    shared, of_study = {**power, "self_bias": 0.02}, {**power, "self_bias": 0.3}
+    for_all = run(rated(), added={"inference": {"power": of_study}})
+    assert run(rated(), added={"inference": {"power": shared}}) != for_all
+    added = {"inference": {"power": shared}}
+    assert run(rated(), added=added, inference={"power": of_study}) == for_all
+
+
 def test_the_rule_writes_the_same_table(run, tmp_path):
     rows = [row for row in rated(prompts=31) if row["judge"] != row["model"] or row["gt"] > 1]
     run(rows, "--output", "check.csv")

@@ -123,7 +123,7 @@ def of_workflow(tmp_path_factory):
             estimates=paths,
             outputs=where,
         )
-        describe(study="ratings", cells=tables["cells"], **level, outputs=where)
+        describe(**tables, **level, outputs=where)
         params = inference_params(config, ["idiosyncrasy", "identifiability"])
         estimands(**tables, **params, asked=conclusions_params(config), **level, outputs=where)
         keys = ("measurement_error", "sensitivity")

@@ -50,7 +50,7 @@ def rank(
 ) -> None:
     tables, main = Study(study, cells, ratings), Spec.of("main", **specs["main"])
     level, instead = {"confidence": confidence, "seed": seed}, settings["without_human_scores"]
-    boards = estimable_specs(specs, settings["leaderboard"], tables, instead=instead)
+    boards = estimable_specs(specs, settings["leaderboard"], tables.scored, instead=instead)
     fitted = [row for path in estimates for row in read_table(path)]
     biases = fitted if settings["debias"] == REGRESSION else read_table(idiosyncrasy)
     chosen = {"debias": settings["debias"], "instead": instead}
@@ -69,8 +69,8 @@ def rank(
         study=study,
     )
     labels = (
-        ppi_rows(prompt_scores(main, tables), **settings["ppi"], **level)
-        if tables.has_human_scores
+        ppi_rows(prompt_scores(main, tables.scored), **settings["ppi"], **level)
+        if tables.scored.has_human_scores
         else ()
     )
     write_table(outputs["ppi"], PPI, labels, study=study)

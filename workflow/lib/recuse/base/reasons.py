@@ -102,7 +102,7 @@ class Reason(StrEnum):
 SENTENCES = {
     Reason.NO_HUMAN_SCORE: "no row has a human score",
     Reason.FEW_SCORED_PROMPTS: (
-        "human scores of answers to only {prompts} prompts are known, and {least} are needed"
+        "answers to only {prompts} prompts have human scores, and {least} are needed"
     ),
     Reason.NOT_ALL_SCORED: "not every answer has a human score",
     Reason.NO_SCORED_ANSWERS: "none of these answers has a human score",

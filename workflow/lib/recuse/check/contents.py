@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recuse.base.database import connect, files
-from recuse.base.reasons import in_words
+from recuse.base.reasons import Reason, code, in_words
 from recuse.base.words import counted, enumerated, number, percent
 from recuse.check.facts import CROSSED, FINE, NOTE, WARNING, Facts, Finding, graded
 from recuse.data.cells import Cells
@@ -189,8 +189,9 @@ def basis(facts: Facts) -> Iterator[Finding]:
         "A": (rows, facts.study.scored_prompts, " with human scores"),
         "B, C and the ranking": (facts.rows, facts.prompts, ""),
     }
+    refused = facts.study.scored is facts.study
     for question, (ratings, prompts, which) in counts.items():
-        verb = "rests" if len(question) == 1 else "rest"
+        verb = ("would rest" if refused else "rests") if question == "A" else "rest"
         words = f"{question} {verb} on {counted(ratings, 'rating')}{which}, of answers to"
         words += f" {counted(prompts, 'prompt')} (clusters)"
         yield Finding("contents", question, words, prompts)
@@ -438,6 +439,8 @@ def human_scores(facts: Facts) -> Iterator[Finding]:
         words = f"{in_words(lacking)}: judges are compared only with one another (B, C), "
         words += "and one that alone is right looks biased"
         advice = "have people score some of the answers, and name their scores in config"
+        if code(lacking) is Reason.FEW_SCORED_PROMPTS:
+            advice = "have people score answers to more prompts, drawn at random"
         yield Finding("human scores", "", words, 0, WARNING, advice, 1.0)
     for dimension in facts.names("dimension"):
         cells = facts.cells_of("dimension", dimension)

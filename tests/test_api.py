@@ -78,7 +78,6 @@ WRITTEN = (
         "verdicts",
         "leaderboard",
         "judgments",
-        "ppi",
         "power",
         "debiased",
     ),
@@ -129,9 +128,8 @@ def of_workflow(tmp_path_factory):
         keys = ("measurement_error", "sensitivity")
         params = inference_params(config, keys, "raters", "without_human_scores")
         sensitivity(**tables, raters=raters, alphas=[], **params, **level, outputs=where)
-        keys = ("debias", "replicates", "ppi", "power", "without_human_scores")
+        keys = ("debias", "replicates", "power", "without_human_scores")
         params = inference_params(config, ["leaderboard"], *keys, also=["main"])
-        params["settings"] = {**params["settings"], "ppi": {"labelled": [10], "draws": 2}}
         fitted = [str(folder / f"{spec}.csv") for spec in ("main", "model_effects")]
         rank(
             **tables,

@@ -50,7 +50,6 @@ SILENT = {
     "gam",
     "gam_smooths",
     "reliability",
-    "ppi",
     "power",
 }
 
@@ -149,7 +148,6 @@ def tables_of_study():
             "judgments",
             "panel",
             "round_robin",
-            "ppi",
             "power",
             "conclusions",
             "verdicts",
@@ -195,7 +193,6 @@ def test_tables_that_need_human_scores_have_only_a_header(folder):
         "measurement_error",
         "reliability_curve",
         "breakdowns",
-        "ppi",
         "power",
         "wordings",
     }

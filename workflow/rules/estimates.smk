@@ -263,7 +263,6 @@ rule conclusions:
         **tables(
             "leaderboard",
             "judgments",
-            "ppi",
             "power",
             "conclusions",
             "verdicts",

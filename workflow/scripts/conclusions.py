@@ -19,7 +19,6 @@ from recuse.inference.leaderboard import (
 )
 from recuse.inference.panel import PANEL, panel_rows
 from recuse.inference.power import POWER, power_rows
-from recuse.inference.ppi import PPI, ppi_rows, prompt_scores
 from recuse.inference.robustness import (
     CONCLUSIONS,
     Robustness,
@@ -68,12 +67,6 @@ def rank(
         judgment_rows(of_main, tables, fitted, removed),
         study=study,
     )
-    labels = (
-        ppi_rows(prompt_scores(main, tables.scored), **settings["ppi"], **level)
-        if tables.scored.has_human_scores
-        else ()
-    )
-    write_table(outputs["ppi"], PPI, labels, study=study)
     plans = power_rows(
         main, tables, read_table(reliability), **settings["power"], confidence=confidence
     )

@@ -82,7 +82,6 @@ TABLES: dict[str, Applies] = {
             "sensitivity",
             "leaderboard",
             "judgments",
-            "ppi",
             "power",
             "conclusions",
             "verdicts",

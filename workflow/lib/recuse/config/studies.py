@@ -724,8 +724,8 @@ def distortion_settings(config: Mapping, study: str) -> dict[str, object]:
 
 
 def ranking_settings(config: Mapping, study: str) -> dict[str, object]:
-    """What models are ranked by without the biases, and PPI and power are computed by."""
-    keys = ("debias", "replicates", "ppi", "power", "without_human_scores")
+    """What models are ranked by without the biases, and power is computed by."""
+    keys = ("debias", "replicates", "power", "without_human_scores")
     return inference_params(config, ["leaderboard"], *keys, also=["main"])
 
 

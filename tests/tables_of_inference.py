@@ -8,7 +8,6 @@ from recuse.base.reasons import Reason, because
 from recuse.inference.leaderboard import DEBIASED, LEADERBOARD, SHRUNK
 from recuse.inference.measurement_error import BREAKDOWNS, MEASUREMENT_ERROR
 from recuse.inference.power import POWER
-from recuse.inference.ppi import HUMANS, JUDGES, PPI, STRATA
 from recuse.inference.reliability import RELIABILITY
 from recuse.model.spec import A, C
 
@@ -83,30 +82,6 @@ def of_reliability(curve=None, known=("Tone", "Wit")):
         if known
         else pd.DataFrame(columns=RELIABILITY),
     }
-
-
-def labels(models=PRESENT, prompts=(10, 50)):
-    """By the intervals the judges save as one and apart, by rmse as one alone."""
-    rows = [
-        {
-            "study": "s",
-            "model": model,
-            "method": way,
-            "prompts": count,
-            "draws": 50,
-            "labels": 5.0 * count,
-            "full_mean": 0.9,
-            "std_error": 0.01,
-            "width": width / np.sqrt(count),
-            "rmse": 0.02 if way == STRATA else 0.02 * width,
-            "covered": width * 0.8 if count == min(prompts) else 0.9,
-            "saved": (1 - width**2) * count / max(prompts),
-        }
-        for model in models
-        for way, width in ((HUMANS, 1.0), (JUDGES, 0.8), (STRATA, 0.6))
-        for count in prompts
-    ]
-    return pd.DataFrame(rows, columns=PPI)
 
 
 def plans():

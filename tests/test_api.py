@@ -78,7 +78,6 @@ WRITTEN = (
         "verdicts",
         "leaderboard",
         "judgments",
-        "ppi",
         "power",
         "debiased",
     ),
@@ -122,12 +121,11 @@ def of_workflow(tmp_path_factory):
             estimates=paths,
             outputs=where,
         )
-        describe(study="ratings", cells=tables["cells"], **level, outputs=where)
+        describe(**tables, **level, outputs=where)
         estimands(**tables, **study.preference_settings(), **level, outputs=where)
         params = study.distortion_settings()
         sensitivity(**tables, raters=raters, alphas=[], **params, **level, outputs=where)
         params = study.ranking_settings()
-        params["settings"] = {**params["settings"], "ppi": {"labelled": [10], "draws": 2}}
         fitted = [str(folder / f"{spec}.csv") for spec in ("main", "model_effects")]
         rank(
             **tables,

@@ -32,7 +32,6 @@ FIGURES = (
     "reliability",
     "leaderboard",
     "panel",
-    "ppi",
     "power",
     "conclusions",
 )

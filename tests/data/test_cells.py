@@ -236,9 +236,7 @@ def test_types_hold_the_codes(tmp_path, sizes, kind):
         f"select max(group_code), any_value(typeof(group_code)) from ({groups})"
     ).fetchall()
     assert result == [(levels.groups - 1, kind)]
-    twice = write_sorted(
-        coded, Plan(levels, "rated", []), first=0, ratings=f"{tmp_path}/ratings.parquet"
-    )
+    twice = write_sorted(coded, Plan(levels, []), first=0, ratings=f"{tmp_path}/ratings.parquet")
     assert not (tmp_path / "ratings.parquet").exists()
     assert (
         twice

@@ -1,6 +1,7 @@
 """The raw files of a study: what is read from them, and what is said of a bad one."""
 
 import gzip
+import math
 import re
 
 import duckdb
@@ -113,7 +114,8 @@ def test_missing_values_leave_and_are_counted(tmp_path):
         "gpt-4o,Claude v2,2,xsum,x,1,nan",
     ]
     rows, completeness = run(tmp_path, [write(tmp_path / "f.csv", lines)])
-    assert len(rows) == 4  # without a length, a row is left out of fits with length alone
+    assert len(rows) == 5  # without a human score or a length, a row counts where it needs none
+    assert sum(math.isnan(row["gt"]) for row in rows) == 1
     claude = next(row for row in completeness if row["model"] == "Claude v2")
     # Five prompts in all; Claude v2 was rated on four of them, once each with a gap in gt, rating
     # and length.
@@ -127,7 +129,7 @@ def test_missing_values_leave_and_are_counted(tmp_path):
         "missing_rating": "1",
         "missing_gt": "1",
         "missing_length": "1",
-        "used": "2",
+        "used": "3",
     }
 
 

@@ -174,10 +174,9 @@ def test_shards_without_prompts_or_without_complete_rows(tmp_path):
     """Three prompts in eight shards; of the first, nothing is complete, and it is in the
     completeness table all the same.
     """
-    gt = {"p0": "", "p1": "1", "p2": "2"}
-    rows = product(gt, ("gpt-4o", "Claude v2"), ("gpt-4o", "gpt-3.5-turbo"))
+    rows = product(("p0", "p1", "p2"), ("gpt-4o", "Claude v2"), ("gpt-4o", "gpt-3.5-turbo"))
     lines = [
-        f"{judge},{model},{gt[prompt]},cnn,{prompt},{n % 4},{30 + n * n}"
+        f"{judge},{model},{prompt[1]},cnn,{prompt},{'' if prompt == 'p0' else n % 4},{30 + n * n}"
         for n, (prompt, judge, model) in enumerate(rows)
     ]
     paths = written(tmp_path, lines[::2], lines[1::2])
@@ -201,12 +200,10 @@ def test_shards_without_prompts_or_without_complete_rows(tmp_path):
     assert len(result) == 3
 
 
-def test_a_prompt_that_lacks_human_scores_alone_has_no_number(tmp_path):
-    """In a study with human scores; it is the last of its shard, so that the next one must not
-    count it.
-    """
+def test_a_prompt_without_ratings_has_no_number(tmp_path):
+    """It is the last of its shard, so that the next one must not count it."""
     lines = [
-        f"gpt-4o,{model},{'' if n == 1 else 2},cnn,p{n},{n},9"
+        f"gpt-4o,{model},2,cnn,p{n},{'' if n == 1 else n},9"
         for n in range(4)
         for model in ("gpt-4o", "Claude v2")
     ]
@@ -232,7 +229,7 @@ def test_shards_are_alike_in_rows_and_not_in_prompts(tmp_path):
 
 
 def test_nothing_complete_in_any_shard(tmp_path):
-    paths = written(tmp_path, ["gpt-4o,gpt-4o,1,cnn,p,,"], ["gpt-4o,gpt-4o,,cnn,q,1,"])
+    paths = written(tmp_path, ["gpt-4o,gpt-4o,1,cnn,p,,"], ["gpt-4o,gpt-4o,,cnn,q,,9"])
     with pytest.raises(DataError, match="no complete row is left"):
         sharded(tmp_path / "shards", "mine", [mine([path]) for path in paths], shards=2)
 

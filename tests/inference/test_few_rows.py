@@ -3,7 +3,6 @@ breaks.
 """
 
 import duckdb
-import numpy as np
 import pytest
 
 from conftest import CONFIG, built
@@ -12,7 +11,6 @@ from recuse.data.files import RatingsFile
 from recuse.data.ratings import StudyFiles
 from recuse.data.registry import Registry
 from recuse.inference.measurement_error import corrected_rows, curve_rows
-from recuse.inference.ppi import NO_DRAW, NO_SPREAD, SMALL_SAMPLE, ppi_rows, prompt_scores
 from recuse.inference.sensitivity import sensitivity_rows
 from recuse.model.spec import Spec
 
@@ -91,17 +89,3 @@ def test_length_that_explains_half_of_a_term_has_a_reason(tmp_path):
     for row in rows:
         assert ("bias_as_length" in row) == (row["length_with_term"] < 0.5)
     assert {row["reason"] for row in without} == {because(Reason.LENGTH_LIKE_HALF)}
-
-
-def test_human_scores_that_do_not_vary_leave_nothing_to_save(tmp_path):
-    scores = prompt_scores(
-        MAIN, study_of(tmp_path, prompts=40, score="if(m = 2, 4, hash(p, d, m) % 13 / 3)")
-    )
-    rows = list(ppi_rows(scores, labelled=[1, 12], draws=5, confidence=0.9, seed=1))
-    constant = [row for row in rows if row["model"] == "Claude v2" and row["prompts"] == 12]
-    assert [row["std_error"] for row in constant] == [0.0] * 3
-    assert [row["note"] for row in constant] == [f"{NO_SPREAD}; {SMALL_SAMPLE}"] * 3
-    assert not any("saved" in row for row in constant)
-    others = [row for row in rows if row["model"] != "Claude v2" and row["prompts"] == 12]
-    assert all(np.isfinite(row["saved"]) and row["note"] == SMALL_SAMPLE for row in others)
-    assert {(row["draws"], row["note"]) for row in rows if row["prompts"] == 1} == {(0, NO_DRAW)}

@@ -30,7 +30,6 @@ SETTINGS = {
     "debias": "C",
     "replicates": 100,
     "raters": 3,
-    "ppi": {"labelled": [10], "draws": 2},
     "power": {"self_bias": 0.02, "power": 0.8, "prompts": [100], "raters": [3], "copies": [1]},
     "without_human_scores": {},
 }
@@ -43,7 +42,7 @@ OUTPUTS = {
         "breakdowns",
         "sensitivity",
     ),
-    "leaderboard": ("leaderboard", "judgments", "ppi", "power"),
+    "leaderboard": ("leaderboard", "judgments", "power"),
 }
 
 
@@ -143,6 +142,6 @@ def test_main_that_keeps_no_row_of_a_study_leaves_tables_without_rows(twin, tmp_
     assert {row["reason"] for row in tables["not_estimable"]} == {
         because(Reason.NOT_IN_STUDY, kind="dimension", names="Tone")
     }
-    assert tables["ppi"] == tables["power"] == []
+    assert tables["power"] == []
     assert all(specs_of(tables[table]) == set(LENGTH) for table in OF_SPECS)
     assert duckdb.sql(f"from '{tmp_path}/debiased.parquet'").fetchall() == []

@@ -120,7 +120,7 @@ def test_gaps_to_the_other_judges_are_those_of_statsmodels_on_the_rows(study, fr
         assert ours[key] == pytest.approx(numbers, abs=1e-9)
     assert ours["", "self_bias", GPT][0] > 0.2
     assert {row["estimand"][:1] for row in result.estimates} == {"B"}
-    assert [row["remark"] for row in result.remarks] == [LEFT_OUT]
+    assert [row["remark"] for row in result.remarks] == [LEFT_OUT.format("no row")]
     assert not any(row["quantity"] == "slope" for row in result.estimates + result.not_estimable)
 
 
@@ -222,14 +222,19 @@ def test_a_row_is_complete_when_it_is_judged_and_nothing_replaces_the_humans(
     assert list(correlations(study.cells(), confidence=0.9)) == []
 
 
-def test_one_human_score_makes_the_others_missing(tmp_path):
+def test_one_human_score_counts_for_nothing_and_leaves_the_ratings(tmp_path):
     rows = unscored(prompts=4)
     rows[0] |= {"gt": 3, "rating": 3}
     study = study_of_rows(tmp_path, rows)
-    assert (study.has_human_scores, study.cells().n.sum()) == (True, 1)
+    assert study.scored is study
+    used = sum(row["rating"] != "" for row in rows)
+    assert (study.has_human_scores, study.cells().n.sum()) == (False, used)
+    assert not_estimable(Spec.of("main"), study) == because(
+        Reason.FEW_SCORED_PROMPTS, prompts=1, least=10
+    )
     counted = read_table(tmp_path / "completeness.csv")
     assert sum(int(row["missing_gt"]) for row in counted) == len(rows) - 1
-    assert sum(int(row["used"]) for row in counted) == 1
+    assert sum(int(row["used"]) for row in counted) == used
 
 
 def test_models_are_ranked_without_the_gaps_to_the_other_judges(study):
@@ -348,7 +353,7 @@ def test_the_command_fits_what_can_be_fitted(command, frame, study):
     for spec in ("plain", "model_effects"):  # by cells of the raw files, and by way of tables
         status, table, text = command("fit", "a.csv", "--spec", spec)
         result = {(row["quantity"], row["term"]): float(row["estimate"]) for row in table}
-        assert (status, text.splitlines()[-1]) == (0, f"{spec}: {LEFT_OUT}")
+        assert (status, text.splitlines()[-1]) == (0, f"{spec}: {LEFT_OUT.format('no row')}")
         for (_, *key), (value, _) in by_formula(frame, "dimension + model").items():
             assert result[tuple(key)] == pytest.approx(value, abs=1e-9)
     status, table, _ = command("check", "a.csv")

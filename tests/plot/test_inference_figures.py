@@ -1,6 +1,4 @@
-"""Figures of what stands beside the estimates: the leaderboard, curves over reliability, few
-labels, the power.
-"""
+"""Figures of what stands beside the estimates: the leaderboard, curves over reliability, power."""
 
 import numpy as np
 import pandas as pd
@@ -19,11 +17,10 @@ from drawings import (
 )
 from recuse.base.reasons import Reason, because, in_words
 from recuse.inference.leaderboard import DEBIASED, HUMAN, RAW, WITHOUT_FAMILY, WITHOUT_SELF
-from recuse.inference.ppi import HUMANS, STRATA
 from recuse.model.spec import C
 from recuse.plot import leaderboard, power, reliability
 from recuse.plot.leaderboard import finding
-from tables_of_inference import BY_MODEL, board, curves, labels, of_reliability, plans
+from tables_of_inference import BY_MODEL, board, curves, of_reliability, plans
 
 KINDS = (RAW, DEBIASED, WITHOUT_SELF, WITHOUT_FAMILY, HUMAN)
 
@@ -33,7 +30,6 @@ SAME = {kind: [1, 2, 3, 4] for kind in KINDS}
 
 DRAW = {
     "leaderboard": leaderboard.leaderboard,
-    "ppi": power.ppi,
     "power": power.power,
     "reliability": reliability.reliability,
 }
@@ -181,29 +177,6 @@ def test_a_panel_has_an_axis_of_its_own_and_a_diamond_is_hollow_where_its_interv
         assert [face == "white" for face in faces] == [hollow] * 2
 
 
-def test_widths_against_labels_with_what_is_saved_at_most_labels():
-    figure = drawn("ppi", labels())
-    assert [axes.get_title(loc="left") for axes in figure.axes] == PRESENT
-    assert artists(figure, STRATA)[0].get_ydata() == pytest.approx(0.6 / np.sqrt([10, 50]))
-    assert artists(figure, HUMANS)[0].get_xdata().tolist() == [10, 50]
-    assert texts(figure).count("saved pooled: 36 %\nsaved stratified: 64 %") == 4
-    points = artists(figure, "points")
-    assert [
-        (point.get_markerfacecolor() == "white", *point.get_xdata()) for point in points[:2]
-    ] == [(True, 10), (False, 50)]
-    assert (
-        "With 50 labelled prompts, the judges' ratings save 36 to 64 % of the human labels"
-        in prose(figure)
-    )
-    assert on_paper(figure)
-    few = drawn("ppi", labels(prompts=(10, 20)))  # what so few would save is not to be relied on
-    assert not [text for text in texts(few) if "saved" in text or "ratings save" in text]
-    few = labels()
-    few.loc[few["model"] == PRESENT[0], "saved"] = np.nan  # human scores that do not vary
-    assert texts(drawn("ppi", few)).count("saved pooled: 36 %\nsaved stratified: 64 %") == 3
-    assert is_page_of(drawn("ppi", few[:0]), power.NO_LABELS)
-
-
 def detectable(figure):
     return {
         (line.get_color(), str(line.get_linestyle())): line
@@ -274,7 +247,6 @@ def test_the_power_figure_without_known_reliability_has_exact_scores_and_no_rate
 def test_any_number_of_models_fits_the_paper(models):
     ranks = {kind: list(range(1, len(models) + 1)) for kind in KINDS}
     assert on_paper(drawn("leaderboard", board(ranks, models)))
-    assert on_paper(drawn("ppi", labels(models)))
     assert on_paper(
         drawn(
             "reliability",

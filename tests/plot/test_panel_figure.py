@@ -135,7 +135,7 @@ def test_without_human_scores_no_bias_is_given():
     rows, plans = tables_of(humans=False)
     absent = {"panel": "X", "size": 1, "note": because(Reason.FEW_SHARED_ANSWERS)}
     section, sentence = section_of([*rows, absent], plans)
-    assert UNMEASURED in sentence
+    assert UNMEASURED.format("without human scores") in sentence
     assert sentence.endswith(f"Left out: X ({in_words(Reason.FEW_SHARED_ANSWERS)}).")
     assert [row[2:] for row in section.rows] == [["–", "–", "–"]]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recuse.base.reasons import CURES, MORE_JUDGES, Reason, because
+from recuse.base.reasons import CURES, MORE_JUDGES, SENTENCES, Reason, because
 from recuse.check.facts import CHECK
 from recuse.data.describe import CORRELATIONS
 from recuse.inference.leaderboard import LEADERBOARD
@@ -30,7 +30,10 @@ def verdict(term, name, estimate=None, *, favours="", quantity="self_bias", **ot
     return about | numbers | others
 
 
-def answer_of(verdicts, *, scales=None, relative=False, **tables):
+NO_SCORE = SENTENCES[Reason.NO_HUMAN_SCORE]
+
+
+def answer_of(verdicts, *, scales=None, relative="", **tables):
     columns = {
         "check": CHECK,
         "leaderboard": LEADERBOARD,
@@ -206,8 +209,8 @@ def test_at_most_three_caveats_the_largest_first():
         ),
         "High ratings; mind them.",
     ]
-    assert answer_of(FOUR, relative=True, pooled=pooled, check=check).caveats == [
-        NO_TRUTH,
+    assert answer_of(FOUR, relative=NO_SCORE, pooled=pooled, check=check).caveats == [
+        NO_TRUTH.format("No row has a human score"),
         *caveats[:2],
     ]
     assert LIKELY not in answer_of(FOUR[2:]).caveats
@@ -248,7 +251,7 @@ def test_do_the_judges_track_the_humans():
     ]
     assert section.sentence.startswith("The human scores are not followed by K,")
     assert answer_of(FOUR, correlations=rows[:2]).tracking.sentence.endswith("(correlation 0.50).")
-    assert answer_of(FOUR, correlations=rows, relative=True).tracking is None
+    assert answer_of(FOUR, correlations=rows, relative=NO_SCORE).tracking is None
 
 
 BOARD = [ranked("raw", "A", 1, 1, 2), ranked("raw", "B", 2, 1, 2), ranked("raw", "C", 3, 3, 3)]

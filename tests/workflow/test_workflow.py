@@ -45,7 +45,7 @@ def test_every_figure_in_the_formats_of_the_configuration(project):
 # Figures of three judges of three families in a user's file, which have nothing to show.
 SILENT = {
     "smoke": (),
-    "mine": ("ppi", "fig09_llm_reference", "fig10_weak_models_dropped", "idiosyncrasy", "panel"),
+    "mine": ("fig09_llm_reference", "fig10_weak_models_dropped", "idiosyncrasy", "panel"),
 }
 
 
@@ -87,7 +87,6 @@ OF_INFERENCE = {
     "leaderboard",
     "panel",
     "round_robin",
-    "ppi",
     "power",
     "conclusions",
 }
@@ -102,7 +101,7 @@ def test_every_table_beside_the_estimates(project, study):
         path.stem: read_table(path)
         for path in (project / "results" / study / "tables").glob("*.csv")
     }
-    without_rows = {"reliability", "ppi", "round_robin"} if study == "mine" else set()
+    without_rows = {"reliability", "round_robin"} if study == "mine" else set()
     assert {name for name in OF_INFERENCE if not tables[name]} == without_rows
     assert {row["study"] for name in OF_INFERENCE for row in tables[name]} == {study}
     paths = [project / "results" / study / name for name in ("debiased.parquet", "ratings.parquet")]

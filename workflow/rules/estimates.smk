@@ -262,7 +262,6 @@ rule conclusions:
         **tables(
             "leaderboard",
             "judgments",
-            "ppi",
             "power",
             "conclusions",
             "verdicts",

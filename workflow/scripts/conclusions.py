@@ -19,7 +19,6 @@ from recuse.inference.leaderboard import (
 )
 from recuse.inference.panel import PANEL, panel_rows
 from recuse.inference.power import POWER, power_rows
-from recuse.inference.ppi import PPI, ppi_rows, prompt_scores
 from recuse.inference.robustness import (
     CONCLUSIONS,
     Robustness,
@@ -50,7 +49,7 @@ def rank(
 ) -> None:
     tables, main = StudyTables(study, cells, ratings), Spec.of("main", **specs["main"])
     level, instead = {"confidence": confidence, "seed": seed}, settings["without_human_scores"]
-    boards = estimable_specs(specs, settings["leaderboard"], tables, instead=instead)
+    boards = estimable_specs(specs, settings["leaderboard"], tables.scored, instead=instead)
     fitted = [row for path in estimates for row in read_table(path)]
     biases = fitted if settings["debias"] == REGRESSION else read_table(idiosyncrasy)
     chosen = {"debias": settings["debias"], "instead": instead}
@@ -68,12 +67,6 @@ def rank(
         judgment_rows(of_main, tables, fitted, removed),
         study=study,
     )
-    labels = (
-        ppi_rows(prompt_scores(main, tables), **settings["ppi"], **level)
-        if tables.has_human_scores
-        else ()
-    )
-    write_table(outputs["ppi"], PPI, labels, study=study)
     plans = power_rows(
         main, tables, read_table(reliability), **settings["power"], confidence=confidence
     )

@@ -8,20 +8,29 @@ from recuse.base.tables import write_table
 from recuse.check.check import check_study
 from recuse.check.facts import CHECK, facts_of
 from recuse.check.page import page_of
-from recuse.data.cells import read_cells
 from recuse.data.describe import CORRELATIONS, MEAN_SCORES, correlations, mean_scores
 from recuse.data.study import StudyTables
 from recuse.inference.reliability import reliability_of
 from recuse.workflow.runner import run
 
 
-def describe(*, study: str, cells: str, confidence: float, outputs: Mapping[str, str]) -> None:
-    table = read_cells(cells)
-    write_table(outputs["mean_scores"], MEAN_SCORES, mean_scores(table), study=study)
+def describe(
+    *,
+    study: str,
+    cells: str,
+    ratings: Sequence[str],
+    confidence: float,
+    outputs: Mapping[str, str],
+) -> None:
+    tables = StudyTables(study, cells, ratings)
+    scored = tables.scored.cells()
+    write_table(
+        outputs["mean_scores"], MEAN_SCORES, mean_scores(tables.cells(), scored), study=study
+    )
     write_table(
         outputs["correlations"],
         CORRELATIONS,
-        correlations(table, confidence=confidence),
+        correlations(scored, confidence=confidence),
         study=study,
     )
 
@@ -60,11 +69,10 @@ def tabulate(
     params: Mapping,
     outputs: Mapping[str, str],
 ) -> None:
-    describe(study=study, cells=cells, confidence=params["confidence"], outputs=outputs)
+    of = {"study": study, "cells": cells, "ratings": ratings}
+    describe(**of, confidence=params["confidence"], outputs=outputs)
     humans = {"raters": raters, "alphas": alphas, "completeness": completeness}
-    check_ratings(
-        study=study, cells=cells, ratings=ratings, **humans, **params, check=outputs["check"]
-    )
+    check_ratings(**of, **humans, **params, check=outputs["check"])
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from recuse.inference.measurement_error import (
 from recuse.inference.reliability import RELIABILITY, reliability_of
 from recuse.inference.sensitivity import SENSITIVITY, sensitivity_rows
 from recuse.inference.wordings import WORDINGS, wording_rows
-from recuse.model.estimable import estimable_specs, sliced_by
+from recuse.model.estimable import estimable_specs, sliced_by, study_for
 from recuse.workflow.runner import run
 
 
@@ -43,7 +43,7 @@ def estimands(
     compared = sliced_by(specs, settings["idiosyncrasy"], tables)
     fitted = estimable_specs(specs, settings["identifiability"], tables)
     slices = [each for spec in compared for each in idiosyncrasies(spec, tables)]
-    identified = [row for spec in fitted for row in identifiability(spec, tables)]
+    identified = [row for spec in fitted for row in identifiability(spec, study_for(spec, tables))]
     for name, columns, rows in (
         ("idiosyncrasy", IDIOSYNCRASY, idiosyncrasy_rows),
         ("pooled", POOLED, pooled_rows),
@@ -66,7 +66,7 @@ def sensitivity(
     confidence: float,
     outputs: Mapping[str, str],
 ) -> None:
-    tables, instead = StudyTables(study, cells, ratings), settings["without_human_scores"]
+    tables, instead = StudyTables(study, cells, ratings).scored, settings["without_human_scores"]
     noisy = estimable_specs(specs, settings["measurement_error"], tables, instead=instead)
     varied = estimable_specs(specs, settings["sensitivity"], tables, instead=instead)
     reliability = reliability_of(tables, raters=raters, alphas=alphas, of_alpha=settings["raters"])

@@ -46,11 +46,12 @@ def run_fit(arguments: Namespace) -> None:
     spec = Spec.of(arguments.spec, **config["specs"][arguments.spec])
     with in_folder(inputs) as folder:
         inputs = imported(inputs, folder)
-        if spec.by_row:
-            study = tables_of(inputs, folder)
-        else:
+        study = None
+        if not spec.by_row:
             name = inputs.study.name
             study = StudyTables(name, cells_of_files(name, inputs.source(), folder))
+        if study is None or study.is_partly_scored:  # whose prompts with scores count
+            study = tables_of(inputs, folder)
         estimated = estimate(spec, study, confidence=config["confidence"], seed=config["seed"])
     write_output(arguments.output, ESTIMATES, estimated.estimates)
     for row in estimated.not_estimable:

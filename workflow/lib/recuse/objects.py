@@ -253,7 +253,7 @@ class Ratings(Checked):
         self.families: dict[str, str] = {
             str(model): str(family) for model, family in sorted(set(families))
         }
-        self.has_human_scores: bool = self._study.has_human_scores
+        self.has_human_scores: bool = self._study.scored.has_human_scores
 
     @property
     def judges(self) -> list[str]:
@@ -369,12 +369,13 @@ class Ratings(Checked):
     def _mean_scores(self) -> Rows:
         from recuse.data.describe import mean_scores
 
-        return list(mean_scores(self._study.cells()))
+        return list(mean_scores(self._study.cells(), self._study.scored.cells()))
 
     def _correlations(self) -> Rows:
         from recuse.data.describe import correlations
 
-        return list(correlations(self._study.cells(), confidence=self._config["confidence"]))
+        scored = self._study.scored.cells()
+        return list(correlations(scored, confidence=self._config["confidence"]))
 
     def _slices(self, names: Iterable[str]) -> list:
         from recuse.inference.idiosyncrasy import idiosyncrasies
@@ -410,7 +411,7 @@ class Ratings(Checked):
         }
         instead = inference["without_human_scores"]
         specs = estimable_specs(
-            config["specs"], inference["leaderboard"], self._study, instead=instead
+            config["specs"], inference["leaderboard"], self._study.scored, instead=instead
         )
         if inference["debias"] == REGRESSION:
             columns, biases = (

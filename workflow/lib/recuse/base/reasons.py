@@ -12,6 +12,9 @@ class Reason(StrEnum):
 
     # The rows and the spec.
     NO_HUMAN_SCORE = "no_human_score"
+    FEW_SCORED_PROMPTS = "few_scored_prompts"
+    NOT_ALL_SCORED = "not_all_scored"
+    NO_SCORED_ANSWERS = "no_scored_answers"
     NO_ROWS = "no_rows"
     NO_TERM = "no_term"
     NO_LENGTHS = "no_lengths"
@@ -98,6 +101,11 @@ class Reason(StrEnum):
 
 SENTENCES = {
     Reason.NO_HUMAN_SCORE: "no row has a human score",
+    Reason.FEW_SCORED_PROMPTS: (
+        "answers to only {prompts} prompts have human scores, and {least} are needed"
+    ),
+    Reason.NOT_ALL_SCORED: "not every answer has a human score",
+    Reason.NO_SCORED_ANSWERS: "none of these answers has a human score",
     Reason.NO_ROWS: "no row is left",
     Reason.NO_TERM: "no row carries a term of the model",
     Reason.NO_LENGTHS: "the ratings have no lengths",
@@ -242,6 +250,8 @@ SENTENCES = {
     Reason.ALL_ALIKE: "all answers are treated alike, so that there is no ratio",
 }
 
+# Nothing is concluded from a comparison with people
+WITHOUT_PEOPLE = (Reason.NO_HUMAN_SCORE, Reason.FEW_SCORED_PROMPTS)
 # The same without facts, where these differ from judge to judge.
 SHORT = {
     Reason.NO_UNRELATED_CELL: "some have no ratings with judges or models of other families",

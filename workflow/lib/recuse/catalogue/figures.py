@@ -503,9 +503,6 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             level,
         ),
         "panel": of_table("recuse.plot.panel:panel", "Which judges to combine", "panel", level),
-        "ppi": of_table(
-            "recuse.plot.power:ppi", "Human means of models from few human labels", "ppi", level
-        ),
         "power": of_table(
             "recuse.plot.power:power",
             "Self-bias that studies like this one would detect",

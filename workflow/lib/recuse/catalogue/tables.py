@@ -71,7 +71,6 @@ TABLES: dict[str, Applies] = {
             "sensitivity",
             "leaderboard",
             "judgments",
-            "ppi",
             "power",
             "conclusions",
             "verdicts",

@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recuse.base.database import Connection, connect, files
+from recuse.base.database import Connection, connect
 from recuse.base.words import counted, level, number, percent
 from recuse.check.facts import FINE, NOTE, WARNING, Facts, Finding
 from recuse.data.cells import Levels, levels_of
+from recuse.data.selection import EVERY_ROW
 from recuse.model.least_squares import quantile
 
 # Probability of any, among all judges and dimensions, if each true correlation is at its limit
@@ -59,8 +60,10 @@ def agreement(facts: Facts) -> Iterator[Finding]:
     """
     levels, connection = levels_of(facts.study.ratings[0]), connect()
     columns = "prompt, occasion_code, group_code, gt, length, rating_unit, gt_unit"
-    every = -(-facts.prompts // MOST_PROMPTS)
-    rows = f"select {columns} from {files(facts.study.ratings)} where prompt % {every} = 0"
+    every = -(-facts.scored_prompts // MOST_PROMPTS)
+    rows = (
+        f"select {columns} from ({facts.study.scored.rows(EVERY_ROW)}) where prompt % {every} = 0"
+    )
     connection.execute(f"create temp table sampled as {rows}")
     yield from scores_of_answers(facts, connection, levels)
     computed = correlations(facts, connection, levels)
@@ -184,7 +187,7 @@ def correlations(facts: Facts, connection: Connection, levels: Levels) -> list[C
         levels.sql_without("judge"),
     )
     scored, sums = (
-        facts.cells.has_reference,
+        facts.scored.has_reference,
         "count(*) as n, sum(x * x) as xx, sum(y * y) as yy, sum(x * y) as xy",
     )
     several = f"select count(*) >= 2 * count(distinct (prompt, {judge}, {dimension})) from sampled"
@@ -268,7 +271,7 @@ def scores_of_answers(facts: Facts, connection: Connection, levels: Levels) -> I
     differ between judges, but not between models, the columns are swapped. They are read from the
     table `sampled` of ratings.
     """
-    columns: Mapping[str, str] = {"gt": "human score"} if facts.cells.has_reference else {}
+    columns: Mapping[str, str] = {"gt": "human score"} if facts.scored.has_reference else {}
     columns = {**columns, **({"length": "length"} if facts.with_length == facts.rows else {})}
     for column, what in columns.items():
         differ = f"count(*) filter (max({column}) - min({column}) > {NEAR}) over ()"

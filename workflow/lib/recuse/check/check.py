@@ -7,6 +7,7 @@ from itertools import chain
 from recuse.base.words import with_gold_labels
 from recuse.check.agreement import agreement
 from recuse.check.contents import (
+    basis,
     contents,
     human_scores,
     missing,
@@ -76,6 +77,7 @@ def check_study(
             ordinary_preferences(of_judges, confidence=confidence),
             own_missing(as_one),
             unscored(facts),
+            basis(facts),
             missing(as_one, spelt_twice=bool(alike)),
             detectable(facts, of_judges, self_bias=self_bias, wanted=power),
             contents(facts),

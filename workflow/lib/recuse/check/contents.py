@@ -1,8 +1,7 @@
 """What the ratings contain and lack, and how judges and humans use the rating scale.
 
-Counts, names and families; missing ratings; rows left out because the human score is missing, or of
-fits with length because the length is; the ends and levels of the scale, and whether it is the
-declared one.
+Counts, names and families; missing ratings, human scores and lengths, and what rests on the others;
+the ends and levels of the scale, and whether it is the declared one.
 """
 
 import math
@@ -11,11 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recuse.base.reasons import SENTENCES, Reason
-from recuse.base.words import counted, enumerated, percent
+from recuse.base.database import connect, files
+from recuse.base.reasons import Reason, code, in_words
+from recuse.base.words import counted, enumerated, number, percent
 from recuse.check.facts import CROSSED, FINE, NOTE, WARNING, Facts, Finding, graded
 from recuse.data.cells import Cells
+from recuse.model.estimable import not_estimable
+from recuse.model.least_squares import wald_p_value
+from recuse.model.spec import Spec
 
+EQUATION = Spec.of("main")  # whatever a user's config makes of `main`
 SHARE = {"note": 0.02, "warning": 0.2}  # of the possible ratings
 NOT_WHOLE = {"note": 0.1, "warning": 0.5}  # of completions that some judge did not rate
 MORE = {"note": 0.02, "warning": 0.05}  # how much more is missing here than elsewhere
@@ -25,10 +29,8 @@ SCORE = (
     "have people score them, or spell models and prompts as in the ratings; judges need not be"
     " asked again"
 )
-LEFT_OUT = {  # column of completeness -> why a row is left out, and what to do
-    "missing_rating": ("no rating", "check how its ratings were parsed and spelt"),
-    "missing_gt": ("no human score", SCORE),
-}
+PARSE = "check how its ratings were parsed and spelt"
+AT_RANDOM = 0.01  # p-value: below it, answers were not chosen at random for human scores
 
 # Share of a judge's ratings at one level, or of human scores at an end of the scale
 ONE_LEVEL = {"note": 0.5, "warning": 0.8}
@@ -158,9 +160,9 @@ def unscored(facts: Facts) -> Iterator[Finding]:
     if not lost.any():
         return
     share = float(lost.sum() / present.sum())
-    words = f"{percent(share)} of the rows have no human score and are left out"
-    yield Finding("no human score", "", words, share, graded(share, **SHARE), SCORE, share)
-    advice = f"{SCORE}; results on it are of its scored answers alone"
+    words = f"{percent(share)} of the rows have no human score: they count for B, C and the ranking"
+    yield Finding("no human score", "", words, share, NOTE, SCORE, share)
+    advice = f"{SCORE}; A is about its scored answers alone"
     judges = len(facts.rows_of("judge"))  # the rows of a completion lack its score together
     for factor, what in (("model", "answers of"), ("dimension", "answers on")):
         for name in facts.names(factor):
@@ -174,6 +176,64 @@ def unscored(facts: Facts) -> Iterator[Finding]:
                 yield Finding(
                     "no human score", f"{factor} {name}", words, here, level, advice, here - others
                 )
+
+
+def basis(facts: Facts) -> Iterator[Finding]:
+    """Report what A and the other questions rest on, if only some rows have a human score, and
+    whether these were chosen at random.
+    """
+    if not facts.study.is_partly_scored:
+        return
+    rows = int(facts.study.every_cell.scored.n.sum())
+    counts = {
+        "A": (rows, facts.study.scored_prompts, " with human scores"),
+        "B, C and the ranking": (facts.rows, facts.prompts, ""),
+    }
+    refused = facts.study.scored is facts.study
+    for question, (ratings, prompts, which) in counts.items():
+        verb = ("would rest" if refused else "rests") if question == "A" else "rest"
+        words = f"{question} {verb} on {counted(ratings, 'rating')}{which}, of answers to"
+        words += f" {counted(prompts, 'prompt')} (clusters)"
+        yield Finding("contents", question, words, prompts)
+    gap, p_value = scored_gap(facts)
+    if p_value < AT_RANDOM:
+        words = (
+            "answers with a human score were not chosen at random: judges rate them"
+            f" {number(abs(gap), 3)} of the scale {'higher' if gap > 0 else 'lower'} than the others"
+            f" (p below {AT_RANDOM:g}, by prompt)"
+        )
+        advice = (
+            "A and agreement with people are about answers like these: have people score others"
+        )
+        yield Finding("human scores", "chosen", words, gap, WARNING, advice, 2.0)
+
+
+def scored_gap(facts: Facts) -> tuple[float, float]:
+    """How much higher judges rate answers with human scores than others of the same model, and its
+    p-value; NaN if there are none.
+
+    Least squares of ratings on s = 1 for a human score and effects of judge, model, dimension and
+    dataset. Errors are CR1 by prompt, with t of one degree of freedom less than the prompts that
+    have scored answers, or those that have others, whichever are fewer.
+    """
+    within = "{} - avg({}) over (partition by group_code) as {}"
+    columns = ", ".join(
+        within.format(value, value, name)
+        for value, name in (("rating_unit", "y"), ("(gt is not null)::int", "s"))
+    )
+    query = f"""
+        select sum(s * y), sum(s * s), bool_or(gt is not null), bool_or(gt is null)
+        from (select prompt, gt, {columns} from {files(facts.study.ratings)}) group by prompt
+        order by prompt"""
+    table = connect().execute(query).fetchnumpy()
+    cross, square, scored, others = (np.asarray(column, dtype=float) for column in table.values())
+    df = min(scored.sum(), others.sum()) - 1
+    if df < 1 or not square.sum() > 0:
+        return math.nan, math.nan
+    gap, prompts = cross.sum() / square.sum(), len(cross)
+    scores = cross - gap * square
+    error = math.sqrt(prompts / (prompts - 1) * float(scores @ scores)) / square.sum()
+    return gap, wald_p_value(gap, error, df) if error > 0 else math.nan
 
 
 def _compared(
@@ -197,34 +257,21 @@ def _compared(
 
 
 def names_left_out(facts: Facts, alike: Sequence[tuple[str, str, str]]) -> Iterator[Finding]:
-    """Report judges, models and dimensions that have rows, but no complete one.
+    """Report judges, models and dimensions that have rows, but no rating.
 
     alike: (judge or model, name, other name) of those that may be one.
     """
-    table, spelt = (
-        facts.completeness,
-        {(factor, name) for factor, *names in alike for name in names},
-    )
+    spelt = {(factor, name) for factor, *names in alike for name in names}
     for factor in ("judge", "model", "dimension"):
         complete = facts.names(factor)
         for name, rows in facts.rows_of(factor).items():
             if name in complete:
                 continue
-            counts = {
-                column: int(table[column][table[factor] == name].sum()) for column in LEFT_OUT
-            }
-            causes = enumerated(
-                [
-                    f"{number:,} with {LEFT_OUT[column][0]}"
-                    for column, number in counts.items()
-                    if number
-                ]
-            )
             words = (
                 f"the {factor} '{name}' is left out: none of its {counted(rows, 'row')} is complete"
-                f" ({causes})"
+                f" ({rows:,} with no rating)"
             )
-            advice = SPELT if (factor, name) in spelt else LEFT_OUT[max(counts, key=counts.get)][1]
+            advice = SPELT if (factor, name) in spelt else PARSE
             yield Finding("left out", f"{factor} {name}", words, rows, WARNING, advice, rows)
 
 
@@ -387,14 +434,13 @@ def human_scores(facts: Facts) -> Iterator[Finding]:
     """Report how fine the scale of each dimension is and how its human scores vary, and for which
     judges they do not.
     """
-    scored = facts.cells.has_reference
+    scored, lacking = facts.scored.has_reference, not_estimable(EQUATION, facts.study)
     if not scored:
-        words = (
-            f"{SENTENCES[Reason.NO_HUMAN_SCORE]}: judges are compared only with one another (B,"
-            " C), "
-        )
+        words = f"{in_words(lacking)}: judges are compared only with one another (B, C), "
         words += "and one that alone is right looks biased"
         advice = "have people score some of the answers, and name their scores in config"
+        if code(lacking) is Reason.FEW_SCORED_PROMPTS:
+            advice = "have people score answers to more prompts, drawn at random"
         yield Finding("human scores", "", words, 0, WARNING, advice, 1.0)
     for dimension in facts.names("dimension"):
         cells = facts.cells_of("dimension", dimension)
@@ -415,7 +461,8 @@ def human_scores(facts: Facts) -> Iterator[Finding]:
             level,
             "a finer scale shows smaller biases",
         )
-        if not scored:
+        cells = facts.scored_of("dimension", dimension)
+        if not scored or not len(cells.n):
             continue
         distinct = len(np.unique(cells.reference))
         first, last = (
@@ -444,9 +491,9 @@ def human_scores(facts: Facts) -> Iterator[Finding]:
                 share,
             )
     for judge in (
-        facts.names("judge") if scored and len(np.unique(facts.cells.reference)) > 1 else ()
+        facts.names("judge") if scored and len(np.unique(facts.scored.reference)) > 1 else ()
     ):
-        if len(np.unique(facts.cells_of("judge", judge).reference)) == 1:
+        if len(np.unique(facts.scored_of("judge", judge).reference)) == 1:
             words = (
                 f"the human scores of all that {judge} rated are equal: its slope on them is not"
                 " known"
@@ -481,8 +528,9 @@ def ranges(facts: Facts) -> Iterator[Finding]:
         cells = facts.cells_of("dimension", dimension)
         ratings = cells.ratings[cells.counts.any(axis=0)]
         reach = {"ratings": (ratings.min(), ratings.max())}
-        if cells.has_reference:
-            reach["human scores"] = cells.reference_raw.min(), cells.reference_raw.max()
+        references = facts.scored_of("dimension", dimension).reference_raw
+        if facts.scored.has_reference and len(references):
+            reach["human scores"] = references.min(), references.max()
         low, high = cells.scale[0].tolist()
         parts = [
             f"{who} from {facts.in_units(dimension, first)} to {facts.in_units(dimension, last)}"

@@ -91,9 +91,24 @@ class Facts:
         """Number of complete rows."""
         return int(self.cells.counts.sum())
 
+    @property
+    def scored(self) -> Cells:
+        """Cells of the rows with human scores that count; of all rows, if none do."""
+        return self.study.scored.cells()
+
+    @property
+    def scored_prompts(self) -> int:
+        """Number of prompts that comparisons with human scores rest on."""
+        part = self.study.scored
+        return part.scored_prompts if part.only_scored else self.prompts
+
     def cells_of(self, factor: str, name: str) -> Cells:
         """Cells of one level of a factor."""
         return self.cells.select(self.cells.factors[factor] == name)
+
+    def scored_of(self, factor: str, name: str) -> Cells:
+        """The same of `scored`."""
+        return self.scored.select(self.scored.factors[factor] == name)
 
     def names(self, factor: str) -> list[str]:
         """Sorted levels of a factor in the complete rows."""

@@ -13,9 +13,11 @@ from itertools import chain, count
 
 import numpy as np
 
-from recuse.base.reasons import Reason, because, code, in_words, parse
+from recuse.base.reasons import WITHOUT_PEOPLE, Reason, because, code, in_words, parse
 from recuse.base.words import counted, enumerated, percent
+from recuse.check.contents import EQUATION
 from recuse.check.facts import FINE, LETTERS, NOTE, STOP, WARNING, Facts, Finding
+from recuse.data.study import StudyTables
 from recuse.inference.identifiability import identifiability
 from recuse.inference.idiosyncrasy import LEAST_MODELS, LEAST_PROMPTS, idiosyncrasies, listed_biases
 from recuse.inference.judge_model import cell_means
@@ -24,10 +26,9 @@ from recuse.inference.preconditions import additivity
 from recuse.inference.reliability import Reliability
 from recuse.inference.wordings import ways_asked, widening
 from recuse.model.design import terms_of
-from recuse.model.estimable import fitted_to, not_estimable, slices_of
+from recuse.model.estimable import fitted_to, not_estimable, slices_of, study_for
 from recuse.model.spec import BIASES, EQUATION_1, Spec
 
-EQUATION = Spec.of("main")  # whatever a user's config makes of `main`
 BY_MODEL = Spec.of("model_effects", terms=(*EQUATION_1, "model"))
 QUANTITY = {"self_bias": "self-bias", "family_bias": "family-bias"}
 NOUNS = {"self_bias": ("judge", "judges"), "family_bias": ("family", "families")}
@@ -70,18 +71,15 @@ def terms_by_letter(facts: Facts, constant: Collection[str]) -> Terms:
     """Find which biases the designs of A (Equation 1), B (with effects of models) and C (unrelated
     cells) can estimate.
 
-    Without human scores A has none, and B and C have no slopes on them. constant: judges that
-    always give the same value, whose estimated biases would be 0 whatever they are.
+    Without human scores of all rows, B and C have no slopes on them. constant: judges that always
+    give the same value, whose estimated biases would be 0 whatever they are.
     """
     study, family, judges = facts.study, facts.families(), facts.names("judge")
     silent = set(family.values()) - {family[judge] for judge in judges if judge not in constant}
-    of_equation, unfit = identifiability(EQUATION, study), not_estimable(EQUATION, study)
-    if unfit is not None:
-        of_equation = [{**vars(term), "reason": unfit} for term in terms_of(study.cells().factors)]
     ((_, moments),) = slices_of(EQUATION, study)
     unrelated = cell_means(moments, reference=facts.cells.has_reference)
     designs = {
-        "A": of_equation,
+        "A": _of_equation(study),
         "B": identifiability(fitted_to(BY_MODEL, study), study),
         "C": [vars(bias) for bias in listed_biases(unrelated)],
     }
@@ -105,7 +103,29 @@ def terms_by_letter(facts: Facts, constant: Collection[str]) -> Terms:
     return reasons
 
 
-WITHOUT_ANY = (Reason.NO_OWN_ANSWERS, Reason.NO_SIBLINGS, Reason.NO_HUMAN_SCORE)
+def _of_equation(study: StudyTables) -> list[dict]:
+    """Which biases A can estimate: rows of `identifiability`, and of all other terms."""
+    part, unfit = study_for(EQUATION, study), not_estimable(EQUATION, study)
+    terms = terms_of(study.cells().factors)
+    if unfit is not None:
+        return [{**vars(term), "reason": unfit} for term in terms]
+    rows, unscored = list(identifiability(EQUATION, part)), because(Reason.NO_SCORED_ANSWERS)
+    if part is study:
+        return rows
+    carried = {(term.quantity, term.term) for term in terms if term.carried.any()}
+    identified = {
+        (row["quantity"], row["term"]) for row in rows if code(row.get("reason", "")) not in OF_ROWS
+    }
+    lacking = carried - identified
+    kept = [row for row in rows if (row["quantity"], row["term"]) not in lacking]
+    return kept + [
+        {"quantity": quantity, "term": term, "reason": unscored}
+        for quantity, term in sorted(lacking)
+    ]
+
+
+OF_ROWS = (Reason.NO_OWN_ANSWERS, Reason.NO_SIBLINGS)
+WITHOUT_ANY = (*OF_ROWS, *WITHOUT_PEOPLE, Reason.NO_SCORED_ANSWERS)
 OF_VALUES = (Reason.ONE_VALUE, Reason.ONE_VALUE_EACH)
 
 
@@ -133,7 +153,8 @@ ADVICE = {
         " config"
     ),
     Reason.ONE_JUDGE: "add a second judge, of another family, that rates the same models",
-    **dict.fromkeys((*OF_VALUES, Reason.NO_HUMAN_SCORE), ""),  # which have a warning of their own
+    Reason.NO_SCORED_ANSWERS: "have people score some of these answers",
+    **dict.fromkeys((*OF_VALUES, *WITHOUT_PEOPLE), ""),  # which have a warning of their own
 }
 OTHERS = {
     **dict.fromkeys(
@@ -162,7 +183,7 @@ def estimable(terms: Terms, models: Collection[str]) -> Iterator[Finding]:
         why = code(reason)
         by_design = quantity == "self_bias" and of_self == {Reason.NO_OWN_ANSWERS}
         expected = quantity == "self_bias" and term in models and why is not Reason.ONE_VALUE
-        level = FINE if by_design or why is Reason.NO_HUMAN_SCORE else WARNING if expected else NOTE
+        level = FINE if by_design or why in WITHOUT_PEOPLE else WARNING if expected else NOTE
         advice = "" if by_design else ADVICE.get(why, OTHERS[letter])
         yield Finding(
             "estimable",
@@ -183,10 +204,9 @@ def verdict(
     """
     number = sum(not reason for reason in terms.values())
     supported = [words for quantity in QUANTITY if (words := _supported(terms, quantity))]
-    scored = facts.cells.has_reference
-    lacking = (
-        [] if scored else ["any gap to the human scale, which is A (no row has a human score)"]
-    )
+    scored, unfit = facts.scored.has_reference, not_estimable(EQUATION, facts.study)
+    why_not = f"any gap to the human scale, which is A ({in_words(unfit)})"
+    lacking = [] if scored else [why_not]
     lacking += [
         words
         for quantity in QUANTITY
@@ -449,7 +469,7 @@ def reliability_known(facts: Facts, reliability: Mapping[str, Reliability]) -> I
             " `rating: [first, second]`, or by a column of names, `rater: name`; or have some"
             " completions scored twice"
         )
-    for dimension in facts.names("dimension") if facts.cells.has_reference else ():
+    for dimension in facts.names("dimension") if facts.scored.has_reference else ():
         if dimension not in reliability:
             words = (
                 f"the reliability of the human scores of {dimension} is not known: A takes them as"
@@ -486,27 +506,31 @@ def power_of(
     confidence: float,
 ) -> list[dict]:
     """The power of each judge's tests with as many ratings of each pair of judge and model as there
-    are.
+    are: with human scores for A, of all for the others.
 
     Unknown reliability counts as 1, unknown ordinary preference as none. [] without human scores.
     """
-    if not facts.cells.has_reference:
+    if not facts.scored.has_reference:
         return []
     score = over_dimensions([vars(of) for of in reliability.values()]) or EXACT
     plan = study_like(EQUATION, facts.study, *score)
     if plan is None:
         return []
     plan = replace(plan, raters=score[1])
-    return list(
-        power_by_judge(
-            plan,
-            judges=plan.judges,
-            prompts=[plan.prompts],
-            self_bias=self_bias,
-            power=power,
-            confidence=confidence,
-        )
+    of_others = plan.prompts * facts.prompts / facts.scored_prompts
+    rows = power_by_judge(
+        plan,
+        judges=plan.judges,
+        prompts=list(dict.fromkeys([plan.prompts, of_others])),
+        self_bias=self_bias,
+        power=power,
+        confidence=confidence,
     )
+    return [
+        row
+        for row in rows
+        if row["prompts"] == (plan.prompts if row["estimand"][0] == "A" else of_others)
+    ]
 
 
 def ordinary_preferences(power: Sequence[Mapping], *, confidence: float) -> Iterator[Finding]:

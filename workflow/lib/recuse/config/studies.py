@@ -488,8 +488,8 @@ class Study:
         return inference_params(self.config, tables, "raters", "without_human_scores")
 
     def ranking_settings(self) -> dict[str, object]:
-        """What models are ranked by without the biases, and PPI and power are computed by."""
-        keys = ("debias", "replicates", "ppi", "power", "without_human_scores")
+        """What models are ranked by without the biases, and power is computed by."""
+        keys = ("debias", "replicates", "power", "without_human_scores")
         return inference_params(self.config, ["leaderboard"], *keys, also=["main"])
 
     def conclusions_settings(self) -> dict[str, object]:

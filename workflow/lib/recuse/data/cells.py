@@ -98,8 +98,9 @@ class Levels:
         }
 
     def references(self, code: np.ndarray) -> np.ndarray:
-        """Raw references of codes, (codes,); NaN in a study without any."""
-        return np.array(self.reference)[code] if self.reference else np.full(len(code), np.nan)
+        """Raw references of codes, (codes,); NaN for those that are masked."""
+        place = np.ma.filled(np.ma.asarray(code).astype(np.int64), len(self.reference))
+        return np.append(self.reference, np.nan)[place]
 
     def scales(self, group: np.ndarray) -> np.ndarray:
         """Lowest and highest rating of each code's dimension, (codes, 2)."""
@@ -149,8 +150,35 @@ class Cells:
 
     @property
     def has_reference(self) -> bool:
-        """Whether the rows have a reference: all rows of a study, or none."""
+        """Whether all rows have a reference."""
         return not np.isnan(self.reference).any()
+
+    @property
+    def scored(self) -> "Cells":
+        """The cells of the rows that have a reference."""
+        kept = ~np.isnan(self.reference)
+        groups, group = np.unique(self.group[kept], return_inverse=True)
+        columns = ("reference", "reference_raw", "counts", "scale")
+        return replace(
+            self,
+            factors={factor: values[groups] for factor, values in self.factors.items()},
+            group=group,
+            **{name: getattr(self, name)[kept] for name in columns},
+        )
+
+    @property
+    def unscored(self) -> "Cells":
+        """The cells of all rows, as if none had a reference: one for each group."""
+        _, first = np.unique(self.group, return_index=True)
+        without = np.full(len(first), np.nan)
+        return replace(
+            self,
+            group=np.arange(len(first)),
+            reference=without,
+            reference_raw=without,
+            counts=np.add.reduceat(self.counts, first),
+            scale=self.scale[first],
+        )
 
     @property
     def ratings_unit(self) -> np.ndarray:

@@ -161,33 +161,39 @@ def agreement(counts: np.ndarray, x: np.ndarray, y: np.ndarray) -> dict[str, tup
     }
 
 
-def mean_scores(cells: Cells) -> Iterator[dict]:
+def mean_scores(cells: Cells, scored: Cells | None = None) -> Iterator[dict]:
     """Yield the rows of the mean-scores table, on the unit scale: pooled (dimension empty), then by
     dimension.
 
-    A mean is over rows: for the judge `Human`, over the rows of all judges, as in the published
-    heatmaps (Figures 2 and 6 of Play Favorites), so that a completion's weight is its number of
-    judges. Without human scores there is no such judge.
+    A mean is over rows: for the judge `Human`, over the rows of all judges in `scored`, those with
+    human scores (all by default), as in the published heatmaps (Figures 2 and 6 of Play Favorites),
+    so that a completion's weight is its number of judges. Without human scores there is no such
+    judge.
     """
-    dimensions, judges, models = (
-        cells.factors[factor] for factor in ("dimension", "judge", "model")
-    )
-    n = cells.sum_by_group(cells.n)
-    human = cells.sum_by_group(cells.n * cells.reference)
     judged = cells.sum_by_group((cells.counts * cells.ratings_unit).sum(axis=1))
-    for dimension in ("", *np.unique(dimensions)):
-        chosen = np.ones(len(n), dtype=bool) if dimension == "" else dimensions == dimension
-        for judge in (*np.unique(judges[chosen]), *([HUMAN] if cells.has_reference else [])):
-            by_judge = chosen if judge == HUMAN else chosen & (judges == judge)
-            total = human if judge == HUMAN else judged
-            for model in np.unique(models[by_judge]):
-                mask = by_judge & (models == model)
-                row = {"dimension": str(dimension), "judge": str(judge), "model": str(model)}
-                yield {
-                    **row,
-                    "mean": float(total[mask].sum() / n[mask].sum()),
-                    "n": round(n[mask].sum()),
-                }
+    scored = cells if scored is None else scored
+    human = scored.sum_by_group(scored.n * scored.reference)
+    for dimension in ("", *np.unique(cells.factors["dimension"])):
+        for judge in np.unique(cells.factors["judge"]):
+            yield from _means(cells, judged, str(dimension), str(judge))
+        if scored.has_reference:
+            yield from _means(scored, human, str(dimension), HUMAN)
+
+
+def _means(cells: Cells, total: np.ndarray, dimension: str, judge: str) -> Iterator[dict]:
+    """Yield the mean of each model by a judge, or by all rows for HUMAN; total: of each group,
+    (groups,).
+    """
+    n, models, kept = cells.sum_by_group(cells.n), cells.factors["model"], np.ones(len(total), bool)
+    if dimension:
+        kept &= cells.factors["dimension"] == dimension
+    if judge != HUMAN:
+        kept &= cells.factors["judge"] == judge
+    for model in np.unique(models[kept]):
+        mask = kept & (models == model)
+        mean, rows = float(total[mask].sum() / n[mask].sum()), round(n[mask].sum())
+        place = {"dimension": dimension, "judge": judge, "model": str(model)}
+        yield {**place, "mean": mean, "n": rows}
 
 
 def judges_astray(correlations: Iterable[Mapping]) -> list[str]:

@@ -219,9 +219,7 @@ def moments_of_rows(blocks: Iterable[str], levels: Levels) -> Moments:
             f"select group_code, reference_code, rating, count(*) as s0, {sums} from ({rows}) group"
             " by all"
         )
-        cells = {
-            key: np.asarray(values) for key, values in connect().execute(query).fetchnumpy().items()
-        }
+        cells = connect().execute(query).fetchnumpy()
         low, high = levels.scales(cells["group_code"]).T
         unit = [
             (raw - low) / (high - low)

@@ -51,7 +51,6 @@ from recuse.data.files import (
 from recuse.data.lines import check_declared, check_lines
 from recuse.data.registry import DEFAULT, IMPORTED_SCALES, MOST_LEVELS, OBSERVED, Registry, scale_of
 from recuse.data.shards import (
-    COUNTED,
     Plan,
     Summary,
     first_twice,
@@ -170,10 +169,9 @@ def normalise(study: str, source: StudyFiles, *, ratings: str, completeness: str
     lowest) of the dimension's scale), length (tokens or NULL), scale_low, scale_high, occasion,
     wording, replicate (text or NULL), and the codes group_code, reference_code (see
     recuse.data.cells), prompt, from 0, of each prompt_id in each dataset, and occasion_code, of the
-    three; they are sorted by prompt_id, dataset, group_code and occasion_code. A row without
-    rating, or without gt if any row of the study has one, is left out and counted; if no row has a
-    gt it is NULL. A row without pred_length is counted and kept: specs with `length` leave it out.
-    Memory need not hold all rows, which are read several times.
+    three; they are sorted by prompt_id, dataset, group_code and occasion_code. A row without rating
+    is left out and counted. One without gt, or without pred_length, is counted and kept: what needs
+    it leaves the row out. Memory need not hold all rows, which are read several times.
 
     Raises DataError naming file, line and column for a missing file or column, a CSV file or a
     study without rows, what CHECKS refuses, and a judge-model-dimension-dataset-prompt that occurs
@@ -214,10 +212,9 @@ def cells_of_files(study: str, source: StudyFiles, folder: str) -> Cells:
         _raise_twice(source, first_twice(coded, groups, plan.levels))
         if not any(row["used"] for row in rows):
             raise no_complete_row(source.files)
-        complete = f"from ({groups}) where {COUNTED[plan.complete]}"
         counts = (
-            f"select group_code, gt as reference_code, rating, count(*) as n {complete} group"
-            " by all"
+            f"select group_code, gt as reference_code, rating, count(*) as n from ({groups})"
+            " where rating is not null group by all"
         )
         return cells_of_counts(
             plan.levels, coded.connection.execute(coded.named(counts, ["rating"])).fetchnumpy()
@@ -225,11 +222,8 @@ def cells_of_files(study: str, source: StudyFiles, folder: str) -> Cells:
 
 
 def no_complete_row(files: Sequence[RatingsFile]) -> DataError:
-    """Return the error about files in which each row lacks something."""
-    return DataError(
-        f"{_paths(files)}: no complete row: each lacks the rating, or the gt that others have; fill"
-        " them in"
-    )
+    """Return the error about files without any rating."""
+    return DataError(f"{_paths(files)}: no complete row: each lacks the rating; fill it in")
 
 
 def _paths(files: Sequence[RatingsFile]) -> str:

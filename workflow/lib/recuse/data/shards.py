@@ -32,7 +32,6 @@ COUNTED = {
     "missing_rating": "rating is null",
     "missing_gt": "gt is null",
     "missing_length": "length is null",
-    "rated": "rating is not null and gt is not null",
     "judged": "rating is not null",
 }
 # SQL
@@ -99,13 +98,6 @@ class Summary:
             prompts=files(paths),
         )
 
-    @property
-    def complete(self) -> str:
-        """Which of COUNTED is a complete row: if any row has a human score, each needs one; only
-        fits with length need one.
-        """
-        return "rated" if self._any("gt") else "judged"
-
     def _any(self, column: str) -> bool:
         return any(count[f"missing_{column}"] < count["present"] for count in self.counts.values())
 
@@ -115,10 +107,7 @@ class Summary:
 
         A prompt that was answered on several occasions counts on each.
         """
-        pairs, complete = (
-            f"select distinct prompt_id, dataset, dimension, occasion from {self.prompts}",
-            self.complete,
-        )
+        pairs = f"select distinct prompt_id, dataset, dimension, occasion from {self.prompts}"
         query = f"select dimension, count(*) from ({pairs}) group by all order by all"
         given = {column: self._any(column) for column in ("gt", "length")}
         for dimension, prompts in connect().execute(query).fetchall():
@@ -134,7 +123,7 @@ class Summary:
                     "missing_rating": count["missing_rating"],
                 }
                 row |= {f"missing_{c}": count[f"missing_{c}"] if given[c] else 0 for c in given}
-                yield row | {"used": count[complete]}
+                yield row | {"used": count["judged"]}
 
 
 @dataclass(frozen=True)
@@ -146,7 +135,7 @@ class Shard:
 
     first: str | None  # prompt_id
     last: str | None
-    number: int  # prompts with a complete row before it: the code of its own first prompt
+    number: int  # prompts with a rating before it: the code of its own first prompt
 
     @property
     def sql(self) -> str:
@@ -163,7 +152,6 @@ class Plan:
     """All that one needs to know of the whole study to write the ratings of one shard."""
 
     levels: Levels
-    complete: str  # the rows that are ratings, a name in COUNTED
     shards: Sequence[Shard]
 
     def write(self, path: str) -> None:
@@ -174,9 +162,7 @@ class Plan:
     def read(cls, path: str) -> "Plan":
         """Read what `write` wrote."""
         plan = json.loads(Path(path).read_text("utf-8"))
-        return cls(
-            Levels(**plan["levels"]), plan["complete"], [Shard(**shard) for shard in plan["shards"]]
-        )
+        return cls(Levels(**plan["levels"]), [Shard(**shard) for shard in plan["shards"]])
 
 
 def plan_shards(
@@ -210,7 +196,7 @@ def plan_shards(
     # In the order of their ids; an id belongs to the shard into which its first row falls.
     rows = connect().execute(f"""
         with prompts as (
-                 select prompt_id, sum(present)::bigint as n, sum({summary.complete}) > 0 as numbered
+                 select prompt_id, sum(present)::bigint as n, sum(judged) > 0 as numbered
                  from {summary.prompts} group by prompt_id, dataset),
              ids as (select prompt_id, sum(n) as n, count(*) filter (numbered) as numbered from prompts group by prompt_id),
              placed as (
@@ -224,7 +210,7 @@ def plan_shards(
         first, last, count = runs.get(shard, (None, None, 0))
         planned.append(Shard(first, last, number))
         number += count
-    return Plan(levels, summary.complete, planned)
+    return Plan(levels, planned)
 
 
 def first_twice(coded: CodedRows, groups: str, levels: Levels) -> tuple[str, ...] | None:
@@ -247,7 +233,8 @@ def first_twice(coded: CodedRows, groups: str, levels: Levels) -> tuple[str, ...
 def write_sorted(
     coded: CodedRows, plan: Plan, *, first: int, ratings: str
 ) -> tuple[str, ...] | None:
-    """Write the complete rows as canonical ratings: names, units, prompts numbered from `first` on.
+    """Write the rows with a rating as canonical ratings: names, units, prompts numbered from
+    `first` on.
 
     They are sorted by prompt_id, dataset, group_code and occasion. The group has the dataset, so
     two rows with the same prompt_id, group_code and occasion are a fault, and the order is unique.
@@ -259,7 +246,7 @@ def write_sorted(
     lags = {"last_prompt": "prompt_id", "last_group": "group_code", "last_occasion": "occasion"}
     before = ", ".join(f"lag({column}) over () as {last}" for last, column in lags.items())
     twice = " and ".join(f"{column} = {last}" for last, column in lags.items())
-    complete = f"if({twice}, error('{TWICE}'), {COUNTED[plan.complete]})"
+    complete = f"if({twice}, error('{TWICE}'), {COUNTED['judged']})"
     by_dataset = (
         f"({dataset} * {levels.groups // len(levels.dataset)} + group_code //"
         f" {len(levels.dataset)})"

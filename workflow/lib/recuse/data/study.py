@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from recuse.base.database import connect, text
+from recuse.base.database import connect, files, text
 from recuse.data.cells import Cells, Levels, cells_of_rows, levels_of, read_cells
 from recuse.data.moments import (
     Blocks,
@@ -29,14 +29,22 @@ from recuse.data.selection import (
     with_normalised_length,
 )
 
+# Prompts with human scores: with fewer, nothing is concluded from a comparison with people
+LEAST_SCORED = 10
+
 
 @dataclass(frozen=True)
 class StudyTables:
-    """A study by the paths of its tables, each read once, when needed."""
+    """A study by the paths of its tables, each read once, when needed.
+
+    If some of its rows have human scores and others have none, it is read as if none had any, so
+    that all ratings count and are treated alike; what compares judges with people reads `scored`.
+    """
 
     name: str
     cells_from: str | Cells  # the path of the table of cells, or the cells
     ratings: Sequence[str] = ()  # one file, or its shards; for what cells do not hold
+    only_scored: bool = False  # the rows with a human score, of a study where others have none
     _read: dict[tuple, Cells | Moments] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -59,8 +67,37 @@ class StudyTables:
 
     @property
     def has_human_scores(self) -> bool:
-        """Whether its rows have human scores: all rows, or none."""
+        """Whether its rows have human scores that count: all rows, or none."""
         return self.cells().has_reference
+
+    @property
+    def is_partly_scored(self) -> bool:
+        """Whether some of its rows, but not all, have human scores."""
+        lacking = np.isnan(self.every_cell.reference)
+        return bool(lacking.any() and not lacking.all())
+
+    @property
+    def scored(self) -> "StudyTables":
+        """The rows with human scores, if these are on LEAST_SCORED prompts or more; otherwise, and
+        if all rows or none have scores, the study itself.
+        """
+        if not self.is_partly_scored or self.scored_prompts < LEAST_SCORED:
+            return self
+        part = {"cells_from": self.every_cell, "only_scored": True, "_read": {}}
+        return self._once(("scored",), lambda: replace(self, **part))
+
+    @property
+    def scored_prompts(self) -> int:
+        """Number of prompts with a human score."""
+        query = f"select count(distinct prompt) from {files(self.ratings)} where gt is not null"
+        return self._once(("scored prompts",), lambda: connect().execute(query).fetchone()[0])
+
+    @property
+    def every_cell(self) -> Cells:
+        """Cells of all rows by the human scores that they have."""
+        if isinstance(self.cells_from, Cells):
+            return self.cells_from
+        return self._once(("every cell",), lambda: read_cells(self.cells_from))
 
     def cells(self, selection: Selection = EVERY_ROW) -> Cells:
         """Return cells of all rows or, if a family's mean rating is the reference, of the rows of a
@@ -72,9 +109,10 @@ class StudyTables:
             by = {} if selection.reference is None else {"by": REFERENCE_FAMILY}
             rows = [self._rows(selection, span) for span in prompt_ranges(self.ratings)]
             return self._once(("cells", *rows), lambda: cells_of_rows(rows, self._levels, **by))
-        if isinstance(self.cells_from, Cells):
-            return self.cells_from
-        return self._once(("cells",), lambda: read_cells(self.cells_from))
+        if not self.is_partly_scored:
+            return self.every_cell
+        part = "scored" if self.only_scored else "unscored"
+        return self._once(("cells",), lambda: getattr(self.every_cell, part))
 
     def moments(self, selection: Selection = EVERY_ROW, *, by_cell: bool = False) -> Moments:
         """Return moments of a selection's rows: of (1, rating, reference), and of the length, if it
@@ -84,7 +122,7 @@ class StudyTables:
         each cell, without length or `absorb`, so that the rows of a group have one reference.
         """
         if selection.absorb is not None:
-            key = ("judged by", selection.rows(self.ratings), selection.length, selection.reference)
+            key = ("judged by", self.rows(selection), selection.length, selection.reference)
             covariates = 1 if selection.length is None else 2
             return self._once(
                 key, lambda: moments_by_judges(*self._unsplit(selection), covariates=covariates)
@@ -154,11 +192,26 @@ class StudyTables:
             self._read["blocks", kind] = key, factors, blocks
         return iter(blocks)
 
+    def rows(self, selection: Selection, span: PromptRange | None = None) -> str:
+        """SQL for the rows of a selection, in some prompts or all, with the human scores that
+        count.
+        """
+        paths, prompts = self.ratings, None
+        if span is not None:
+            paths, prompts = [span.path], (span.first, span.last)
+        rows = selection.rows(paths, prompts=prompts)
+        if self.only_scored:
+            return f"select * from ({rows}) where gt is not null"
+        if not self.is_partly_scored:
+            return rows
+        nothing = ", ".join(f"null as {name}" for name in ("gt", "gt_unit", "reference_code"))
+        return f"select * replace ({nothing}) from ({rows})"
+
     def _rows(self, selection: Selection, span: PromptRange) -> str:
         """SQL for the rows of a selection in some prompts, with the covariates that cells do not
         hold.
         """
-        rows = selection.rows([span.path], prompts=(span.first, span.last))
+        rows = self.rows(selection, span)
         if selection.reference is not None:
             return with_family_references(rows, self._levels)
         if selection.length is not None:
@@ -167,7 +220,10 @@ class StudyTables:
 
     @property
     def _levels(self) -> Levels:
-        return self._once(("levels",), lambda: levels_of(self.ratings[0]))
+        """The levels of the ratings, without references where rows are read without these."""
+        levels = self._once(("levels",), lambda: levels_of(self.ratings[0]))
+        is_without = self.is_partly_scored and not self.only_scored
+        return replace(levels, reference=()) if is_without else levels
 
     def _unsplit(self, selection: Selection) -> tuple[Iterator[RowBlock], dict[str, np.ndarray]]:
         """Rows and groups of a selection without its `absorb`."""
@@ -182,7 +238,7 @@ class StudyTables:
         keys, _ = NORMALISATIONS[selection.length]
         if "prompt" in keys:
             return None
-        query = length_sets(selection.rows(self.ratings), selection.length)
+        query = length_sets(self.rows(selection), selection.length)
         lengths = self._once(("lengths", query), lambda: connect().execute(query).fetchone())
         # A literal number would be read as a decimal, which may be rounded.
         mean, sd = (

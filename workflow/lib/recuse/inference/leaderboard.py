@@ -123,6 +123,17 @@ class Pairs:
         """(J, M)."""
         return len(self.judges), len(self.models)
 
+    def human_means(self, totals: "PairTotals", among: "Pairs") -> np.ndarray:
+        """The means of the human scores in `totals` of these pairs, placed `among` others that
+        include them: (1 + replicates, J, M), NaN for the others.
+        """
+        human = totals.means()[:, 1].reshape(-1, *self.shape)
+        placed = np.full((len(human), *among.shape), np.nan)
+        judge = np.searchsorted(among.judges, self.judges)
+        model = np.searchsorted(among.models, self.models)
+        placed[:, judge[:, None], model] = human
+        return placed
+
 
 class PairTotals(ResampledTotals):
     """Rows, ratings and human scores of the pairs of one slice, in all and in resamples of its
@@ -288,7 +299,7 @@ def leaderboards(
       debiased          rating - self_bias_j 1[m == j] - family_bias_F 1[m of the judge's family F,
       not the judge] leave_self_out    rating, without judges' ratings of their own answers
       leave_family_out  rating, without judges' ratings of their families human             human
-      score, if the study has any
+      score, if the study has any, over the rows that have one
     Under C, ordinary preferences are not biases and stay in the debiased scores. Under A, all of
     the gap to the human scores is subtracted, with the effect of measurement error in them (see
     measurement_error).
@@ -305,9 +316,13 @@ def leaderboards(
     ordinary preferences of sd .018, its 90 % intervals held the planted biases in 87 % (4 judges:
     67 %), those under A in 37 %. Ranks and their sets: see rank_sets.
     """
-    for label, rows, pairs, totals in totals_of_slices(
-        spec, study, replicates=replicates, seed=seed
-    ):
+    sampling, scored = {"replicates": replicates, "seed": seed}, {}
+    if study.scored is not study:
+        scored = {
+            label: (of_people, totals)
+            for label, _, of_people, totals in totals_of_slices(spec, study.scored, **sampling)
+        }
+    for label, rows, pairs, totals in totals_of_slices(spec, study, **sampling):
         means, human = totals.means().reshape(-1, 2, *pairs.shape).swapaxes(0, 1)
         biases = removed.of_slices.get(label, {})
         bias = bias_of_pairs(
@@ -318,6 +333,10 @@ def leaderboards(
             True
         )
         sample = {"human": human if study.has_human_scores else None, "prompts": totals.prompts}
+        if label in scored and scored[label][1].prompts > 1:
+            of_people, totals = scored[label]
+            sample["human_prompts"] = totals.prompts
+            sample["human"] = of_people.human_means(totals, pairs)
         for row in leaderboard(pairs, means, bias, family, **sample, confidence=confidence):
             estimand = removed.estimand if row["scores"] == DEBIASED else ""
             yield {"spec": spec.name, "slice": label, "estimand": estimand, **row}
@@ -366,12 +385,13 @@ def leaderboard(
     human: np.ndarray | None,
     prompts: int,
     confidence: float,
+    human_prompts: int | None = None,
 ) -> Iterator[dict]:
     """Yield the rows of one slice.
 
     means: (1 + replicates, J, M) of the ratings, first of all rows; bias: to be subtracted, the
-    same shape; human: of the human scores, None without any; family: (J, M) of bool, the model is
-    of the judge's family (or the judge).
+    same shape; human: of the human scores, on `human_prompts` if not on all, None without any;
+    family: (J, M) of bool, the model is of the judge's family (or the judge).
     """
     rated = ~np.isnan(means[0])
     is_self = pairs.judges[:, None] == pairs.models
@@ -380,13 +400,14 @@ def leaderboard(
         DEBIASED: (means - bias, rated & ~np.isnan(bias[0])),
         WITHOUT_SELF: (means, rated & ~is_self),
         WITHOUT_FAMILY: (means, rated & ~is_self & ~family),
-    } | ({} if human is None else {HUMAN: (human, rated)})
+    } | ({} if human is None else {HUMAN: (human, ~np.isnan(human[0]))})
     scores = {}  # of the models, (1 + replicates, M); NaN where they are not determined
     for kind, (values, kept) in kinds.items():
         scores[kind] = np.full(values.shape[::2], np.nan)
         if kept.any():
             scores[kind] = values[:, kept] @ score_weights_of_pairs(kept)[:, kept].T
-        rows = _rows(kind, scores[kind], scores[RAW], prompts, confidence)
+        count = prompts if kind != HUMAN or human_prompts is None else human_prompts
+        rows = _rows(kind, scores[kind], scores[RAW], count, confidence)
         for model, judges, row in zip(pairs.models, kept.sum(axis=0), rows, strict=True):
             yield {"scores": kind, "model": str(model), "judges": int(judges), **row}
 

@@ -147,7 +147,7 @@ def split_rater_rows(
         return f"""
             select prompt, group_code, 0::utinyint, occasion_code, rating_unit, (score - scale_low) / (scale_high - scale_low),
                    error / (scale_high - scale_low) ** 2
-            from ({spec.selection.rows([span.path], prompts=(span.first, span.last))}) join (
+            from ({study.rows(spec.selection, span)}) join (
                 select {completion}, avg(rating) as score, var_samp(rating) / count(*) as error
                 from {files([raters])} where team = {text(RATERS)} group by all having count(*) > 1
             ) using ({completion}) order by prompt"""

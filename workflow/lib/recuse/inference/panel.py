@@ -260,7 +260,8 @@ def panel_rows(
     if not (usable & fits & ~crossing.related).any(axis=1).all():
         return [row | {"note": because(Reason.FEW_RATINGS_OUTSIDE, least=least)}, *notes]
     if not study.has_human_scores:
-        return [row | {"recommended": "yes", "note": because(Reason.NO_HUMAN_SCORE)}, *notes]
+        why = Reason.NOT_ALL_SCORED if study.is_partly_scored else Reason.NO_HUMAN_SCORE
+        return [row | {"recommended": "yes", "note": because(why)}, *notes]
     if crossing.folds < FEW_FOLDS:
         return [
             row

@@ -539,7 +539,7 @@ def power_rows(
     reliability: rows of the study's table; without any, the human scores are taken as exact, and
     raters is empty.
     """
-    if not study.has_human_scores:
+    if not study.scored.has_human_scores:
         return
     scores = over_dimensions(reliability)
     plan = study_like(spec, study, *(scores or EXACT))
@@ -597,14 +597,14 @@ def _of_every_judge(rows: Sequence[Mapping], preferences_known: bool, level: flo
 def study_like(
     spec: Spec, study: StudyTables, reliability: float, raters: float
 ) -> PlannedStudy | None:
-    """Take a plan's numbers from the rows of a spec without slices; None where no judge with a
-    slope is a model.
+    """Take a plan's numbers from the rows of a spec without slices, with human scores but for the
+    preferences; None where no judge with a slope is a model.
 
     noise: residuals of the spec's fit, by judge. preferences: those of the mixed model. slope: that
     of the fit over the reliability, too steep where models differ in quality. share: rows of a
     cell, of those of the largest. reliability: of the human scores, means of so many raters.
     """
-    ((_, moments),) = slices_of(spec, study)
+    ((_, moments),) = slices_of(spec, study.scored)
     if not len(moments.n):
         return None
     factors, sums = moments.factors, moments.tensor[:, 0, 0]

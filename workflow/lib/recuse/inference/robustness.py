@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recuse.base.reasons import Reason, because, code
+from recuse.base.reasons import WITHOUT_PEOPLE, Reason, because, code
 from recuse.base.tables import column_names
 from recuse.inference.measurement_error import BY_RATERS, METHODS
 from recuse.inference.power import REACH, noncentrality
@@ -152,9 +152,12 @@ class Robustness:
         return self.without_human_scores(specs)
 
 
-def without_human_scores(not_estimable: Iterable[Mapping[str, str]]) -> bool:
-    """Whether a study has no human scores, by the reasons of its table of what is not estimable."""
-    return any(code(row["reason"]) is Reason.NO_HUMAN_SCORE for row in not_estimable)
+def without_human_scores(not_estimable: Iterable[Mapping[str, str]]) -> str:
+    """The reason that a study has no human scores, or too few, in its table of what is not
+    estimable; "" if it has enough.
+    """
+    reasons = (row["reason"] for row in not_estimable)
+    return next((reason for reason in reasons if code(reason) in WITHOUT_PEOPLE), "")
 
 
 class Conclusion(StrEnum):
@@ -252,13 +255,13 @@ class Tables:
                     self.biases.setdefault(key[:2], set()).add(key[2:])
 
     def has(self, table: str, spec: str) -> bool:
-        """Whether a table has a row of a spec, or a reason other than that there are no human
+        """Whether a table has a row of a spec, or a reason other than that there are too few human
         scores.
         """
         reasons = {
             code(reason) for key, reason in self._reasons.items() if key[:2] == (table, spec)
         }
-        return bool(reasons - {Reason.NO_HUMAN_SCORE}) or any(
+        return bool(reasons - {*WITHOUT_PEOPLE}) or any(
             key[:2] == (table, spec) for key in self._rows
         )
 

@@ -19,7 +19,7 @@ from recuse.data.study import StudyTables
 from recuse.inference.idiosyncrasy import idiosyncrasies
 from recuse.inference.power import REACH, noncentrality
 from recuse.inference.robustness import ESTIMATES, OF_C, RobustnessCheck
-from recuse.model.estimable import estimable_specs, sliced_by
+from recuse.model.estimable import estimable_specs, sliced_by, study_for
 from recuse.model.fit import fits
 from recuse.model.least_squares import quantile, wald_columns
 from recuse.model.spec import BIASES, C, Spec, estimand_of
@@ -260,7 +260,7 @@ def _biases(spec: Spec, study: StudyTables, estimand: str) -> dict[Bias, Part]:
         }
     return {
         (row.quantity, row.term): Part(row.estimate, row.std_error, row.df, row.n_term)
-        for fitted in fits(spec, study, seed=None)
+        for fitted in fits(spec, study_for(spec, study), seed=None)
         for row in fitted.coefficients
         if row.quantity in BIASES and row.std_error > 0
     }

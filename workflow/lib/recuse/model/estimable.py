@@ -8,12 +8,12 @@ from recuse.base.reasons import Reason, because
 from recuse.data.cells import Cells
 from recuse.data.moments import Moments
 from recuse.data.selection import DROPPED
-from recuse.data.study import StudyTables
+from recuse.data.study import LEAST_SCORED, StudyTables
 from recuse.model.covariance import COVARIANCES
 from recuse.model.spec import ON_HUMAN_SCORES, Spec, against_judges, in_place
 
 LEFT_OUT = (
-    "without the slopes on human scores, as no row has one: biases are relative to the other judges"
+    "without the slopes on human scores, as {} has one: biases are relative to the other judges"
 )
 # Terms with no meaning without it or other judges
 OF_HUMAN_SCALE = (*ON_HUMAN_SCORES, "self", "same_family")
@@ -42,19 +42,34 @@ def sliced_by(specs: Mapping[str, Mapping], names: Iterable[str], study: StudyTa
 
 def not_estimable(spec: Spec, study: StudyTables) -> str | None:
     """Why a spec cannot be fitted to a study at all, or None."""
-    if not study.has_human_scores and spec.selection.reference is None:
-        # Least squares without slopes on the human score still estimates gaps to the other judges.
-        on_human_scale = not against_judges(spec) and not set(OF_HUMAN_SCALE).isdisjoint(
-            spec.model.terms
-        )
-        if on_human_scale or spec.model.estimator != "least_squares":
+    study = study_for(spec, study)
+    if needs_human_scores(spec) and not study.has_human_scores:
+        if not study.is_partly_scored:
             return because(Reason.NO_HUMAN_SCORE)
+        prompts = study.scored_prompts
+        return because(Reason.FEW_SCORED_PROMPTS, prompts=prompts, least=LEAST_SCORED)
     return without_rows(spec, study)
 
 
+def needs_human_scores(spec: Spec) -> bool:
+    """Whether a spec has no meaning without human scores.
+
+    Least squares without slopes on them still estimates gaps to the other judges.
+    """
+    if spec.selection.reference is not None:
+        return False
+    on_human_scale = not set(OF_HUMAN_SCALE).isdisjoint(spec.model.terms)
+    return spec.model.estimator != "least_squares" or (on_human_scale and not against_judges(spec))
+
+
+def study_for(spec: Spec, study: StudyTables) -> StudyTables:
+    """The rows of a study that a spec is fitted to: those with human scores, if it needs these."""
+    return study.scored if needs_human_scores(spec) else study
+
+
 def fitted_to(spec: Spec, study: StudyTables) -> Spec:
-    """The spec, without its terms on the human score where the study has none."""
-    if spec.selection.reference is not None or study.has_human_scores:
+    """The spec, without its terms on the human score where its rows have none."""
+    if spec.selection.reference is not None or study_for(spec, study).has_human_scores:
         return spec
     return spec.changed(
         terms=tuple(name for name in spec.model.terms if name not in ON_HUMAN_SCORES)

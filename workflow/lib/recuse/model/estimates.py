@@ -11,7 +11,7 @@ import numpy as np
 from recuse.base.reasons import Reason, because, in_words
 from recuse.base.tables import column_names
 from recuse.data.study import StudyTables
-from recuse.model.estimable import LEFT_OUT, fitted_to, missing, not_estimable
+from recuse.model.estimable import LEFT_OUT, fitted_to, missing, not_estimable, study_for
 from recuse.model.fit import Coefficient, Fitted, fits
 from recuse.model.least_squares import (
     NEGLIGIBLE,
@@ -80,12 +80,14 @@ def estimate(spec: Spec, study: StudyTables, *, confidence: float, seed: int = 0
             {**about, "slice": "", "quantity": "", "term": "", "reason": reason}
         )
         return tables
+    study = study_for(spec, study)
     remarks = [
         in_words(missing(key, values))
         for key, values in spec.selection.absent_from(study.cells().factors).items()
     ]
     if (reduced := fitted_to(spec, study)) != spec:
-        spec, remarks = reduced, [*remarks, LEFT_OUT]
+        having = "not every row" if study.is_partly_scored else "no row"
+        spec, remarks = reduced, [*remarks, LEFT_OUT.format(having)]
     tables.remarks.extend({**about, "slice": "", "remark": remark} for remark in remarks)
     slices = list(fits(spec, study, seed=seed))
     if spec.errors.bootstrap is not None or spec.errors.wild is not None:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from recuse.base.reasons import Reason, code, in_words
+from recuse.base.reasons import WITHOUT_PEOPLE, code, in_words
 from recuse.base.words import signed
 from recuse.model.spec import BIASES
 from recuse.plot.axes import ENDS, SIMULTANEOUS, bias_limits, note_beyond
@@ -460,7 +460,7 @@ def beside_the_first(
     ]
     missing = [without_variant(entry, specs[entry["spec"]], not_estimable) for entry in entries]
     reasons = {name: reason for of_entry in missing for name, reason in of_entry.items()}
-    use = USE_OF_SCALE if Reason.NO_HUMAN_SCORE in map(code, reasons.values()) else ""
+    use = USE_OF_SCALE if {*WITHOUT_PEOPLE} & {*map(code, reasons.values())} else ""
     if any(variant.has_points for of_entry in variants[1:] for variant in of_entry):
         note = joined(absences(SIDES, specs, not_estimable), sentence(reasons), use)
         return [variant for of_entry in variants for variant in of_entry], note

@@ -1,6 +1,4 @@
-"""What more prompts or labels would show: detectable self-bias and false alarms, and human means
-from few labels.
-"""
+"""What more prompts would show: detectable self-bias and false alarms."""
 
 from itertools import cycle
 
@@ -12,11 +10,9 @@ from matplotlib.figure import Figure
 from recuse.base.reasons import Reason, in_words
 from recuse.base.words import counted, enumerated
 from recuse.inference.power import TOO_OFTEN
-from recuse.inference.ppi import FEW_LABELLED, HUMANS, JUDGES, STRATA
 from recuse.plot.axes import round_numbers
-from recuse.plot.colours import BLUE, FAINT, GREEN, INK, NEUTRAL, VERMILION
-from recuse.plot.intervals import PAPER
-from recuse.plot.page import Entry, Head, Page, family_entries, page_of_panels, page_of_words
+from recuse.plot.colours import BLUE, FAINT, GREEN, INK, VERMILION
+from recuse.plot.page import Entry, Head, Page, page_of_words
 from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, UNIT, UPRIGHT, Subject, language, percent
 
 NUMBERS = 0.4  # inches beside the axis text
@@ -32,26 +28,6 @@ LETTERS = {
 EXACT_SCORES = "human scores taken as exact"
 AIM = {"color": INK, "lw": 0.9}
 NONE = "No power: no judge with its own slope on human scores rates itself (tables/power.csv)."
-
-# Prediction-powered estimates.
-WAYS = {
-    HUMANS: ("human labels alone (grey)", {"marker": "s", "markersize": 3.0, "linestyle": "-"}),
-    JUDGES: (
-        "with all judges' ratings, pooled",
-        {"marker": "^", "markersize": 3.8, "linestyle": (0, (3, 1.2))},
-    ),
-    STRATA: (
-        "with them, stratified by dimension and self, family, others",
-        {"marker": "o", "markersize": 3.2, "linestyle": "-"},
-    ),
-}
-# Of the numbers of the upright axis: those of which more lie on it
-DIGITS = (1, 2, 3, 5), (1, 2, 4, 6, 8)
-SAVED = {JUDGES: "pooled", STRATA: "stratified"}
-NO_LABELS = (
-    "Nothing to draw: no row has a human score, or every number of labelled prompts in config is"
-    " above half of the prompts."
-)
 
 
 @language()
@@ -186,112 +162,3 @@ def _frame(axes: Axes, drawn: pd.DataFrame, aim: float) -> None:
     axes.tick_params(axis="y", length=0)
     axes.grid()
     axes.axhline(aim, zorder=2, gid="aim", **AIM)
-
-
-@language()
-def ppi(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
-    """Draw the width of the interval against the number of labels, a panel for each model, a line
-    for each method.
-
-    `table`: see recuse.inference.ppi.widths. Each panel gives the share of labels saved at the
-    largest number of them.
-    """
-    table = table.dropna(subset="width")
-    if not len(table):
-        return page_of_words(subject, NO_LABELS)
-    models = subject.palette.order(table["model"])
-    greys = {way: NEUTRAL if way == HUMANS else FAINT for way in WAYS}
-    ways = [
-        Entry(words, line={"color": greys[way], "lw": 1.2, **line})
-        for way, (words, line) in WAYS.items()
-    ]
-    page, panels = page_of_panels(
-        subject,
-        Head(
-            _saving(table),
-            f"unit scale 0–1; width of {percent(confidence)} intervals, hollow below {FEW_LABELLED}"
-            " labelled prompts",
-        ),
-        models,
-        [family_entries(subject.palette, models), ways],
-        most=3,
-        height=1.15,
-        numbers=0.38,
-        across="labelled prompts: those with human scores",
-        up="width of the interval",
-    )
-    for model, panel in zip(models, panels, strict=False):
-        rows = table[table["model"] == model]
-        _frame_widths(panel.axes, table)
-        for way in WAYS:
-            _draw(
-                panel.axes,
-                rows[rows["method"] == way],
-                way,
-                NEUTRAL if way == HUMANS else subject.palette.colour(model),
-            )
-        corner = {
-            "transform": panel.axes.transAxes,
-            "ha": "right",
-            "va": "top",
-            "zorder": 5,
-            "bbox": PAPER,
-        }
-        panel.axes.text(0.99, 0.98, _saved(rows), **corner)
-    return page.figure
-
-
-def _frame_widths(axes: Axes, table: pd.DataFrame) -> None:
-    axes.set(xscale="log", yscale="log")
-    axes.set_xlim(table["prompts"].min() / 1.25, table["prompts"].max() * 1.25)
-    axes.set_ylim(table["width"].min() / 1.15, table["width"].max() * 1.4)  # room for words
-    for axis, places in (
-        (axes.xaxis, round_numbers(axes.get_xlim())),
-        (axes.yaxis, max((round_numbers(axes.get_ylim(), digits) for digits in DIGITS), key=len)),
-    ):
-        axis.set_ticks(places, [f"{place:g}" for place in places])
-    axes.minorticks_off()
-    axes.grid()
-
-
-def _draw(axes: Axes, rows: pd.DataFrame, way: str, colour: str) -> None:
-    """One line: its points hollow where few prompts are labelled."""
-    rows = rows.sort_values("prompts")
-    line = {"color": colour, "lw": 1.2, **WAYS[way][1]}
-    axes.plot(rows["prompts"], rows["width"], zorder=3, gid=way, **{**line, "marker": "none"})
-    few = rows["prompts"] < FEW_LABELLED
-    for part, face in ((rows[few], "white"), (rows[~few], colour)):
-        point = {**line, "linestyle": "none", "markerfacecolor": face}
-        axes.plot(part["prompts"], part["width"], zorder=4, gid="points", **point)
-
-
-def _saved(own: pd.DataFrame) -> str:
-    """What the judges save at the largest number of labels of a model; empty if these are few or do
-    not vary.
-    """
-    at = _at_most(own).set_index("method")["saved"].dropna()
-    return "\n".join(
-        f"saved {words}: {100 * at[way]:.0f} %" for way, words in SAVED.items() if way in at
-    )
-
-
-def _at_most(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the largest number of labelled prompts; none if that is few."""
-    return rows[(rows["prompts"] == rows["prompts"].max()) & (rows["prompts"] >= FEW_LABELLED)]
-
-
-def _saving(table: pd.DataFrame) -> str:
-    """The share of human labels that the judges save, over models, at the largest number of
-    labelled prompts.
-    """
-    shares = _at_most(table)
-    shares = 100 * shares.loc[shares["method"] != HUMANS, "saved"].dropna()
-    if shares.empty:
-        return "Too few labelled prompts to say how many labels the judges save"
-    span = " to ".join(
-        dict.fromkeys(f"{share:.0f}" for share in (shares.min(), shares.max()))
-    ).replace("-", "−")
-    return (
-        f"With {table['prompts'].max():,} labelled prompts, the judges' ratings save {span} % of"
-        " the human labels"
-    )

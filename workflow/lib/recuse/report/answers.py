@@ -27,10 +27,7 @@ LIKELY = (
     "“Likely” means that the judge's own interval excludes 0. {} of unbiased judges may get it by"
     " chance, so with many judges expect some."
 )
-NO_TRUTH = (
-    "No row has a human score, so a judge that is right where the others are wrong looks the same"
-    " as a biased one."
-)
+NO_TRUTH = "{}, so a judge that is right where the others are wrong looks the same as a biased one."
 AMONG_JUDGES = "Compared with the other judges alone. "
 SMALLER = "To find smaller biases, add models and judges rather than prompts."
 SCORE = (
@@ -45,14 +42,15 @@ def answer_of_ratings(
     confidence: float,
     scales: Mapping[str, object],
     first: str = "main",
-    relative: bool = False,
+    relative: str = "",
 ) -> Answer:
     """Say what the tables of a study of ratings answer.
 
     tables: rows, as texts, of `verdicts` and, where they exist, of `pooled`, `wordings`,
     `correlations`, `main` (the estimates of the first spec), `mean_scores`, `leaderboard`, `panel`,
     `round_robin` and `check`. scales: of each dimension, [lowest, highest] or `observed`. first:
-    the spec whose leaderboard counts; relative: no row has a human score.
+    the spec whose leaderboard counts; relative: why nothing is
+    concluded about people, in words.
     """
     unit, verdicts = unit_of(scales), tables["verdicts"]
     of_judges, of_families = (
@@ -72,7 +70,7 @@ def answer_of_ratings(
             tables.get("panel", ()), tables.get("round_robin", ()), unit, confidence
         ),
         caveats=[
-            *([NO_TRUTH] if relative else []),
+            *([NO_TRUTH.format(capitalised(relative))] if relative else []),
             *_doubts(verdicts),
             *(
                 [LIKELY.format(percent(1 - confidence))]

@@ -9,6 +9,7 @@ from importlib.metadata import version
 from os.path import relpath
 from pathlib import Path
 
+from recuse.base.reasons import in_words as reason_in_words
 from recuse.base.tables import read_table
 from recuse.base.words import (
     BADGES,
@@ -152,7 +153,7 @@ def report(
     )
     tables = {name: read_table(path) for name, path in paths.items() if name in {*EXCERPTS, *READ}}
     first, excerpts = "main", EXCERPTS
-    if relative := without_human_scores(tables.get("not_estimable", ())):
+    if relative := reason_in_words(without_human_scores(tables.get("not_estimable", ()))):
         first, excerpts = about["substitute"], EXCERPTS | EXCERPTS_WITHOUT_HUMAN_SCORES
     if estimates:
         paths["main"], tables["main"] = estimates[first], read_table(estimates[first])

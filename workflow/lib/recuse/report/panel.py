@@ -13,10 +13,7 @@ from recuse.report.verdict import Rows, Section, Unit
 QUESTION = "Which judges to combine?"
 PLAIN = Unit("", 1, 1, "")
 MOST_NAMES = 6  # judges of a panel in words
-UNMEASURED = (
-    "The remaining bias is not given: without human scores, what all judges get wrong looks like"
-    " quality."
-)
+UNMEASURED = "The remaining bias is not given: {}, what all judges get wrong looks like quality."
 LIMITS = (
     "These numbers apply to these models; judges may treat others differently. If the human scores"
     " are less reliable than assumed, errors are smaller and judges more independent."
@@ -35,10 +32,12 @@ def panel_section(panels: Rows, plans: Rows, unit: Unit, confidence: float) -> S
     everyone = panels[0]
     sentences = [f"Take {_who(chosen, everyone)}."]
     if chosen["note"]:
-        is_unmeasured = code(chosen["note"]) is Reason.NO_HUMAN_SCORE
-        sentences.append(
-            UNMEASURED if is_unmeasured else f"{capitalised(in_words(chosen['note']))}."
-        )
+        words = {
+            Reason.NO_HUMAN_SCORE: UNMEASURED.format("without human scores"),
+            Reason.NOT_ALL_SCORED: UNMEASURED.format("where answers have no human score"),
+        }
+        of_note = f"{capitalised(in_words(chosen['note']))}."
+        sentences.append(words.get(code(chosen["note"]), of_note))
     else:
         sentences += _measured(chosen, everyone, unit, confidence)
     sentences += [*_round_robin(plans, everyone), *_absent(panels)]

@@ -15,7 +15,7 @@ from recuse.data.cells import Cells
 from recuse.data.study import StudyTables
 from recuse.model.covariance import COVARIANCES
 from recuse.model.design import Term, estimable_terms
-from recuse.model.estimable import fitted_to, not_estimable, slices_of
+from recuse.model.estimable import fitted_to, not_estimable, slices_of, study_for
 from recuse.model.estimates import estimates_of
 from recuse.model.fit import fits
 from recuse.model.gam import ORDER, SPLINES, Curve, GamFit, Grouped, cross_validated, fit_gam
@@ -53,9 +53,9 @@ def compared(specs: Iterable[Spec], study: StudyTables, *, confidence: float) ->
             likelihoods.add(likelihood)
         what = WHAT[spec.model.estimator]
         for label, terms, largest in (
-            _against_ols(spec, study, confidence)
+            _against_ols(spec, study_for(spec, study), confidence)
             if what == ESTIMATES
-            else _against_rows(spec, study)
+            else _against_rows(spec, study_for(spec, study))
         ):
             row = {
                 "study": study.name,

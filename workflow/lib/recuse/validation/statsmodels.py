@@ -50,7 +50,7 @@ def fits_by_formula(spec: Spec, study: StudyTables) -> Iterator[Fitted]:
     its siblings.
     """
     selection, factors = spec.selection, FACTORS
-    rows = selection.rows(study.ratings)
+    rows = study.rows(selection)
     if selection.length is not None:
         rows = with_normalised_length(rows, selection.length)
     if selection.reference is not None:

@@ -336,6 +336,13 @@ class DrawnStudy:
     has_human_scores: bool  # without them, all raters' scores are 0
     _moments: dict = field(init=False, default_factory=dict, repr=False, compare=False)
 
+    is_partly_scored = False  # All rows have human scores, or none has.
+
+    @property
+    def scored(self) -> DrawnStudy:
+        """The study itself."""
+        return self
+
     @property
     def prompts(self) -> int:
         """Number of prompts."""

@@ -160,13 +160,6 @@ Prompts = Some[Annotated[int, Field(ge=2)]]
 Numbers = Some[Annotated[int, Field(ge=1)]]
 
 
-class PpiSettings(Section):
-    """Prediction-powered estimates of the human means."""
-
-    labelled: Prompts = required("Numbers of prompts with human labels.")
-    draws: int = required("Random sets of prompts drawn for each number.", ge=2)
-
-
 class PowerSettings(Section):
     """Power of studies like this one."""
 
@@ -274,7 +267,6 @@ class Inference(Section):
         " coefficients of the spec itself."
     )
     replicates: int = required("Bootstrap replicates, over prompts, of the leaderboard.", ge=100)
-    ppi: PpiSettings = required("Prediction-powered estimates of the human means.")
     power: PowerSettings = required("Power of studies like this one.")
     panel: PanelSettings = required("Which judges to combine.")
     robustness_checks: dict[Key, RobustnessCheckSettings] = required(

@@ -145,7 +145,6 @@ def refuse_unknown(key: str, names: Iterable[str], known: Iterable[str], place: 
 RENAMED = {  # former name of a key -> its name
     "placebo": "idiosyncrasy",
     "noisy_reference": "measurement_error",
-    "few_labels": "ppi",
     "planner": "power",
     "gamma": "self_bias",
     "conclusions": "robustness_checks",

@@ -1,0 +1,110 @@
+"""A study in which few prompts have human scores: A rests on these, all else on every rating."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recuse
+from rated_tables import by_subject, findings_of, rated
+from recuse.base.reasons import Reason, because
+from recuse.check.facts import WARNING
+from recuse.inference.verdict import FOUND
+
+FOUR = ("Aster", "Basil", "Clove", "Dill")
+LABELLED, PROMPTS = 12, 60
+UNDRAWN = "^(?!boot|wild)"  # columns that no bootstrap draws
+OF_A = ["A", "A_ci_low", "A_ci_high"]
+
+
+@pytest.fixture(scope="module")
+def frame():
+    """Clove favours its own answers by 0.9 of 9 points; people score answers to every fifth
+    prompt.
+    """
+    draws, rows = np.random.default_rng(7), []
+    for prompt in range(PROMPTS):
+        for model in FOUR:
+            quality = draws.normal(5.5, 1.5)
+            human = round(np.clip(quality + draws.normal(0, 0.7), 1, 10))
+            for judge in FOUR:
+                own = 0.9 * (judge == model == "Clove")
+                rating = round(np.clip(quality + own + draws.normal(0, 0.7), 1, 10))
+                rows.append((judge, model, f"q{prompt}", rating, None if prompt % 5 else human))
+    return pd.DataFrame(rows, columns=["judge", "model", "prompt", "rating", "human"])
+
+
+@pytest.fixture(scope="module")
+def studies(frame):
+    """The study, the same without human scores, and its labelled prompts alone."""
+    frames = frame, frame.drop(columns="human"), frame.dropna()
+    return [recuse.ratings(each, scale=(1, 10)) for each in frames]
+
+
+def test_what_needs_no_people_is_as_without_human_scores(studies):
+    study, without, _ = studies
+    for spec in ("model_effects", "model_dimension_effects", "completion_effects"):
+        fits = (recuse.fit(each, spec).table for each in (study, without))
+        pd.testing.assert_frame_equal(*fits, check_exact=True)
+    tables = [recuse.leaderboard(each).drop(columns="spec") for each in (study, without)]
+    tables[0] = tables[0][tables[0]["scores"] != "human"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(*tables, check_exact=True, check_dtype=False)
+    verdicts = [recuse.verdict(each) for each in (study, without)]
+    assert verdicts[0].loc[:3, OF_A].notna().all(axis=None)
+    others = (table.drop(columns=OF_A, errors="ignore") for table in verdicts)
+    pd.testing.assert_frame_equal(*others, check_exact=True, check_dtype=False)
+
+
+def test_a_and_the_scores_by_people_are_those_of_the_labelled_rows(studies):
+    study, _, labelled = studies
+    assert (len(study), len(labelled)) == (16 * PROMPTS, 16 * LABELLED)
+    for spec in ("main", "clustered", "ordinal"):
+        fits = (recuse.fit(each, spec).table.filter(regex=UNDRAWN) for each in (study, labelled))
+        pd.testing.assert_frame_equal(*fits, check_exact=True)
+    boards = (recuse.leaderboard(each) for each in (study, labelled))
+    scores = [board[board["scores"] == "human"]["score"].to_numpy() for board in boards]
+    assert scores[0] == pytest.approx(scores[1], abs=1e-12)
+
+
+def test_the_judge_that_favours_itself_is_found_and_no_other(studies):
+    table = recuse.verdict(studies[0]).set_index("term")
+    table = table[table["quantity"] == "self_bias"]
+    assert table[["A", "B"]].astype(float).idxmax().tolist() == ["Clove"] * 2
+    assert not table.drop("Clove")["verdict"].isin(FOUND).any()
+
+
+def labelled(kept, **settings):
+    """Rows with human scores where kept(row)."""
+    return [row | ({} if kept(row) else {"gt": ""}) for row in rated(**settings)]
+
+
+def test_check_counts_what_each_question_rests_on(tmp_path):
+    rows = labelled(lambda row: int(row["prompt_id"][1:]) % 4 == 0)
+    findings = by_subject(findings_of(tmp_path, rows)[0])
+    assert findings["contents", "A"].words == (
+        "A rests on 250 ratings with human scores, of answers to 10 prompts (clusters)"
+    )
+    assert findings["contents", "B, C and the ranking"].words == (
+        "B, C and the ranking rest on 1,000 ratings, of answers to 40 prompts (clusters)"
+    )
+    assert ("human scores", "chosen") not in findings
+
+
+def test_fewer_than_ten_labelled_prompts_say_nothing_about_a(tmp_path):
+    rows = labelled(lambda row: row["prompt_id"] in ("p1", "p7"))
+    findings, facts = findings_of(tmp_path, rows)
+    assert facts.study.scored is facts.study
+    lacking = by_subject(findings)["estimable", "A: self-bias of GPT-4o"]
+    assert "answers to only 2 prompts" in lacking.words
+    reason = because(Reason.FEW_SCORED_PROMPTS, prompts=2, least=10)
+    study = recuse.ratings(pd.DataFrame(rows).replace("", None), scale=(1, 5))
+    assert set(recuse.fit(study, "main").not_estimable["reason"]) == {reason}
+    assert recuse.verdict(study)["A"].isna().all()
+
+
+def test_labels_of_easy_prompts_alone_are_not_chosen_at_random(tmp_path):
+    rows = rated()
+    means = pd.DataFrame(rows).groupby("prompt_id")["rating"].mean()
+    easy = set(means.nlargest(12).index)
+    rows = [row | ({} if row["prompt_id"] in easy else {"gt": ""}) for row in rows]
+    finding = by_subject(findings_of(tmp_path, rows)[0])["human scores", "chosen"]
+    assert (finding.level, finding.value > 0.1) == (WARNING, True)

@@ -24,6 +24,7 @@ from ordinal_world import (
 from recuse.base.errors import DesignError
 from recuse.base.reasons import Reason, because, code, parse
 from recuse.data.moments import RowBlock
+from recuse.model.gam import fit_gam
 from recuse.model.ordinal import fit_ordinal, recession
 from recuse.model.prompt_sums import RowsOfCells
 from recuse.validation.statsmodels import improve
@@ -84,6 +85,14 @@ def test_statsmodels_finds_nothing_better_on_the_published_ratings(faithfulness)
     gain, movement = improve(cells, terms, fit)
     assert abs(gain) < 1e-8
     assert movement < 1e-6
+
+
+def test_an_unknown_covariance_is_refused_and_not_taken_for_another():
+    cells = simulated()
+    with pytest.raises(ValueError, match="no covariance HC3"):
+        fit_ordinal(cells, terms_for(cells), covariance="HC3")
+    with pytest.raises(ValueError, match="no covariance HC3"):
+        fit_gam(cells, terms_for(cells), covariance="HC3")
 
 
 def test_fit_equals_the_likelihood_by_rows():

@@ -70,8 +70,8 @@ rule describe:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         contents=contents("describe.py", HUMANS["alphas"]),
-        power={key: config["inference"]["power"][key] for key in ("self_bias", "power")},
-        of_alpha=config["inference"]["raters"],
+        power=of_study(Study.power_settings),
+        of_alpha=configured("inference", "raters"),
         confidence=config["confidence"],
         imports=of_study(Study.import_settings),
         named=setting("families"),
@@ -133,7 +133,7 @@ rule gold_of_ratings:
         contents=contents("gold_of_ratings.py"),
         pass_mark=configured("inference", "pass_mark"),
         confidence=config["confidence"],
-        power=config["inference"]["power"]["power"],
+        power=configured("inference", "power", "power"),
     message:
         "Compare how judges mark own right and wrong answers in {wildcards.study}."
     script:

@@ -43,11 +43,13 @@ def findings_on(inputs: Inputs, study: "StudyTables", folder: str) -> "list[Find
     from recuse.check.facts import facts_of
 
     of, config = inputs.study, inputs.study.config
-    power = {key: config["inference"]["power"][key] for key in ("self_bias", "power")}
     of_config = {"imports": of.import_settings(), "named": of.setting("families")}
     facts = facts_of(study, f"{folder}/completeness.csv", **of_config)
     return check_study(
-        facts, reliability_in(inputs, study, folder), **power, confidence=config["confidence"]
+        facts,
+        reliability_in(inputs, study, folder),
+        **of.power_settings(),
+        confidence=config["confidence"],
     )
 
 

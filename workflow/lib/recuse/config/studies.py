@@ -487,6 +487,11 @@ class Study:
         tables = ["measurement_error", "sensitivity"]
         return inference_params(self.config, tables, "raters", "without_human_scores")
 
+    def power_settings(self) -> dict[str, float]:
+        """The self-bias that a check asks about, and the power to find it."""
+        power = self.config["inference"]["power"]
+        return {key: power[key] for key in ("self_bias", "power")}
+
     def ranking_settings(self) -> dict[str, object]:
         """What models are ranked by without the biases, and power is computed by."""
         keys = ("debias", "replicates", "power", "without_human_scores")

@@ -121,6 +121,8 @@ def penalised_fit(
             inverse @ meat @ inverse * small_sample_factor(prompts, n, edofs.sum()),
             prompts - 1,
         )
+    elif covariance not in ("HC0", "HC1"):
+        raise ValueError(f"GAMs have no covariance {covariance}")
     else:
         spread = inverse @ (matrix.T * squares) @ matrix @ inverse
         if covariance == "HC1":

@@ -513,10 +513,12 @@ def fit_ordinal(
             inverse @ squares @ inverse * small_sample_factor(prompts, n, rank),
             prompts - 1,
         )
-    elif covariance != "classical":
+    elif covariance in ("HC0", "HC1"):
         spread = inverse @ likelihood.score_squares(point) @ inverse
-    if covariance == "HC1":
-        spread = spread * (n / (n - rank) if n > rank else np.nan)
+        if covariance == "HC1":
+            spread = spread * (n / (n - rank) if n > rank else np.nan)
+    elif covariance != "classical":
+        raise ValueError(f"ordinal fits have no covariance {covariance}")
     finite = determined(free)
     notes = _notes(rows, finite, in_design)
     effects = _effects(rows, free, point, spread, notes)

@@ -168,7 +168,10 @@ FORMS = {
 def test_rows_in_every_form(rows, fit, expected, straight, tmp_path):
     path = write(tmp_path / "ratings.csv.gz", rows)
     want = expected(RatingsFile(path))
-    straight()
+    if (
+        rows is not INCOMPLETE
+    ):  # where some lack human scores, prompts are counted among all ratings
+        straight()
     assert fit(path)[:2] == (0, want)
 
 

@@ -70,9 +70,9 @@ def planned_jobs(target: str, configfiles: Sequence[str]) -> list[Any]:
                 config_settings=settings,
                 resource_settings=ResourceSettings(cores=1),
             )
-            workflow.dag(DAGSettings(targets={target}, forceall=True)).execute_workflow(
-                executor="dryrun"
-            )
+            workflow.dag(
+                DAGSettings(targets={target}, forceall=True, force_incomplete=True)
+            ).execute_workflow(executor="dryrun")
             return [job for job in workflow._workflow.dag.jobs if job.output]
     except (WorkflowError, RuleException, OSError) as error:
         raise ConfigError(str(error)) from error

@@ -21,10 +21,10 @@ from recuse.workflow.terminal import answer_lines
 EXAMPLE = ("judged.csv", "human.csv", "mine.yaml")
 
 
-# Of the last `recuse run` here: its host, its process and when that began
+# Host, process and start time of the last `recuse run` here
 RUNNING = Path(".snakemake/recuse_run.json")
 LOCKS = Path(".snakemake/locks")
-# Seconds by which the time when a process began may move, as the clock of the machine is set
+# Seconds by which a process's start time may seem to move when the machine's clock is set
 CLOCKS = 2.0
 
 
@@ -71,7 +71,7 @@ def build(
     status = _started([*command, *further], settings)
     if status == 0 and not further:
         for summary in (Path("results", study, "summary.json") for study in studies):
-            # Others are Snakemake's last words
+            # The logger has already shown those of this run
             if summary.exists() and summary.stat().st_mtime < began:
                 print(*answer_lines(summary), sep="\n", file=sys.stderr)
     return status
@@ -92,7 +92,7 @@ def _started(command: Sequence[str], settings: Mapping[str, str]) -> int:
         while True:
             try:
                 status = process.wait()
-            except KeyboardInterrupt:  # which Snakemake gets, too; it then ends its jobs
+            except KeyboardInterrupt:  # Snakemake gets it, too, and ends its jobs
                 continue
             if status >= 0 and not is_locked:  # it was not killed
                 RUNNING.unlink(missing_ok=True)

@@ -81,7 +81,7 @@ def planned_jobs(target: str, configfiles: Sequence[str]) -> list[Any]:
 def _jobs_of_result(path: str, configfiles: Sequence[str]) -> list[Any]:
     try:
         return planned_jobs(path, configfiles)
-    except ConfigError:  # of a rule or a setting that is no more
+    except ConfigError:  # its rule or setting no longer exists
         return []
 
 

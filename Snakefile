@@ -7,9 +7,9 @@ import os
 import sys
 from pathlib import Path
 
-# Modules are taken from the library and the environment, never from the working folder, by this
-# process and by its jobs; but not so in another workflow, whose own rules may need that. An
-# installed package is its own library.
+# This process and its jobs import from the library and the environment, never from the working
+# folder. As a module, they may: the other workflow's own rules may need its folder. An installed
+# package is its own library.
 HOME = os.fspath(workflow.current_basedir)
 IS_MODULE = os.path.abspath(workflow.basedir) not in (HOME, f"{HOME}/workflow")
 CHECKOUT = f"{HOME}/workflow/lib"
@@ -60,9 +60,8 @@ include: "workflow/rules/report.smk"
 include: "workflow/rules/montecarlo.smk"
 
 
-atexit.register(
-    gc.freeze
-)  # or Python looks through all of Snakemake for garbage before it ends, for a third of a second
+# Without this, Python spends a third of a second at its end looking for garbage in all of Snakemake.
+atexit.register(gc.freeze)
 
 
 # `snakemake --cores N` builds the studies that config names under `build`.

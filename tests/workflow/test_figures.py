@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from workflow_runs import FIGURES, OF_THE_PAPER, copy_project, planned, snakemake
+from workflow_runs import FIGURES, OF_THE_PAPER, OVERLAY, copy_project, planned, snakemake
 
 pytestmark = pytest.mark.workflow
 OF_COMPARISONS = {
@@ -99,6 +99,16 @@ def test_another_format_is_drawn_alone_and_leaves_the_other_records(project):
     verify(project, "smoke")
     for path in (project / target, made / "conclusions.png.json"):
         path.unlink()  # other tests list these folders
+
+
+def test_a_format_added_to_the_configuration_draws_again_what_was_drawn_alone(project, overlay):
+    picture = "results/mine/figures/fig03_self_family_bias.png"
+    run(project, picture)
+    overlay("formats: [svg, png]\n")
+    settings = {"aside": (), "configs": [OVERLAY]}
+    assert planned(project, picture, **settings) == {"figures_fit": 1}
+    for path in (picture, "results/mine/made/fig03_self_family_bias.png.json"):
+        (project / path).unlink()
 
 
 @pytest.mark.parametrize(

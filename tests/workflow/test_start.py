@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from conftest import ROOT
-from recuse.workflow.start import CLOCKS, LOCKS, RUNNING, abandoned
+from recuse.workflow.start import CLOCKS, LOCKS, RUNNING, abandoned, build
 
 STAND_IN = """
 import os, signal, sys, time
@@ -53,6 +53,19 @@ def test_interrupt_is_left_to_snakemake(tmp_path):
     assert words == f"ours --snakefile {ROOT}/Snakefile --cores 3 --configfile mine.yaml\n"
     assert (rest, process.returncode) == ("its jobs are ended\n", 5)
     assert not (tmp_path / RUNNING).exists()
+
+
+def test_a_run_in_a_locked_folder_leaves_the_note_of_the_other(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    here = psutil.Process()
+    note(here.pid, here.create_time())
+    before = RUNNING.read_bytes()
+    LOCKS.mkdir()
+    (LOCKS / "0.input.lock").touch()
+    (tmp_path / "snakemake.py").write_text("raise SystemExit(1)\n", "utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert build(["ours"], configfile=None, cores="1", studies=[]) == 1
+    assert RUNNING.read_bytes() == before
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """`recuse verify`: it finds whatever does not belong to the other results, and nothing else."""
 
+import base64
 import json
 import os
 import subprocess
@@ -69,6 +70,16 @@ def test_table_edited_by_hand_absent_and_foreign_files(project, changed):
         ),
         "results/mine/tables/power.csv: is not what the rule conclusions wrote",
     ]
+    assert errors == "error: mine: run the workflow again, and delete files that no rule writes\n"
+
+
+def test_an_interrupted_job_is_no_obstacle(project, changed):
+    table = "results/mine/tables/power.csv"
+    marker = base64.b64encode(table.encode()).decode()
+    changed(table, b"half of it")
+    changed(f".snakemake/incomplete/{marker}", b"")
+    status, lines, errors = verified(project, "mine")
+    assert (status, lines) == (1, [f"{table}: is not what the rule conclusions wrote"])
     assert errors == "error: mine: run the workflow again, and delete files that no rule writes\n"
 
 

@@ -67,6 +67,9 @@ rule figure_in_another_format:
     params:
         contents=of_drawings(contents_of_drawings),
         figures=of_drawings(dict),
+        # Once `formats` has this format, the job above draws it: by this param, Snakemake sees that
+        # another job did.
+        format="{format}",
     message:
         "Draw {wildcards.figure} of {wildcards.study} as {wildcards.format}."
     script:

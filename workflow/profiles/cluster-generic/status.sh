@@ -1,5 +1,5 @@
 #!/bin/sh
-# Says of the job of this number, in one word, what Snakemake asks for: running, success or failed.
+# Prints the status of the job with this number, as Snakemake expects it: running, success or failed.
 state=$(squeue --noheader --states=all --format=%T --jobs="$1" 2>/dev/null)
 [ -n "$state" ] || state=$(sacct --noheader --allocations --format=State --jobs="$1" 2>/dev/null | awk 'NR == 1 {print $1}')
 case $state in

@@ -1,4 +1,4 @@
-"""What products add to the core. The core imports no product: it knows of each what is registered
+"""What products add to the core. The core imports no product: it knows only what each registers
 here.
 
 A product describes itself in its module `product`; `recuse.products` lists them all. The entry

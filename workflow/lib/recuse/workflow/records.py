@@ -51,7 +51,7 @@ def record_of(log: str) -> Path:
 
 
 def read_record(path: str | Path) -> dict[str, Any]:
-    """A job's record. Raises DataError if it is none."""
+    """A job's record. Raises DataError if the file is not one."""
     try:
         record = json.loads(Path(path).read_text("utf-8"))
         if {"rule", "contents", "inputs", "outputs", "params"} <= record.keys():
@@ -70,8 +70,8 @@ def outside_files(paths: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def differences(job: Any, record: Mapping, results: Mapping[str, str]) -> Iterator[str]:
-    """What a job was made from that is not there any more, for a message. results: the digests of
-    now of what it reads.
+    """What has changed since a job ran, as parts of a message. results: path -> present digest of
+    the results that it reads.
     """
     for path in _differing(record["contents"], job.params["contents"]):
         yield (

@@ -26,7 +26,6 @@ def run(function: Callable[..., None], snakemake: Any) -> None:
     rule's. Raises TypeError if a parameter is none of the rule's names, or several.
     """
     log, config, of_job = snakemake.log[0], snakemake.config, snakemake.resources.get("mem_mb")
-    files, outputs = _flat(_paths(snakemake.input)), _flat(_results(snakemake))
     limits = {
         "limit": config["memory_limit"],
         "longest_line": int(bytes_of(config["line_limit"])),
@@ -35,7 +34,9 @@ def run(function: Callable[..., None], snakemake: Any) -> None:
     gc.set_threshold(NEW_OBJECTS)
     with (
         logged(log),
-        bounded(**limits, folder=f"{log}.spill", files=files, outputs=outputs),
+        bounded(
+            **limits, folder=f"{log}.spill", files=[*snakemake.input], outputs=[*snakemake.output]
+        ),
         recorded(snakemake),
     ):
         function(**arguments(function, snakemake))
@@ -62,12 +63,6 @@ def arguments(function: Callable, snakemake: Any) -> dict[str, Any]:
         if values:
             filled[name] = values[0]
     return filled
-
-
-def _flat(named: dict[str, str | list[str]]) -> list[str]:
-    return [
-        path for paths in named.values() for path in ([paths] if isinstance(paths, str) else paths)
-    ]
 
 
 def _paths(files: Any) -> dict[str, str | list[str]]:

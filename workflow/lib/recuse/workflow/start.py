@@ -21,10 +21,10 @@ from recuse.workflow.terminal import answer_lines
 EXAMPLE = ("judged.csv", "human.csv", "mine.yaml")
 
 
-# Of the last `recuse run` here: its host, its process and when that began
+# Host, process and start time of the last `recuse run` here
 RUNNING = Path(".snakemake/recuse_run.json")
 LOCKS = Path(".snakemake/locks")
-# Seconds by which the time when a process began may move, as the clock of the machine is set
+# Seconds by which a process's start time may seem to move when the machine's clock is set
 CLOCKS = 2.0
 
 
@@ -71,28 +71,30 @@ def build(
     status = _started([*command, *further], settings)
     if status == 0 and not further:
         for summary in (Path("results", study, "summary.json") for study in studies):
-            # Others are Snakemake's last words
+            # The logger has already shown those of this run
             if summary.exists() and summary.stat().st_mtime < began:
                 print(*answer_lines(summary), sep="\n", file=sys.stderr)
     return status
 
 
 def _started(command: Sequence[str], settings: Mapping[str, str]) -> int:
-    """Run a command with these variables to its end, and note in RUNNING which process it is."""
+    """Run a command with these variables to its end, and note in RUNNING which process it is.
+
+    In a locked folder, the note stays that of the run with the lock.
+    """
+    is_locked = _is_locked()
     with subprocess.Popen(command, env=settings) as process:
-        RUNNING.parent.mkdir(exist_ok=True)
-        write_text(
-            RUNNING,
-            json.dumps(
-                {"host": platform.node(), "process": process.pid, "began": _beginning(process.pid)}
-            ),
-        )
+        if not is_locked:
+            RUNNING.parent.mkdir(exist_ok=True)
+            began = _beginning(process.pid)
+            note = {"host": platform.node(), "process": process.pid, "began": began}
+            write_text(RUNNING, json.dumps(note))
         while True:
             try:
                 status = process.wait()
-            except KeyboardInterrupt:  # which Snakemake gets, too; it then ends its jobs
+            except KeyboardInterrupt:  # Snakemake gets it, too, and ends its jobs
                 continue
-            if status >= 0:  # it was not killed
+            if status >= 0 and not is_locked:  # it was not killed
                 RUNNING.unlink(missing_ok=True)
             return status
 
@@ -108,7 +110,11 @@ def abandoned() -> int | None:
         return None
     if host != platform.node() or _is_running(process, began):
         return None
-    return process if any(LOCKS.glob("*.lock")) else None
+    return process if _is_locked() else None
+
+
+def _is_locked() -> bool:
+    return any(LOCKS.glob("*.lock"))
 
 
 def _is_running(process: int, began: float | None) -> bool:

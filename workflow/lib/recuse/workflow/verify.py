@@ -70,9 +70,9 @@ def planned_jobs(target: str, configfiles: Sequence[str]) -> list[Any]:
                 config_settings=settings,
                 resource_settings=ResourceSettings(cores=1),
             )
-            workflow.dag(DAGSettings(targets={target}, forceall=True)).execute_workflow(
-                executor="dryrun"
-            )
+            workflow.dag(
+                DAGSettings(targets={target}, forceall=True, force_incomplete=True)
+            ).execute_workflow(executor="dryrun")
             return [job for job in workflow._workflow.dag.jobs if job.output]
     except (WorkflowError, RuleException, OSError) as error:
         raise ConfigError(str(error)) from error
@@ -81,7 +81,7 @@ def planned_jobs(target: str, configfiles: Sequence[str]) -> list[Any]:
 def _jobs_of_result(path: str, configfiles: Sequence[str]) -> list[Any]:
     try:
         return planned_jobs(path, configfiles)
-    except ConfigError:  # of a rule or a setting that is no more
+    except ConfigError:  # its rule or setting no longer exists
         return []
 
 

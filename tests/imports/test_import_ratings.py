@@ -134,7 +134,9 @@ def test_raters_of_rated_completions_are_separate(with_humans, tmp_path):
 
 
 def test_imported_tables_are_what_the_next_steps_read(with_humans):
-    """A model that config does not know has a family of its own."""
+    """A model that config does not know has a family of its own; ratings without a human score
+    stay.
+    """
     raw, folder = str(with_humans / "ratings.parquet"), str(with_humans)
     source = StudyFiles.from_config(
         [raw], [None], scales=SCALE, task_types={}, models=MODELS, imported=True
@@ -152,6 +154,8 @@ def test_imported_tables_are_what_the_next_steps_read(with_humans):
         ("GPT-4o", "GPT-4o", "GPT", "GPT", 9, 8.5),
         ("GPT-4o", "my-model", "GPT", "my-model", 7, 6.0),
         ("my-judge", "GPT-4o", "my-judge", "GPT", 8, 8.5),
+        ("GPT-4o", "my-model", "GPT", "my-model", 10, None),
+        ("my-judge", "my-model", "my-judge", "my-model", 5, None),
     ]
     registry = Registry.from_config(MODELS, imported=True)
     raters = f"{folder}/raters.parquet"

@@ -74,7 +74,7 @@ def test_equals_mgcv_on_the_published_faithfulness_ratings(published):
     ]
     np.testing.assert_allclose(ratio, of_lines, rtol=0.1)
     intercepts = named(terms, result.estimate, "intercept")
-    # Mgcv, too, has curves with mean 0 beside the intercepts
+    # In mgcv, too, curves have mean 0 and stand beside the intercepts
     first = float(golden["(Intercept)"]["estimate"])
     assert intercepts["Claude 3 Sonnet"] == pytest.approx(first, abs=1e-4)
     assert intercepts["Llama 3 8B"] == pytest.approx(

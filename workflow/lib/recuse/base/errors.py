@@ -104,7 +104,7 @@ def in_one_sentence(*folders: str | Path) -> Iterator[None]:
             yield
         except RecuseError:
             raise
-        except Exception as error:  # also of DuckDB, which is not imported for it
+        except Exception as error:  # DuckDB is slow to import, so its class of errors is not named
             if interrupts:
                 raise KeyboardInterrupt from error
             raise _of_system(error, folders) or _unexpected(error) from error

@@ -4,7 +4,7 @@ they give.
 
 import itertools
 
-import numpy as np
+from numpy.random import default_rng
 
 from random_comparisons import write
 
@@ -34,7 +34,7 @@ def random_votes(seed, items=25, judges=("J1", "J2", "J3")):
     """Votes of several judges in two experiments, one of them with two pairs of models, some
     samples and groups missing.
     """
-    generator = np.random.default_rng(seed)
+    generator = default_rng(seed)
     groups = [("main", c, "A1", "A2") for c in ("control", "factual_error", "fake_reference")]
     groups += [
         ("weak", c, "anchor", m) for c in ("control", "fake_reference") for m in ("m1", "m2")

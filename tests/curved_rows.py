@@ -1,6 +1,7 @@
 """Rows of three judges whose ratings follow curves of the reference, and their cells."""
 
 import numpy as np
+from numpy.random import default_rng
 
 from recuse.data.cells import FACTORS, Cells
 from recuse.model.design import terms_of
@@ -17,7 +18,7 @@ def rows_of(
 
     references: (generator, judge, model) -> (per_group,) on the unit scale.
     """
-    generator = np.random.default_rng(seed)
+    generator = default_rng(seed)
     rows = []
     for dimension in dimensions:
         for judge in JUDGES:

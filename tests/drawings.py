@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.colors import to_hex
 from matplotlib.text import Text
+from numpy.random import default_rng
 
 from recuse.model.estimates import ESTIMATES, MULTIPLICITY, NOT_ESTIMABLE
 from recuse.plot.biases import self_family_bias
@@ -48,7 +49,7 @@ def subject(kind="simulated", models=MODELS, estimand=""):
 def scores(dimensions=SIX, judges=(*PRESENT, "Human"), models=PRESENT):
     cells = [(d, j, m) for d in (None, *dimensions) for j in reversed(judges) for m in models]
     table = pd.DataFrame(cells, columns=["dimension", "judge", "model"])
-    return table.assign(mean=np.random.default_rng(2).uniform(0.3, 1, len(table)), n=100)
+    return table.assign(mean=default_rng(2).uniform(0.3, 1, len(table)), n=100)
 
 
 def estimates(judges=PRESENT, families=("Claude", "GPT")):
@@ -63,7 +64,7 @@ def estimates(judges=PRESENT, families=("Claude", "GPT")):
 def coefficients(dimensions=SIX, judges=PRESENT):
     rows = [(d, j, s) for d in dimensions for j in judges for s in ("pearson", "spearman", "gamma")]
     table = pd.DataFrame(rows, columns=["dimension", "judge", "statistic"])
-    centre = np.random.default_rng(3).uniform(0.1, 0.7, len(table))
+    centre = default_rng(3).uniform(0.1, 0.7, len(table))
     return table.assign(value=centre, ci_low=centre - 0.05, ci_high=centre + 0.05)
 
 

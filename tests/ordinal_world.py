@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+from numpy.random import default_rng
 
 from recuse.data.cells import Cells
 from recuse.model.design import regressors_of, terms_of
@@ -19,7 +20,7 @@ def simulated(seed=0, *, per_cell=6, top=3, judges="abcd", dimensions=("q",)):
     of a row is its judge's intercept and slope times the reference, plus self-bias or family-bias,
     plus 0.7 in the second dimension.
     """
-    generator = np.random.default_rng(seed)
+    generator = default_rng(seed)
     keys = [(d, j, m) for d in dimensions for j in judges for m in judges]
     dimension, judge, model = (np.array(part) for part in zip(*keys, strict=True))
     family = {
@@ -89,7 +90,7 @@ def expanded(cells):
 def on_a_scale_of_hundred(seed=0, *, per_cell=6):
     """One cell for each row, rated 0 to 100, each with a human score of its own."""
     cells = expanded(simulated(seed, per_cell=per_cell, top=100))
-    moved = np.random.default_rng(seed).uniform(-0.1, 0.1, len(cells.group))
+    moved = default_rng(seed).uniform(-0.1, 0.1, len(cells.group))
     return replace(cells, reference=np.clip(cells.reference + moved, 0, 1))
 
 

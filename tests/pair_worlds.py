@@ -5,6 +5,7 @@ and power.
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.random import default_rng
 
 from recuse.pairwise.davidson import Verdicts
 from recuse.pairwise.regression import Compared
@@ -51,7 +52,7 @@ class PairWorld:
 
 def draw(world: PairWorld, seed: int) -> Compared:
     """Draw the verdicts of a world, and one human label for each pair of answers."""
-    generator = np.random.default_rng(seed)
+    generator = default_rng(seed)
     models = [f"model {number}" for number in range(world.models)]
     family = np.arange(world.models) // (1 if world.alone else 2)
     strength = (

@@ -2,8 +2,8 @@
 self-preference.
 """
 
-import numpy as np
 import pandas as pd
+from numpy.random import default_rng
 
 from recuse.simulate.gold import declared_key_world, simulate_keyed
 
@@ -41,7 +41,7 @@ def write_judged(path, *, prompts=200, seed=1):
     """A CSV file with the columns grader, candidate, item, score and key; m1 passes its own wrong
     answers twice as often.
     """
-    draw, models = np.random.default_rng(seed), list(PAIRS["accuracy"])
+    draw, models = default_rng(seed), list(PAIRS["accuracy"])
     rows = []
     for item in range(prompts):
         for model in models:

@@ -5,6 +5,7 @@ from collections import defaultdict
 
 import duckdb
 import numpy as np
+from numpy.random import default_rng
 from scipy.special import betaincinv
 
 from recuse.data.verdicts import COMPARISONS
@@ -35,7 +36,7 @@ def random_rows(seed, *, questions=7):
     A second experiment, `again`, has one of the conditions, with the same items and other labels
     and lengths.
     """
-    draw = np.random.default_rng(seed)
+    draw = default_rng(seed)
     rows = []
     pairs = [("m", "n"), ("m", "o"), ("o", "n")]
     places = [(condition, "") for condition in ("one", "two", "unlabelled")] + [("one", "again")]
@@ -161,7 +162,7 @@ def resampled(questions, *, seed, replicates):
     """How often each of `questions` is drawn in each replicate, as the bootstrap of the library
     draws them, one by one.
     """
-    generator = np.random.default_rng(seed)
+    generator = default_rng(seed)
     for _ in range(replicates):
         drawn = generator.integers(len(questions), size=len(questions))
         yield {question: int((drawn == place).sum()) for place, question in enumerate(questions)}

@@ -1,5 +1,6 @@
 """Small tables to conclude from, written by hand."""
 
+from picked_rows import only
 from recuse.base.reasons import Reason, because
 from recuse.inference.robustness import Robustness, RobustnessCheck, Tables, conclusions
 
@@ -80,9 +81,4 @@ def table(
 
 
 def at(rows, check, term, label=""):
-    (found,) = (
-        each
-        for each in rows
-        if (each["check"], each["term"], each["slice"]) == (check, term, label)
-    )
-    return found
+    return only(rows, check=check, term=term, slice=label)

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 import recuse
 from rated_tables import by_subject, findings_of, rated
@@ -21,7 +22,7 @@ def frame():
     """Clove favours its own answers by 0.9 of 9 points; people score answers to every fifth
     prompt.
     """
-    draws, rows = np.random.default_rng(7), []
+    draws, rows = default_rng(7), []
     for prompt in range(PROMPTS):
         for model in FOUR:
             quality = draws.normal(5.5, 1.5)

@@ -6,6 +6,7 @@ import duckdb
 import pytest
 
 from conftest import CONFIG, built
+from picked_rows import fields
 from recuse.base.reasons import Reason, because
 from recuse.data.files import RatingsFile
 from recuse.data.ratings import StudyFiles
@@ -75,7 +76,7 @@ def test_a_judge_of_itself_alone_with_constant_human_scores(tmp_path):
         score="if(d = 0, hash(p) % 13 / 3, 4)",
     )
     rows = list(sensitivity_rows(Spec.of("by_dimension", slice="dimension"), study, confidence=0.9))
-    assert [(row["slice"], row["quantity"], row["reason"]) for row in rows] == [
+    assert [fields(row, "slice quantity reason") for row in rows] == [
         ("A", "self_bias", because(Reason.COLLINEAR)),
         ("B", "self_bias", because(Reason.COLLINEAR)),
     ]

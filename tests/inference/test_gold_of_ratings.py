@@ -8,7 +8,9 @@ from collections import defaultdict
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
+from picked_rows import fields
 from recuse.base.database import connect, text
 from recuse.base.reasons import Reason, code
 from recuse.inference.gold import (
@@ -45,7 +47,7 @@ def drawn(seed, *, prompts=200, self_factors=OWN, sibling=SIBLING, share=1.0):
     """Rows of canonical ratings on the scale from 0 to 1: a prompt multiplies all probabilities to
     pass a wrong answer.
     """
-    draw = np.random.default_rng(seed)
+    draw = default_rng(seed)
     rows = []
     for prompt in range(prompts):
         hard, factor = draw.uniform(-0.3, 0.3), draw.uniform(0.6, 1.4)
@@ -197,7 +199,7 @@ def test_errors_are_near_those_of_resampled_prompts(tmp_path):
         if (row["term"], row["case"], row.get("baseline")) == ("C", OVER_MARKING, BOTH)
     )
     of_prompt = [rows for _, rows in table.groupby("prompt")]
-    draw, values = np.random.default_rng(0), []
+    draw, values = default_rng(0), []
     for _ in range(200):
         chosen = draw.integers(len(of_prompt), size=len(of_prompt))
         resampled = pd.concat(
@@ -218,7 +220,7 @@ def test_planted_ratios_are_recovered(tmp_path):
     for seed in range(40):
         for row in rows_of(drawn(seed), tmp_path):
             if row["case"] == OVER_MARKING and row.get("baseline") == BOTH:
-                key = row["quantity"], row["term"]
+                key = fields(row, "quantity term")
                 estimates[key].append(row["estimate"])
                 inside[key].append(row["ci_low"] <= planted[key] <= row["ci_high"])
     assert estimates.keys() == planted.keys()
@@ -242,11 +244,11 @@ def test_right_answers_are_failed_as_often_by_everyone(tmp_path):
 
 def test_a_judge_that_fails_its_own_right_answers_more_often_is_against_them(tmp_path):
     """Of over-marking the same sign means the opposite."""
-    table, draw = drawn(2), np.random.default_rng(2)
+    table, draw = drawn(2), default_rng(2)
     own_right = (table["judge"] == "B") & (table["model"] == "B") & (table["gt_unit"] == 1)
     table.loc[own_right & (draw.random(len(table)) < 0.4), "rating_unit"] = 0.0
     rows = {
-        (row["case"], row["term"]): row
+        fields(row, "case term"): row
         for row in rows_of(table, tmp_path)
         if row.get("baseline") == BOTH
     }
@@ -264,7 +266,7 @@ def test_judges_that_pass_no_wrong_answer_have_no_ratio(tmp_path):
         if (row["term"], row["case"], row.get("baseline")) == ("A", OVER_MARKING, BOTH)
     )
     assert math.isnan(row["estimate"])
-    assert (row["verdict"], row["reason"]) == (Verdict.INCONCLUSIVE, Reason.ALL_ALIKE)
+    assert fields(row, "verdict reason") == (Verdict.INCONCLUSIVE, Reason.ALL_ALIKE)
 
 
 def test_one_question_has_no_interval():

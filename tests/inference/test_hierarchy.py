@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 from scipy.special import ndtr
 from test_mixed import cells_of
 
@@ -86,7 +87,7 @@ def drawn(seed, sizes, judges, missing, differ, *, turned=False):
     """A table with biases of .03, half of it for the family, and a fit that knows effects of
     models; turned: other names.
     """
-    random, models = np.random.default_rng(seed), np.arange(sum(sizes))
+    random, models = default_rng(seed), np.arange(sum(sizes))
     names = (models[::-1] if turned else models).astype(str)
     families = dict(zip(names, np.repeat(np.arange(len(sizes)), sizes).astype(str), strict=True))
     cells = cells_of(

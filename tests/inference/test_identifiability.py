@@ -3,6 +3,7 @@
 import duckdb
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 from recuse.base.reasons import Reason, because
 from recuse.inference.identifiability import CellWords, identifiability
@@ -118,7 +119,7 @@ def cells_of(text, words):
 
 @pytest.mark.parametrize("share", [0.2, 0.8, 0.97])
 def test_words_for_cells_are_exact(share):
-    generator = np.random.default_rng(5)
+    generator = default_rng(5)
     judge, model = (index.ravel() for index in np.meshgrid(range(6), range(6), indexing="ij"))
     names = np.array([f"m{number}" for number in range(6)])
     for _ in range(60):

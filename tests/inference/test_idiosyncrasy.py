@@ -7,8 +7,11 @@ from itertools import product
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_allclose
 from scipy.stats import norm, t
 
+from picked_rows import keyed, only, where
 from recuse.base.reasons import Reason, because, code
 from recuse.data.moments import Moments
 from recuse.inference.idiosyncrasy import (
@@ -45,7 +48,7 @@ def grid(judges=9, models=9, *, families=FAMILIES, prompts=100, seed=1):
     """Cells of judges and models with effects of both and normal preferences of sd 0.02, and
     sampling variances.
     """
-    generator = np.random.default_rng(seed)
+    generator = default_rng(seed)
     judge, model = (
         index.ravel() for index in np.meshgrid(range(judges), range(models), indexing="ij")
     )
@@ -66,13 +69,13 @@ def kept(cells, mask):
 def test_the_additive_fit_equals_statsmodels(whole):
     from statsmodels.api import OLS
 
-    cells = grid() if whole else kept(grid(), np.random.default_rng(4).random(81) > 0.15)
+    cells = grid() if whole else kept(grid(), default_rng(4).random(81) > 0.15)
     x = np.concatenate(
         [cells.judge[:, None] == NAMES, cells.model[:, None] == NAMES[1:]], axis=1
     ).astype(float)
     fit = OLS(cells.mean[cells.is_unrelated], x[cells.is_unrelated]).fit()
     residuals = cells.additive.residuals(cells.mean[cells.is_unrelated])
-    np.testing.assert_allclose(residuals, fit.resid, atol=1e-12)
+    assert_allclose(residuals, fit.resid, atol=1e-12)
     assert cells.additive.df == fit.df_resid
 
 
@@ -82,7 +85,7 @@ def moments(seed=0, *, prompts=25, noise=0.0, gap=0.05):
 
     rating = 0.2 + 0.1 [dimension b] + slope_j reference + a_j + c_m + gap [own] + noise.
     """
-    generator = np.random.default_rng(seed)
+    generator = default_rng(seed)
     dimension, judge, model = (
         index.ravel() for index in np.meshgrid(range(2), range(9), range(9), indexing="ij")
     )
@@ -143,7 +146,7 @@ def test_cell_means_are_those_of_rows():
     fit = np.linalg.lstsq(dummies * np.sqrt(n)[:, None], adjusted * np.sqrt(n), rcond=None)[0]
     difference = cells.mean - fit[:81]
     # Where the dimensions' effects are centred
-    np.testing.assert_allclose(difference, difference[0], atol=1e-12)
+    assert_allclose(difference, difference[0], atol=1e-12)
 
 
 def test_a_judge_whose_references_do_not_vary_has_no_bias():
@@ -297,7 +300,7 @@ def test_a_fit_whose_effects_of_models_diverge_is_refused(dials, seed):
     world = MonteCarloWorld(
         families=(6, 1, 1, 1), **dials, intercept=0.3, slope=0.5, family_preference=0.03
     )
-    (each,) = idiosyncrasies(MAIN, world.draw(np.random.default_rng(seed)))
+    (each,) = idiosyncrasies(MAIN, world.draw(default_rng(seed)))
     rows = list(idiosyncrasy_rows([each], confidence=0.9))
     assert {code(row["reason"]) for row in rows} == {Reason.NOT_CONVERGED, Reason.NO_SIBLINGS}
     assert not any("estimate" in row for row in rows)
@@ -337,10 +340,7 @@ def test_own_ratings_are_missing_if_more_are_than_elsewhere(missing, share):
 
 def test_missing_own_ratings_take_the_adverse_end_in_the_interval_and_in_the_mean():
     whole, part = (Idiosyncrasy({"spec": "main"}, with_missing(own)) for own in (0, 12))
-    rows = [
-        {row["term"]: row for row in idiosyncrasy_rows([each], confidence=0.9)}
-        for each in (whole, part)
-    ]
+    rows = [keyed(idiosyncrasy_rows([each], confidence=0.9), "term") for each in (whole, part)]
     for term, weight in (
         ("m0", 1.0),
         (ALL_JUDGES, part.pooled(part.concluded("self_bias")).weights[0]),
@@ -372,7 +372,7 @@ def by_closed_testing(p_values, correlation, confidence):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_least_favouring_is_closed_testing(seed):
-    generator = np.random.default_rng(seed)
+    generator = default_rng(seed)
     p_values = generator.uniform(size=7) ** 3
     assert least_favouring(p_values, np.eye(7), 0.9) == by_closed_testing(p_values, np.eye(7), 0.9)
     alike = np.corrcoef(generator.normal(size=(7, 9)) + generator.normal(size=9))
@@ -403,15 +403,11 @@ def test_the_pooled_mean_of_a_study_is_with_all_and_without_each(twin):
     assert len(rows) == 7 * (1 + 9 + 1 + 4)
     for label in {row["slice"] for row in rows}:
         for quantity, number in (("self_bias", 9), ("family_bias", 4)):
-            of_slice = [row for row in rows if (row["slice"], row["quantity"]) == (label, quantity)]
+            of_slice = where(rows, slice=label, quantity=quantity)
             whole, *parts = of_slice
             assert [row["biases"] for row in of_slice] == [number, *[number - 1] * number]
             assert sum(row["weight"] for row in parts) == pytest.approx(1)
-            terms = {
-                row["term"]: row
-                for row in gaps
-                if (row["slice"], row["quantity"]) == (label, quantity)
-            }
+            terms = keyed(where(gaps, slice=label, quantity=quantity), "term")
             assert {row["left_out"] for row in parts} == set(terms) - {ALL_JUDGES}
             mean = sum(row["weight"] * terms[row["left_out"]]["estimate"] for row in parts)
             assert whole["estimate"] == pytest.approx(mean, abs=1e-12)
@@ -424,8 +420,8 @@ def test_the_pooled_mean_of_a_study_is_with_all_and_without_each(twin):
 def test_own_cells_are_the_biases(twin):
     """Standard errors of residuals leave out that variances are estimated."""
     slices = idiosyncrasies(MAIN, twin)
-    gaps = {row["term"]: row for row in idiosyncrasy_rows(slices, confidence=0.9)}
-    own = [row for row in residual_rows(slices, confidence=0.9) if row["relation"] == SELF]
+    gaps = keyed(idiosyncrasy_rows(slices, confidence=0.9), "term")
+    own = where(residual_rows(slices, confidence=0.9), relation=SELF)
     assert len(own) == 9
     for row in own:
         gap = gaps[row["judge"]]
@@ -463,9 +459,7 @@ def test_a_judge_without_slope_has_a_row_with_the_reason(twin, monkeypatch):
         because(Reason.NO_SLOPE),
         False,
     )
-    (row,) = [
-        row for row in idiosyncrasy_rows(slices, confidence=0.9) if row["term"] == "some judge"
-    ]
+    row = only(idiosyncrasy_rows(slices, confidence=0.9), term="some judge")
     assert (row["reason"], row["cells"], "estimate" in row) == (because(Reason.NO_SLOPE), 0, False)
 
 

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import duckdb
-import numpy as np
 import pytest
+from numpy.testing import assert_equal
 
 from conftest import CONFIG, built
 from rated_tables import NINE
@@ -172,7 +172,7 @@ def test_cells_at_once_are_those_of_the_ratings(studies, tmp_path):
     for study, _, source in studies:
         cells = cells_of_files("ids", source, str(tmp_path))
         for name in Cells.__dataclass_fields__:
-            np.testing.assert_equal(getattr(cells, name), getattr(study.cells(), name))
+            assert_equal(getattr(cells, name), getattr(study.cells(), name))
 
 
 def test_raters_are_those_of_ids_apart(studies):

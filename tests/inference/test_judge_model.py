@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 from recuse.data.moments import Moments
 from recuse.inference.judge_model import BORROWED, CellVariances, cell_means, tables_of_slices
@@ -27,7 +28,7 @@ def test_sampling_variance_of_a_cell_is_that_of_the_errors_over_its_rows(spec, d
         "slope": [0.2, 0.8],
         "noise": 0.2,
     }
-    draw = MonteCarloWorld(**{**world, **dials}).draw(np.random.default_rng(1))
+    draw = MonteCarloWorld(**{**world, **dials}).draw(default_rng(1))
     ((_, cells),) = tables_of_slices(Spec.of("main", **spec), draw)
     by_judge = cells.variance.reshape(9, 9).mean(axis=1)
     assert by_judge == pytest.approx(np.full(9, 0.2**2 / 600), rel=0.15)
@@ -40,7 +41,7 @@ def world_of_rows(seed=0, *, prompts=60, absent=0.0, shocks=0.0, noise=0.1):
     rating = a_j + c_m + slope_j reference + noise + shocks of prompt, of completion (prompt x
     model), of judge x prompt.
     """
-    generator = np.random.default_rng(seed)
+    generator = default_rng(seed)
     shape = (5, 6, 2, prompts)
     judge, model, dimension, prompt = (index.ravel() for index in np.indices(shape))
     reference = generator.uniform(size=shape[1:])[model, dimension, prompt]
@@ -190,10 +191,7 @@ def test_sampling_variances_are_by_judge_where_judges_differ_in_noise(judges):
         "slope": 0.5,
         "noise": [0.08, 0.4],
     }
-    draws = (
-        MonteCarloWorld(**world, judges=judges).draw(np.random.default_rng(seed))
-        for seed in range(12)
-    )
+    draws = (MonteCarloWorld(**world, judges=judges).draw(default_rng(seed)) for seed in range(12))
     tables = [next(iter(tables_of_slices(Spec.of("main"), draw)))[1] for draw in draws]
     ratio = np.mean(
         [(cells.variance * cells.n).reshape(judges, 9).mean(axis=1) for cells in tables], axis=0

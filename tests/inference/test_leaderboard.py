@@ -7,8 +7,11 @@ from functools import partial
 import duckdb
 import numpy as np
 import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_allclose, assert_array_equal
 
 from designs_on_rows import times_drawn
+from picked_rows import fields, keyed
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import read_table, write_table
 from recuse.inference.idiosyncrasy import IDIOSYNCRASY, idiosyncrasies, idiosyncrasy_rows
@@ -75,7 +78,7 @@ def swapped():
         "quality_gap": 0.12,
     }
     world = MonteCarloWorld(families=[1] * 5, self_bias=[0.2, 0, 0.2, 0, 0.2], **dials)
-    return world.draw(np.random.default_rng(3))
+    return world.draw(default_rng(3))
 
 
 @pytest.mark.parametrize(
@@ -127,7 +130,7 @@ def leaning(preference, self_bias=0.0, *, models=7):
 def test_without_any_bias_debiased_scores_stay_near_raw_ones_however_large_the_regression_s_are(
     tmp_path,
 ):
-    study = leaning(0.06).draw(np.random.default_rng(3))
+    study = leaning(0.06).draw(default_rng(3))
     removed = beyond_preference(study, tmp_path), of_regression(study)
     shrunk, of_a = (
         np.ptp([*by_model(board(MAIN, study, biases), DEBIASED, "change").values()])
@@ -140,7 +143,7 @@ def test_without_any_bias_debiased_scores_stay_near_raw_ones_however_large_the_r
 @pytest.mark.parametrize("self_bias", [0.0, 0.03])
 def test_intervals_of_changes_cover_the_planted_biases(self_bias, tmp_path, long):
     """In 200 studies of 9 judges they did in 87 %, and those of A in 37 %."""
-    inside, random = [], np.random.default_rng(5)
+    inside, random = [], default_rng(5)
     for _ in range(100 if long else 15):
         study = leaning(0.018, self_bias, models=6).draw(random)
         rows = board(MAIN, study, beyond_preference(study, tmp_path))
@@ -206,7 +209,7 @@ def test_replicates_are_of_the_rows_of_the_same_resamples(twin):
             .mean()
             .reindex(names)
         )
-        np.testing.assert_allclose(totals.means()[replicate].T, means, rtol=0, atol=1e-10)
+        assert_allclose(totals.means()[replicate].T, means, rtol=0, atol=1e-10)
 
 
 def test_slices_and_intervals(twin, tmp_path):
@@ -237,13 +240,13 @@ def test_slices_and_intervals(twin, tmp_path):
 
 
 def test_scores_of_all_pairs_are_means_and_of_some_pairs_are_fair():
-    generator = np.random.default_rng(1)
+    generator = default_rng(1)
     means = generator.random((4, 1)) + generator.random((1, 5))  # severe judges, good models
     whole = np.einsum("mjk,jk->m", score_weights_of_pairs(np.ones((4, 5), dtype=bool)), means)
-    np.testing.assert_allclose(whole, means.mean(axis=0), rtol=0, atol=1e-12)
+    assert_allclose(whole, means.mean(axis=0), rtol=0, atol=1e-12)
     kept = generator.random((4, 5)) < 0.7
     some = np.einsum("mjk,jk->m", score_weights_of_pairs(kept), np.where(kept, means, 99.0))
-    np.testing.assert_allclose(some, whole, rtol=0, atol=1e-10)
+    assert_allclose(some, whole, rtol=0, atol=1e-10)
 
 
 def test_models_that_no_judge_compares_have_no_scores():
@@ -259,7 +262,7 @@ def test_without_biases_that_are_estimable_two_judges_compare_nothing(families):
     world = MonteCarloWorld(
         families=families, dimensions=2, prompts=20, intercept=0.2, slope=0.5, noise=0.1
     )
-    rows = list(board(MAIN, world.draw(np.random.default_rng(1)), Removed(SHRUNK, {})))
+    rows = list(board(MAIN, world.draw(default_rng(1)), Removed(SHRUNK, {})))
     for row in rows:
         left_out = row["scores"] not in (RAW, HUMAN)
         assert ("score" in row) != left_out
@@ -273,7 +276,7 @@ def test_rank_sets_of_equals_contain_all_ranks_with_the_stated_probability(promp
     """Of nine equals all sets run from 1 to 9 with probability `confidence`, even with few
     prompts.
     """
-    generator = np.random.default_rng(4)
+    generator = default_rng(4)
     whole, covered = [], []
     share = tail(0.9, prompts)
     for _ in range(300):
@@ -309,7 +312,7 @@ def drawn_board(replicates=300, prompts=50, lost=0):
     """A slice of four judges, of which model c is none; in the first `lost` replicates a's rating
     of itself is missing.
     """
-    generator = np.random.default_rng(8)
+    generator = default_rng(8)
     pairs = Pairs(np.array(list("abde")), np.array(list("abc")), np.arange(12))
     means = np.round(generator.random((4, 3)), 1) + 0.1 * generator.standard_normal(
         (1 + replicates, 4, 3)
@@ -320,7 +323,7 @@ def drawn_board(replicates=300, prompts=50, lost=0):
     rows = leaderboard(
         pairs, means, bias, family, human=np.zeros(means.shape), prompts=prompts, confidence=0.9
     )
-    return means, {(row["scores"], row["model"]): row for row in rows}
+    return means, keyed(rows, "scores model")
 
 
 def test_changes_are_of_the_same_replicates_and_0_where_nothing_is_left_out():
@@ -332,9 +335,7 @@ def test_changes_are_of_the_same_replicates_and_0_where_nothing_is_left_out():
         row = rows[WITHOUT_SELF, model]
         assert row["change"] == pytest.approx(change[0, place], abs=1e-12)
         ends = np.quantile(change[1:, place], [tail(0.9, 50), 1 - tail(0.9, 50)])
-        assert (row["change_ci_low"], row["change_ci_high"]) == pytest.approx(
-            tuple(ends), abs=1e-12
-        )
+        assert fields(row, "change_ci_low change_ci_high") == pytest.approx(tuple(ends), abs=1e-12)
     for kind, model in ((WITHOUT_SELF, "c"), (DEBIASED, "a"), (DEBIASED, "c")):
         assert [
             rows[kind, model][key] for key in ("change", "change_ci_low", "change_ci_high")
@@ -366,7 +367,7 @@ def test_debiased_ratings_are_rows_less_the_biases_and_missing_where_there_is_no
         duckdb.sql(f"from '{path}'").df()
         for path in (tmp_path / "debiased.parquet", twin.ratings[0])
     )
-    np.testing.assert_array_equal(result["prompt_id"], raw["prompt_id"])
+    assert_array_equal(result["prompt_id"], raw["prompt_id"])
     own = (raw["judge"].astype(str) == raw["model"].astype(str)).to_numpy()
     family = (raw["judge_family"].astype(str) == raw["model_family"].astype(str)).to_numpy() & ~own
     expected = np.zeros(len(raw))
@@ -374,9 +375,9 @@ def test_debiased_ratings_are_rows_less_the_biases_and_missing_where_there_is_no
     expected[family] = [
         removed.of_slices[""]["family_bias", name][0] for name in raw["judge_family"][family]
     ]
-    np.testing.assert_array_equal(result["bias"], expected)
-    np.testing.assert_array_equal(result["debiased_unit"], raw["rating_unit"] - expected)
-    np.testing.assert_array_equal(np.isnan(expected), own & (raw["judge"] == "GPT-4o").to_numpy())
+    assert_array_equal(result["bias"], expected)
+    assert_array_equal(result["debiased_unit"], raw["rating_unit"] - expected)
+    assert_array_equal(np.isnan(expected), own & (raw["judge"] == "GPT-4o").to_numpy())
     assert set(result["estimand"]) == {SHRUNK}
 
 

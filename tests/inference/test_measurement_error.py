@@ -5,7 +5,10 @@ statsmodels.
 import duckdb
 import numpy as np
 import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_allclose
 
+from picked_rows import fields, only
 from recuse.base.database import write_parquet
 from recuse.base.errors import ConfigError
 from recuse.base.reasons import Reason, because
@@ -49,7 +52,7 @@ LENGTH = Spec.of("length", length="prompt")
 
 
 def drawn(seed=1, **dials):
-    return MonteCarloWorld(**{**WORLD, **dials}).draw(np.random.default_rng(seed))
+    return MonteCarloWorld(**{**WORLD, **dials}).draw(default_rng(seed))
 
 
 def design_on(study, spec, selection):
@@ -108,7 +111,7 @@ def test_estimates_are_the_formulas_on_rows(dials):
     study = drawn(**dials)
     x, y, b, reference, dimension, *_ = rows_of(study, EQUATION)
     expected = of_rows(x, y, b, reference, dimension, 0.6)
-    np.testing.assert_allclose(fit(study, EQUATION, MOMENTS)[1].estimate, expected, rtol=1e-9)
+    assert_allclose(fit(study, EQUATION, MOMENTS)[1].estimate, expected, rtol=1e-9)
 
 
 def test_errors_are_those_of_refits_without_each_prompt():
@@ -124,7 +127,7 @@ def test_errors_are_those_of_refits_without_each_prompt():
         refits.append(of_rows(*kept, 0.6))
     refits = np.array(refits)
     jackknife = np.sqrt(149 / 150 * ((refits - refits.mean(axis=0)) ** 2).sum(axis=0))
-    np.testing.assert_allclose(result.std_error, jackknife, rtol=0.03)
+    assert_allclose(result.std_error, jackknife, rtol=0.03)
     assert {"slope", "self_bias", "dimension"} <= {term.quantity for term in terms}
 
 
@@ -158,7 +161,7 @@ def test_split_raters_are_instrumental_variables_of_each_rater_in_turn():
         np.concatenate([base + b * turn[side][:, None] for turn in turns]) for side in (0, 1)
     )
     expected = IV2SLS(np.tile(y, RATERS), regressors, instruments).fit().params
-    np.testing.assert_allclose(result.estimate, expected, rtol=1e-8)
+    assert_allclose(result.estimate, expected, rtol=1e-8)
     residual = np.tile(y, RATERS) - regressors @ expected
     scores = [
         (instruments * residual[:, None])[np.tile(prompt, RATERS) == p].sum(axis=0)
@@ -166,7 +169,7 @@ def test_split_raters_are_instrumental_variables_of_each_rater_in_turn():
     ]
     inverse, (n, k) = np.linalg.inv(instruments.T @ regressors), x.shape
     spread = inverse @ sum(np.outer(s, s) for s in scores) @ inverse.T * 60 / 59 * (n - 1) / (n - k)
-    np.testing.assert_allclose(result.std_error, np.sqrt(np.diag(spread)), rtol=1e-7)
+    assert_allclose(result.std_error, np.sqrt(np.diag(spread)), rtol=1e-7)
     assert len(terms) == k
 
 
@@ -176,9 +179,7 @@ def test_blocks_of_prompts_may_be_of_any_size(monkeypatch):
     _, design = design_on(study, EQUATION, EQUATION.selection)
     (block,) = study.row_blocks(EQUATION.selection, study.factors)
     assert len(list(sum_by_prompt(block, design.cell, len(design.layouts)))) > 5
-    np.testing.assert_allclose(
-        fit(study, EQUATION, MOMENTS)[1].covariance, whole.covariance, rtol=1e-10
-    )
+    assert_allclose(fit(study, EQUATION, MOMENTS)[1].covariance, whole.covariance, rtol=1e-10)
 
 
 def test_planted_reliability_is_corrected_for_where_equation_1_is_biased():
@@ -192,18 +193,13 @@ def test_planted_reliability_is_corrected_for_where_equation_1_is_biased():
     bias = {
         row["estimator"]: row
         for row in rows
-        if (row["term"], row["statistic"]) == ("Model 5", "bias")
+        if fields(row, "term statistic") == ("Model 5", "bias")
     }
     in_errors = {name: row["value"] / row["mc_error"] for name, row in bias.items()}
     assert in_errors["A_CR1"] > 10
     for name in ("A_moments", "A_moments_of_raters", "A_split_raters"):
         assert abs(in_errors[name]) < 3
-        (covered,) = [
-            row
-            for row in rows
-            if (row["estimator"], row["quantity"], row["term"], row["statistic"])
-            == (name, "self_bias", "", "covered")
-        ]
+        covered = only(rows, estimator=name, quantity="self_bias", term="", statistic="covered")
         assert covered["value"] == pytest.approx(0.9, abs=0.04)
 
 
@@ -224,7 +220,7 @@ RELIABILITY = dict(zip(SCALES, (0.8, 0.6, 0.6, 0.85, 0.7, 0.6), strict=True))
 def keyed(rows, method):
     """Rows with numbers of a method, by slice, quantity and term."""
     return {
-        (row["slice"], row["quantity"], row["term"]): row
+        fields(row, "slice quantity term"): row
         for row in rows
         if row.get("method") == method and "estimate" in row
     }
@@ -234,7 +230,7 @@ def assert_equal(result, expected, *, tolerance=1e-9):
     assert result.keys() == expected.keys()
     for key, row in result.items():
         values = [[each.get(name, np.nan) for name in NUMBERS] for each in (row, expected[key])]
-        np.testing.assert_allclose(*values, rtol=tolerance, atol=1e-12, err_msg=str(key))
+        assert_allclose(*values, rtol=tolerance, atol=1e-12, err_msg=str(key))
 
 
 @pytest.mark.parametrize(
@@ -330,10 +326,8 @@ def test_without_terms_of_dimensions_estimates_and_errors_are_those_of_rows(twin
     n, k, prompts = inside.sum(), x.shape[1], len(np.unique(prompt[inside]))
     spread = inverse @ sums.T @ sums @ inverse * prompts / (prompts - 1) * (n - 1) / (n - k)
     rows = [result[label, term.quantity, term.term] for term in terms]
-    np.testing.assert_allclose([row["estimate"] for row in rows], estimate, rtol=1e-9)
-    np.testing.assert_allclose(
-        [row["std_error"] for row in rows], np.sqrt(np.diag(spread)), rtol=1e-8
-    )
+    assert_allclose([row["estimate"] for row in rows], estimate, rtol=1e-9)
+    assert_allclose([row["std_error"] for row in rows], np.sqrt(np.diag(spread)), rtol=1e-8)
 
 
 def test_what_no_row_carries_is_named(twin):
@@ -373,7 +367,7 @@ def test_curve_begins_uncorrected_and_is_the_correction_at_each_reliability(twin
         significant = [
             one["ci_low"] * one["ci_high"] > 0
             for one in rows
-            if (one.get("quantity"), one.get("term")) == (row["quantity"], row["term"])
+            if (one.get("quantity"), one.get("term")) == fields(row, "quantity term")
         ]
         assert (abs(row["sign_at_1"]), abs(row["sign_at_lowest"])) == (
             significant[0],
@@ -486,7 +480,7 @@ def test_split_raters_of_a_study_are_corrected_normal_equations_of_rows(twin, ra
         x.T @ x - (b * error[:, None]).T @ b, x.T @ frame["rating_unit"].to_numpy()
     )
     values = [result["", term.quantity, term.term]["estimate"] for term in terms]
-    np.testing.assert_allclose(values, expected, atol=1e-9)
+    assert_allclose(values, expected, atol=1e-9)
 
 
 def test_no_completion_with_two_raters(twin, raters):

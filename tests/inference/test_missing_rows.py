@@ -10,6 +10,7 @@ from fit import fit
 from robustness import estimands, sensitivity
 
 from conftest import CONFIG, DATA, built, study_files
+from picked_rows import fields
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import read_table
 from recuse.data.files import RatingsFile
@@ -98,7 +99,7 @@ def specs_of(rows):
 def test_specs_of_length_are_left_out_of_a_study_without_lengths_and_said_to_be(twin, tmp_path):
     tables = tables_of(study_with(twin, tmp_path, "* exclude pred_length"), tmp_path)
     assert all(specs_of(tables[table]) == {"main"} for table in OF_SPECS)
-    assert {(row["spec"], row["slice"], row["reason"]) for row in tables["not_estimable"]} == {
+    assert {fields(row, "spec slice reason") for row in tables["not_estimable"]} == {
         (spec, "", because(Reason.NO_LENGTHS)) for spec in LENGTH
     }
     assert {row["length_with_term"] for row in tables["sensitivity"]} == {""}

@@ -6,6 +6,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_allclose
 from scipy.linalg import null_space
 from scipy.optimize import minimize
 
@@ -44,7 +46,7 @@ def drawn(seed, *, holes=0.12, spread=0.02, slopes=0.3):
     """A random table and its means: families of one to three models, a judge that is no model,
     missing cells.
     """
-    generator = np.random.default_rng(seed)
+    generator = default_rng(seed)
     sizes = generator.permutation([3, 2, 2, 1])
     models = [f"m{number}" for number in range(sizes.sum())]
     families = dict(zip(models, np.repeat(["f0", "f1", "f2", "f3"], sizes), strict=True)) | {
@@ -266,7 +268,7 @@ def test_use_of_the_scale_acts_on_effects_of_models_less_their_noise(seed, monke
 def test_gradient_and_average_information_are_those_of_finite_differences(seed):
     _, table, mean = drawn(seed)
     fit, twin = MixedFit(table, mean), Twin(table, mean)
-    generator = np.random.default_rng(seed)
+    generator = default_rng(seed)
     centred = mean - mean.mean()
     for _ in range(3):
         at = fit.parameters + 0.5 * generator.normal(size=len(fit.parameters))
@@ -357,7 +359,7 @@ def test_what_does_not_move_a_gap(seed):
         fit = MixedFit(of, values)
         return np.array([fit.against_others(cell) @ values for cell in np.flatnonzero(of.is_self)])
 
-    base, generator = gaps(mean), np.random.default_rng(seed)
+    base, generator = gaps(mean), default_rng(seed)
     biases = generator.normal(size=len(own))
     assert (
         MixedFit(table, mean + 5.0 * table.is_self).parameters.tolist()
@@ -404,7 +406,7 @@ def test_the_model_is_that_of_statsmodels_where_it_has_one(monkeypatch, exact):
     cells = cells_of(
         [*judges, "x", "y", "z"], models, families | {"x": "x", "y": "y", "z": "z"}, variance=0.0
     )
-    table, generator = Table.of(cells), np.random.default_rng(3)
+    table, generator = Table.of(cells), default_rng(3)
     shared = generator.normal(size=(20, 20))[table.judge, table.model_family]
     mean = generator.normal(size=20)[table.judge] + generator.normal(size=len(shared)) + shared
     fit = MixedFit(table, mean)
@@ -437,7 +439,7 @@ def independent(variances):
 def test_the_pooled_mean_is_that_of_paule_and_mandel(seed):
     from statsmodels.stats.meta_analysis import combine_effects
 
-    generator = np.random.default_rng(seed)
+    generator = default_rng(seed)
     variances = generator.uniform(0.5, 2.0, size=9)
     estimates = 3 + generator.normal(size=9) * np.sqrt(variances + (seed % 3) * 2)
     ours = pooled(estimates, independent(variances))
@@ -451,7 +453,7 @@ def test_the_pooled_mean_is_that_of_paule_and_mandel(seed):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_pooled_mean_of_correlated_biases_is_generalised_least_squares(seed):
-    generator = np.random.default_rng(seed)
+    generator = default_rng(seed)
     root = generator.normal(size=(7, 7))
     covariance = root @ root.T / 7 + 0.3 * np.eye(7)
     estimates = generator.normal(size=7) + np.linalg.cholesky(covariance) @ generator.normal(size=7)
@@ -501,7 +503,7 @@ def results(cells, mean, confidence=0.9):
 
 
 def noise(cells, seed=1, sd=0.02):
-    return sd * np.random.default_rng(seed).normal(size=len(cells.n))
+    return sd * default_rng(seed).normal(size=len(cells.n))
 
 
 DEGENERATE = {
@@ -555,7 +557,7 @@ SIZES = (("p", 9), ("q", 4)), (("p", 4), ("q", 9))  # judges and models of each 
 
 def test_level_of_models_that_no_cell_links_to_others_does_not_matter():
     """Two parts of judges and models: a constant added to one moves no gap and no error."""
-    generator = np.random.default_rng(3)
+    generator = default_rng(3)
     judges, models = (
         np.array([f"{part}{number}" for part, size in sizes for number in range(size)])
         for sizes in SIZES
@@ -588,5 +590,5 @@ def test_level_of_models_that_no_cell_links_to_others_does_not_matter():
         contrasts = np.array([fit.without_family(these) for these in among])
         errors = fit.errors(contrasts, among / among.sum(axis=1, keepdims=True))
         results.append((contrasts @ moved, [errors.of(row)[0] for row in np.eye(len(among))]))
-    np.testing.assert_allclose(results[0][0], results[1][0], atol=1e-8)
-    np.testing.assert_allclose(results[0][1], results[1][1], rtol=1e-5)
+    assert_allclose(results[0][0], results[1][0], atol=1e-8)
+    assert_allclose(results[0][1], results[1][1], rtol=1e-5)

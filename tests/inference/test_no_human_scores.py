@@ -7,8 +7,10 @@ import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
 import yaml
+from numpy.testing import assert_array_equal
 
 from conftest import CONFIG
+from picked_rows import fields
 from rated_tables import FIVE, by_subject, findings_of, study_of_rows, unscored, write_rows
 from recuse.base.database import connect
 from recuse.base.errors import ConfigError
@@ -80,10 +82,7 @@ def biases(result):
         for row in result
         if row["quantity"] in ("self_bias", "family_bias") and "estimate" in row
     ]
-    return {
-        (row["slice"], row["quantity"], row["term"]): (row["estimate"], row["std_error"])
-        for row in kept
-    }
+    return {fields(row, "slice quantity term"): fields(row, "estimate std_error") for row in kept}
 
 
 def by_formula(frame, effects):
@@ -212,8 +211,7 @@ def test_a_row_is_complete_when_it_is_judged_and_nothing_replaces_the_humans(
     ).fetchall() == [(len(frame), 0, 0)]
     assert connect().execute(f"select count(gt) from '{study.cells_from}'").fetchall() == [(0,)]
     scores = {
-        (row["dimension"], row["judge"], row["model"]): row["mean"]
-        for row in mean_scores(study.cells())
+        fields(row, "dimension judge model"): row["mean"] for row in mean_scores(study.cells())
     }
     assert {judge for _, judge, _ in scores} == set(FIVE)
     assert scores["", GPT, GPT] == pytest.approx(
@@ -258,7 +256,7 @@ def test_models_are_ranked_without_the_gaps_to_the_other_judges(study):
         "leave_self_out",
         "leave_family_out",
     }
-    scores = {(row["scores"], row["model"]): row["score"] for row in board}
+    scores = {fields(row, "scores model"): row["score"] for row in board}
     assert scores["raw", GPT] - scores["debiased", GPT] == pytest.approx(
         (own + family) / 5, abs=1e-9
     )
@@ -352,7 +350,7 @@ def test_the_command_fits_what_can_be_fitted(command, frame, study):
     assert command("fit", "a.csv") == (0, [], f"main: not estimable: the fit: {WORDS}\n")
     for spec in ("plain", "model_effects"):  # by cells of the raw files, and by way of tables
         status, table, text = command("fit", "a.csv", "--spec", spec)
-        result = {(row["quantity"], row["term"]): float(row["estimate"]) for row in table}
+        result = {fields(row, "quantity term"): float(row["estimate"]) for row in table}
         assert (status, text.splitlines()[-1]) == (0, f"{spec}: {LEFT_OUT.format('no row')}")
         for (_, *key), (value, _) in by_formula(frame, "dimension + model").items():
             assert result[tuple(key)] == pytest.approx(value, abs=1e-9)
@@ -368,5 +366,5 @@ def test_cells_of_raw_files_are_those_of_the_tables(command, study, tmp_path):
         Registry.from_config(CONFIG["models"]),
     )
     cells = cells_of_files("mine", source, str(tmp_path))
-    np.testing.assert_array_equal(cells.counts, study.cells().counts)
+    assert_array_equal(cells.counts, study.cells().counts)
     assert np.isnan(cells.reference).all()

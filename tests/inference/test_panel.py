@@ -6,7 +6,9 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
+from picked_rows import keyed, only, where
 from rated_tables import rated, study_of_query, study_of_rows, unscored, write_rows
 from recuse.base.errors import ConfigError
 from recuse.base.reasons import Reason, because
@@ -176,7 +178,7 @@ SIZE = {
 
 
 def world(seed=5, **dials):
-    return MonteCarloWorld(**SIZE | dials).draw(np.random.default_rng(seed))
+    return MonteCarloWorld(**SIZE | dials).draw(default_rng(seed))
 
 
 EVERYONE = BETWEEN.join(f"Model {number}" for number in range(1, 6))
@@ -201,10 +203,7 @@ def test_independent_judges_are_those_after_each_judges_own_line(reliability):
 def test_planted_self_bias_is_left_by_the_kept_ratings_alone():
     """Judges 1 and 3 favour themselves by 0.2, which all five pass on by a fifth."""
     rows = rows_of(world(self_bias=[0.2, 0, 0.2, 0, 0]))
-    left_out, kept = (
-        next(row for row in rows if (row["family_ratings"], row["panel"]) == (kind, EVERYONE))
-        for kind in (LEFT_OUT, KEPT)
-    )
+    left_out, kept = (only(rows, family_ratings=kind, panel=EVERYONE) for kind in (LEFT_OUT, KEPT))
     planted = np.array([0.2, 0, 0.2, 0, 0]) / 5
     assert kept["bias_left"] == pytest.approx(planted.std(), abs=0.006)
     assert kept["worst_model"] in {"Model 1", "Model 3"}
@@ -237,7 +236,7 @@ def test_intervals_contain_what_is_planted_about_as_often_as_they_say(long):
         rows = rows_of(
             world(seed, prompts=100, completion_shock=0.15, self_bias=[0.1, 0, 0.05, 0, 0])
         )
-        whole = {row["family_ratings"]: row for row in rows if row["panel"] == EVERYONE}
+        whole = keyed(where(rows, panel=EVERYONE), "family_ratings")
         for (kind, name), truth in truths.items():
             inside[kind, name] += (
                 whole[kind][f"{name}_ci_low"] <= truth <= whole[kind][f"{name}_ci_high"]
@@ -249,7 +248,7 @@ def test_intervals_contain_what_is_planted_about_as_often_as_they_say(long):
     ("true", "spread"), [(0.0, [1, 1, 1, 1, 1]), (0.5, [1, 1, 1, 1, 1]), (3.0, [4, 1, 1, 1, 0.2])]
 )
 def test_the_interval_of_a_root_mean_square_covers(true, spread):
-    random, spread = np.random.default_rng(3), np.array(spread)
+    random, spread = default_rng(3), np.array(spread)
     truth = true * np.array([1, -1, 1, -1, 0.0])
     inside = 0
     for _ in range(400):
@@ -314,7 +313,7 @@ def test_judges_that_share_no_answers_with_the_others_are_left_out(tmp_path):
     assert {row["panel"] for row in table if row["note"] == Reason.FEW_SHARED_ANSWERS} == apart
     assert not apart & set(table[0]["panel"].split(BETWEEN))
     (folder := tmp_path / "alone").mkdir()
-    alone = study_of_rows(folder, [row for row in rows if row["judge"] == "GPT-4o"])
+    alone = study_of_rows(folder, where(rows, judge="GPT-4o"))
     assert rows_of(alone) == [{"note": Reason.NO_SHARED_ANSWERS}]
 
 

@@ -9,9 +9,12 @@ from itertools import product
 import duckdb
 import numpy as np
 import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_allclose
 from scipy.stats import nct, t
 from test_mixed import Twin, approx_central
 
+from picked_rows import fields, where
 from recuse.base.reasons import Reason, code
 from recuse.inference.mixed import MixedFit, Preferences, Table
 from recuse.inference.power import (
@@ -106,7 +109,7 @@ def plan_for(plan, self_bias):
 @pytest.fixture(scope="module")
 def simulated():
     """Self-biases by estimand, (draws, judges), and whether the own test at 10 % rejects."""
-    generator = np.random.default_rng(1)
+    generator = default_rng(1)
     result = {estimand: ([], []) for estimand in TERMS}
     for _ in range(DRAWS):
         moments = WORLD.draw(generator).moments()
@@ -134,19 +137,17 @@ def test_errors_biases_and_sizes_are_those_of_simulated_studies(simulated, estim
     values, rejected = simulated[estimand]
     planned_for = [expected(plan, judge, estimand=estimand) for judge in plan.judges]
     errors = np.array([each.std_error for each in planned_for])
-    np.testing.assert_allclose(values.std(axis=0), errors, rtol=4 / math.sqrt(2 * DRAWS))
+    assert_allclose(values.std(axis=0), errors, rtol=4 / math.sqrt(2 * DRAWS))
     mean = np.array([each.bias for each in planned_for])
-    np.testing.assert_allclose(
-        values.mean(axis=0), mean, rtol=0, atol=4 * errors.max() / math.sqrt(DRAWS)
-    )
+    assert_allclose(values.mean(axis=0), mean, rtol=0, atol=4 * errors.max() / math.sqrt(DRAWS))
     sizes = [size(each, confidence=0.9) for each in planned_for]
-    np.testing.assert_allclose(rejected.mean(axis=0), sizes, rtol=0, atol=0.06)
+    assert_allclose(rejected.mean(axis=0), sizes, rtol=0, atol=0.06)
     if estimand == A:
         # A noisy reference takes the better model for a favoured one
         assert mean[0] < -0.03 < 0.025 < mean[-1]
         assert min(sizes) > 0.35
     else:
-        np.testing.assert_allclose(mean, 0, atol=1e-12)
+        assert_allclose(mean, 0, atol=1e-12)
 
 
 def by_hand(plan):
@@ -168,7 +169,7 @@ def draw_tests(plan, draws, seed):
     """Tables of a plan as its model draws them, and fits to each: gaps, reported errors and df of
     judges, (draws, J) each.
     """
-    planned, generator = by_hand(plan), np.random.default_rng(seed)
+    planned, generator = by_hand(plan), default_rng(seed)
     table = planned.table
     root = np.linalg.cholesky(
         Twin(table, table.sampling).covariance(planned.parameters, planned.slope)
@@ -201,13 +202,13 @@ def test_errors_of_c_are_those_of_drawn_tables_and_detectable_biases_are_found()
         spread, ratios=(-1.5, -1.5, -0.5), tau=0.3, effects=0.05 * np.linspace(-1, 1, 9)
     )
     plan = replace(plan_of(NINE), preferences=shared)
-    rows = [row for row in plan_for(plan, 0.05) if row["estimand"] == C]
+    rows = where(plan_for(plan, 0.05), estimand=C)
     gaps, errors, df = draw_tests(plan, 300, seed=4)
     planned_for = np.array([row["std_error"] for row in rows])
     ratio = gaps.std(axis=0) / planned_for
     assert 0.9 < ratio.min() < ratio.max() < 1.3
     assert 1.0 < ratio.mean() < 1.15
-    np.testing.assert_allclose(np.median(errors, axis=0), planned_for, rtol=0.2)
+    assert_allclose(np.median(errors, axis=0), planned_for, rtol=0.2)
     rejected = rejects(gaps, errors, df)
     detected = rejects(gaps + [row["detectable"] for row in rows], errors, df, reach=REACH)
     assert [row["size"] for row in rows] == pytest.approx([0.1] * 9)
@@ -344,7 +345,7 @@ def test_cells_that_are_not_rated_and_the_order_of_names_do_not_matter():
         of = preferences(plan.preferences.spread[places], effects=plan.preferences.effects[places])
         return replace(plan, **numbers, preferences=of)
 
-    moved, fewer = among(np.random.default_rng(1).permutation(9)), among(kept)
+    moved, fewer = among(default_rng(1).permutation(9)), among(kept)
     for judge in np.array(plan.judges)[kept]:
         result, other = (expected(each, judge, estimand=C) for each in (plan, moved))
         assert other.std_error == pytest.approx(result.std_error, rel=0.03)
@@ -373,7 +374,7 @@ def test_prompts_needed_make_the_bias_detectable_and_the_floor_forbids():
             else:
                 assert enough <= self_bias < not_enough
         for estimand in (*TERMS, C):
-            rows = [row for row in plan_for(plan, self_bias) if row["estimand"] == estimand]
+            rows = where(plan_for(plan, self_bias), estimand=estimand)
             for_all = replace(plan, prompts=max(row["prompts_needed"] for row in rows))
             own = [
                 size(expected(for_all, row["judge"], estimand=estimand), confidence=0.9)
@@ -428,7 +429,7 @@ def test_what_a_plan_cannot_estimate_has_no_numbers():
 
 def test_noncentrality_has_the_power():
     delta = noncentrality(7, power=0.8, confidence=0.9)
-    generator = np.random.default_rng(3)
+    generator = default_rng(3)
     statistic = (generator.standard_normal(100_000) + delta) / np.sqrt(
         generator.chisquare(7, 100_000) / 7
     )
@@ -450,7 +451,7 @@ def test_a_plan_like_a_study_has_the_numbers_that_were_planted():
         preference=spread,
         reliability=0.6,
     )
-    drawn = [world.draw(np.random.default_rng(seed)) for seed in range(8)]
+    drawn = [world.draw(default_rng(seed)) for seed in range(8)]
     plans = [study_like(Spec.of("main"), study, 0.6, 3.0) for study in drawn]
     assert np.mean([plan.slope for plan in plans]) == pytest.approx(0.5, abs=0.005)
     preference = np.sqrt(np.mean([plan.preference[:, 0] ** 2 for plan in plans], axis=0))
@@ -471,8 +472,7 @@ def test_the_preference_is_what_the_noise_of_the_cells_leaves():
         (3, 2, 2, 2), 1, 30, intercept=0.3, slope=0.5, noise=0.25, preference=0.02
     )
     plans = [
-        study_like(Spec.of("main"), world.draw(np.random.default_rng(seed)), 1.0, 1.0)
-        for seed in range(25)
+        study_like(Spec.of("main"), world.draw(default_rng(seed)), 1.0, 1.0) for seed in range(25)
     ]
     # Few of a judge's cells are not noise: half of its preferences are found too small, and some
     # far too large.
@@ -583,11 +583,9 @@ def test_a_plan_promises_no_verdict_that_the_fit_would_refuse():
     """Few prompts, few cells, a family of most models: the reasons of the fit; more prompts cure
     the first alone.
     """
-    few = [
-        row
-        for row in power_by_judge(plan_of(NINE), judges=["Model 1"], prompts=[9, 10], **LEVEL)
-        if row["estimand"] == C
-    ]
+    few = where(
+        power_by_judge(plan_of(NINE), judges=["Model 1"], prompts=[9, 10], **LEVEL), estimand=C
+    )
     assert [(code(row.get("reason", "")), "detectable" in row) for row in few] == [
         (Reason.FEW_PROMPTS, False),
         (None, True),
@@ -604,11 +602,7 @@ def test_a_plan_promises_no_verdict_that_the_fit_would_refuse():
         ([6, 1, 1, 1], Reason.DOMINANT_FAMILY),
     ):
         plan = plan_of(replace(NINE, families=families))
-        rows = [
-            row
-            for row in power_by_judge(plan, judges=["Model 1"], prompts=[500], **LEVEL)
-            if row["estimand"] == C
-        ]
+        rows = where(power_by_judge(plan, judges=["Model 1"], prompts=[500], **LEVEL), estimand=C)
         assert [(code(row.get("reason", "")), "prompts_needed" in row) for row in rows] == [
             (reason, reason is None)
         ]
@@ -652,7 +646,7 @@ def test_an_estimate_without_error_is_never_a_false_alarm():
     }
     exact = PlannedStudy(**like, **numbers, prompts=5, noise=[0.0, 0.0], rater_error=0.0)
     rows = [row for row in plan_for(exact, 0.1) if "size" in row]
-    assert [(row["prompts_needed"], row["size"], row["size_needed"]) for row in rows] == [
-        (1, 0, 0)
-    ] * len(rows)
+    assert [fields(row, "prompts_needed size size_needed") for row in rows] == [(1, 0, 0)] * len(
+        rows
+    )
     assert rows

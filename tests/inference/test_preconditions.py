@@ -4,6 +4,8 @@ they find.
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_allclose
 from statsmodels.api import OLS
 
 from recuse.inference.judge_model import CellMeans, cell_means
@@ -20,7 +22,7 @@ def table(seed, *, slope=1.0, kept=1.0):
 
     The first judge spreads models `slope` times as widely.
     """
-    drawn = np.random.default_rng(seed)
+    drawn = default_rng(seed)
     judge, model = np.divmod(np.arange(81), 9)
     tilt = np.where(judge == 0, slope, 1.0)
     mean = (
@@ -84,7 +86,7 @@ def test_tests_reject_one_null_table_in_ten(kept):
     """600 tables: a share of 0.1 has the standard error 0.012."""
     tested = [additivity(table(seed, kept=kept)) for seed in range(600)]
     p_values = np.array([(each.p_value, each.tukey_p_value) for each in tested])
-    np.testing.assert_allclose((p_values <= 0.1).mean(axis=0), 0.1, atol=0.045)
+    assert_allclose((p_values <= 0.1).mean(axis=0), 0.1, atol=0.045)
 
 
 def test_a_judge_that_spreads_models_more_widely_is_found():
@@ -101,7 +103,7 @@ def test_published_ratings_do_not_add(published):
 
 def test_tables_that_leave_nothing_to_test():
     whole = table(1)
-    effects = np.random.default_rng(1).normal(size=(2, 9))
+    effects = default_rng(1).normal(size=(2, 9))
     judge, model = (
         np.unique(names, return_inverse=True)[1] for names in (whole.judge, whole.model)
     )
@@ -128,5 +130,5 @@ def test_tables_that_leave_nothing_to_test():
 
 @pytest.mark.parametrize("seed", range(40))
 def test_tables_with_holes_give_p_values_or_nothing(seed):
-    result = additivity(table(seed, kept=np.random.default_rng(seed).uniform(0.05, 0.6)))
+    result = additivity(table(seed, kept=default_rng(seed).uniform(0.05, 0.6)))
     assert result is None or 0 <= result.p_value <= 1

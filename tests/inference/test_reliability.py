@@ -4,8 +4,10 @@ planted one; from alpha.
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 from conftest import DATA
+from picked_rows import where
 from recuse.base.database import write_parquet
 from recuse.base.reasons import Reason, because
 from recuse.data.raters import agreement
@@ -45,7 +47,7 @@ def test_published_example():
 def test_uneven_raters_equal_the_analysis_of_variance():
     from scipy.stats import f_oneway
 
-    generator = np.random.default_rng(3)
+    generator = default_rng(3)
     scores = [
         list(generator.normal(generator.normal(), 1.5, size=generator.integers(1, 5)))
         for _ in range(40)
@@ -60,7 +62,7 @@ def test_uneven_raters_equal_the_analysis_of_variance():
 
 
 def test_planted_reliability_of_the_mean():
-    generator = np.random.default_rng(0)
+    generator = default_rng(0)
     quality = generator.normal(size=(20_000, 1))
     result = of(
         (quality + np.sqrt(3 * (1 / 0.55 - 1)) * generator.normal(size=(20_000, 3))).tolist()
@@ -92,11 +94,7 @@ def test_raters_of_a_study_without_the_gold_team(tmp_path):
     path = str(tmp_path / "raters.parquet")
     write_parquet(columns | {"rating": columns["rating"].astype(np.int64)}, path)
     assert reliability_of_raters(path) == {"Tone": of(TARGETS)}
-    (alpha,) = [
-        row["value"]
-        for row in agreement(path)
-        if row["statistic"] == ALPHA and row["dimension"] == "Tone"
-    ]
+    (alpha,) = [row["value"] for row in where(agreement(path), statistic=ALPHA, dimension="Tone")]
     # Both are 1 - MSW / (variance of all scores), alpha's with the N - 1 of its degrees of freedom.
     scores = np.array(TARGETS)
     assert alpha == pytest.approx(1 - scores.var(axis=1, ddof=1).mean() / scores.var(ddof=1))

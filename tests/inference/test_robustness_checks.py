@@ -2,6 +2,7 @@
 
 import pytest
 
+from picked_rows import fields
 from recuse.base.reasons import Reason, because
 from recuse.inference.power import REACH
 from recuse.inference.robustness import Conclusion, Estimate, RobustnessCheck, compared, concluded
@@ -71,7 +72,7 @@ def test_judges_are_in_the_order_of_the_figures():
 )
 def test_conclusions_compared_with_the_first(check, term, conclusion, verdict, words, reason):
     found = at(table(), check, term)
-    assert (found["conclusion"], found["verdict"], found["words"], found["reason"]) == (
+    assert fields(found, "conclusion verdict words reason") == (
         conclusion,
         verdict,
         words,
@@ -98,7 +99,7 @@ def test_of_several_methods_the_one_asked_for_counts():
     ]
     rows = table(FIRST, MOMENTS, measurement_error=corrected)
     found = at(rows, "moments", "Ada")
-    assert (found["verdict"], found["estimate"], found["ci_low"], found["p_value"]) == (
+    assert fields(found, "verdict estimate ci_low p_value") == (
         "holds",
         0.02,
         0.01,
@@ -173,7 +174,7 @@ def test_a_first_check_without_rows_has_the_reason_and_the_biases_of_the_others(
         estimates=[row("b", "Ada", 0.03, 0.01, 0.05)],
         not_estimable=[absent("main", "", because(Reason.NO_LENGTHS), "")],
     )
-    assert [(each["check"], each["conclusion"], each["verdict"]) for each in rows] == [
+    assert [fields(each, "check conclusion verdict") for each in rows] == [
         ("first", "not_estimable", "not estimable"),
         ("other", "favours", "not estimable"),
     ]

@@ -4,8 +4,10 @@ plans says.
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 from conftest import CONFIG
+from picked_rows import fields, keyed, where
 from rated_tables import FIVE, rated, study_of_rows
 from recuse.base.errors import DataError
 from recuse.inference.judge_levels import linked_judges
@@ -48,7 +50,7 @@ def test_a_model_without_a_judge_of_another_family_has_no_plan():
 
 def test_the_plan_of_a_study_has_each_answer_once(tmp_path):
     rows = list(plan_rows(study_of_rows(tmp_path, rated(prompts=12)), seed=3))
-    assert len({(row["prompt_id"], row["model"]) for row in rows}) == len(rows) == 60
+    assert len({fields(row, "prompt_id model") for row in rows}) == len(rows) == 60
     family = {name: CONFIG["models"][name]["family"] for name in FIVE}
     assert all(family[row["model"]] != family[row["judge"]] for row in rows)
 
@@ -74,7 +76,7 @@ def drawn_world(**dials):
         "noise": 0.2,
         "families": [2, 1, 1, 1],
     }
-    return MonteCarloWorld(**settings | dials).draw(np.random.default_rng(5))
+    return MonteCarloWorld(**settings | dials).draw(default_rng(5))
 
 
 @pytest.mark.parametrize(
@@ -112,9 +114,9 @@ def test_rows_of_the_table(tmp_path):
     panels = panel_rows(judges, study, {}, [], least=5, confidence=0.9)
     rows = list(round_robin_rows(judges, study, panels))
     everyone = BETWEEN.join(judges.crossing.judges)
-    first = {row["scheme"]: row for row in rows if row["panel"] == everyone}
+    first = keyed(where(rows, panel=everyone), "scheme")
     assert list(first) == [FULL, BY_PROMPT]
-    assert (first[FULL]["answers"], first[FULL]["ratings"]) == (200, 40 * (2 * 3 + 3 * 4))
+    assert fields(first[FULL], "answers ratings") == (200, 40 * (2 * 3 + 3 * 4))
     assert first[BY_PROMPT]["ratings"] == 200
     assert first[BY_PROMPT]["saved"] == pytest.approx(1 - 200 / 720)
     for row in rows:

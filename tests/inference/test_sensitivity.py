@@ -5,7 +5,9 @@ length as benchmark.
 import duckdb
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
+from picked_rows import keyed, only
 from recuse.base.tables import write_table
 from recuse.data.selection import with_normalised_length
 from recuse.inference.sensitivity import (
@@ -45,7 +47,7 @@ def residual_share(y, x, z):
 
 
 def test_omitted_variable_bias_is_exact():
-    generator = np.random.default_rng(2)
+    generator = default_rng(2)
     x = np.column_stack([np.ones(300), generator.normal(size=300)])
     z = generator.normal(size=300)
     d = x[:, 1] + 0.7 * z + generator.normal(size=300)
@@ -74,15 +76,12 @@ def test_benchmark_is_that_of_sensemakr():
 
 def test_table_of_a_study(twin, tmp_path):
     spec = LENGTH.changed(slice="dimension", whole=True)
-    rows = {
-        (row["slice"], row["quantity"], row["term"]): row
-        for row in sensitivity_rows(spec, twin, confidence=0.9)
-    }
+    rows = keyed(sensitivity_rows(spec, twin, confidence=0.9), "slice quantity term")
     classical, by_prompt = (
-        {
-            (row["slice"], row["quantity"], row["term"]): row
-            for row in estimate(spec.changed(covariance=covariance), twin, confidence=0.9).estimates
-        }
+        keyed(
+            estimate(spec.changed(covariance=covariance), twin, confidence=0.9).estimates,
+            "slice quantity term",
+        )
         for covariance in ("classical", "CR1")
     )
     assert len(rows) == sum(
@@ -114,11 +113,7 @@ def test_table_of_a_study(twin, tmp_path):
 )
 def test_strength_of_length_is_that_on_rows(twin, quantity, name):
     spec = LENGTH.changed(subset={"dimension": ["Faithfulness", "Helpfulness"]})
-    (row,) = [
-        row
-        for row in sensitivity_rows(spec, twin, confidence=0.9)
-        if (row["quantity"], row["term"]) == (quantity, name)
-    ]
+    row = only(sensitivity_rows(spec, twin, confidence=0.9), quantity=quantity, term=name)
     frame = duckdb.sql(with_normalised_length(spec.selection.rows(twin.ratings), "prompt")).df()
     names = ("judge", "model", "judge_family", "model_family", "dimension")
     factors = {key: frame[key].to_numpy(dtype=str) for key in names}

@@ -5,10 +5,11 @@ conclusions.
 from dataclasses import replace
 from math import isnan, nan
 
-import numpy as np
 import pytest
+from numpy.random import default_rng
 from statsmodels.stats.multitest import multipletests
 
+from picked_rows import fields, keyed
 from recuse.base import reasons
 from recuse.base.reasons import Reason, because
 from recuse.inference.robustness import Conclusion
@@ -74,13 +75,13 @@ def test_other_questions_never_decide_and_never_lend_their_size(others):
 
 def test_a_note_says_that_all_judges_contradict_an_interval_or_that_own_ratings_are_missing():
     found = only({"C": replace(ABOVE, probability_positive=0.6)})
-    assert (found["verdict"], found["note"]) == (
+    assert fields(found, "verdict note") == (
         NOT_SHOWN,
         because(Reason.UNSUPPORTED, share="60 %"),
     )
     assert "favours" not in found
     found = only({"C": replace(ABOVE, probability_positive=0.99, missing=0.12)})
-    assert (found["verdict"], found["note"]) == (
+    assert fields(found, "verdict note") == (
         ESTABLISHED,
         because(Reason.MISSING_OWN, share="12 %"),
     )
@@ -112,7 +113,7 @@ def test_p_values_are_corrected_over_the_judges_that_have_a_verdict():
 
 
 def test_holm_equals_statsmodels_and_ignores_missing_tests():
-    generator = np.random.default_rng(1)
+    generator = default_rng(1)
     for size in (1, 2, 9, 30):
         p_values = generator.uniform(size=size) ** 3
         assert holm(p_values.tolist()) == pytest.approx(
@@ -145,7 +146,7 @@ def concluded(term, check, low, high, p_value=0.01, *, label="", reason="", quan
 
 def rows_of(conclusions, judges=("J", "K", "L"), disagreeing=()):
     rows = verdicts_on_ratings(conclusions, judges, disagreeing, checks=CHECKS, confidence=0.9)
-    return {(row["quantity"], row["term"]): row for row in rows}
+    return keyed(rows, "quantity term")
 
 
 def test_verdicts_on_ratings_read_the_whole_study():
@@ -160,19 +161,19 @@ def test_verdicts_on_ratings_read_the_whole_study():
         ]
     )
     established, not_shown, outsider, family = rows.values()
-    assert (established["verdict"], established["favours"], established["estimate"]) == (
+    assert fields(established, "verdict favours estimate") == (
         ESTABLISHED,
         "yes",
         0.2,
     )
     assert established["adjusted_p_value"] == pytest.approx(0.02)
-    assert (not_shown["verdict"], not_shown["detectable"], not_shown["estimate"]) == (
+    assert fields(not_shown, "verdict detectable estimate") == (
         NOT_SHOWN,
         0.05,
         pytest.approx(0.05),
     )
-    assert (not_shown["A"], not_shown["A_ci_low"]) == (pytest.approx(0.3), 0.2)
-    assert (outsider["verdict"], outsider["reason"]) == (INCONCLUSIVE, Reason.NO_OWN_ANSWERS)
+    assert fields(not_shown, "A A_ci_low") == (pytest.approx(0.3), 0.2)
+    assert fields(outsider, "verdict reason") == (INCONCLUSIVE, Reason.NO_OWN_ANSWERS)
     assert (family["verdict"], family["reason"], family.get("estimate")) == (
         INCONCLUSIVE,
         REFUSED.reason,
@@ -184,14 +185,14 @@ def test_a_doubt_about_c_leaves_a_bias_likely():
     (found,) = rows_of(
         [concluded("J", "mixed", 0.1, 0.3) | {"doubt": "few_families"}], judges=["J"]
     ).values()
-    assert (found["verdict"], found["note"]) == (LIKELY, Reason.FEW_FAMILIES)
+    assert fields(found, "verdict note") == (LIKELY, Reason.FEW_FAMILIES)
 
 
 def test_a_judge_that_does_not_agree_with_people_has_no_gap_to_them():
     conclusions = [concluded("J", "by prompt", 0.1, 0.3), concluded("J", "mixed", -0.1, 0.1, 0.9)]
     assert rows_of(conclusions)["self_bias", "J"]["A"] == pytest.approx(0.2)
     found = rows_of(conclusions, disagreeing=["J"])["self_bias", "J"]
-    assert (found["verdict"], found["note"]) == (NOT_SHOWN, Reason.DISAGREES_WITH_PEOPLE)
+    assert fields(found, "verdict note") == (NOT_SHOWN, Reason.DISAGREES_WITH_PEOPLE)
     assert "A" not in found
 
 
@@ -216,7 +217,7 @@ def test_a_refusal_of_c_is_final_whatever_a_finds():
         for each in verdicts_on_ratings(conclusions, ["Ada"], [], checks=checks, confidence=0.9)
         if each["term"] == "Ada"
     )
-    assert (found["verdict"], found["reason"]) == (INCONCLUSIVE, REFUSED.reason)
+    assert fields(found, "verdict reason") == (INCONCLUSIVE, REFUSED.reason)
 
 
 def test_no_verdict_depends_on_words(monkeypatch):

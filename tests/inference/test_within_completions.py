@@ -4,8 +4,11 @@ the rows.
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_allclose
 
 from conftest import CONFIG
+from picked_rows import fields, keyed, where
 from rated_tables import FIVE, rated, study_of_rows
 from recuse.base.errors import DataError
 from recuse.inference.idiosyncrasy import LEAST_PROMPTS, idiosyncrasies, idiosyncrasy_rows
@@ -23,7 +26,7 @@ def rows():
     """Each prompt was answered twice, by other models, each answer rated by other judges than the
     model, and not by all.
     """
-    drawn = np.random.default_rng(5)
+    drawn = default_rng(5)
     kept = []
     for occasion in ("first", "again"):
         among = {prompt: set(drawn.choice(SEVEN, 5, replace=False)) for prompt in range(30)}
@@ -70,14 +73,14 @@ def test_a_completion_is_of_one_occasion(rows, study):
     )
     rating = np.array([(row["rating"] - 1) / 4 for row in rows])
     expected = np.linalg.lstsq(design, rating, rcond=None)[0]
-    np.testing.assert_allclose([*ours.values()], expected[: len(ours)], atol=1e-10)
+    assert_allclose([*ours.values()], expected[: len(ours)], atol=1e-10)
     specs = [Spec.of(name, **WITHIN, covariance=name) for name in ("CR1", "CR1_judge", "two_way")]
     assert max(row["largest_difference"] for row in compared(specs, study, confidence=0.9)) < 1e-9
 
 
 def test_cell_means_within_completions_are_those_of_dummies(rows, study):
     ((_, cells),) = tables_of_slices(Spec.of("s", **WITHIN, covariance="CR1"), study)
-    pairs = sorted({(row["judge"], row["model"]) for row in rows})
+    pairs = sorted({fields(row, "judge model") for row in rows})
     assert list(zip(cells.judge.tolist(), cells.model.tolist(), strict=True)) == pairs
     design = np.hstack(
         [dummies(rows, "judge", "model"), dummies(rows, "model", "prompt_id", "occasion")]
@@ -87,7 +90,7 @@ def test_cell_means_within_completions_are_those_of_dummies(rows, study):
     for model in SEVEN:  # gaps between the judges of a model, and the mean of all its ratings
         of_model = cells.model == model
         gaps = (cells.mean - expected)[of_model]
-        np.testing.assert_allclose(gaps, gaps[0], atol=1e-10)
+        assert_allclose(gaps, gaps[0], atol=1e-10)
         mean = np.average(cells.mean[of_model], weights=cells.n[of_model])
         assert mean == pytest.approx(
             np.mean(
@@ -108,10 +111,9 @@ def test_a_judge_that_shares_no_completion_has_no_cell(rows, tmp_path):
     """
     alone = [
         {**row, "occasion": f"alone, {row['occasion']}"}
-        for row in rows
-        if row["judge"] == "GPT-4o" and row["model"] == "Claude v2"
+        for row in where(rows, judge="GPT-4o", model="Claude v2")
     ]
-    others = [row for row in rows if (row["judge"], row["model"]) != ("GPT-4o", "Claude v2")]
+    others = [row for row in rows if fields(row, "judge model") != ("GPT-4o", "Claude v2")]
     assert alone
     ((_, cells),) = tables_of_slices(
         Spec.of("s", **WITHIN, covariance="CR1"), study_of_rows(tmp_path, others + alone)
@@ -126,12 +128,12 @@ def test_a_family_is_compared_in_the_cells_that_can_be(rows, tmp_path):
     """A cell with few prompts does not keep a family from being told by its others."""
     few, kept = 0, []
     for row in rows:
-        if (row["judge"], row["model"]) == ("Claude v2", "Claude 3 Sonnet"):
+        if fields(row, "judge model") == ("Claude v2", "Claude 3 Sonnet"):
             few += 1
             if few >= LEAST_PROMPTS:
                 continue
         kept.append(row)
     slices = idiosyncrasies(Spec.of("s", **WITHIN, covariance="CR1"), study_of_rows(tmp_path, kept))
-    by_family = {row["term"]: row for row in idiosyncrasy_rows(slices, confidence=0.9)}
+    by_family = keyed(idiosyncrasy_rows(slices, confidence=0.9), "term")
     assert by_family["Claude"]["cells"] == 1
     assert by_family["Mistral"]["cells"] == 2

@@ -7,9 +7,11 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 import recuse
 from conftest import CONFIG
+from picked_rows import fields, keyed, where
 from rated_tables import FIVE, rated, study_of_rows
 from recuse.inference.idiosyncrasy import idiosyncrasies
 from recuse.inference.power import REACH, noncentrality
@@ -36,7 +38,7 @@ def asked(wordings=WORDINGS, replicates=2, *, prompts=30, moved=1, seed=3):
     rows = []
     for number, wording in enumerate(wordings):
         for replicate in range(replicates):
-            drawn = np.random.default_rng([seed, number, replicate])
+            drawn = default_rng([seed, number, replicate])
             for row in rated(prompts=prompts, rating=lambda judge, model, score, noise: score):
                 own = row["judge"] == row["model"] == "GPT-4o"
                 value = row["rating"] + drawn.integers(-1, 2) + (1 + moved * number) * own
@@ -55,13 +57,13 @@ def rows_by(study, *checks):
     """The rows of the table by check and bias, of all three checks if none is named."""
     named = {name: CHECKS[name] for name in checks or CHECKS}
     table = wording_rows(named, SPECS, study, confidence=0.9, power=0.8)
-    return {(row["check"], row["quantity"], row["term"]): row for row in table}
+    return keyed(table, "check quantity term")
 
 
 @pytest.fixture(scope="module")
 def rows():
     """A tenth of the ratings is missing."""
-    drawn = np.random.default_rng(8)
+    drawn = default_rng(8)
     return [row for row in asked() if drawn.random() < 0.9]
 
 
@@ -128,7 +130,7 @@ def test_the_bias_that_moves_with_the_wording_has_the_spread(study):
         ]
         assert moved["sd_wordings"] > max(0.05, 2 * max(others))
         assert moved["ci_low"] < moved["one_ci_low"] < moved["one_ci_high"] < moved["ci_high"]
-        assert (moved["wordings"], moved["replicates"], moved["note"]) == (3, 2, "")
+        assert fields(moved, "wordings replicates note") == (3, 2, "")
 
 
 def test_c_is_that_of_the_table_of_idiosyncrasy(study):
@@ -137,7 +139,7 @@ def test_c_is_that_of_the_table_of_idiosyncrasy(study):
         row = rows_by(study, C).get(("idiosyncrasy", test.quantity, test.term))
         assert (row is None) == bool(test.reason)
         if row is not None:
-            assert (row["estimate"], row["one_std_error"]) == pytest.approx(
+            assert fields(row, "estimate one_std_error") == pytest.approx(
                 (test.estimate, test.std_error)
             )
             assert math.isnan(row["twice_prompts"])
@@ -237,10 +239,7 @@ def concluded(check=C, **changes):
     }
     (spec,) = CHECKS[check]["specs"]
     tables = Tables(tables, [], [{**BIAS, "check": check, "spec": spec, **WIDER, **changes}])
-    return {
-        row["check"]: row
-        for row in conclusions(Robustness(checks, SPECS, 0.9, 0.8), tables, order={})
-    }
+    return keyed(conclusions(Robustness(checks, SPECS, 0.9, 0.8), tables, order={}), "check")
 
 
 def verdict_of(check=C, **changes):
@@ -253,7 +252,7 @@ def verdict_of(check=C, **changes):
 
 def test_conclusions_are_over_wordings_and_say_which_are_not():
     rows = concluded()
-    assert [(row["conclusion"], row["wordings"]) for row in rows.values()] == [
+    assert [fields(row, "conclusion wordings") for row in rows.values()] == [
         ("favours", 1),
         ("favours", 1),
         ("no_bias", 3),
@@ -274,10 +273,10 @@ def test_conclusions_are_over_wordings_and_say_which_are_not():
 def test_the_verdict_rests_on_intervals_over_wordings():
     """C is wider, and no longer finds the bias; A and B, which do, do not decide."""
     row = verdict_of()
-    assert (row["verdict"], row["wordings"], row["A"], row["B"]) == (Verdict.NOT_SHOWN, 3, 0.1, 0.1)
+    assert fields(row, "verdict wordings A B") == (Verdict.NOT_SHOWN, 3, 0.1, 0.1)
     row = verdict_of(ci_low="0.01", ci_high="0.19", p_value="0.08")
-    assert (row["verdict"], row["wordings"]) == (Verdict.ESTABLISHED, 3)
-    assert (row["ci_low"], row["ci_high"], row["p_value"], row["detectable"]) == (
+    assert fields(row, "verdict wordings") == (Verdict.ESTABLISHED, 3)
+    assert fields(row, "ci_low ci_high p_value detectable") == (
         0.01,
         0.19,
         0.08,
@@ -294,7 +293,7 @@ def test_an_interval_over_wordings_never_narrows_that_of_the_check():
 
 def test_one_wording_leaves_the_verdict_as_it_is():
     row = verdict_of(ci_low="")
-    assert (row["verdict"], row["ci_low"]) == (Verdict.ESTABLISHED, 0.05)
+    assert fields(row, "verdict ci_low") == (Verdict.ESTABLISHED, 0.05)
     assert math.isnan(row["wordings"])
 
 
@@ -306,9 +305,7 @@ def test_verdicts_in_python_are_over_wordings(rows):
         .set_index("term")
         .loc["GPT-4o"]
     )
-    one = pd.DataFrame([row for row in rows if row["wording"] == "short"]).drop(
-        columns="pred_length"
-    )
+    one = pd.DataFrame(where(rows, wording="short")).drop(columns="pred_length")
     alone = (
         recuse.verdict(recuse.ratings(one, human="gt", scale=(1, 5)))
         .set_index("term")

@@ -10,10 +10,13 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_allclose
 from statsmodels.api import OLS
 
 from conftest import CONFIG, built, study_files
 from designs_on_rows import design_on_rows
+from picked_rows import keyed
 from recuse.base.errors import DesignError
 from recuse.base.reasons import Reason, because
 from recuse.config.declared.settings import check
@@ -76,10 +79,7 @@ KINDS = {
 
 
 def rows_of(study, spec):
-    return {
-        (row["slice"], row["quantity"], row["term"]): row
-        for row in estimate(spec, study, confidence=0.9).estimates
-    }
+    return keyed(estimate(spec, study, confidence=0.9).estimates, "slice quantity term")
 
 
 def errors(study, spec):
@@ -141,7 +141,7 @@ def test_blocks_may_be_of_any_size(twin, monkeypatch, name):
     ]
     for module in ("data.moments", "data.study"):
         monkeypatch.setattr(f"recuse.{module}.prompt_ranges", lambda *_: iter(blocks))
-    np.testing.assert_allclose(
+    assert_allclose(
         errors(replace(twin, _read={}), KINDS[name]), whole, rtol=1e-12 if "CR1" in name else 1e-11
     )
 
@@ -271,7 +271,7 @@ def test_rounding_of_a_term_without_rows_is_no_information(seed):
     """A slope of the first prompt, whose sums of squares differ in the last digit when summed in
     another order.
     """
-    random = np.random.default_rng(seed)
+    random = default_rng(seed)
     prompt, y, covariate = np.repeat(np.arange(5), 20), random.random(100), random.random(100)
     x = np.stack([np.ones(100), covariate * (prompt == 0)], axis=1)
     gram = x[::-1].T @ x[::-1]
@@ -425,15 +425,15 @@ def test_prompts_whose_rows_carry_no_term_are_counted(tmp_path, terms):
     fitted = OLS(frame["rating_unit"], x).fit(
         cov_type="cluster", cov_kwds={"groups": frame["prompt"]}
     )
-    np.testing.assert_allclose([row["estimate"] for row in rows], fitted.params, rtol=1e-12)
-    np.testing.assert_allclose([row["std_error"] for row in rows], fitted.bse, rtol=1e-10)
+    assert_allclose([row["estimate"] for row in rows], fitted.params, rtol=1e-12)
+    assert_allclose([row["std_error"] for row in rows], fitted.bse, rtol=1e-10)
     (fitted_slice,) = fits(spec, study, seed=3)
     times = np.concatenate(list(Resamples(12, replicates=100, seed=3).of_piece(0)))
     weights = times[:, frame["prompt"]]
     with np.errstate(invalid="ignore"):  # a resample may have no row of a term
         # Terms of no common row: means
         naive = (weights @ (x * frame["rating_unit"].to_numpy()[:, None])) / (weights @ x)
-    np.testing.assert_allclose(
+    assert_allclose(
         np.stack([row.replicates for row in fitted_slice.coefficients], axis=1),
         naive,
         rtol=0,

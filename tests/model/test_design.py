@@ -8,9 +8,11 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from test_least_squares import rows_and_moments
 
 from conftest import built, study_files
+from picked_rows import fields, keyed
 from recuse.base.reasons import Reason, because
 from recuse.data.files import RatingsFile
 from recuse.data.moments import (
@@ -121,10 +123,7 @@ KINDS = {
 
 
 def table(study, spec):
-    return {
-        (row["quantity"], row["term"]): row
-        for row in estimate(spec, study, confidence=0.9).estimates
-    }
+    return keyed(estimate(spec, study, confidence=0.9).estimates, "quantity term")
 
 
 @pytest.mark.parametrize("spec", KINDS.values(), ids=KINDS)
@@ -189,16 +188,14 @@ def test_coefficients_and_errors_equal_those_with_a_dummy_for_each_completion(tw
     # Completions are not counted: they are nested in prompts
     factor = prompts / (prompts - 1) * (n - 1) / (n - k)
     rows = [by_term[term.quantity, term.term] for term in terms]
-    np.testing.assert_allclose(
-        [row["estimate"] for row in rows], fitted.params[:k], rtol=0, atol=1e-9
-    )
+    assert_allclose([row["estimate"] for row in rows], fitted.params[:k], rtol=0, atol=1e-9)
     errors = fitted.bse[:k] * np.sqrt(factor)
-    np.testing.assert_allclose([row["std_error"] for row in rows], errors, rtol=0, atol=1e-9)
+    assert_allclose([row["std_error"] for row in rows], errors, rtol=0, atol=1e-9)
 
 
 def test_terms_collinear_with_completions_are_reported(twin):
     reasons = {
-        (gap["quantity"], gap["term"]): gap["reason"]
+        fields(gap, "quantity term"): gap["reason"]
         for gap in estimate(ABSORBING, twin, confidence=0.9).not_estimable
     }
     assert (

@@ -8,8 +8,11 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_allclose
 
 from conftest import CONFIG, built, study_files
+from picked_rows import fields, keyed
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import read_table, write_table
 from recuse.data.files import RatingsFile
@@ -31,7 +34,7 @@ SPECS = {spec.name: spec for spec in Spec.from_config(CONFIG["specs"])}
 
 def table(study, spec):
     rows, left_out, *_ = estimate(spec, study, confidence=0.9)
-    return {(row["slice"], row["quantity"], row["term"]): row for row in rows}, left_out
+    return keyed(rows, "slice quantity term"), left_out
 
 
 @pytest.mark.parametrize(
@@ -90,7 +93,7 @@ def test_dropped_models_are_dropped_as_judge_and_as_model(twin):
     terms = {key[2] for key in rows}
     assert not terms & {"Llama 3 8B", "Mistral 7B"}
     # Two families have one model left: their terms are absent, not zero, and that is said.
-    assert {(gap["quantity"], gap["term"]) for gap in left_out} == {
+    assert {fields(gap, "quantity term") for gap in left_out} == {
         ("family_bias", "Llama 3"),
         ("family_bias", "Mistral"),
     }
@@ -119,7 +122,7 @@ def small_study(tmp_path, change, lengths=True):
     """A study of three judges, one family of two, 12 prompts of one dimension; `change` alters the
     rows.
     """
-    generator = np.random.default_rng(5)
+    generator = default_rng(5)
     models = ("GPT-4o", "GPT-3.5 Turbo", "Claude v2")
     length_of = {
         (model, prompt): int(generator.integers(20, 200))
@@ -156,10 +159,7 @@ def test_judge_with_one_reference_level(tmp_path):
     )
     spec = Spec.of("main")
     for (fitted,) in (fits(spec, study, seed=None), fits_by_formula(spec, study)):
-        rows = {
-            (row["quantity"], row["term"]): row
-            for row in estimates_of(spec, fitted, confidence=0.9)
-        }
+        rows = keyed(estimates_of(spec, fitted, confidence=0.9), "quantity term")
         unknown = {
             (quantity, term)
             for quantity, term, reason in fitted.not_estimable
@@ -176,7 +176,7 @@ def test_judge_that_is_no_model_has_no_self_bias(tmp_path):
     study = small_study(tmp_path, lambda row: None if row["model"] == "GPT-3.5 Turbo" else row)
     rows, left_out = table(study, Spec.of("main"))
     assert ("", "self_bias", "GPT-3.5 Turbo") not in rows
-    assert [(gap["quantity"], gap["term"], gap["reason"]) for gap in left_out] == [
+    assert [fields(gap, "quantity term reason") for gap in left_out] == [
         ("self_bias", "GPT-3.5 Turbo", because(Reason.NO_OWN_ANSWERS)),
         ("family_bias", "Claude", because(Reason.NO_SIBLINGS)),
     ]
@@ -241,7 +241,7 @@ def test_statsmodels_agrees_where_every_row_is_a_judges_own(tmp_path):
         tmp_path, lambda row: row if row["judge"] == row["model"] == "GPT-4o" else None
     )
     _, left_out = table(study, Spec.of("main"))
-    assert ("self_bias", "GPT-4o") in {(gap["quantity"], gap["term"]) for gap in left_out}
+    assert ("self_bias", "GPT-4o") in {fields(gap, "quantity term") for gap in left_out}
     assert next(compared([Spec.of("main")], study, confidence=0.9))["largest_difference"] < 1e-9
 
 
@@ -297,7 +297,7 @@ def test_length_control_without_lengths_is_reported(tmp_path):
 @pytest.mark.parametrize("way", NORMALISATIONS)
 def test_normalised_length_equals_a_plain_loop(tmp_path, way):
     study = small_study(
-        tmp_path, lambda row: None if (row["judge"], row["prompt_id"]) == ("GPT-4o", "p3") else row
+        tmp_path, lambda row: None if fields(row, "judge prompt_id") == ("GPT-4o", "p3") else row
     )
     frame = duckdb.sql(with_normalised_length(f"select * from '{study.ratings[0]}'", way)).df()
     assert len(frame) == 105
@@ -337,9 +337,9 @@ def test_holm_and_benjamini_hochberg_by_hand():
     rows = adjusted(Spec.of("s"), fitted, confidence=0.9)
     assert [row["slice"] for row in rows] == ["a", "a", "b", "b"]
     assert [row["tests"] for row in rows] == [4] * 4
-    np.testing.assert_allclose([row["p_value"] for row in rows], [0.01, 0.04, 0.03, 0.005])
-    np.testing.assert_allclose([row["holm_p_value"] for row in rows], [0.03, 0.06, 0.06, 0.02])
-    np.testing.assert_allclose([row["bh_p_value"] for row in rows], [0.02, 0.04, 0.04, 0.02])
+    assert_allclose([row["p_value"] for row in rows], [0.01, 0.04, 0.03, 0.005])
+    assert_allclose([row["holm_p_value"] for row in rows], [0.03, 0.06, 0.06, 0.02])
+    assert_allclose([row["bh_p_value"] for row in rows], [0.02, 0.04, 0.04, 0.02])
     assert "max_t_p_value" not in rows[0]
     assert adjusted(Spec.of("s", tests=("family_bias",)), fitted, confidence=0.9) == []
 
@@ -362,7 +362,7 @@ def test_max_t_equals_rejecting_one_test_after_another():
     """The largest |t| is rejected first; then the draws of those left are compared with the
     next.
     """
-    rng = np.random.default_rng(4)
+    rng = default_rng(4)
     drawn = rng.standard_normal((6, 199)) + rng.standard_normal(199)
     statistics = [0.9, -3.1, 2.2, 2.2, -1.6, 0.1]
     left, expected, largest = dict(enumerate(map(abs, statistics))), {}, 0.0
@@ -399,21 +399,18 @@ def test_no_adjusted_p_value_is_below_the_unadjusted_one():
 
 def test_table_of_a_study(twin, tmp_path):
     rows = adjusted(MANY, list(fits(MANY, twin, seed=2)), confidence=0.9)
-    estimates = {
-        (row["slice"], row["quantity"], row["term"]): row
-        for row in estimate(MANY, twin, confidence=0.9, seed=2).estimates
-    }
+    estimates = keyed(estimate(MANY, twin, confidence=0.9, seed=2).estimates, "slice quantity term")
     assert len(rows) == 3 * (9 + 4) == rows[0]["tests"]
     p_values = np.array([row["p_value"] for row in rows])
     for row in rows:
-        alone = estimates[row["slice"], row["quantity"], row["term"]]
+        alone = estimates[fields(row, "slice quantity term")]
         assert all(
             row[key] == alone[key] for key in ("estimate", "std_error", "p_value", "estimand")
         )
         assert row["replicates"] == 999
         assert p_values.min() <= row["p_value"] <= row["bh_p_value"] <= row["holm_p_value"]
         assert row["p_value"] <= row["max_t_p_value"]
-        low, high = row["simultaneous_ci_low"], row["simultaneous_ci_high"]
+        low, high = fields(row, "simultaneous_ci_low simultaneous_ci_high")
         assert low < alone["ci_low"] < alone["ci_high"] < high
         assert low <= 0 <= high or row["max_t_p_value"] <= 0.1
     order = np.argsort([abs(row["estimate"] / row["std_error"]) for row in rows])[::-1]

@@ -6,10 +6,12 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import block_diag
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 from conftest import CONFIG, built, study_files
+from picked_rows import fields, keyed, where
 from recuse.base.errors import DesignError
 from recuse.base.reasons import Reason, code
 from recuse.data.cells import FACTORS
@@ -37,9 +39,7 @@ def helpfulness(twin):
 
 
 def rows_of(table, quantity, label=HELPFULNESS):
-    return {
-        row["term"]: row for row in table if (row["slice"], row["quantity"]) == (label, quantity)
-    }
+    return keyed(where(table, slice=label, quantity=quantity), "term")
 
 
 def test_ordinal_rows_are_the_numbers_of_the_fit(twin, helpfulness):
@@ -89,7 +89,7 @@ def test_ordered_model_does_not_improve_the_ordinal_fits(twin, monkeypatch):
         subset={"dimension": ["Faithfulness"]},
     )
     rows = list(compared([spec], twin, confidence=0.9))
-    assert [(row["slice"], row["compared"]) for row in rows] == [("Faithfulness", LIKELIHOOD)]
+    assert [fields(row, "slice compared") for row in rows] == [("Faithfulness", LIKELIHOOD)]
     assert rows[0]["largest_difference"] < 1e-6
     raise_disagreement(rows)
     # A fit that stopped early, or claims more than it has, is found out.
@@ -153,15 +153,11 @@ def test_gam_rows_and_smooths_are_the_fits_numbers_and_curves(twin, helpfulness)
             assert row["std_error"] == fit.std_error[place[quantity, term]]
     assert rows_of(tables.estimates, "slope") == {}
     for curve in fit.curves:
-        rows = [
-            row
-            for row in tables.smooths
-            if (row["slice"], row["judge"]) == (HELPFULNESS, curve.judge)
-        ]
-        np.testing.assert_array_equal([row["reference"] for row in rows], curve.reference)
-        np.testing.assert_array_equal([row["value"] for row in rows], curve.value)
+        rows = where(tables.smooths, slice=HELPFULNESS, judge=curve.judge)
+        assert_array_equal([row["reference"] for row in rows], curve.reference)
+        assert_array_equal([row["value"] for row in rows], curve.value)
         half = [row["ci_high"] - row["value"] for row in rows]
-        np.testing.assert_allclose(half, 1.6448536269514722 * curve.std_error, rtol=1e-9)
+        assert_allclose(half, 1.6448536269514722 * curve.std_error, rtol=1e-9)
 
 
 def raw_rows(twin):
@@ -202,10 +198,8 @@ def test_ordinal_errors_by_prompt_are_those_of_ordered_model(twin):
         warn_convergence=False,
         **cluster,
     )
-    np.testing.assert_allclose(result.params[: len(terms)], estimates, atol=1e-6)
-    np.testing.assert_allclose(
-        [row["std_error"] for row in rows], result.bse[: len(terms)], rtol=1e-3
-    )
+    assert_allclose(result.params[: len(terms)], estimates, atol=1e-6)
+    assert_allclose([row["std_error"] for row in rows], result.bse[: len(terms)], rtol=1e-3)
     assert {row["df"] for row in rows} == {prompt.max()}
     row, *_ = rows_of(tables.estimates, "self_bias").values()
     assert row["effect_ci_high"] - row["effect"] == pytest.approx(
@@ -250,11 +244,11 @@ def test_gam_errors_by_prompt_are_those_of_rows(twin, helpfulness):
         / (n - np.trace(inverse @ x.T @ x))
     )
     rows = [rows_of(tables.estimates, term.quantity)[term.term] for term in terms]
-    np.testing.assert_allclose(
+    assert_allclose(
         [row["std_error"] for row in rows], np.sqrt(spread.diagonal())[: len(terms)], rtol=1e-7
     )
     assert {row["df"] for row in rows} == {prompts - 1}
-    smooths = [row for row in tables.smooths if row["slice"] == HELPFULNESS]
+    smooths = where(tables.smooths, slice=HELPFULNESS)
     assert len(smooths) == sum(len(curve.reference) for curve in curves)
     for row in smooths:
         assert row["ci_high"] - row["value"] == pytest.approx(
@@ -280,8 +274,8 @@ def test_errors_of_few_prompts_have_a_remark_and_of_one_prompt_are_unknown(twin,
         )
         tables = clustered(name, study)
         few = FEW_CLUSTERS.format(covariance="CR1", clusters=12, few=FEW)
-        assert (
-            (HELPFULNESS, few) in {(row["slice"], row["remark"]) for row in tables.remarks}
-        ) == (prompts == 12)
+        assert ((HELPFULNESS, few) in {fields(row, "slice remark") for row in tables.remarks}) == (
+            prompts == 12
+        )
         errors = [row["std_error"] for row in tables.estimates if "std_error" in row]
         assert np.isnan(errors).all() == (prompts == 1)

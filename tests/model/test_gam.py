@@ -7,9 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from pygam import s
 
 from curved_rows import TOP, bent, carried_terms, cells_of, on, rows_of
+from picked_rows import keyed
 from recuse.data.moments import moments_of_cells
 from recuse.model.covariance import fit
 from recuse.model.design import regressors_of
@@ -50,7 +52,7 @@ def test_equals_mgcv_on_the_published_faithfulness_ratings(published):
     cells = cells.select(cells.factors["dimension"] == "Faithfulness")
     terms = carried_terms(cells)
     result = fit_gam(cells, terms, covariance="classical")
-    golden = {row["term"]: row for row in csv.DictReader(GOLDEN.open())}
+    golden = keyed(csv.DictReader(GOLDEN.open()), "term")
     names = {"self_bias": "same_judge", "family_bias": "same_family"}
     places = [place for place, term in enumerate(terms) if term.quantity in names]
     rows = [golden[names[terms[place].quantity] + terms[place].term] for place in places]
@@ -59,20 +61,19 @@ def test_equals_mgcv_on_the_published_faithfulness_ratings(published):
     )
     assert len(rows) == 13
     assert (np.abs(result.estimate[places] - estimate) / error).max() < 0.07
-    np.testing.assert_allclose(result.std_error[places], error, rtol=0.003)
+    assert_allclose(result.std_error[places], error, rtol=0.003)
     # The published study has HC0, as in Equation 1: R's own errors of that differ from R's
     # classical ones by the same factors.
     ratio = fit_gam(cells, terms, covariance="HC0").std_error[places] / error
     assert (ratio.min(), ratio.max()) == pytest.approx((0.33, 1.22), abs=0.005)
-    lines = {
-        row["term"]: row
-        for row in csv.DictReader((GOLDEN.parent / "ols_by_dimension_faithfulness.csv").open())
-    }
+    lines = keyed(
+        csv.DictReader((GOLDEN.parent / "ols_by_dimension_faithfulness.csv").open()), "term"
+    )
     of_lines = [
         float(lines[row["term"]]["std.error"]) / float(lines[row["term"]]["se_classical"])
         for row in rows
     ]
-    np.testing.assert_allclose(ratio, of_lines, rtol=0.1)
+    assert_allclose(ratio, of_lines, rtol=0.1)
     intercepts = named(terms, result.estimate, "intercept")
     # In mgcv, too, curves have mean 0 and stand beside the intercepts
     first = float(golden["(Intercept)"]["estimate"])
@@ -99,10 +100,10 @@ def test_two_references_give_equation_1(covariance):
     bias = [
         place for place, term in enumerate(terms) if term.quantity in ("self_bias", "family_bias")
     ]
-    np.testing.assert_allclose(result.estimate[bias], lines.estimate[bias], atol=1e-11)
-    np.testing.assert_allclose(result.std_error[bias], lines.std_error[bias], rtol=1e-9)
+    assert_allclose(result.estimate[bias], lines.estimate[bias], atol=1e-11)
+    assert_allclose(result.std_error[bias], lines.std_error[bias], rtol=1e-9)
     intercept, slope = lines.estimate[[0, 3]]
-    np.testing.assert_allclose(
+    assert_allclose(
         result.curves[0].value, intercept + slope * result.curves[0].reference, atol=1e-11
     )
     assert (
@@ -135,7 +136,7 @@ def test_curves_find_no_self_bias_in_a_bent_judge_where_lines_do():
     assert (np.abs(away["curves"]) < 2).all()
     assert (away["lines"] > 3).all()
     for curve in curves.curves:
-        np.testing.assert_allclose(curve.value, bent("", curve.reference), atol=0.015)
+        assert_allclose(curve.value, bent("", curve.reference), atol=0.015)
         assert curve.edof > 3.5
 
 
@@ -185,8 +186,8 @@ def test_few_references(values, edof):
     curve = result.curves[2]
     assert 1 - 1e-9 <= curve.edof <= edof + 1e-9
     assert (curve.reference.min(), curve.reference.max()) == (min(values), max(values))
-    np.testing.assert_allclose(named(terms, result.estimate, "self_bias")["b1"], 0.05, atol=0.012)
-    np.testing.assert_allclose(curve.value, bent("", curve.reference), atol=0.06)
+    assert_allclose(named(terms, result.estimate, "self_bias")["b1"], 0.05, atol=0.012)
+    assert_allclose(curve.value, bent("", curve.reference), atol=0.06)
     assert np.isfinite(curve.std_error).all()
     assert [bool(note) for note in result.notes[3:6]] == [False, False, len(values) <= ORDER]
 
@@ -208,8 +209,8 @@ def test_what_the_rows_do_not_determine_is_reported_and_affects_nothing_else():
     assert [curve.judge for curve in result.curves] == ["a1", "a2"]
     alone = cells_of(*(column[without] for column in rows))
     expected = fit_gam(alone, carried_terms(alone), covariance="HC0")
-    np.testing.assert_allclose(result.curves[0].value, expected.curves[0].value, atol=1e-9)
-    np.testing.assert_allclose(
+    assert_allclose(result.curves[0].value, expected.curves[0].value, atol=1e-9)
+    assert_allclose(
         list(named(terms, result.std_error, "family_bias").values()),
         list(named(carried_terms(alone), expected.std_error, "family_bias").values()),
         rtol=1e-8,
@@ -258,8 +259,8 @@ def test_basis_and_penalty_are_pygams(functions, order):
         Spline(low, high, functions, order),
         s(0, functions, spline_order=order, edge_knots=[low, high], lam=1.0),
     )
-    np.testing.assert_allclose(
+    assert_allclose(
         spline.basis(values), theirs.build_columns(values[:, None]).toarray(), rtol=0, atol=1e-14
     )
-    np.testing.assert_allclose(spline.basis(values).sum(axis=1), 1.0, rtol=0, atol=1e-14)
-    np.testing.assert_array_equal(spline.penalty(), theirs.build_penalties().toarray())
+    assert_allclose(spline.basis(values).sum(axis=1), 1.0, rtol=0, atol=1e-14)
+    assert_array_equal(spline.penalty(), theirs.build_penalties().toarray())

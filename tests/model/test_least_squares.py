@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_allclose
 
 from recuse.data.cells import FACTORS, levels_of
 from recuse.data.moments import Moments, moments_of_cells, moments_of_rows
@@ -15,7 +17,7 @@ def rows_and_moments(seed=0, judges=3, per_group=7, width=3):
     """Random rows of (1, rating, reference[, length]) in a full judge x model x dimension design,
     and their moments.
     """
-    generator = np.random.default_rng(seed)
+    generator = default_rng(seed)
     names = np.array([f"m{i}" for i in range(judges)])
     family = np.array(["f0", "f0", "f1", "f1", "f2"])[:judges]
     judge, model, dimension = (
@@ -62,8 +64,8 @@ def test_fit_equals_textbook(covariance, width):
     design = np.einsum("grw,gwp->grp", regressors, layout).reshape(-1, len(terms))
     estimate, spread = textbook(design, rows[:, :, 1].ravel(), covariance)
     result = fit(moments, layout, covariance=covariance)
-    np.testing.assert_allclose(result.estimate, estimate, atol=1e-12)
-    np.testing.assert_allclose(result.covariance, spread, atol=1e-12)
+    assert_allclose(result.estimate, estimate, atol=1e-12)
+    assert_allclose(result.covariance, spread, atol=1e-12)
     assert result.identified.all()
     assert (result.n, result.rank) == (rows.shape[0] * rows.shape[1], len(terms))
 
@@ -79,9 +81,7 @@ def test_estimates_are_those_of_a_qr_decomposition():
     layout = regressors_of(terms, len(rows), 2)
     design = np.einsum("grw,gwp->grp", rows[:, :, [0, 2]], layout).reshape(-1, len(terms))
     exact = np.linalg.lstsq(design, rows[:, :, 1].ravel(), rcond=None)[0]
-    np.testing.assert_allclose(
-        fit(moments, layout).estimate, exact, rtol=0, atol=4e-12 * np.abs(exact).max()
-    )
+    assert_allclose(fit(moments, layout).estimate, exact, rtol=0, atol=4e-12 * np.abs(exact).max())
 
 
 def test_terms_are_those_of_equation_1():
@@ -125,8 +125,8 @@ def test_unidentified_coefficients_are_nan_and_do_not_affect_the_others():
     ]
     estimate, spread = textbook(design[:, keep], rows[:, :, 1].ravel(), "HC0")
     same = [i for i, place in enumerate(keep) if result.identified[place]]
-    np.testing.assert_allclose(result.estimate[result.identified], estimate[same], atol=1e-12)
-    np.testing.assert_allclose(
+    assert_allclose(result.estimate[result.identified], estimate[same], atol=1e-12)
+    assert_allclose(
         np.diag(result.covariance)[result.identified], np.diag(spread)[same], atol=1e-12
     )
     assert result.rank == len(terms) - 1
@@ -139,7 +139,7 @@ def test_ratings_without_residual_have_no_standard_error():
     terms = [term for term in terms_of(moments.factors) if term.carried.any()]
     result = fit(moments, regressors_of(terms, len(rows), 2))
     assert (result.std_error == 0).all()
-    np.testing.assert_allclose(result.estimate[:3], 1.0, atol=1e-12)
+    assert_allclose(result.estimate[:3], 1.0, atol=1e-12)
 
 
 def test_small_sample_factors_need_more_rows_than_terms():
@@ -166,28 +166,28 @@ def test_moments_are_sums_over_rows_and_additive(twin):
         u = np.column_stack(
             [np.ones(chosen.sum()), frame["rating_unit"][chosen], frame["gt_unit"][chosen]]
         )
-        np.testing.assert_allclose(
+        assert_allclose(
             moments.tensor[group], np.einsum("ri,rj,rk,rl->ijkl", u, u, u, u), rtol=1e-12
         )
     with_length = moments_of_rows(
         [with_normalised_length(f"from '{twin.ratings[0]}'", "prompt")], levels_of(twin.ratings[0])
     )
-    np.testing.assert_allclose(with_length.tensor[:, :3, :3, :3, :3], moments.tensor, rtol=1e-11)
+    assert_allclose(with_length.tensor[:, :3, :3, :3, :3], moments.tensor, rtol=1e-11)
 
 
 def test_planted_rating_replaces_the_observed_one():
     rows, moments = rows_and_moments(width=4)
-    expected = np.random.default_rng(3).normal(size=(len(rows), 3))
+    expected = default_rng(3).normal(size=(len(rows), 3))
     rows[:, :, 1] = np.einsum("grw,gw->gr", rows[:, :, [0, 2, 3]], expected)
     direct = np.einsum("gri,grj,grk,grl->gijkl", rows, rows, rows, rows)
-    np.testing.assert_allclose(moments.with_rating(expected).tensor, direct, atol=1e-10)
+    assert_allclose(moments.with_rating(expected).tensor, direct, atol=1e-10)
 
 
 def test_variance_that_is_only_rounding_is_0():
     """Two prompts with opposite scores s: where A s is 0, A meat A is what rounding leaves, 4e-9 as
     an error.
     """
-    generator = np.random.default_rng(0)
+    generator = default_rng(0)
     x = generator.normal(size=(40, 4)) + 3
     inverse = np.linalg.inv(x.T @ x)
     for shift in (0.0, 1e-4):  # the second is small, and not rounding
@@ -203,7 +203,7 @@ def test_variance_that_is_only_rounding_is_0():
 def test_benjamini_hochberg_is_that_of_scipy(tests):
     from scipy.stats import false_discovery_control
 
-    p_values = np.random.default_rng(tests).beta(0.4, 1, tests).round(2)  # with ties
-    np.testing.assert_allclose(
+    p_values = default_rng(tests).beta(0.4, 1, tests).round(2)  # with ties
+    assert_allclose(
         benjamini_hochberg(p_values.tolist()), false_discovery_control(p_values), rtol=1e-14
     )

@@ -8,6 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_allclose, assert_array_equal
 
 from conftest import ROOT
 from ordinal_world import (
@@ -21,6 +23,7 @@ from ordinal_world import (
     terms_for,
     with_ratings,
 )
+from picked_rows import keyed
 from recuse.base.errors import DesignError
 from recuse.base.reasons import Reason, because, code, parse
 from recuse.data.moments import RowBlock
@@ -55,7 +58,7 @@ def faithfulness(published):
     terms = terms_for(cells)
     fit = fit_ordinal(cells, terms, covariance="classical")
     with open(GOLDEN, newline="", encoding="utf-8") as file:
-        golden = {row["term"]: row for row in csv.DictReader(file)}
+        golden = keyed(csv.DictReader(file), "term")
     keys = [
         PREFIX[term.quantity].format(term.term)
         for place, term in enumerate(terms)
@@ -72,11 +75,11 @@ def faithfulness(published):
 def test_faithfulness_equals_polr(faithfulness):
     _, _, fit, golden, scale = faithfulness
     theirs = np.array([float(row["estimate_tight"]) for row in golden])
-    np.testing.assert_allclose(fit.point[free_places(fit)] / scale, theirs, rtol=0, atol=1e-6)
+    assert_allclose(fit.point[free_places(fit)] / scale, theirs, rtol=0, atol=1e-6)
     assert -2 * fit.log_likelihood == pytest.approx(float(golden[0]["deviance_tight"]), abs=1e-8)
     assert (fit.n, fit.rank, fit.remarks) == (int(golden[0]["n"]), len(golden), ())
     errors = fit.std_error[free_places(fit)] / scale
-    np.testing.assert_allclose(errors, [float(row["std_error_tight"]) for row in golden], rtol=2e-5)
+    assert_allclose(errors, [float(row["std_error_tight"]) for row in golden], rtol=2e-5)
 
 
 @pytest.mark.mirror
@@ -112,14 +115,14 @@ def test_fit_equals_the_likelihood_by_rows():
     assert fit.log_likelihood == pytest.approx(
         log_probabilities(cells, terms, fit.point).sum(), abs=1e-10
     )
-    np.testing.assert_allclose(by_row.sum(axis=1), 0.0, atol=1e-8)
+    assert_allclose(by_row.sum(axis=1), 0.0, atol=1e-8)
     inverse = np.linalg.inv(-derivative(lambda p: scores(p).sum(axis=1), fit.point, places))
     sandwich = inverse @ by_row @ by_row.T @ inverse
     n, k = by_row.shape[1], len(places)
     assert (fit.n, fit.rank) == (n, k)
     expected = {"classical": inverse, "HC0": sandwich, "HC1": sandwich * n / (n - k)}
     for covariance, matrix in expected.items():
-        np.testing.assert_allclose(
+        assert_allclose(
             fits[covariance].covariance[np.ix_(places, places)], matrix, rtol=1e-6, atol=1e-9
         )
     assert np.isnan(fit.covariance[fit.reference]).all()
@@ -131,7 +134,7 @@ def test_errors_by_prompt_are_the_scores_of_rows_summed_by_prompt():
     """
     cells = simulated(seed=1)
     terms, rows = terms_for(cells), expanded(cells)
-    prompt = np.random.default_rng(2).integers(0, 25, len(rows.group))
+    prompt = default_rng(2).integers(0, 25, len(rows.group))
     rating = rows.counts.argmax(axis=1)
     blocks = [
         RowBlock(
@@ -150,9 +153,7 @@ def test_errors_by_prompt_are_the_scores_of_rows_summed_by_prompt():
     sums = np.stack([scores[prompt == each].sum(axis=0) for each in range(25)])
     inverse, n = np.linalg.inv(information), len(prompt)
     expected = inverse @ sums.T @ sums @ inverse * 25 / 24 * (n - 1) / (n - len(places))
-    np.testing.assert_allclose(
-        fit.covariance[np.ix_(places, places)], expected, rtol=1e-6, atol=1e-9
-    )
+    assert_allclose(fit.covariance[np.ix_(places, places)], expected, rtol=1e-6, atol=1e-9)
     assert fit.df == 24
 
 
@@ -171,12 +172,12 @@ def test_scale_of_hundred_equals_the_likelihood_by_rows(own_scores):
     assert fit.log_likelihood == pytest.approx(
         log_probabilities(cells, terms, fit.point).sum(), abs=1e-9
     )
-    np.testing.assert_allclose(scores.sum(axis=0), 0.0, atol=1e-7)
+    assert_allclose(scores.sum(axis=0), 0.0, atol=1e-7)
     inverse = np.linalg.inv(information)
-    np.testing.assert_allclose(
+    assert_allclose(
         fits["classical"].covariance[np.ix_(places, places)], inverse, rtol=1e-7, atol=1e-9
     )
-    np.testing.assert_allclose(
+    assert_allclose(
         fit.covariance[np.ix_(places, places)],
         inverse @ scores.T @ scores @ inverse,
         rtol=1e-7,
@@ -227,8 +228,8 @@ def test_two_levels_are_a_plain_logit():
     rows, places = expanded(cells), free_places(fit)
     design = np.column_stack([design_of(rows, terms), -np.ones(len(rows.group))])
     logit = Logit(rows.counts[:, 1], design[:, places]).fit(disp=False, tol=1e-12)
-    np.testing.assert_allclose(fit.point[places], logit.params, atol=1e-8)
-    np.testing.assert_allclose(
+    assert_allclose(fit.point[places], logit.params, atol=1e-8)
+    assert_allclose(
         fit.covariance[np.ix_(places, places)], logit.cov_params(), rtol=1e-6, atol=1e-9
     )
     assert fit.threshold_labels == ("0|1",)
@@ -268,14 +269,14 @@ def test_rows_cells_and_their_order_give_the_same_fit(covariance):
     terms = terms_for(cells)
     fit = fit_ordinal(cells, terms, covariance=covariance)
     rows = expanded(cells)
-    order = np.random.default_rng(1).permutation(len(rows.group))
+    order = default_rng(1).permutation(len(rows.group))
     parts = {
         key: getattr(rows, key)[order]
         for key in ("group", "reference", "reference_raw", "counts", "scale")
     }
     again = fit_ordinal(replace(rows, **parts), terms, covariance=covariance)
     for name in SHOWN:
-        np.testing.assert_allclose(getattr(again, name), getattr(fit, name), rtol=1e-12, atol=1e-12)
+        assert_allclose(getattr(again, name), getattr(fit, name), rtol=1e-12, atol=1e-12)
     assert again.n == fit.n == len(order)
     assert terms[fit.reference].term == "a"
 
@@ -313,13 +314,13 @@ def assert_same(one, other, *, without=()):
             getattr(fit, name)[[places[k] for k in compared]],
             getattr(reduced, name)[[others[k] for k in compared]],
         )
-        np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-10, err_msg=name)
+        assert_allclose(ours, theirs, rtol=1e-8, atol=1e-10, err_msg=name)
     for name in ("estimate", "std_error"):
         thresholds, their_thresholds = (
             getattr(fit, name)[len(places) :],
             getattr(reduced, name)[len(others) :],
         )
-        np.testing.assert_allclose(thresholds, their_thresholds, rtol=1e-8, err_msg=name)
+        assert_allclose(thresholds, their_thresholds, rtol=1e-8, err_msg=name)
     assert fit.log_likelihood == pytest.approx(reduced.log_likelihood, abs=1e-9)
 
 
@@ -445,9 +446,7 @@ def test_rating_that_only_an_infinite_term_reaches_takes_its_threshold_with_it()
     )
     others, reduced = fitted(dropped(cells, self_rows))
     assert reduced.threshold_labels == ("0|1", "1|2")
-    np.testing.assert_allclose(
-        fit.estimate[len(places) :][:2], reduced.estimate[len(others) :], rtol=1e-8
-    )
+    assert_allclose(fit.estimate[len(places) :][:2], reduced.estimate[len(others) :], rtol=1e-8)
     for key in set(others) - {("intercept", "a")}:
         assert fit.estimate[places[key]] == pytest.approx(reduced.estimate[others[key]], rel=1e-8)
         assert fit.std_error[places[key]] == pytest.approx(reduced.std_error[others[key]], rel=1e-8)
@@ -551,7 +550,7 @@ def test_unused_rating_is_left_out_with_its_threshold():
     counts = counts[:, [0, 1, 3]]
     scale = np.tile([0, 2], (len(counts), 1))
     _, same = fitted(replace(cells, counts=counts, ratings=np.arange(3), scale=scale))
-    np.testing.assert_array_equal(fit.estimate, same.estimate)
+    assert_array_equal(fit.estimate, same.estimate)
     assert same.remarks == ()
     # The ratings 0, 1, 3 of 3 are 0, 1/3, 1 of the unit scale, not 0, 1/2, 1.
     assert np.nanmax(np.abs(fit.effect - same.effect)) > 1e-3

@@ -9,6 +9,7 @@ import pytest
 
 from conftest import DATA, ROOT
 from designs_on_rows import design_on_rows
+from picked_rows import fields, keyed, where
 from recuse.data.describe import correlations, mean_scores
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
@@ -46,7 +47,7 @@ def golden_term(term):
 def test_faithfulness_equals_r(published, covariance, column):
     spec = Spec.of("by_dimension", slice="dimension", covariance=covariance)
     rows = estimate(spec, published, confidence=0.9)[0]
-    ours = {(row["quantity"], row["term"]): row for row in rows if row["slice"] == "Faithfulness"}
+    ours = keyed(where(rows, slice="Faithfulness"), "quantity term")
     theirs = {golden_term(row["term"]): row for row in rows_of(GOLDEN)}
     assert ours.keys() == theirs.keys()
     for key, row in theirs.items():
@@ -89,14 +90,12 @@ def test_global_length_counts_each_completion_once(published):
 
 def test_self_bias_by_dimension_equals_figure_4(published):
     rows = estimate(Spec.of("by_dimension", slice="dimension"), published, confidence=0.9)[0]
-    ours = {(row["slice"], row["quantity"], row["term"]): row for row in rows}
+    ours = keyed(rows, "slice quantity term")
     figure = "self_preference_bias_by_dimension_and_task_type"
-    drawn = [
-        row for row in rows_of(DATA / "play_favorites_estimates.csv") if row["figure"] == figure
-    ]
+    drawn = where(rows_of(DATA / "play_favorites_estimates.csv"), figure=figure)
     compared = 0
     for row in drawn:
-        key = (row["variant"], row["quantity"], row["term"])
+        key = fields(row, "variant quantity term")
         if row["variant_type"] == "dimension" and key in ours:
             tolerance = DIGITISED * float(row["resolution"])
             for column in ("estimate", "ci_low", "ci_high"):
@@ -107,14 +106,11 @@ def test_self_bias_by_dimension_equals_figure_4(published):
 
 def test_correlations_equal_figure_5(published):
     ours = {
-        (row["dimension"], row["judge"], row["statistic"]): row["value"]
+        fields(row, "dimension judge statistic"): row["value"]
         for row in correlations(published.cells(), confidence=0.9)
         if row["dimension"]
     }
-    drawn = {
-        (row["dimension"], row["judge"], row["statistic"]): row
-        for row in rows_of(DATA / "play_favorites_correlations.csv")
-    }
+    drawn = keyed(rows_of(DATA / "play_favorites_correlations.csv"), "dimension judge statistic")
     assert len(ours) == 54
     for key, value in ours.items():
         assert value == pytest.approx(
@@ -124,15 +120,13 @@ def test_correlations_equal_figure_5(published):
 
 def test_mean_scores_equal_figure_6_but_for_two_halves(published):
     printed = {
-        (row["dimension"], row["judge"], row["model"]): Decimal(row["value"]).quantize(
-            Decimal("0.01")
-        )
+        fields(row, "dimension judge model"): Decimal(row["value"]).quantize(Decimal("0.01"))
         for row in rows_of(DATA / "play_favorites_mean_scores.csv")
     }
     differing, compared = {}, 0
     for row in mean_scores(published.cells()):
         if row["dimension"]:
-            key = (row["dimension"], row["judge"], row["model"])
+            key = fields(row, "dimension judge model")
             compared += 1
             if rounded(row["mean"], ROUND_HALF_EVEN) != printed[key]:
                 differing[key] = row["mean"]

@@ -7,9 +7,11 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from conftest import built, study_files
 from designs_on_rows import design_on_rows, times_drawn
+from picked_rows import fields, keyed, where
 from recuse.base.tables import read_table, write_table
 from recuse.data.cells import levels_of
 from recuse.data.files import RatingsFile
@@ -86,7 +88,7 @@ def test_replicates_equal_refits_to_the_same_resamples(twin, name):
     naive = dict(refits(SPECS[name], twin, 4))
     assert fitted.keys() == naive.keys()
     for label, estimates in naive.items():
-        np.testing.assert_allclose(fitted[label][:4], estimates, rtol=0, atol=1e-10)
+        assert_allclose(fitted[label][:4], estimates, rtol=0, atol=1e-10)
 
 
 def test_bootstrap_columns_are_of_the_replicates_and_change_no_other(twin, tmp_path):
@@ -131,8 +133,8 @@ def test_each_replicate_draws_as_many_prompts_as_the_study_has(monkeypatch, piec
     drawn = times_drawn(20, 40_000)
     assert drawn.shape == (40_000, 20)
     assert (drawn.sum(axis=1) == 20).all()
-    np.testing.assert_allclose(drawn.mean(axis=0), 1, atol=0.03)
-    np.testing.assert_allclose(np.cov(drawn.T), np.eye(20) - 1 / 20, atol=0.04)
+    assert_allclose(drawn.mean(axis=0), 1, atol=0.03)
+    assert_allclose(np.cov(drawn.T), np.eye(20) - 1 / 20, atol=0.04)
     assert not (
         drawn[: resampling.REPLICATES] == drawn[resampling.REPLICATES : 2 * resampling.REPLICATES]
     ).all()
@@ -146,7 +148,7 @@ def test_prompts_may_come_in_any_numbers(twin, monkeypatch):
     monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", 900)
     (errors,) = prompt_errors(SPECS["main"], twin, seed=SEED)
     ((_, naive),) = refits(SPECS["main"], twin, 3)
-    np.testing.assert_allclose(errors.replicates[:3], naive, rtol=0, atol=1e-10)
+    assert_allclose(errors.replicates[:3], naive, rtol=0, atol=1e-10)
 
 
 # Of the raw rows: which stay, what gt is (few: of the first two prompts); the coefficients that
@@ -188,8 +190,8 @@ def test_replicates_that_do_not_determine_a_coefficient(twin, tmp_path, change):
             assert f"{row.quantity} of {row.term} in {lost.sum()}" in fitted.remarks[0]
         if row.note:  # the whole of the rows does not determine it
             determined[:] = False
-        np.testing.assert_array_equal(np.isnan(row.replicates), ~determined)
-        np.testing.assert_allclose(
+        assert_array_equal(np.isnan(row.replicates), ~determined)
+        assert_allclose(
             row.replicates[:20][determined[:20]], naive[determined[:20], place], rtol=0, atol=1e-10
         )
     assert len(fitted.remarks) == bool(fragile)
@@ -228,9 +230,7 @@ def draws_of(study, spec):
     """Term -> draws, of a spec without slices."""
     (errors,) = prompt_errors(spec, study, seed=SEED_OF_WEIGHTS)
     rows = estimate(spec, study, confidence=0.9, seed=SEED_OF_WEIGHTS).estimates
-    return {
-        (rows[place]["quantity"], rows[place]["term"]): test for place, test in errors.wild.items()
-    }
+    return {fields(rows[place], "quantity term"): test for place, test in errors.wild.items()}
 
 
 def rows_of(study, spec):
@@ -300,7 +300,7 @@ def test_draws_equal_refits_on_rows_with_the_same_weights(twin, name):
         place = next(p for p, each in enumerate(terms) if (each.quantity, each.term) == key)
         for null in (0.0, 0.07):
             test = tests[key]
-            np.testing.assert_allclose(
+            assert_allclose(
                 test.statistics(null)[:5], naive(x, y, cluster, place, null, weights), rtol=1e-9
             )
             observed = (test.estimate - null) / test.std_error
@@ -329,17 +329,14 @@ def test_slices_and_prompts_in_any_number(twin, monkeypatch):
     wanted = naive(x, y, prompt, place, 0.0, drawn)
     for entries in (2**20, 900):
         monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", entries)
-        np.testing.assert_allclose(
+        assert_allclose(
             draws_of(twin, spec)["family_bias", "GPT"].statistics()[30:34], wanted, rtol=1e-10
         )
-    whole = {
-        row["term"]: row
-        for row in estimate(spec, twin, confidence=0.9, seed=SEED_OF_WEIGHTS).estimates
-    }
+    whole = keyed(estimate(spec, twin, confidence=0.9, seed=SEED_OF_WEIGHTS).estimates, "term")
     slices = estimate(
         spec.changed(subset={}, slice="dimension"), twin, confidence=0.9, seed=SEED_OF_WEIGHTS
     ).estimates
-    of_slice = {row["term"]: row for row in slices if row["slice"] == "Helpfulness"}
+    of_slice = keyed(where(slices, slice="Helpfulness"), "term")
     assert of_slice["GPT"]["wild_p_value"] == whole["GPT"]["wild_p_value"]
 
 
@@ -368,11 +365,11 @@ def test_columns_of_the_table(twin, tmp_path):
     spec = MAIN.changed(bootstrap=100)
     rows = estimate(spec, twin, confidence=0.9, seed=SEED_OF_WEIGHTS).estimates
     tests = draws_of(twin, spec)
-    assert {(row["quantity"], row["term"]) for row in rows if "wild_p_value" in row} == set(tests)
+    assert {fields(row, "quantity term") for row in rows if "wild_p_value" in row} == set(tests)
     for row in rows:
-        if (test := tests.get((row["quantity"], row["term"]))) is not None:
+        if (test := tests.get(fields(row, "quantity term"))) is not None:
             assert row["wild_p_value"] == test.p_value()
-            assert (row["wild_ci_low"], row["wild_ci_high"]) == test.interval(0.9)
+            assert fields(row, "wild_ci_low wild_ci_high") == test.interval(0.9)
             assert test.estimate == row["estimate"]
             assert test.std_error == pytest.approx(row["std_error"], rel=1e-12)
     write_table(tmp_path / "main.csv", ESTIMATES, rows)
@@ -389,8 +386,8 @@ def test_columns_of_the_table(twin, tmp_path):
 def test_webb_weights_are_six_values_of_mean_0_and_variance_1():
     weights = webb_weights(DRAWS, 400, seed=1, key=(0, 0))
     values, counts = np.unique(weights**2 * np.sign(weights), return_counts=True)
-    np.testing.assert_allclose(values, [-1.5, -1, -0.5, 0.5, 1, 1.5], rtol=1e-12)
-    np.testing.assert_allclose(counts / weights.size, 1 / 6, atol=0.005)
+    assert_allclose(values, [-1.5, -1, -0.5, 0.5, 1, 1.5], rtol=1e-12)
+    assert_allclose(counts / weights.size, 1 / 6, atol=0.005)
     assert weights.mean() == pytest.approx(0, abs=0.01)
     assert (weights**2).mean() == pytest.approx(1, abs=0.01)
     assert (weights == webb_weights(DRAWS, 400, seed=1, key=(0, 0))).all()
@@ -405,4 +402,4 @@ def test_coefficients_may_be_drawn_in_several_passes(twin, monkeypatch):
         assert one.wild
         assert one.wild.keys() == same.wild.keys()
         for place, test in one.wild.items():
-            np.testing.assert_allclose(same.wild[place].statistics(), test.statistics(), rtol=1e-10)
+            assert_allclose(same.wild[place].statistics(), test.statistics(), rtol=1e-10)

@@ -8,8 +8,10 @@ from collections import defaultdict
 import numpy as np
 import pytest
 import statsmodels.api as sm
+from numpy.random import default_rng
 
 from conftest import CONFIG
+from picked_rows import fields, only, where
 from random_comparisons import compared, few_replicates, random_rows, resampled, write
 from recuse.config.studies import Study
 from recuse.pairwise.choices import CHOICES, LABEL_NOISE, choices, choices_of, label_noise
@@ -77,7 +79,7 @@ def test_every_number_is_that_of_a_loop_and_of_statsmodels(tmp_path, monkeypatch
     rows = own_rows(3)
     results = list(choices(of(write(rows, tmp_path / "c.parquet")), **SETTINGS))
     expected = naive(rows)
-    assert {(row["quantity"], row["term"], row["model"]) for row in results} == set(expected)
+    assert {fields(row, "quantity term model") for row in results} == set(expected)
     assert {row["quantity"] for row in results} == {
         "self_bias",
         "family_bias",
@@ -87,7 +89,7 @@ def test_every_number_is_that_of_a_loop_and_of_statsmodels(tmp_path, monkeypatch
     }
     for row in results:
         assert set(row) <= {*CHOICES}
-        entries = expected[row["quantity"], row["term"], row["model"]]
+        entries = expected[fields(row, "quantity term model")]
         entries = [entry for entry in entries if row["draws"] == "half" or entry[3]]
         item, judge, human = (np.array(column) for column in list(zip(*entries, strict=True))[:3])
         assert row["n"] == len(entries)
@@ -98,7 +100,7 @@ def test_every_number_is_that_of_a_loop_and_of_statsmodels(tmp_path, monkeypatch
             cov_type="cluster", cov_kwds={"groups": codes}, use_t=True
         )
         assert row["questions"] == len(set(item))
-        assert (row["std_error"], row["p_value"]) == pytest.approx(
+        assert fields(row, "std_error p_value") == pytest.approx(
             (fitted.bse[0], fitted.pvalues[0]), rel=1e-9
         )
 
@@ -107,11 +109,7 @@ def test_intervals_are_a_bootstrap_over_questions(tmp_path, monkeypatch):
     few_replicates(monkeypatch, 200)
     rows = own_rows(5)
     results = list(choices(of(write(rows, tmp_path / "c.parquet")), **SETTINGS))
-    (row,) = (
-        row
-        for row in results
-        if (row["quantity"], row["term"], row["draws"]) == ("longer", "Careful", "half")
-    )
+    row = only(results, quantity="longer", term="Careful", draws="half")
     entries = naive(rows)["longer", "Careful", ""]
     items = sorted({entry[0] for entry in entries})
     differences = [judge - human for _, judge, human, _ in entries]
@@ -148,11 +146,11 @@ def test_without_variation_the_interval_and_the_p_value_are_exact(tmp_path):
             tmp_path / "a.parquet",
         )
     )
-    (row, *_) = [row for row in choices(always, **SETTINGS) if row["quantity"] == "self_bias"]
-    assert (row["judge_share"], row["human_share"], row["estimate"]) == (1, 0.5, 0.5)
+    (row, *_) = where(choices(always, **SETTINGS), quantity="self_bias")
+    assert fields(row, "judge_share human_share estimate") == (1, 0.5, 0.5)
     chance = of(write(rows_of(lambda _: "a", lambda _: None), tmp_path / "b.parquet"))
-    (row, *_) = [row for row in choices(chance, **SETTINGS) if row["quantity"] == "self_bias"]
-    assert (row["question"], row["human_share"], row["estimate"], row["std_error"]) == (
+    (row, *_) = where(choices(chance, **SETTINGS), quantity="self_bias")
+    assert fields(row, "question human_share estimate std_error") == (
         "",
         None,
         0.5,
@@ -182,10 +180,10 @@ def test_votes_on_a_pair_are_shares(tmp_path):
     """(tie, tie, b) leaves model_a a third of the points, not none; an even division is a draw."""
     rows = [*votes(1, b=1, tie=2), *votes(2, a=1, b=1), *votes(3, a=2, b=1), *votes(4, a=3)]
     results = list(choices(of(write(rows, tmp_path / "c.parquet")), **SETTINGS))
-    half, excluded = (row for row in results if row["quantity"] == "self_bias")
+    half, excluded = where(results, quantity="self_bias")
     assert half["human_share"] == pytest.approx((1 / 3 + 1 / 2 + 2 / 3 + 1) / 4)
     assert half["estimate"] == pytest.approx(1 - half["human_share"])
-    assert (excluded["n"], excluded["human_share"]) == (3, pytest.approx((1 / 3 + 2 / 3 + 1) / 3))
+    assert fields(excluded, "n human_share") == (3, pytest.approx((1 / 3 + 2 / 3 + 1) / 3))
     turned = list(choices(of(write(rows[::-1], tmp_path / "d.parquet")), **SETTINGS))
     assert turned == results  # sums of thirds are exact
 
@@ -220,7 +218,7 @@ def test_wrong_labels_make_a_verbosity_bias_of_a_judge_blind_to_length(tmp_path,
         rows += [row | {"item": f"q{number}"} for row in one]
     path = write(rows, tmp_path / "c.parquet")
     results = verbosity(open_pairs(path, {}), **SETTINGS)
-    (row,) = (row for row in results if (row["order"], row["draws"]) == ("debiased", "excluded"))
+    row = only(results, order="debiased", draws="excluded")
     assert row["verbosity_bias"] == pytest.approx(bias, abs=1e-3)
     table = list(label_noise(of(path, {}), **SETTINGS))
     shown = {
@@ -237,7 +235,7 @@ def test_label_noise_is_undone_at_its_rate(tmp_path, flips):
     """Labels are flipped with a known probability: at that rate the difference is what it was;
     single votes show the rate.
     """
-    generator = np.random.default_rng(4)
+    generator = default_rng(4)
     rows = []
     for number, k in itertools.product(range(400), range(4)):
         better = generator.random() < 0.3
@@ -259,7 +257,7 @@ def test_label_noise_is_undone_at_its_rate(tmp_path, flips):
         rows += [row | {"order": order} for order in ("ab", "ba")]
     table = list(label_noise(of(write(rows, tmp_path / "c.parquet"), {}), **SETTINGS))
     assert all(set(row) <= {*LABEL_NOISE} for row in table)
-    (votes,) = (row for row in table if row["origin"] == "votes")
+    votes = only(table, origin="votes")
     assert votes["agreement"] == pytest.approx((1 - flips) ** 2 + flips**2, abs=0.02)
     assert votes["flip_rate"] == pytest.approx(flips, abs=0.025)  # three standard errors
     truth = 0.3 * 0.9 + 0.7 * 0.1 - 0.3
@@ -287,8 +285,8 @@ def test_the_rate_at_which_the_conclusion_changes(tmp_path):
         questions=200,
     )
     table = list(label_noise(of(write(rows, tmp_path / "c.parquet"), {}), **SETTINGS))
-    row, *others = (row for row in table if row["quantity"] == "self_bias")
-    assert (row["flip_rate"], row["changes_at"]) == (0, None)
+    row, *others = where(table, quantity="self_bias")
+    assert fields(row, "flip_rate changes_at") == (0, None)
     # Beyond 20 % of 1
     assert [other.get("estimate") is None for other in others] == [False, False, False, False, True]
     rows = rows_of(
@@ -309,7 +307,7 @@ def test_choices_of_prd(tmp_path):
     rows = list(choices(counted, confidence=0.9, seed=CONFIG["seed"]))
 
     def shown(quantity, draws):
-        of_quantity = [row for row in rows if (row["quantity"], row["draws"]) == (quantity, draws)]
+        of_quantity = where(rows, quantity=quantity, draws=draws)
         return {row["term"]: round(row["estimate"], 3) for row in of_quantity}
 
     own = {"Bard": 0.062, "Vicuna-13B": 0.041, "GPT-3.5": 0.014, "GPT-4": 0.07, "Claude": -0.03}

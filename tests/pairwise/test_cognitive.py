@@ -7,7 +7,9 @@ import itertools
 import numpy as np
 import pytest
 from analyses import cognitive_table
+from numpy.random import default_rng
 
+from picked_rows import fields, keyed, where
 from random_comparisons import SETTINGS, compared, write
 from recuse.base.tables import read_table
 from recuse.pairwise.cognitive import (
@@ -72,7 +74,7 @@ def drawn(seed, *, questions=8):
     """Verdicts of a model, a judge that wrote no answer, and one that makes nothing but errors; all
     may be missing.
     """
-    draw = np.random.default_rng(seed)
+    draw = default_rng(seed)
     rows = []
     conditions = ("", "order", "compassion", "bandwagon", "attentional", "control")
     places = [(condition, "") for condition in conditions] + [
@@ -110,7 +112,7 @@ def shown(bias, pair, favoured):
     """
     ab, ba = pair.get("ab"), pair.get("ba")
     if ab is None or ba is None:
-        own = pair["judge"] in (pair["model_a"], pair["model_b"])
+        own = pair["judge"] in fields(pair, "model_a model_b")
         return (
             None if bias == "salience" or (bias.startswith("egocentric") and not own) else LEFT_OUT
         )
@@ -122,7 +124,7 @@ def shown(bias, pair, favoured):
         own = [side for side in "ab" if pair[f"model_{side}"] == pair["judge"]]
         return answer == own[0] if own else None
     if bias == "salience":
-        a, b = pair["length_a"], pair["length_b"]
+        a, b = fields(pair, "length_a length_b")
         if answer is None:
             return None
         return LEFT_OUT if a is None or b is None or a == b else answer == ("a" if a > b else "b")
@@ -159,8 +161,7 @@ def table(rows, folder, **settings):
 
 def shares(rows, folder):
     return {
-        (row["judge"], row["bias"]): (row["biased"], row["n"], row["left_out"])
-        for row in table(rows, folder)
+        fields(row, "judge bias"): fields(row, "biased n left_out") for row in table(rows, folder)
     }
 
 
@@ -169,11 +170,11 @@ def test_every_share_is_that_of_a_loop_over_comparisons(tmp_path, seed):
     rows = drawn(seed)
     results, (expected, valid) = table(rows, tmp_path), by_hand(rows)
     order = list(CLOSED_FORM)
-    keys = [(row["experiment"], row["judge"], row["bias"]) for row in results]
+    keys = [fields(row, "experiment judge bias") for row in results]
     assert keys == sorted(expected, key=lambda key: (*key[:2], order.index(key[2])))
     for key, row in zip(keys, results, strict=True):
         counted = [result for _, result in expected[key] if result != LEFT_OUT]
-        assert (row["biased"], row["n"]) == (sum(counted), len(counted))
+        assert fields(row, "biased n") == (sum(counted), len(counted))
         assert row["left_out"] == len(expected[key]) - len(counted)
         assert row["share"] == sum(counted) / len(counted)
         assert row["valid"] == sum(valid[key]) / len(valid[key])
@@ -222,11 +223,11 @@ def test_a_bias_whose_comparisons_are_all_left_out_has_no_share(tmp_path):
         for row in both("j", item, ("a", "a"), condition="bandwagon", favoured=("a", None))
     ]
     rows += [row for item in "12" for row in both("j", item, ("a", "a"))]
-    results = {row["bias"]: row for row in table(rows, tmp_path)}
+    results = keyed(table(rows, tmp_path), "bias")
     assert set(results) == {"bandwagon", "order_first", "order_last", "salience"}
     for bias in ("bandwagon", "salience"):
         row = results[bias]
-        assert (row["share"], row["above_random"], row["n"], row["left_out"], row["valid"]) == (
+        assert fields(row, "share above_random n left_out valid") == (
             None,
             None,
             0,
@@ -255,7 +256,7 @@ def test_judges_without_answers_of_their_own(tmp_path, capsys):
 
 
 def test_random_choices_come_near_the_thresholds_and_biased_ones_do_not(tmp_path):
-    draw = np.random.default_rng(5)
+    draw = default_rng(5)
     rows = []
     for condition, item in itertools.product(
         ("order", "compassion", "bandwagon", "attentional"), range(1500)
@@ -266,26 +267,26 @@ def test_random_choices_come_near_the_thresholds_and_biased_ones_do_not(tmp_path
         rows += both("Fair", f"{item}", fair, favoured=favoured, **settings)
         rows += both("First", f"{item}", ("a", "b"), favoured=favoured, **settings)
     results = table(rows, tmp_path)
-    fair = {row["bias"]: row for row in results if row["judge"] == "Fair"}
+    fair = keyed(where(results, judge="Fair"), "bias")
     assert set(fair) == set(CLOSED_FORM)
     for bias, row in fair.items():
         assert row["share"] == pytest.approx(CLOSED_FORM[bias], abs=4 * np.sqrt(0.25 / row["n"]))
     first = {row["bias"]: row["share"] for row in results if row["judge"] == "First"}
-    assert (first["order_first"], first["order_last"], first["egocentric_order"]) == (1, 0, 0)
+    assert fields(first, "order_first order_last egocentric_order") == (1, 0, 0)
 
 
 def test_chance_of_a_judge_with_ties_is_that_of_its_choices(tmp_path):
     """Half of the comparisons are ties in both orders, the others two fair choices: an own answer
     stands in 1/4 of these.
     """
-    generator = np.random.default_rng(3)
+    generator = default_rng(3)
     outcomes = np.where(
         generator.random((4000, 1)) < 0.5, "tie", generator.choice(["a", "b"], (4000, 2))
     )
     rows = []
     for number, chosen in enumerate(np.broadcast_to(outcomes, (4000, 2)).tolist()):
         rows += both("j", str(number), chosen, models=("j", "n"))
-    results = {row["bias"]: row for row in table(rows, tmp_path)}
+    results = keyed(table(rows, tmp_path), "bias")
     for bias in ("egocentric_order", "order_first", "order_last"):
         assert results[bias]["chance"] == pytest.approx(0.125, abs=0.01)
         assert results[bias]["share"] == pytest.approx(results[bias]["chance"], abs=0.02)

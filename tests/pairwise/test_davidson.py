@@ -4,6 +4,8 @@ finite differences.
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_allclose
 
 from pair_worlds import PairWorld, draw
 from recuse.pairwise.davidson import (
@@ -77,18 +79,16 @@ def naive(verdicts, coefficients):
 def test_likelihood_and_derivatives_equal_a_loop_over_verdicts(settings):
     verdicts = verdicts_of(**settings)
     cells = Cells(verdicts)
-    coefficients = cells.terms.defaults() + 0.3 * np.random.default_rng(0).standard_normal(
-        cells.terms.count
-    )
+    coefficients = cells.terms.defaults() + 0.3 * default_rng(0).standard_normal(cells.terms.count)
     state = cells.at(coefficients)
     assert state.log_likelihood == pytest.approx(naive(verdicts, coefficients), rel=1e-12)
     steps = 1e-5 * np.eye(cells.terms.count)
     ends = [[cells.at(coefficients + side * step) for side in (1, -1)] for step in steps]
     gradient = [(up.log_likelihood - down.log_likelihood) / 2e-5 for up, down in ends]
-    np.testing.assert_allclose(state.gradient, gradient, atol=1e-5)
+    assert_allclose(state.gradient, gradient, atol=1e-5)
     hessian = [(up.gradient - down.gradient) / 2e-5 for up, down in ends]
-    np.testing.assert_allclose(state.information(), -np.array(hessian), atol=1e-6)
-    np.testing.assert_allclose(state.scores().sum(axis=0), state.gradient, atol=1e-10)
+    assert_allclose(state.information(), -np.array(hessian), atol=1e-6)
+    assert_allclose(state.scores().sum(axis=0), state.gradient, atol=1e-10)
 
 
 def design_of(verdicts, kinds):
@@ -136,9 +136,9 @@ def test_without_ties_equal_to_statsmodels_on_raw_rows():
     models = len(verdicts.models)
     turned = summing_to_zero(theirs.params, models - 1)
     ours = np.insert(places, models - 1, models - 1)
-    np.testing.assert_allclose(fitted.coefficients[ours], turned @ theirs.params, atol=1e-9)
+    assert_allclose(fitted.coefficients[ours], turned @ theirs.params, atol=1e-9)
     covariance = fitted.covariance(fitted.influence)[np.ix_(ours, ours)]
-    np.testing.assert_allclose(covariance, turned @ theirs.cov_params() @ turned.T, atol=1e-9)
+    assert_allclose(covariance, turned @ theirs.cov_params() @ turned.T, atol=1e-9)
 
 
 def test_with_ties_equal_to_statsmodels_poisson_on_outcomes():
@@ -164,11 +164,9 @@ def test_with_ties_equal_to_statsmodels_poisson_on_outcomes():
     models = len(verdicts.models)
     turned = summing_to_zero(theirs.params[: len(places)], models - 1)
     ours = np.insert(places, models - 1, models - 1)
-    np.testing.assert_allclose(
-        fitted.coefficients[ours], turned @ theirs.params[: len(places)], atol=1e-9
-    )
+    assert_allclose(fitted.coefficients[ours], turned @ theirs.params[: len(places)], atol=1e-9)
     ties = theirs.params[len(places) : len(places) + len(verdicts.judges)]
-    np.testing.assert_allclose(fitted.coefficients[cells.terms.places(TIE)], ties, atol=1e-9)
+    assert_allclose(fitted.coefficients[cells.terms.places(TIE)], ties, atol=1e-9)
 
 
 def test_sensitivities_are_at_the_maximum_of_the_naive_likelihood():

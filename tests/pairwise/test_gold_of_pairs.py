@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from numpy.random import default_rng
 from scipy.stats import t
 
+from picked_rows import fields, only
 from recuse.base.database import connect
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.reasons import Reason, code
@@ -79,7 +81,7 @@ def drawn(seed=1, **changes):
 
 def thinned(columns, share, seed=0):
     """A random part of the verdicts: pairs in one order, judges that did not see every pair."""
-    kept = np.random.default_rng(seed).random(len(columns["judge"])) < share
+    kept = default_rng(seed).random(len(columns["judge"])) < share
     return {name: values[kept] for name, values in columns.items()}
 
 
@@ -87,7 +89,7 @@ def spoilt(columns, seed=0):
     """With a second vote, ties and errors in some verdicts, and a tenth of the questions without a
     key.
     """
-    draw, rows = np.random.default_rng(seed), len(columns["judge"])
+    draw, rows = default_rng(seed), len(columns["judge"])
     twice = {name: np.concatenate([values, values]) for name, values in columns.items()}
     twice["vote"] = np.repeat([1, 2], rows)
     changed = draw.random(2 * rows)
@@ -198,7 +200,7 @@ def test_every_contrast_equals_a_loop_over_verdicts(columns, families):
         row = rows[key]
         assert row["estimate"] == pytest.approx(values.mean(), abs=1e-9)
         assert row["share"] - row["baseline_share"] == pytest.approx(row["estimate"], abs=1e-9)
-        assert (row["n"], row["questions"]) == (len(values), len(by_item))
+        assert fields(row, "n questions") == (len(values), len(by_item))
         groups = np.repeat(np.arange(len(by_item)), [len(each) for each in by_item.values()])
         if len(by_item) < 2 or row["std_error"] == 0:
             continue
@@ -211,7 +213,7 @@ def test_every_contrast_equals_a_loop_over_verdicts(columns, families):
         )
         assert row["std_error"] == pytest.approx(error, rel=1e-9)
         reach = t.ppf((1 + CONFIDENCE) / 2, len(by_item) - 1) * error
-        assert (row["ci_low"], row["ci_high"]) == pytest.approx(
+        assert fields(row, "ci_low ci_high") == pytest.approx(
             (values.mean() - reach, values.mean() + reach), abs=1e-9
         )
 
@@ -248,14 +250,14 @@ def test_planted_preferences_are_recovered():
     place, judge by judge.
     """
     planted = {
-        (row["judge"], row["quantity"]): row["planted"]
+        fields(row, "judge quantity"): row["planted"]
         for row in planted_by_key(declared_key_world(WORLD))
     }
     estimates, inside = defaultdict(list), defaultdict(list)
     for seed in range(40):
         for row in rows_of(drawn(seed)):
             if row.get("baseline") == BOTH:
-                key = row["term"], row["case"]
+                key = fields(row, "term case")
                 estimates[key].append(row["estimate"])
                 inside[key].append(row["ci_low"] <= planted[key] <= row["ci_high"])
     assert estimates.keys() == planted.keys()
@@ -283,7 +285,7 @@ def test_inaccurate_judges_seem_biased_by_the_simple_baselines_alone():
             if row["case"] == HARMFUL and "n" in row
         ]
         for row in rows:
-            excluded[row["term"], row["baseline"]] += row["ci_low"] > 0
+            excluded[fields(row, "term baseline")] += row["ci_low"] > 0
         claims += any(
             row.get("verdict") == Verdict.ESTABLISHED and row["favours"] == "yes" for row in rows
         )
@@ -304,7 +306,7 @@ def test_a_preference_for_a_place_cancels():
     columns = drawn(questions=30, first=1.0)
     for row in rows_of(columns):
         if "n" in row and row["baseline"] != OTHER_ANSWERS and row["case"] != LEGITIMATE_SHARE:
-            assert (row["share"], row["estimate"], row["std_error"]) == (0.5, 0.0, 0.0)
+            assert fields(row, "share estimate std_error") == (0.5, 0.0, 0.0)
             assert row["ci_low"] < 0 < row["ci_high"]
             assert row.get("verdict", Verdict.NOT_SHOWN) in (
                 Verdict.NOT_SHOWN,
@@ -394,14 +396,12 @@ def test_the_legitimate_share_is_that_of_own_answers_that_win():
     wins = defaultdict(float)
     for (is_self, is_right, *_), values in marks.items():
         wins[is_self, is_right] += np.mean(values)
-    (row,) = (
-        row for row in rows_of(columns) if (row["term"], row["case"]) == ("C", LEGITIMATE_SHARE)
-    )
+    row = only(rows_of(columns), term="C", case=LEGITIMATE_SHARE)
     shares = [
         wins[is_self, True] / (wins[is_self, True] + wins[is_self, False])
         for is_self in (True, False)
     ]
-    assert (row["share"], row["baseline_share"]) == pytest.approx(shares, abs=1e-9)
+    assert fields(row, "share baseline_share") == pytest.approx(shares, abs=1e-9)
     assert row["estimate"] == pytest.approx(shares[0] - shares[1], abs=1e-9)
     assert row["ci_low"] < row["estimate"] < row["ci_high"]
     assert "verdict" not in row

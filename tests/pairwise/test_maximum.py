@@ -5,6 +5,7 @@ determine.
 from dataclasses import replace
 
 import numpy as np
+from numpy.testing import assert_allclose
 
 from pair_worlds import PairWorld, draw
 from recuse.pairwise.davidson import KINDS, POSITION, SELF, SENSITIVITY, STRENGTH, TIE, Cells
@@ -38,7 +39,7 @@ def test_a_judge_that_always_chooses_itself_has_no_finite_term_and_leaves_the_ot
     of_self = (verdicts.judge == 0) & ((verdicts.first == 0) | (verdicts.second == 0))
     without = fit(Cells(verdicts.among(~of_self)), LINEAR)
     others = np.flatnonzero(without.identified)
-    np.testing.assert_allclose(fitted.coefficients[others], without.coefficients[others], atol=1e-9)
+    assert_allclose(fitted.coefficients[others], without.coefficients[others], atol=1e-9)
 
 
 def test_a_model_that_never_wins_has_no_finite_strength():

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_allclose
 from scipy.stats import binomtest
 
 from random_comparisons import resampled
@@ -20,7 +22,7 @@ def shares(totals):
 
 
 def sums_of(questions, seed):
-    draw = np.random.default_rng(seed)
+    draw = default_rng(seed)
     n = draw.integers(0, 4, size=(questions, 2))
     counts = draw.binomial(n, 0.4)
     return np.stack([counts[:, 0], n[:, 0], counts[:, 1], n[:, 1]], axis=1).astype(float)
@@ -36,8 +38,8 @@ def test_ends_are_those_of_a_loop_over_resampled_questions(monkeypatch, block):
         total = sum(times[question] * sums[question] for question in range(9))
         values.append([total[0] / total[1], total[2] / total[3]])
     low, high = percentile_intervals(sums, shares, confidence=0.8, seed=11, replicates=400)
-    np.testing.assert_allclose(low, np.quantile(values, 0.1, axis=0), rtol=1e-13)
-    np.testing.assert_allclose(high, np.quantile(values, 0.9, axis=0), rtol=1e-13)
+    assert_allclose(low, np.quantile(values, 0.1, axis=0), rtol=1e-13)
+    assert_allclose(high, np.quantile(values, 0.9, axis=0), rtol=1e-13)
     assert (high - low > 0.05).all()
 
 
@@ -65,7 +67,7 @@ def test_the_interval_covers_as_often_as_it_says():
     """600 studies of 60 questions, each of 1 to 6 comparisons whose chance of a success, 0.6 on
     average, is its own.
     """
-    draw = np.random.default_rng(5)
+    draw = default_rng(5)
     covered = 0
     for replicate in range(600):
         n = draw.integers(1, 7, size=60)
@@ -93,7 +95,7 @@ def test_ends_without_variation_are_exact(n, confidence):
 def test_shares_near_0_and_1_are_covered_as_often_as_nominal(share, questions):
     """1000 studies of questions with one verdict each: some have no variation."""
     covered = 0
-    draw = np.random.default_rng(9)
+    draw = default_rng(9)
     groups = [
         Group(
             {"judge": str(number)},

@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from pair_worlds import PairWorld, draw
+from picked_rows import fields, where
 from random_comparisons import write
 from recuse.base.reasons import Reason, because
 from recuse.inference.verdict import Verdict
@@ -47,7 +49,7 @@ def rows_of(compared):
 
 
 def keyed(rows):
-    return {(row["question"], row["quantity"], row["term"]): row for row in rows}
+    return {fields(row, "question quantity term"): row for row in rows}
 
 
 def test_planted_biases_are_recovered_by_each_question():
@@ -89,7 +91,7 @@ def test_errors_of_a_include_those_of_the_humans_strengths():
         )
     jackknife = np.sqrt(49 / 50 * ((drawn - np.mean(drawn, axis=0)) ** 2).sum(axis=0))
     identified = whole.fit.identified
-    np.testing.assert_allclose(whole.std_error[identified], jackknife[identified], rtol=0.12)
+    assert_allclose(whole.std_error[identified], jackknife[identified], rtol=0.12)
     places = whole.fit.cells.terms.places(SELF)
     alone = np.sqrt(whole.fit.covariance(whole.fit.influence).diagonal())[places]
     assert (alone < whole.std_error[places]).all()  # as if the humans' strengths were known
@@ -107,7 +109,7 @@ def test_cells_of_c_are_strengths_by_each_judge_alone_with_variances_of_their_di
         alone = fit(Cells(verdicts.among(rows)), (STRENGTH, POSITION, LENGTH, TIE))
         mine = table.judge == judge
         places = alone.cells.terms.places(STRENGTH)
-        np.testing.assert_allclose(table.mean[mine], alone.coefficients[places], atol=0.01)
+        assert_allclose(table.mean[mine], alone.coefficients[places], atol=0.01)
         contrast = np.array([1, -1, 0, 0, 0, 0.0])
         variance = contrast @ alone.covariance(alone.influence[:, places]) @ contrast
         assert table.variance[mine][:2].sum() == pytest.approx(variance, rel=0.35)
@@ -137,7 +139,7 @@ def test_refusals_have_their_reason():
     compared = draw(world, 1)
     judges = compared.judges
     assert keyed(rows_of(replace(compared, humans=None)))["B", SELF, "model 0"]["reason"] == ""
-    assert not [row for row in rows_of(replace(compared, humans=None)) if row["question"] == "A"]
+    assert not where(rows_of(replace(compared, humans=None)), question="A")
     kept = (judges.judge == 0) | ((judges.first != 0) & (judges.second != 0))
     rows = keyed(rows_of(compared.among(kept)))
     assert rows["B", SELF, "model 0"]["reason"] == Reason.NO_OTHER_JUDGE
@@ -249,7 +251,7 @@ def test_comparisons_are_read_as_they_are_written(tmp_path):
     assert judges.item.tolist() == [0, 0, 2, 3]
     assert (judges.first.tolist(), judges.second.tolist()) == ([1] * 4, [0] * 4)
     spread = np.std([20, 20, 0])
-    np.testing.assert_allclose(judges.x, np.tanh(np.array([20, 20, 0, 0]) / spread))
+    assert_allclose(judges.x, np.tanh(np.array([20, 20, 0, 0]) / spread))
     assert compared.labelled.tolist() == [True, True, False, True]
     assert (compared.humans.item.tolist(), compared.humans.outcome.tolist()) == (
         [0, 1, 3],

@@ -6,8 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_allclose
 
 from pair_worlds import PairWorld, draw
+from picked_rows import keyed
 from recuse.pairwise.davidson import Cells
 from recuse.pairwise.maximum import fit
 from recuse.pairwise.regression import Regression
@@ -18,7 +21,7 @@ WORLD = PairWorld(judges=4, models=6, questions=100, alone=True, both_orders=Tru
 
 def table_of(compared):
     rows = strength_rows(Regression(compared), confidence=0.9, seed=1)
-    return {(row["scores"], row["model"]): row for row in rows}
+    return keyed(rows, "scores model")
 
 
 def test_raw_strengths_equal_statsmodels():
@@ -35,9 +38,9 @@ def test_raw_strengths_equal_statsmodels():
     )
     turned = np.eye(6, 5) - np.eye(6, 5).mean(axis=0)
     ours = [table["raw", name] for name in judges.models]
-    np.testing.assert_allclose([row["strength"] for row in ours], turned @ theirs.params, atol=1e-9)
+    assert_allclose([row["strength"] for row in ours], turned @ theirs.params, atol=1e-9)
     errors = np.sqrt((turned @ theirs.cov_params() @ turned.T).diagonal() * 100 / 99)
-    np.testing.assert_allclose([row["std_error"] for row in ours], errors, atol=1e-9)
+    assert_allclose([row["std_error"] for row in ours], errors, atol=1e-9)
 
 
 def test_a_model_that_gains_by_its_own_verdicts_loses_them():
@@ -87,14 +90,14 @@ def test_errors_of_debiased_strengths_are_those_of_refits():
         drawn.append([part["debiased", f"model {number}"]["strength"] for number in range(6)])
     jackknife = np.sqrt(19 / 20 * ((drawn - np.mean(drawn, axis=0)) ** 2).sum(axis=0))
     ours = [table["debiased", f"model {number}"]["std_error"] for number in range(6)]
-    np.testing.assert_allclose(ours, jackknife, rtol=0.2)
+    assert_allclose(ours, jackknife, rtol=0.2)
 
 
 def test_rank_sets_hold_the_true_ranks():
     inside = []
     for seed in range(40):
         world = replace(WORLD, questions=40, strength_sd=0.3)
-        generator = np.random.default_rng(seed)
+        generator = default_rng(seed)
         place = generator.permutation(6)
         table = table_of(draw(world, seed))
         order = np.argsort(-np.linspace(-1, 1, 6)[place], kind="stable")

@@ -5,6 +5,7 @@ import gzip
 import duckdb
 import pytest
 
+from picked_rows import fields
 from recuse.data.verdicts import COMPARISONS
 from verdict_files import complaint, run, select
 
@@ -54,12 +55,12 @@ def test_canonical_rows_and_completeness(tmp_path):
         "right_b": None,
         "wording": None,
     }
-    assert [(row["item"], row["order"], row["outcome"]) for row in rows[1:]] == [
+    assert [fields(row, "item order outcome") for row in rows[1:]] == [
         ("q1", "ba", "tie"),
         ("q2", "ab", "b"),
         ("q2", "ba", "error"),
     ]
-    assert (rows[2]["human"], rows[2]["length_a"], rows[2]["length_b"]) == (None, None, 40.0)
+    assert fields(rows[2], "human length_a length_b") == (None, None, 40.0)
     assert completeness == [
         {
             "study": "mine",
@@ -95,7 +96,7 @@ def test_all_columns_and_their_order(tmp_path):
         ("one", "order", "J", "ab", 10),
         ("one", "order", "J", "ba", 2),
     ]
-    assert {(row["order"], row["favoured"]) for row in rows} == {("ab", None), ("ba", "b")}
+    assert {fields(row, "order favoured") for row in rows} == {("ab", None), ("ba", "b")}
     assert [tuple(row.values())[1:6] for row in completeness] == [
         ("one", "order", "J", "2", "4"),
         ("one", "order", "K", "2", "4"),
@@ -141,7 +142,7 @@ def test_pair_in_both_orientations_is_turned_to_the_first(tmp_path):
         ("K", "q1", "GPT", "Bard", "ab", "tie", "b", 120, 80, None),
         ("K", "q1", "GPT", "Bard", "ba", "error", "b", 120, 80, "b"),
     ]
-    assert [(row["comparisons"], row["verdicts"]) for row in completeness] == [
+    assert [fields(row, "comparisons verdicts") for row in completeness] == [
         ("2", "4"),
         ("1", "2"),
     ]
@@ -281,7 +282,7 @@ def test_duplicate_row_and_votes(tmp_path):
         f"{GOOD[1]},3",
     ]
     _, completeness = run(tmp_path, [write(tmp_path / "v.csv", votes, f"{HEADER},vote")])
-    assert (completeness[0]["comparisons"], completeness[0]["verdicts"]) == ("5", "10")
+    assert fields(completeness[0], "comparisons verdicts") == ("5", "10")
 
 
 def test_one_order_is_an_error_or_counted(tmp_path):
@@ -304,11 +305,7 @@ def test_one_order_is_an_error_or_counted(tmp_path):
         tmp_path, [write(tmp_path / "v.csv", lines, HEADER)], both_orders=False
     )
     assert len(select(comparisons)) == 4
-    assert (
-        completeness[0]["comparisons"],
-        completeness[0]["verdicts"],
-        completeness[0]["one_order"],
-    ) == ("3", "4", "2")
+    assert fields(completeness[0], "comparisons verdicts one_order") == ("3", "4", "2")
 
 
 @pytest.mark.parametrize(
@@ -368,7 +365,7 @@ def test_perturbed_answers_have_lengths_and_labels_of_their_own(tmp_path):
         f"{line},fake".replace(",b,120,80", ",,120,95") for line in GOOD[:2]
     ]
     comparisons, _ = run(tmp_path, [write(tmp_path / "v.csv", lines, f"{HEADER},condition")])
-    assert [(row["condition"], row["length_b"]) for row in select(comparisons)] == [
+    assert [fields(row, "condition length_b") for row in select(comparisons)] == [
         ("control", 80)
     ] * 2 + [("fake", 95)] * 2
 
@@ -450,7 +447,7 @@ def keyed(*marks):
 def test_marks_are_turned_with_their_answers(tmp_path, first, second):
     comparisons, _ = run(tmp_path, [write(tmp_path / "v.csv", keyed(first, second), KEYED)])
     rows = select(comparisons)
-    assert [(row["model_a"], row["order"]) for row in rows] == [("GPT", "ab"), ("GPT", "ba")]
+    assert [fields(row, "model_a order") for row in rows] == [("GPT", "ab"), ("GPT", "ba")]
     assert {row["right_a"] for row in rows} <= {True, None}
     assert {row["right_b"] for row in rows} <= {False, None}
     assert True in {row["right_a"] for row in rows}

@@ -8,6 +8,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
+from picked_rows import fields, keyed
 from random_comparisons import (
     POOLS,
     SETTINGS,
@@ -31,7 +32,7 @@ REPLICATES = 300
 
 def fate(pair, verdict):
     """Why a verdict is left out, or `shorter` or `longer`: which answer the humans prefer."""
-    human, a, b = pair["human"], pair["length_a"], pair["length_b"]
+    human, a, b = fields(pair, "human length_a length_b")
     if human is None:
         return "no_human"
     if verdict == "error":
@@ -76,10 +77,7 @@ def table(path, pools=POOLS, **settings):
         tuple(row) == VERBOSITY[1:14] + tuple(key for key in row if key in VERBOSITY[14:])
         for row in rows
     )
-    return {
-        (row["experiment"], row["condition"], row["judge"], row["order"], row["draws"]): row
-        for row in rows
-    }
+    return keyed(rows, "experiment condition judge order draws")
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -178,7 +176,7 @@ def test_a_judge_that_takes_the_longer_answer_has_bias_one(tmp_path):
     rows += [verdict("ab", "a", item="one order")]
     row = table(write(rows, tmp_path / "c.parquet"), pools={})["", "", "j", "debiased", "excluded"]
     # Resamples do not vary
-    assert (row["verbosity_bias"], row["ci_low"], row["ci_high"]) == (1.0, None, None)
+    assert fields(row, "verbosity_bias ci_low ci_high") == (1.0, None, None)
     assert [row[reason] for reason in REASONS] == [0, 1, 1, 1, 1, 0]
     short = [
         verdict(order, "a", item=f"q{i}", human=human)
@@ -186,7 +184,7 @@ def test_a_judge_that_takes_the_longer_answer_has_bias_one(tmp_path):
         for i, human in enumerate("abab")
     ]
     row = table(write(short, tmp_path / "s.parquet"), pools={})["", "", "j", "debiased", "excluded"]
-    assert (row["verbosity_bias"], row["accuracy_parity_gap"]) == (-1.0, 1.0)
+    assert fields(row, "verbosity_bias accuracy_parity_gap") == (-1.0, 1.0)
 
 
 def test_one_question_or_one_side_alone_have_no_interval(tmp_path):
@@ -195,13 +193,13 @@ def test_one_question_or_one_side_alone_have_no_interval(tmp_path):
     results = table(write(rows, tmp_path / "c.parquet"), pools={})
     one_side = results["", "", "j", "debiased", "excluded"]
     assert math.isnan(one_side["verbosity_bias"])
-    assert (one_side["rate_shorter"], one_side["rate_longer"], one_side["ci_low"]) == (
+    assert fields(one_side, "rate_shorter rate_longer ci_low") == (
         1.0,
         None,
         None,
     )
     several = results["", "", "k", "debiased", "excluded"]
-    assert (several["verbosity_bias"], several["ci_low"], several["few"]) == (1.0, None, "yes")
+    assert fields(several, "verbosity_bias ci_low few") == (1.0, None, "yes")
 
 
 @pytest.mark.parametrize(("n_longer", "few"), [(1, "yes"), (2, "yes"), (9, "yes"), (10, "no")])
@@ -219,7 +217,7 @@ def test_each_side_needs_questions_of_its_own(tmp_path, n_longer, few):
         for order in ("ab", "ba")
     ]
     row = table(write(rows, tmp_path / "c.parquet"), pools={})["", "", "j", "debiased", "excluded"]
-    assert (row["n_shorter"], row["n_longer"], row["few"]) == (24, 2 * n_longer, few)
+    assert fields(row, "n_shorter n_longer few") == (24, 2 * n_longer, few)
     assert row["verbosity_bias"] == pytest.approx(0.25 - (n_longer // 2) / (2 * n_longer))
     assert (row["ci_low"] is None) == (n_longer == 1)
 
@@ -251,7 +249,7 @@ def test_verdicts_of_prd(tmp_path):
     assert {key[2] for key in results} == set(expected)
     for judge, (wrong_shorter, n_shorter, wrong_longer, n_longer) in expected.items():
         row = results["", "", judge, "debiased", "excluded"]
-        counts = row["wrong_shorter"], row["n_shorter"], row["wrong_longer"], row["n_longer"]
+        counts = fields(row, "wrong_shorter n_shorter wrong_longer n_longer")
         assert counts == (wrong_shorter, n_shorter, wrong_longer, n_longer)
         assert row["verbosity_bias"] == pytest.approx(
             wrong_shorter / n_shorter - wrong_longer / n_longer, abs=1e-15
@@ -259,7 +257,7 @@ def test_verdicts_of_prd(tmp_path):
         assert row["few"] == "no"
         assert 0.05 < row["ci_low"] < row["verbosity_bias"] - 0.05
         assert row["verbosity_bias"] + 0.05 < row["ci_high"] < 0.85
-        assert (row["human_ties"], row["equal_lengths"], row["errors"], row["no_human"]) == (
+        assert fields(row, "human_ties equal_lengths errors no_human") == (
             96,
             4,
             0,

@@ -5,6 +5,7 @@ LLMBar.
 import numpy as np
 import pytest
 
+from picked_rows import fields, keyed, where
 from random_comparisons import (
     POOLS,
     SETTINGS,
@@ -42,7 +43,7 @@ def naive(pairs, order, times=None):
 def table(path, pools=POOLS):
     rows = list(agreement(open_pairs(path, pools), **SETTINGS))
     assert all(tuple(row) == AGREEMENT[1:] for row in rows)
-    return {(row["experiment"], row["condition"], row["judge"], row["order"]): row for row in rows}
+    return keyed(rows, "experiment condition judge order")
 
 
 def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, monkeypatch):
@@ -60,7 +61,7 @@ def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, monkeypatch):
                 continue
             expected.add((*key, order))
             row = results[*key, order]
-            assert (row["agree"], row["n"], row["errors"]) == (agree, n, errors)
+            assert fields(row, "agree n errors") == (agree, n, errors)
             assert row["value"] == (pytest.approx(agree / n, abs=1e-14) if n else None)
             assert row["value_errors_wrong"] == pytest.approx(agree / (n + errors), abs=1e-14)
             used = {
@@ -76,9 +77,7 @@ def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, monkeypatch):
                 for counts in [naive(labelled, order, times)]
                 if counts[1]
             ]
-            single = [
-                naive([pair for pair in labelled if pair["item"] == item], order) for item in items
-            ]
+            single = [naive(where(labelled, item=item), order) for item in items]
             ends = resampled_ends(values, [agree / n if n else np.nan for agree, n, _ in single])
             assert [row["ci_low"], row["ci_high"]] == pytest.approx(ends, abs=1e-12, nan_ok=True)
     assert set(results) == expected
@@ -92,7 +91,7 @@ def test_verdicts_of_prd(tmp_path):
     comparisons, _ = run(tmp_path, [folder / path for path in paths], reader=READERS["prd"])
     results = table(comparisons, pools={})
     agree = {
-        judge: (row["agree"], row["n"])
+        judge: fields(row, "agree n")
         for (*_, judge, order), row in results.items()
         if order == "pooled"
     }

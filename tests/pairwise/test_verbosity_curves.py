@@ -10,6 +10,7 @@ from statistics import stdev
 import pytest
 from scipy.stats import binomtest
 
+from picked_rows import fields, keyed
 from random_comparisons import POOLS, compared, labels_of, random_rows, write
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import ALIGNMENT_CURVES, SCORE_CURVES, alignment_curves, score_curves
@@ -33,9 +34,7 @@ def curve(rows, columns, order=()):
     assert all(
         row["bin_high"] == (None if row["bin_low"] == 110 else row["bin_low"] + 20) for row in rows
     )
-    results = {
-        (row["experiment"], row["condition"], row["judge"], row["bin_low"]): row for row in rows
-    }
+    results = keyed(rows, "experiment condition judge bin_low")
     assert len(results) == len(rows)
     return results
 
@@ -74,7 +73,7 @@ def test_scores_are_those_of_a_loop(tmp_path, seed):
             if pair["debiased"] != "error":
                 expected[*group, pair["judge"], bin_low].append(SCORE[pair["debiased"]])
             if pair["human"] is not None:
-                answers = pair["condition"], pair["item"], pair["model_a"], pair["model_b"]
+                answers = fields(pair, "condition item model_a model_b")
                 labelled[*group, *answers] = bin_low, pair["human"]
     for (experiment, label, *_), (bin_low, human) in labelled.items():
         expected[experiment, label, "Human", bin_low].append(SCORE[human])
@@ -85,7 +84,7 @@ def test_scores_are_those_of_a_loop(tmp_path, seed):
         if key[-1] is None:
             continue
         row = results[key]
-        assert (row["n"], row["mean"]) == (
+        assert fields(row, "n mean") == (
             len(values),
             pytest.approx(sum(values) / len(values), abs=1e-14),
         )
@@ -106,7 +105,7 @@ def test_scores_of_single_orders_are_those_of_a_loop(tmp_path):
             bin_low = place(pair["length_a"], pair["length_b"]) if known(pair) else None
             for label in labels_of(pair["condition"]):
                 expected[pair["experiment"], label, pair["judge"], bin_low].append(SCORE[verdict])
-    assert {key: (row["n"], row["mean"]) for key, row in results.items()} == {
+    assert {key: fields(row, "n mean") for key, row in results.items()} == {
         key: (len(values), pytest.approx(sum(values) / len(values), abs=1e-14))
         for key, values in expected.items()
         if key[-1] is not None
@@ -134,7 +133,7 @@ def test_alignment_is_that_of_a_loop(tmp_path, seed):
         if key[-1] is None:
             continue
         row = results[key]
-        assert (row["agree"], row["n"], row["agreement"]) == (
+        assert fields(row, "agree n agreement") == (
             sum(agrees),
             len(agrees),
             sum(agrees) / len(agrees),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from picked_rows import fields, keyed, where
 from random_comparisons import (
     POOLS,
     SETTINGS,
@@ -51,9 +52,7 @@ def naive(pairs, times=None):
 def table(path, pools=POOLS):
     rows = list(position(open_pairs(path, pools), **SETTINGS))
     assert all(tuple(row) == POSITION[1:] for row in rows)
-    return {
-        (row["experiment"], row["condition"], row["judge"], row["statistic"]): row for row in rows
-    }
+    return keyed(rows, "experiment condition judge statistic")
 
 
 def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, monkeypatch):
@@ -70,10 +69,10 @@ def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, monkeypatch):
         resamples = [
             naive(both, times) for times in resampled(items, seed=7, replicates=REPLICATES)
         ]
-        single = [naive([pair for pair in both if pair["item"] == item]) for item in items]
+        single = [naive(where(both, item=item)) for item in items]
         for name, (value, n, questions) in naive(pairs).items():
             row = results[*key, name]
-            assert (row["value"], row["n"], row["questions"]) == (
+            assert fields(row, "value n questions") == (
                 pytest.approx(value, abs=1e-14),
                 n,
                 questions,
@@ -106,7 +105,7 @@ def test_a_judge_that_always_takes_the_first_and_one_that_only_ties(tmp_path):
     same = table(write(verdicts_of([("a", "a"), ("b", "b")]), tmp_path / "same.parquet"), pools={})
     half = same["", "", "j", "first_preference"]
     differ = 1 - 0.05 ** (1 / 2)  # most of the questions that may be other than one half
-    assert (half["value"], half["ci_low"], half["ci_high"]) == pytest.approx(
+    assert fields(half, "value ci_low ci_high") == pytest.approx(
         (0.5, 0.5 - differ / 2, 0.5 + differ / 2)
     )
     ties = table(
@@ -115,13 +114,13 @@ def test_a_judge_that_always_takes_the_first_and_one_that_only_ties(tmp_path):
     assert ties["", "", "j", "consistency"]["value"] == 1.0
     preference = ties["", "", "j", "first_preference"]
     assert np.isnan([preference["value"], preference["ci_low"], preference["ci_high"]]).all()
-    assert (preference["n"], preference["questions"]) == (0, 0)
+    assert fields(preference, "n questions") == (0, 0)
     one = table(
         write(verdicts_of([("tie", "tie"), ("a", "b")]), tmp_path / "one.parquet"), pools={}
     )
     # Of one question that counts, and one that does not
     preference = one["", "", "j", "first_preference"]
-    assert (preference["value"], preference["questions"]) == (1, 1)
+    assert fields(preference, "value questions") == (1, 1)
     assert np.isnan([preference["ci_low"], preference["ci_high"]]).all()
 
 

@@ -5,7 +5,10 @@ of an answer.
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_equal
 
+from picked_rows import keyed
 from random_comparisons import SETTINGS, few_replicates, write
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import POSITION, STATISTICS, position
@@ -28,7 +31,7 @@ def judged(first, *, count=4000, seed=1, longer=0.0):
         longer: first / 2 + (1 - first) (longer + (1 - longer) / 2)
         own: first / 2 + (1 - first) (longer / 2 + (1 - longer) BETTER)
     """
-    generator = np.random.default_rng(seed)
+    generator = default_rng(seed)
     ab, length_a = generator.random(count) < 0.5, generator.integers(50, 151, count)
     by_quality = generator.random(count) < BETTER
     by_length = np.where(generator.random(count) < longer, length_a > 100, by_quality)
@@ -46,7 +49,7 @@ def judged(first, *, count=4000, seed=1, longer=0.0):
 def found(rows, folder):
     table = list(position(open_pairs(write(rows, folder / "c.parquet"), {}), **SETTINGS))
     assert all(tuple(row) == POSITION[1:] for row in table)
-    return {row["statistic"]: row for row in table}
+    return keyed(table, "statistic")
 
 
 def test_planted_preferences_are_found_by_order_drawn_at_random(tmp_path, monkeypatch):
@@ -84,7 +87,7 @@ def test_comparisons_in_both_orders_and_in_one_are_separate(tmp_path, monkeypatc
     mixed, of_both, of_single = (
         found(rows, tmp_path) for rows in (single + both + errors, both, single)
     )
-    np.testing.assert_equal(mixed, of_both | of_single)
+    assert_equal(mixed, of_both | of_single)
     assert of_both.keys() == set(STATISTICS)
 
 

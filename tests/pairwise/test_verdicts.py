@@ -2,9 +2,10 @@
 
 import math
 
-import numpy as np
 import pytest
+from numpy.random import default_rng
 
+from picked_rows import fields, keyed
 from random_comparisons import write
 from recuse.base.reasons import Reason, code, parse
 from recuse.base.tables import read_table, write_table
@@ -68,7 +69,7 @@ def judged(rows, regression=(), judges=("J",)):
     """The verdicts by quantity and term."""
     found = list(verdicts(rows, regression, judges, **SETTINGS))
     assert not {name for row in found for name in row} - {*VERDICTS}
-    return {(row["quantity"], row["term"]): row for row in found}
+    return keyed(found, "quantity term")
 
 
 def test_the_regression_decides_on_own_answers_in_shares_with_the_other_questions_beside():
@@ -76,7 +77,7 @@ def test_the_regression_decides_on_own_answers_in_shares_with_the_other_question
     rows = [regressed("A", 0.4), regressed("B", 0.2), regressed("C", 0.5)]
     rows += [regressed("C", 2.0, term="all judges")]
     row = judged([choice], rows)["self_bias", "J"]
-    assert (row["kind"], row["verdict"], row["favours"]) == ("pairs", Verdict.ESTABLISHED, "yes")
+    assert fields(row, "kind verdict favours") == ("pairs", Verdict.ESTABLISHED, "yes")
     share = lambda log_odds: 1 / (1 + math.exp(-log_odds)) - 0.5  # noqa: E731
     expected = {
         "estimate": share(0.5),
@@ -88,7 +89,7 @@ def test_the_regression_decides_on_own_answers_in_shares_with_the_other_question
     assert {name: row[name] for name in expected} == pytest.approx(expected)
     assert row["detectable"] == pytest.approx(share(0.1 * (1.6449 + 0.8416)), abs=1e-4)
     opposite = judged([choice], [regressed("A", 0.4), regressed("C", -0.2, 0.2)])["self_bias", "J"]
-    assert (opposite["verdict"], opposite["A"]) == (Verdict.NOT_SHOWN, pytest.approx(share(0.4)))
+    assert fields(opposite, "verdict A") == (Verdict.NOT_SHOWN, pytest.approx(share(0.4)))
 
 
 def test_texts_of_the_table_give_the_same_verdicts(tmp_path):
@@ -112,7 +113,7 @@ def test_a_doubt_of_the_regression_leaves_a_bias_likely():
     row = judged([], [regressed("C", 0.9, spread=0.02) | {"doubt": str(Reason.FEW_FAMILIES)}])[
         "self_bias", "J"
     ]
-    assert (row["verdict"], row["note"]) == (Verdict.LIKELY, Reason.FEW_FAMILIES)
+    assert fields(row, "verdict note") == (Verdict.LIKELY, Reason.FEW_FAMILIES)
 
 
 def test_without_c_the_regression_concludes_nothing():
@@ -140,7 +141,7 @@ def test_shares_are_likely_at_most_and_places_are_established():
         chosen(0.4, None, quantity="first"),
     ]
     found = judged(rows)
-    assert [(row["kind"], row["verdict"], row["favours"]) for row in found.values()] == [
+    assert [fields(row, "kind verdict favours") for row in found.values()] == [
         ("shares", Verdict.LIKELY, "yes"),
         ("shares", Verdict.LIKELY, "yes"),
         ("position", Verdict.ESTABLISHED, "yes"),
@@ -182,7 +183,7 @@ def test_other_kinds_of_answers_that_are_not_compared():
 @pytest.fixture
 def no_own_answers(tmp_path):
     """Three judges that compare the answers of others, to 40 questions, and favour longer ones."""
-    draw, rows = np.random.default_rng(1), []
+    draw, rows = default_rng(1), []
     for judge, number, order in ((j, n, o) for j in "XYZ" for n in range(40) for o in ("ab", "ba")):
         row = {"judge": judge, "model_a": "m", "model_b": "n", "item": f"q{number}", "order": order}
         row |= {

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 from pair_worlds import PairWorld, draw
+from picked_rows import fields, where
 from random_comparisons import write
 from recuse.inference.verdict import Verdict
 from recuse.inference.wordings import Crossed, Part
@@ -32,7 +34,7 @@ def judged(rows):
 
 
 def keyed(rows):
-    return {(row["question"], row["quantity"], row["term"]): row for row in rows}
+    return {fields(row, "question quantity term"): row for row in rows}
 
 
 def test_intervals_over_wordings_are_those_of_fits_to_each():
@@ -60,11 +62,8 @@ def test_intervals_over_wordings_are_those_of_fits_to_each():
         )
         error, df = Crossed(whole, numbers).generalised()
         half = quantile(0.9, df) * error
-        assert (row["wordings"], row["estimate"]) == (3, plain[key]["estimate"])
-        assert (row["one_ci_low"], row["one_ci_high"]) == (
-            plain[key]["ci_low"],
-            plain[key]["ci_high"],
-        )
+        assert fields(row, "wordings estimate") == (3, plain[key]["estimate"])
+        assert fields(row, "one_ci_low one_ci_high") == fields(plain[key], "ci_low ci_high")
         assert row["ci_low"] == pytest.approx(min(plain[key]["ci_low"], row["estimate"] - half))
         wider += row["ci_high"] > row["one_ci_high"]
     assert wider > 20
@@ -74,7 +73,7 @@ def test_a_bias_in_one_wording_of_three_is_not_established():
     """With verdicts enough in each, that of the wordings asked is."""
     world = replace(WORLD, questions=150, wording_sd=0.0)
     compared = draw(world, 1)
-    judges, generator = compared.judges, np.random.default_rng(1)
+    judges, generator = compared.judges, default_rng(1)
     own = (
         (judges.judge == 0)
         & (judges.first == 0)
@@ -89,8 +88,8 @@ def test_a_bias_in_one_wording_of_three_is_not_established():
     term = ("C", SELF, "model 0")
     assert plain[term]["ci_low"] > 0 > rows[term]["ci_low"]
     found = judged(rows.values())["model 0"]
-    assert (found["verdict"], found["wordings"]) == (Verdict.NOT_SHOWN, 3)
-    named = [row for row in rows.values() if row["term"] == ALL_JUDGES]
+    assert fields(found, "verdict wordings") == (Verdict.NOT_SHOWN, 3)
+    named = where(rows.values(), term=ALL_JUDGES)
     assert {row["question"] for row in named} == {"C"}
     assert all(row["wordings"] == 3 for row in named)
 
@@ -99,7 +98,7 @@ def test_a_judge_asked_in_one_wording_keeps_its_interval_and_says_so():
     compared = draw(replace(WORLD, wordings=2), 4)
     rows = over(compared.among((compared.judges.judge != 1) | (compared.wording == 0)))
     one = keyed(rows)["B", SELF, "model 1"]
-    assert (one["wordings"], one["ci_low"]) == (1, one["one_ci_low"])
+    assert fields(one, "wordings ci_low") == (1, one["one_ci_low"])
     found = judged(rows)
     assert (found["model 1"]["wordings"], found["model 0"]["wordings"]) == (1, 2)
 

@@ -8,6 +8,7 @@ from analyses import attack_tables
 from scipy.stats import binomtest
 
 from attack_votes import preference, random_votes, sample, write_votes
+from picked_rows import fields, only
 from recuse.base.database import connect
 from recuse.base.errors import ConfigError
 from recuse.base.tables import read_table
@@ -123,28 +124,26 @@ def test_a_small_case_by_hand_for_both_kinds_of_perturbation(tmp_path):
     ]
     path = write_votes(tmp_path / "votes.parquet", votes)
     worse, better = rates_of(path)
-    assert (better["condition"], better["shifted"], better["n"], better["asr"]) == (
+    assert fields(better, "condition shifted n asr") == (
         "rich_content",
         2,
         3,
         2 / 3,
     )
-    assert (worse["condition"], worse["shifted"], worse["n"], worse["asr"]) == (
+    assert fields(worse, "condition shifted n asr") == (
         "factual_error",
         3,
         4,
         0.75,
     )
-    assert (better["samples"], better["left_out"], better["errors"], better["votes"]) == (
+    assert fields(better, "samples left_out errors votes") == (
         5,
         1,
         2,
         23,
     )
-    (as_improving,) = (
-        row for row in rates_of(path, worsening=()) if row["condition"] == "factual_error"
-    )
-    assert (as_improving["shifted"], as_improving["n"]) == (2, 3)
+    as_improving = only(rates_of(path, worsening=()), condition="factual_error")
+    assert fields(as_improving, "shifted n") == (2, 3)
 
 
 def test_experiments_and_pairs_keep_to_themselves_and_others_are_no_attack(tmp_path):
@@ -155,13 +154,13 @@ def test_experiments_and_pairs_keep_to_themselves_and_others_are_no_attack(tmp_p
         "q1", "", "b", experiment="main"
     )
     main, weak = rates_of(write_votes(tmp_path / "votes.parquet", votes))
-    assert (main["experiment"], main["asr"], main["samples"], main["left_out"]) == (
+    assert fields(main, "experiment asr samples left_out") == (
         "main",
         1.0,
         1,
         0,
     )
-    assert (weak["experiment"], weak["samples"], weak["left_out"], weak["n"], weak["rank"]) == (
+    assert fields(weak, "experiment samples left_out n rank") == (
         "weak",
         0,
         1,
@@ -212,10 +211,10 @@ def test_conditions_of_cognitive_biases_with_a_control_group_are_no_attack(tmp_p
         attack_tables(comparisons=path, **settings, outputs=outputs)
         written.append({name: read_table(output) for name, output in outputs.items()})
     assert written[0] == written[1]
-    assert [(row["condition"], row["n"], row["rank"]) for row in written[1]["asr"]] == [
+    assert [fields(row, "condition n rank") for row in written[1]["asr"]] == [
         ("rich_content", "1", "1")
     ]
-    assert [(row["average_rank"], row["place"]) for row in written[1]["ranks"]] == [("1.0", "1")]
+    assert [fields(row, "average_rank place") for row in written[1]["ranks"]] == [("1.0", "1")]
 
 
 @pytest.mark.parametrize(("count", "n"), [(0, 20), (3, 20), (20, 20), (71, 142), (1, 1)])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from attack_votes import SCORES, random_votes, sample, write_votes
+from picked_rows import fields, keyed
 from recuse.base.database import connect
 from recuse.papers.attacks import create_votes, length_curve, vote_shares, votes_by_position
 
@@ -29,18 +30,18 @@ def test_shares_by_position_equal_plain_loops(tmp_path, rows):
     judges = [
         (experiment, judge) for experiment in ("main", "weak") for judge in ("J1", "J2", "J3")
     ]
-    assert [(row["experiment"], row["judge"]) for row in results] == judges
+    assert [fields(row, "experiment judge") for row in results] == judges
     for row in results:
         own = [
             vote
             for vote in rows
-            if (vote["experiment"], vote["judge"]) == (row["experiment"], row["judge"])
+            if fields(vote, "experiment judge") == fields(row, "experiment judge")
         ]
         valid = [vote for vote in own if vote["outcome"] != "error"]
         shown_first = sum(vote["outcome"] == vote["order"][0] for vote in valid)
         shown_second = sum(vote["outcome"] == vote["order"][1] for vote in valid)
         n = len(valid)
-        assert (row["n"], row["errors"]) == (n, len(own) - n)
+        assert fields(row, "n errors") == (n, len(own) - n)
         shares = [shown_first / n, (n - shown_first - shown_second) / n, shown_second / n]
         assert [row["first"], row["tie"], row["second"]] == pytest.approx(shares, abs=1e-12)
         assert row["difference"] == pytest.approx(shares[0] - shares[2], abs=1e-12)
@@ -61,7 +62,7 @@ def test_the_interval_of_the_difference_takes_questions_for_clusters(tmp_path):
     expected = 2 * share - 1 - 2 * 1.645 * error, 2 * share - 1 + 2 * 1.645 * error
     assert row["difference"] == pytest.approx(1 / 3, abs=1e-12)
     # A thirtieth apart
-    assert (row["ci_low"], row["ci_high"]) == pytest.approx(expected, abs=0.035)
+    assert fields(row, "ci_low ci_high") == pytest.approx(expected, abs=0.035)
 
 
 def test_a_judge_with_nothing_but_errors_has_no_shares(tmp_path):
@@ -69,12 +70,12 @@ def test_a_judge_with_nothing_but_errors_has_no_shares(tmp_path):
         tmp_path, sample("q1", "control", "error error") + sample("q2", "control", "error")
     )
     (row,) = votes_by_position(connection, **SAMPLING)
-    assert (row["n"], row["errors"]) == (0, 3)
+    assert fields(row, "n errors") == (0, 3)
     assert np.isnan(
         [row[name] for name in ("first", "tie", "second", "difference", "ci_low", "ci_high")]
     ).all()
     (row,) = vote_shares(connection)
-    assert (row["a"], row["tie"], row["b"], row["n"], row["errors"]) == (None, None, None, 0, 3)
+    assert fields(row, "a tie b n errors") == (None, None, None, 0, 3)
 
 
 def naive_curve(rows, experiment, judge, low, high):
@@ -83,7 +84,7 @@ def naive_curve(rows, experiment, judge, low, high):
     for row in rows:
         gap = abs(row["length_a"] - row["length_b"])
         inside = low <= gap and (high is None or gap < high)
-        same = (row["experiment"], row["judge"], row["condition"]) == (experiment, judge, "control")
+        same = fields(row, "experiment judge condition") == (experiment, judge, "control")
         if same and inside and gap and row["outcome"] != "error":
             for_b = SCORES[row["outcome"]]
             scores.append(for_b if row["length_b"] > row["length_a"] else 1 - for_b)
@@ -93,7 +94,7 @@ def naive_curve(rows, experiment, judge, low, high):
 
 def test_the_length_curve_equals_plain_loops(tmp_path, rows):
     results = list(length_curve(connected(tmp_path, rows), **SAMPLING))
-    by_key = {(row["experiment"], row["judge"], row["bin_low"]): row for row in results}
+    by_key = keyed(results, "experiment judge bin_low")
     assert len(by_key) == len(results) > 25
     for experiment in ("main", "weak"):
         for judge in ("J1", "J2", "J3"):
@@ -102,7 +103,7 @@ def test_the_length_curve_equals_plain_loops(tmp_path, rows):
                 row = by_key.pop((experiment, judge, low), None)
                 assert (row is None) == (not scores)
                 if scores:
-                    assert (row["bin_high"], row["n"], row["questions"]) == (
+                    assert fields(row, "bin_high n questions") == (
                         high,
                         len(scores),
                         len(items),
@@ -124,19 +125,17 @@ def test_length_bins_have_their_lower_ends_and_equal_or_unknown_lengths_are_left
     rows += sample("unknown", "control", "a error", length_a=3, length_b=None)
     rows += sample("q1", "rich_content", "a", length_a=100, length_b=101)
     results = list(length_curve(connected(tmp_path, rows), **SAMPLING))
-    assert [(row["bin_low"], row["bin_high"], row["n"]) for row in results] == [
+    assert [fields(row, "bin_low bin_high n") for row in results] == [
         (0, 10, 4),
         (10, 20, 2),
         (40, 50, 2),
         (50, None, 4),
     ]
     assert {row["preference"] for row in results} == {0.75}
-    assert {(row["equal_lengths"], row["no_length"], row["errors"]) for row in results} == {
-        (2, 4, 1)
-    }
+    assert {fields(row, "equal_lengths no_length errors") for row in results} == {(2, 4, 1)}
     one = results[1]
     assert one["questions"] == 1
-    assert (one["ci_low"], one["ci_high"]) == (None, None)
+    assert fields(one, "ci_low ci_high") == (None, None)
 
 
 def test_a_judge_of_whom_the_length_curve_leaves_out_everything_has_one_row_without_a_bin(tmp_path):
@@ -159,6 +158,6 @@ def test_vote_shares_are_those_of_the_control_group(tmp_path, rows):
             if v["condition"] == "control" and all(v[name] == row[name] for name in names)
         ]
         valid = [vote["outcome"] for vote in own if vote["outcome"] != "error"]
-        assert (row["n"], row["errors"]) == (len(valid), len(own) - len(valid))
+        assert fields(row, "n errors") == (len(valid), len(own) - len(valid))
         for outcome in ("a", "tie", "b"):
             assert row[outcome] == pytest.approx(valid.count(outcome) / len(valid), abs=1e-12)

@@ -8,6 +8,7 @@ import pytest
 from published_attacks import tabulate
 
 from conftest import DATA
+from picked_rows import fields, keyed
 from recuse.base.tables import read_table
 from recuse.papers.attack_values import PUBLISHED_RANKS, published_ranks
 from recuse.papers.attacks import LENGTH_CONFOUND, LEVELS, PERTURBATIONS, length_confound
@@ -45,7 +46,7 @@ def test_length_changes_of_the_published_texts_equal_plain_loops(texts, tmp_path
     rows = read_table(outputs["length_confound"])
     assert tuple(rows[0]) == LENGTH_CONFOUND
     assert len(rows) == 4 * 7 * 2 * 2
-    raw = {row["question_id"]: row for row in lines(texts / "data" / "raw.json")}
+    raw = keyed(lines(texts / "data" / "raw.json"), "question_id")
     for name, perturbation in itertools.groupby(rows, lambda row: row["perturbation"]):
         pairs = [
             (raw[row["question_id"].split("-")[0]], row["answers"][answer]["answer"], answer)
@@ -69,10 +70,7 @@ def test_length_changes_of_the_published_texts_equal_plain_loops(texts, tmp_path
 
 @pytest.mark.mirror
 def test_known_values_of_the_published_texts(texts):
-    results = {
-        (row["perturbation"], row["level"], row["unit"], row["answers"]): row
-        for row in length_confound(texts, **SAMPLING)
-    }
+    results = keyed(length_confound(texts, **SAMPLING), "perturbation level unit answers")
     for perturbation, change, longer in (
         ("factual_error", -0.0079, 40),
         ("reference", 0.5496, 142),
@@ -134,15 +132,12 @@ def write(folder, name, rows):
 
 
 def test_a_small_folder_by_hand(folder):
-    results = {
-        (r["perturbation"], r["level"], r["unit"], r["answers"]): r
-        for r in length_confound(folder, **FAST)
-    }
+    results = keyed(length_confound(folder, **FAST), "perturbation level unit answers")
     words = results["gender", "", "words", "perturbed"]
-    assert (words["relative_change"], words["longer"], words["n"]) == (0.75, 1.0, 2)  # 1/2 and 1
-    assert (words["ci_low"], words["ci_high"]) == (0.5, 1.0)
+    assert fields(words, "relative_change longer n") == (0.75, 1.0, 2)  # 1/2 and 1
+    assert fields(words, "ci_low ci_high") == (0.5, 1.0)
     both = results["gender", "", "words", "both"]
-    assert (both["relative_change"], both["longer"], both["n"]) == (0.375, 0.5, 4)
+    assert fields(both, "relative_change longer n") == (0.375, 0.5, 4)
     assert results["gender", "Applying", "characters", "perturbed"][
         "relative_change"
     ] == pytest.approx(2 / 3, abs=1e-12)
@@ -159,12 +154,9 @@ def test_questions_whose_answers_a_perturbation_leaves_alone_are_not_resampled(f
         "gender",
         [question("q_1-gender", "a", "b b"), question("q_0-gender", "a b", "c d e f")],
     )
-    results = {
-        (r["perturbation"], r["level"], r["unit"], r["answers"]): r
-        for r in length_confound(folder, **FAST)
-    }
+    results = keyed(length_confound(folder, **FAST), "perturbation level unit answers")
     one = results["gender", "", "words", "perturbed"]
-    assert (one["relative_change"], one["n"]) == (1.0, 1)
+    assert fields(one, "relative_change n") == (1.0, 1)
     assert np.isnan([one["ci_low"], one["ci_high"]]).all()
     both = results["gender", "", "words", "both"]
-    assert (both["ci_low"], both["ci_high"]) == (0.0, 0.5)
+    assert fields(both, "ci_low ci_high") == (0.0, 0.5)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from conftest import DATA, ROOT
+from picked_rows import fields, keyed, only
 from recuse.base.tables import read_table
 from recuse.papers.claims import (
     ABSENT,
@@ -258,19 +259,16 @@ def test_claims_on_helm_are_judged_on_its_own_ratings(ideal, paper):
     assert names == ["helm_positive", "helm_gpt_4_larger", "helm_gpt_family"]
     smaller = helm_of(ideal, own("main", "", "GPT-4 (0314)", 0.01))
     for study in (ideal, paper):
-        rows = {
-            row["claim"]: row
-            for row in judged_claims(CLAIMS, "s", study, paper, kind="published", helm=smaller)
-        }
+        rows = keyed(
+            judged_claims(CLAIMS, "s", study, paper, kind="published", helm=smaller), "claim"
+        )
         assert [rows[name]["verdict"] for name in names] == [HOLDS, FAILS, HOLDS]
         assert {rows[name]["kind"] for name in names} == {"user"}
         assert {row["kind"] for name, row in rows.items() if name not in names} == {"published"}
-        rows = {
-            row["claim"]: row for row in judged_claims(CLAIMS, "s", study, paper, kind="published")
+        rows = keyed(judged_claims(CLAIMS, "s", study, paper, kind="published"), "claim")
+        assert {fields(rows[name], "kind verdict evidence") for name in names} == {
+            ("simulated", ABSENT, NO_HELM)
         }
-        assert {
-            (rows[name]["kind"], rows[name]["verdict"], rows[name]["evidence"]) for name in names
-        } == {("simulated", ABSENT, NO_HELM)}
         assert {rows[name]["published"] for name in names} == {ABSENT}
 
 
@@ -299,8 +297,8 @@ def test_table_has_both_verdicts(ideal, paper):
     )
     assert [row["claim"] for row in rows] == [claim.name for claim in CLAIMS]
     assert all(tuple(row) == COLUMNS for row in rows)
-    row = next(row for row in rows if row["claim"] == "llama_8b_negative")
-    assert (row["study"], row["kind"], row["verdict"], row["published"]) == (
+    row = only(rows, claim="llama_8b_negative")
+    assert fields(row, "study kind verdict published") == (
         "a study",
         "published",
         FAILS,

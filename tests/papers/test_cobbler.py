@@ -5,7 +5,9 @@ import json
 import numpy as np
 import pytest
 from cobbler import tabulate
+from numpy.random import default_rng
 
+from picked_rows import keyed, where
 from recuse.base.tables import read_table
 from recuse.pairwise.cognitive import CLOSED_FORM, COGNITIVE_BIASES
 from recuse.papers.cobbler import BATCHES, RBO, VALID
@@ -40,10 +42,10 @@ def test_every_table_has_its_columns(tables):
 
 
 def test_shares_of_the_judges_are_those_of_the_released_table(tables):
-    quoted = [row for row in tables["cognitive_biases"] if row["origin"] == "quoted"]
+    quoted = where(tables["cognitive_biases"], origin="quoted")
     assert len(quoted) == 135
     assert [row["bias"] for row in quoted[:9]] == list(CLOSED_FORM)
-    by = {(row["judge"], row["bias"]): row for row in quoted}
+    by = keyed(quoted, "judge bias")
     gpt4 = by["GPT-4", "attentional"]
     assert (
         gpt4
@@ -65,14 +67,14 @@ def test_shares_of_the_judges_are_those_of_the_released_table(tables):
 
 
 def test_human_shares_are_means_with_intervals_over_instructions(tables):
-    human = {row["bias"]: row for row in tables["cognitive_biases"] if row["judge"] == "Human"}
+    human = keyed(where(tables["cognitive_biases"], judge="Human"), "bias")
     assert set(human) == set(HUMAN)
     folder, _ = released("cobbler")
     shares = json.loads(
         (folder / BATCHES / "human_bias/bandwagon/all_bias_bandwagon.json").read_text("utf-8")
     )
     means = np.array([np.mean(entry["bandwagon"]) for entry in shares])
-    draw = np.random.default_rng(1)
+    draw = default_rng(1)
     resampled = means[draw.integers(25, size=(20_000, 25))].mean(axis=1)
     for bias, expected in HUMAN.items():
         share, low, high = (float(human[bias][column]) for column in ("share", "ci_low", "ci_high"))
@@ -89,7 +91,7 @@ def test_human_shares_are_means_with_intervals_over_instructions(tables):
 
 
 def test_valid_rates_and_where_they_differ_from_the_quoted_ones(tables):
-    rows = {(row["judge"], row["prompt"]): row for row in tables["valid_rates"]}
+    rows = keyed(tables["valid_rates"], "judge prompt")
     assert (
         rows["GPT-4", "order"] | {"comparisons": "5250", "valid": "5192", "agrees": "yes"}
         == rows["GPT-4", "order"]

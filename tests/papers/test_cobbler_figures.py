@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
+from numpy.testing import assert_allclose
 
 from drawings import VERY_LONG, artists, has_room, is_page_of, on_paper, prose, subject, texts
 from recuse.pairwise.cognitive import CLOSED_FORM, COGNITIVE_BIASES
@@ -208,7 +209,7 @@ def test_the_profile_has_every_share_and_a_shade_for_what_exceeds_random_choices
     assert shown == [f"{share:.2f}" for share in [*wide.ravel(), 0.3, 0.4, 0.5, *random]]
     (cells,) = artists(figure, "cells")
     shades = np.ma.filled(cells.get_array().reshape(len(JUDGES) + 2, 9), np.nan)
-    np.testing.assert_allclose(shades[:-2], np.maximum(wide - random, 0))
+    assert_allclose(shades[:-2], np.maximum(wide - random, 0))
     assert not shades[-1].any()
     counts = (wide > random).sum(axis=1)
     most, least = JUDGES[counts.argmax()], JUDGES[counts.argmin()]
@@ -227,7 +228,7 @@ def test_parts_of_a_bar_are_mean_shares_over_the_number_of_biases():
     for bias in CLOSED_FORM:
         widths = [bar.get_width() for bar in artists(figure, bias)]
         means = judges[judges["bias"] == bias].groupby("size")["share"].mean().reindex(SIZES)
-        np.testing.assert_allclose(widths, means / 9)
+        assert_allclose(widths, means / 9)
     totals = [text.get_text() for text in artists(figure, "total")]
     assert totals == [f"{judges.loc[judges['size'] == size, 'share'].mean():.3f}" for size in SIZES]
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [
@@ -314,7 +315,7 @@ def test_bars_are_filled_where_a_judge_beats_the_list(shown):
     for axes in figure.axes:
         bars = [child for child in axes.get_children() if child.get_gid() == "judge"]
         expected = sorted((0.2 + 0.03 * number for number in range(15)), reverse=True)
-        np.testing.assert_allclose([bar.get_width() for bar in bars], expected)
+        assert_allclose([bar.get_width() for bar in bars], expected)
         assert [bar.get_facecolor() != (1, 1, 1, 1) for bar in bars] == [
             value > 0.5 for value in expected
         ]

@@ -2,10 +2,11 @@
 
 from fractions import Fraction
 
-import numpy as np
 import pytest
+from numpy.random import default_rng
 
 from conftest import DATA
+from picked_rows import fields
 from recuse.base.tables import read_table
 from recuse.papers.attack_values import published_ranks
 
@@ -22,7 +23,7 @@ def test_the_published_tables_are_whole():
     counts = {table: sum(row["table"] == table for row in rows) for table in "123467"}
     assert counts == {"1": 8 * 4, "2": 4, "3": 7 * 4, "4": 7 * 5, "6": 14 * 4, "7": 12}
     assert len(rows) == sum(counts.values())
-    keys = {(row["table"], row["judge"], row["column"]) for row in rows}
+    keys = {fields(row, "table judge column") for row in rows}
     assert len(keys) == len(rows)
     shares = [row for row in rows if row["quantity"] in ("first", "tie", "second")]
     totals = [
@@ -33,11 +34,7 @@ def test_the_published_tables_are_whole():
 
 
 def test_printed_ranks_and_differences_are_equal_but_for_what_rounding_hides(again):
-    others = {
-        (row["table"], row["judge"], row["column"]): row
-        for row in again
-        if row["verdict"] != "equal"
-    }
+    others = {fields(row, "table judge column"): row for row in again if row["verdict"] != "equal"}
     assert len(again) == 24 + 8 + 7 + 7 + 14
     assert {key: row["verdict"] for key, row in others.items()} == {
         ("1", "Ernie", "Reference"): "possible",  # .42, as LLaMA2-70B, which is printed as third
@@ -47,14 +44,14 @@ def test_printed_ranks_and_differences_are_equal_but_for_what_rounding_hides(aga
         ("6", "Mixtral", "Diff"): "possible",
     }
     tie = others["1", "Ernie", "Reference"]
-    assert (tie["printed"], tie["recomputed"], tie["lowest_possible"], tie["highest_possible"]) == (
+    assert fields(tie, "printed recomputed lowest_possible highest_possible") == (
         4,
         3,
         3,
         4,
     )
     average = others["1", "Ernie", "Avg. Ranking"]
-    assert (average["recomputed"], average["highest_possible"]) == pytest.approx(
+    assert fields(average, "recomputed highest_possible") == pytest.approx(
         (13 / 3, 14 / 3), abs=1e-12
     )
     difference = others["6", "Ernie", "Diff"]
@@ -69,11 +66,11 @@ def test_no_unrounded_values_give_ranks_outside_the_possible_ones(again):
     """Naive: rates drawn within half a unit of the printed ones, ranked as they are."""
     rates = {row["judge"]: row["asr"] for row in again if row["column"] == "Reference"}
     ends = {
-        row["judge"]: (row["lowest_possible"], row["highest_possible"])
+        row["judge"]: fields(row, "lowest_possible highest_possible")
         for row in again
         if row["column"] == "Reference"
     }
-    generator, seen = np.random.default_rng(1), {judge: set() for judge in rates}
+    generator, seen = default_rng(1), {judge: set() for judge in rates}
     for _ in range(200):
         drawn = {
             judge: rate + generator.uniform(-0.00499, 0.00499) for judge, rate in rates.items()

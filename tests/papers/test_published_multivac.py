@@ -2,7 +2,9 @@
 
 import duckdb
 import numpy as np
+from numpy.testing import assert_allclose
 
+from picked_rows import fields, keyed
 from recuse.papers.multivac_values import bradley_terry, rankings, scorecard_of_multivac
 
 
@@ -13,11 +15,11 @@ def test_strengths_of_two_groups():
     wins[2, 3], wins[3, 4], wins[4, 2], wins[3, 2] = 2, 2, 1.5, 0.5
     strength, group = bradley_terry(wins)
     assert group.tolist() == [0, 0, 1, 1, 1]
-    np.testing.assert_allclose(strength[0] - strength[1], np.log(3), rtol=1e-12)
-    np.testing.assert_allclose([strength[:2].sum(), strength[2:].sum()], 0, atol=1e-12)
+    assert_allclose(strength[0] - strength[1], np.log(3), rtol=1e-12)
+    assert_allclose([strength[:2].sum(), strength[2:].sum()], 0, atol=1e-12)
     expected = 1 / (1 + np.exp(strength[None, 2:] - strength[2:, None]))
     met = (wins + wins.T)[2:, 2:]
-    np.testing.assert_allclose((met * expected).sum(axis=1), wins[2:, 2:].sum(axis=1), rtol=1e-10)
+    assert_allclose((met * expected).sum(axis=1), wins[2:, 2:].sum(axis=1), rtol=1e-10)
 
 
 def ranked(tmp_path):
@@ -39,12 +41,12 @@ def ranked(tmp_path):
 
 
 def test_rankings_are_within_a_judge_and_an_occasion(tmp_path):
-    rows = {row["model"]: row for row in ranked(tmp_path)}
+    rows = keyed(ranked(tmp_path), "model")
     assert {name: row["n"] for name, row in rows.items()} == {"A": 3, "B": 3, "C": 1}
-    np.testing.assert_allclose(rows["A"]["mean"], 5.0)
+    assert_allclose(rows["A"]["mean"], 5.0)
     # A beats B once, ties once, loses once; A loses to C once, B and C tie.
     wins = np.array([[0, 1.5, 0], [1.5, 0, 0.5], [1, 0.5, 0]])
-    np.testing.assert_allclose(
+    assert_allclose(
         [row["bradley_terry"] for row in rows.values()], bradley_terry(wins)[0], rtol=1e-10
     )
 
@@ -65,12 +67,12 @@ def test_scorecard():
         for name, value in (("A", 0.5), ("B", -0.5))
     ]
     rows = list(scorecard_of_multivac([printed], means, estimates, ours, study="s"))
-    verdicts = [(row["item"], row["verdict"]) for row in rows]
+    verdicts = [fields(row, "item verdict") for row in rows]
     assert verdicts[:3] == [
         ("family_bias", "match"),
         ("std_error", "match"),
         ("std_error", "differs"),
     ]
     assert verdicts[3:] == [("mean_score", "match"), ("bradley_terry", "differs")] * 2
-    assert (rows[4]["published"], rows[4]["ours"]) == (1.0, 0.5)
+    assert fields(rows[4], "published ours") == (1.0, 0.5)
     assert next(scorecard_of_multivac([printed], [], [], [], study="s"))["verdict"] == "absent"

@@ -9,6 +9,7 @@ from compare_with_paper import judge
 
 from conftest import DATA, ROOT
 from drawings import artists, on_paper, subject, texts
+from picked_rows import fields
 from recuse.base.tables import read_table, write_table
 from recuse.data.describe import CORRELATIONS, MEAN_SCORES
 from recuse.model.estimates import ESTIMATES
@@ -85,7 +86,7 @@ def test_the_tables_are_written(outputs):
     rows = read_table(outputs["claims"])
     assert len(rows) == 43
     assert {row["kind"] for row in rows if row["section"] != "C.2"} == {"published"}
-    assert {(row["kind"], row["verdict"]) for row in rows if row["section"] == "C.2"} == {
+    assert {fields(row, "kind verdict") for row in rows if row["section"] == "C.2"} == {
         ("simulated", "data absent")
     }
 
@@ -118,9 +119,7 @@ def test_a_users_ratings_of_helm_are_judged_and_named(outputs, tmp_path):
         outputs=made,
     )
     verdicts = [
-        (row["kind"], row["verdict"])
-        for row in read_table(made["claims"])
-        if row["section"] == "C.2"
+        fields(row, "kind verdict") for row in read_table(made["claims"]) if row["section"] == "C.2"
     ]
     assert verdicts == [("user", "holds"), ("user", "holds"), ("user", "fails")]
     assert Path(made["page"]).read_text("utf-8").count("USER'S DATA".replace("'", "&#39;")) == 3
@@ -172,8 +171,8 @@ def test_summary_is_in_the_order_of_the_paper():
         {"figure": "Figure 2", "verdict": "data absent", "cause": "why"},
     ]
     first, second = summary(rows)
-    assert (first["figure"], first["largest"], first["absent"]) == ("Figure 2", None, "why")
-    assert (second["figure"], second["largest"], second["absent"]) == ("Figure 3", 4.0, "")
+    assert fields(first, "figure largest absent") == ("Figure 2", None, "why")
+    assert fields(second, "figure largest absent") == ("Figure 3", 4.0, "")
     assert second["counts"] == {"match": 1, "differs": 1, "data absent": 0}
 
 

@@ -10,6 +10,7 @@ from compare_comparisons import compare
 
 from conftest import DATA
 from drawings import artists, subject, texts
+from picked_rows import fields, where
 from planted_comparisons import as_texts
 from recuse.base.tables import read_table, write_table
 from recuse.pairwise.verbosity import PAIRWISE_AGREEMENT as AGREEMENT
@@ -127,7 +128,7 @@ def test_tolerance_is_half_a_digit_and_chance_in_other_votes(published, attacks,
     for size, verdict in ((0.9, "match"), (-0.9, "match"), (1.1, "differs"), (-1.1, "differs")):
         tables["asr"][0]["asr"] = str(0.08 + size * (0.005 + wide))
         first = judged(published, attacks, tables, kind=kind)[0]
-        assert (first["figure"], first["slice"], first["term"]) == (
+        assert fields(first, "figure slice term") == (
             "Chen et al., Table 1",
             "factual_error",
             "Claude-3",
@@ -143,12 +144,12 @@ def test_tolerance_is_half_a_digit_and_chance_in_other_votes(published, attacks,
 def test_what_is_not_planted_is_shown_and_not_judged(published, attacks):
     rows = judged(published, attacks, own_tables(attacks), kind="simulated")
     for item in ("rank", "ranks", "votes_by_position", "vote_shares"):
-        of_item = [r for r in rows if r["item"] == item]
+        of_item = where(rows, item=item)
         assert of_item
         assert all("not planted" in r["cause"] and r["verdict"] == ABSENT for r in of_item)
         assert all("ours" in r and "deviation" not in r for r in of_item)
     of_users = judged(published, attacks, own_tables(attacks), kind="user")
-    assert {(r["verdict"], r["cause"]) for r in of_users if r["item"] == "votes_by_position"} == {
+    assert {fields(r, "verdict cause") for r in of_users if r["item"] == "votes_by_position"} == {
         (ABSENT, OTHER_VOTES)
     }
 
@@ -181,12 +182,8 @@ def test_answers_may_have_other_names_where_there_is_one_pair(published, attacks
     tables["asr"] = [
         r | {"model_b": "B"} if r["model_b"] == "LLaMA2-Chat-7B" else r for r in tables["asr"]
     ]
-    absent = [
-        r
-        for r in judged(published, attacks, tables)
-        if r["verdict"] == ABSENT and r["item"] == "asr"
-    ]
-    assert {(r["figure"], r["model"]) for r in absent} == {
+    absent = where(judged(published, attacks, tables), verdict=ABSENT, item="asr")
+    assert {fields(r, "figure model") for r in absent} == {
         ("Chen et al., Table 4", "LLaMA2-Chat-7B")
     }
 
@@ -203,9 +200,7 @@ def test_one_pair_is_not_judged_by_the_rates_of_others(published, attacks, names
 
 
 def ranked(rows, verdicts, *, item, table="4"):
-    results = [
-        r for r in rows if r["item"] == item and r["figure"] == f"Chen et al., Table {table}"
-    ]
+    results = where(rows, item=item, figure=f"Chen et al., Table {table}")
     assert results
     assert {r["verdict"] for r in results} == verdicts
     return {r["cause"] for r in results if "ours" in r}
@@ -220,7 +215,7 @@ def test_ranks_are_judged_among_the_same_judges_and_columns_only(published, atta
     ]
     other = [r | {"judge": "Another"} if r["judge"] == "Ernie" else r for r in tables["asr"]]
     missing = [
-        r | {"asr": ""} if (r["experiment"], r["judge"]) == ("weak", "Ernie") else r
+        r | {"asr": ""} if fields(r, "experiment judge") == ("weak", "Ernie") else r
         for r in tables["asr"]
     ]
     for asr in (fewer, more, other, missing):
@@ -291,14 +286,14 @@ def test_other_data_are_shown_but_not_judged(published, attacks):
     rows = judged(
         published, attacks, {"verbosity": rules, "agreement": agree}, source="prd", kind="published"
     )
-    assert [(r["figure"], r["term"], r["verdict"]) for r in rows] == [
+    assert [fields(r, "figure term verdict") for r in rows] == [
         ("Saito et al., Table 1", "GPT-4", ABSENT),
         ("Saito et al., Table 1", "GPT-3.5", ABSENT),
         ("Li et al., accuracy", "GPT-4", "match"),
         ("Li et al., accuracy", "GPT-3.5", ABSENT),
         ("Li et al., accuracy", "Claude", "differs"),
     ]
-    assert (rows[0]["published"], rows[0]["ours"], rows[0]["ours_ci_low"]) == (0.328, 0.44, 0.3)
+    assert fields(rows[0], "published ours ours_ci_low") == (0.328, 0.44, 0.3)
     assert rows[0]["cause"].startswith("other data")
     assert "deviation" not in rows[0]
     assert rows[4]["cause"] == "unknown; restated: the paper's own table was not at hand"
@@ -314,7 +309,7 @@ def test_overlap_is_that_of_the_first_release(published, attacks):
     ]
     rows = judged(published, attacks, {"rbo": [*wrong, right]}, source="cobbler", kind="published")
     assert len(rows) == 17
-    assert (rows[0]["quantity"], rows[0]["verdict"], rows[0]["ours"]) == (
+    assert fields(rows[0], "quantity verdict ours") == (
         "aggregate",
         "match",
         0.49630142557,

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from conftest import CONFIG, DATA
+from picked_rows import fields, keyed, only, where
 from recuse.base.errors import DataError
 from recuse.base.tables import write_table
 from recuse.data.describe import correlations, mean_scores
@@ -92,7 +93,7 @@ def test_published_values_are_all_there_and_match_themselves(paper, theirs):
     repeated = [row for row in rows if is_repeated(row)]
     assert len(repeated) == 13 + 13 + 9
     first = [row for row in rows if not is_repeated(row)]
-    assert {(row["verdict"], row["deviation"], row["cause"]) for row in first} == {(MATCH, 0.0, "")}
+    assert {fields(row, "verdict deviation cause") for row in first} == {(MATCH, 0.0, "")}
     # Here both sides are read off a drawing: within the sum of their tolerances, the larger of
     # which is Figure 3's.
     largest = max(row["tolerance"] for row in rows if row["figure"] == "Figure 3")
@@ -106,10 +107,10 @@ def test_repeated_values_have_the_errors_of_figure_3(paper):
     """The variants Human and All data are HC0 like Figure 3: classical errors would be nearly equal
     for all judges.
     """
-    main = [row for row in paper["estimates"] if row["spec"] == "main"]
-    first = {(row["quantity"], row["term"]): row for row in main if row["figure"] == "Figure 3"}
+    main = where(paper["estimates"], spec="main")
+    first = keyed(where(main, figure="Figure 3"), "quantity term")
     for row in main:
-        known = float(first[row["quantity"], row["term"]]["std_error"])
+        known = float(first[fields(row, "quantity term")]["std_error"])
         assert float(row["std_error"]) == pytest.approx(known, abs=3e-6)
 
 
@@ -140,7 +141,7 @@ def test_an_end_of_the_interval_may_decide(paper, theirs):
     tolerance = row_of(values(paper, theirs), "estimates", key)["tolerance"]
     moved = replace(known, ci_low=known.ci_low - 3 * tolerance)
     row = row_of(values(paper, with_value(theirs, "estimates", key, moved)), "estimates", key)
-    assert (row["verdict"], row["deviation"]) == (DIFFERS, pytest.approx(-3, rel=1e-6))
+    assert fields(row, "verdict deviation") == (DIFFERS, pytest.approx(-3, rel=1e-6))
     off = f"{3 * tolerance:.2g}"
     assert (
         row["cause"]
@@ -149,7 +150,7 @@ def test_an_end_of_the_interval_may_decide(paper, theirs):
     )
     moved = replace(known, value=known.value + 2 * tolerance, ci_high=known.ci_high + 3 * tolerance)
     row = row_of(values(paper, with_value(theirs, "estimates", key, moved)), "estimates", key)
-    assert (row["verdict"], row["cause"]) == (DIFFERS, "unknown")  # the estimate also differs
+    assert fields(row, "verdict cause") == (DIFFERS, "unknown")  # the estimate also differs
 
 
 def test_tolerances(paper, theirs):
@@ -196,13 +197,13 @@ def test_causes_that_are_known(paper, theirs):
     key = ("Faithfulness", "Claude 3 Sonnet", "Llama 3 8B")
     rows = values(paper, with_value(theirs, "means", key, Value(0.965)))
     row = row_of(rows, "means", key)
-    assert (row["published"], row["verdict"], row["cause"]) == (0.97, MATCH, EXACT_HALF)
+    assert fields(row, "published verdict cause") == (0.97, MATCH, EXACT_HALF)
     key = ("ordinal_as_coded", "Faithfulness", "self_bias", "GPT-4o")
     known = theirs.estimates[key]
     for error, cause in ((1.0, EARLY_STOP), (0.2, "unknown")):
         ours = Value(known.value + 0.004, error, known.ci_low, known.ci_high)
         row = row_of(values(paper, with_value(theirs, "estimates", key, ours)), "estimates", key)
-        assert (row["verdict"], row["cause"]) == (DIFFERS, cause)
+        assert fields(row, "verdict cause") == (DIFFERS, cause)
 
 
 def test_a_pooled_value_is_absent_where_a_dimension_is(paper, theirs):
@@ -229,15 +230,11 @@ def test_other_models_are_other_data(paper, theirs):
 
 def test_claims_are_rows(paper, theirs):
     judged = list(judged_claims(CLAIMS, "s", theirs, theirs, kind="published"))
-    rows = [
-        row
-        for row in scorecard(paper, theirs, judged, study="s", kind="published")
-        if row["item"] == "claim"
-    ]
+    rows = where(scorecard(paper, theirs, judged, study="s", kind="published"), item="claim")
     assert [row["term"] for row in rows] == [claim["claim"] for claim in judged]
-    by_name = {row["term"]: row for row in rows}
+    by_name = keyed(rows, "term")
     assert by_name["llama_8b_negative"]["verdict"] == MATCH
-    assert (by_name["rho_above_0_4"]["verdict"], by_name["rho_above_0_4"]["cause"]) == (
+    assert fields(by_name["rho_above_0_4"], "verdict cause") == (
         DIFFERS,
         "on the published values it fails",
     )
@@ -253,11 +250,7 @@ def test_a_claim_on_a_users_ratings_is_not_called_simulated(paper, theirs):
         {**key, "claim": "one", "kind": "simulated"},
         {**key, "claim": "other", "kind": "user"},
     ]
-    rows = [
-        row
-        for row in scorecard(paper, theirs, judged, study="s", kind="simulated")
-        if row["item"] == "claim"
-    ]
+    rows = where(scorecard(paper, theirs, judged, study="s", kind="simulated"), item="claim")
     assert [row["cause"] for row in rows] == ["simulated: no claim is planted as such", ""]
 
 
@@ -282,7 +275,7 @@ def test_a_figure_that_no_spec_made_is_named(tmp_path):
 @pytest.mark.mirror
 def test_the_published_ratings_give_the_published_values(published, paper):
     rows = values(paper, results_of(published, {"main", "by_dimension", "ordinal_as_coded"}))
-    counts = Counter((row["figure"], row["verdict"]) for row in rows if row["verdict"] != ABSENT)
+    counts = Counter(fields(row, "figure verdict") for row in rows if row["verdict"] != ABSENT)
     assert counts == {
         ("Figure 4", MATCH): 18,
         ("Figure 5", MATCH): 18,
@@ -292,10 +285,10 @@ def test_the_published_ratings_give_the_published_values(published, paper):
         ("Figure 8", MATCH): 17,
         ("Figure 8", DIFFERS): 1,
     }
-    halves = [row for row in rows if row["cause"] == EXACT_HALF]
+    halves = where(rows, cause=EXACT_HALF)
     assert len(halves) == 9
-    (differing,) = (row for row in rows if row["verdict"] == DIFFERS)
-    assert (differing["slice"], differing["term"]) == ("Logical correctness", "Claude 3 Sonnet")
+    differing = only(rows, verdict=DIFFERS)
+    assert fields(differing, "slice term") == ("Logical correctness", "Claude 3 Sonnet")
     ends = (
         "; the upper end of the interval decides, 0.0024 off: the estimate, 0.0016 off, would match"
     )

@@ -2,6 +2,7 @@
 
 import pytest
 
+from picked_rows import fields
 from verdict_files import READERS, complaint, released, run, select
 
 pytestmark = pytest.mark.mirror
@@ -32,8 +33,7 @@ def test_verdicts_of_six_judges_on_five_subsets(llmbar):
     comparisons, completeness = llmbar
     assert len(select(comparisons)) == 6 * sum(QUESTIONS.values()) * 2
     results = {
-        (row["condition"], row["judge"]): (row["comparisons"], row["verdicts"])
-        for row in completeness
+        fields(row, "condition judge"): fields(row, "comparisons verdicts") for row in completeness
     }
     assert results == {
         (subset, judge): (str(n), str(2 * n)) for subset, n in QUESTIONS.items() for judge in JUDGES
@@ -46,8 +46,8 @@ def test_verdicts_of_six_judges_on_five_subsets(llmbar):
 
 def test_first_row(llmbar):
     row = select(llmbar[0])[0]
-    assert (row["judge"], row["item"], row["condition"]) == ("ChatGPT", "GPTInst/1", "GPTInst")
-    assert (row["model_a"], row["model_b"], row["order"]) == ("output 1", "output 2", "ab")
+    assert fields(row, "judge item condition") == ("ChatGPT", "GPTInst/1", "GPTInst")
+    assert fields(row, "model_a model_b order") == ("output 1", "output 2", "ab")
     assert row["length_b"] == 45
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from matplotlib.text import Text
+from numpy.testing import assert_allclose
 
 from drawings import (
     INTERVAL,
@@ -61,14 +62,14 @@ def test_each_variant_has_a_point_of_its_shape_below_the_one_before():
         assert [point.get_color() for point in points] == [palette(row["term"]) for row in expected]
         assert [point.get_marker() for point in points] == ["o", "s", "^"] * len(rows[0])
         heights = np.reshape([point.get_ydata()[0] for point in points], (-1, 3))
-        np.testing.assert_allclose(heights[:, 1], axes.get_yticks(), atol=1e-12)
+        assert_allclose(heights[:, 1], axes.get_yticks(), atol=1e-12)
         inches = (
             np.diff(heights, axis=1)
             * axes.get_position().height
             * figure.get_size_inches()[1]
             / len(PRESENT)
         )
-        np.testing.assert_allclose(inches, 0.085, atol=1e-9)
+        assert_allclose(inches, 0.085, atol=1e-9)
     assert left.get_xlim() == right.get_xlim()
     assert [label.get_text() for label in left.get_yticklabels()] == PRESENT
     text = texts(figure)

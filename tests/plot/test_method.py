@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from matplotlib.text import Text
+from numpy.random import default_rng
+from numpy.testing import assert_allclose, assert_array_equal
 
 from drawings import artists, prose, subject, texts
 from recuse.base.words import signed
@@ -42,15 +44,15 @@ def test_the_fit_is_least_squares_without_intercept(worlds):
 
 def test_the_seed_says_which_worlds(worlds):
     again, others = simulate_worlds(seed=SEED), simulate_worlds(seed=SEED + 1)
-    np.testing.assert_array_equal(again[2].rating, worlds[2].rating)
+    assert_array_equal(again[2].rating, worlds[2].rating)
     assert not np.array_equal(others[2].rating, worlds[2].rating)
 
 
 def test_density_equals_scipy():
     from scipy.stats import gaussian_kde
 
-    values, places = np.random.default_rng(4).beta(2, 5, 80), np.linspace(-0.5, 1.5, 401)
-    np.testing.assert_allclose(density(values, places), gaussian_kde(values)(places), rtol=1e-10)
+    values, places = default_rng(4).beta(2, 5, 80), np.linspace(-0.5, 1.5, 401)
+    assert_allclose(density(values, places), gaussian_kde(values)(places), rtol=1e-10)
 
 
 def test_lines_are_the_fit_and_means_the_means(worlds):
@@ -60,15 +62,15 @@ def test_lines_are_the_fit_and_means_the_means(worlds):
         scatter, top, right = figure.axes[3 * number : 3 * number + 3]
         lines = [line for line in scatter.lines if line.get_gid() == "line"]
         own, other = (np.asarray(line.get_ydata()) for line in lines)
-        np.testing.assert_allclose(own - other, world.self_bias, atol=1e-12)
-        np.testing.assert_allclose(other, [0, world.slope], atol=1e-12)
+        assert_allclose(own - other, world.self_bias, atol=1e-12)
+        assert_allclose(other, [0, world.slope], atol=1e-12)
         drawn = [line.get_xydata() for line in scatter.lines if line.get_gid() == "completions"]
-        np.testing.assert_array_equal(drawn, np.stack([world.reference, world.rating], axis=2))
+        assert_array_equal(drawn, np.stack([world.reference, world.rating], axis=2))
         means = (
             [line.get_xdata()[0] for line in top.lines],
             [line.get_ydata()[0] for line in right.lines],
         )
-        np.testing.assert_allclose(means, [world.reference.mean(axis=1), world.rating.mean(axis=1)])
+        assert_allclose(means, [world.reference.mean(axis=1), world.rating.mean(axis=1)])
         assert top.get_xlim() == right.get_ylim() == scatter.get_xlim() == scatter.get_ylim()
         assert f"self-bias by the method {signed(world.self_bias)}" in texts(figure)
         assert f"difference of mean ratings {signed(world.gap)}" in texts(figure)

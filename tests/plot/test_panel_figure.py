@@ -2,9 +2,9 @@
 the tables.
 """
 
-import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 from drawings import VERY_LONG, artists, has_room, is_page_of, on_paper, subject
 from recuse.base.reasons import Reason, because, in_words
@@ -29,7 +29,7 @@ UNIT = unit_of({"Tone": [1, 5]})
 
 
 def tables_of(error_of_one=0.0, **dials):
-    study = MonteCarloWorld(**DIALS | {"self_bias": 0.1} | dials).draw(np.random.default_rng(2))
+    study = MonteCarloWorld(**DIALS | {"self_bias": 0.1} | dials).draw(default_rng(2))
     study.rating[:, :, 4, 2] += error_of_one
     judges = linked_judges(study)
     rows = panel_rows(judges, study, {}, [], least=5, confidence=0.9)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.text import Text
+from numpy.testing import assert_allclose, assert_array_equal
 
 from drawings import (
     FAMILIES,
@@ -105,7 +106,7 @@ def test_a_missing_mean_is_hatched_not_zero():
 def test_shades_are_by_row():
     block = pd.DataFrame([[0.2, 0.3, 0.4], [0.9, 0.9, 0.9], [0.1, np.nan, 0.5]])
     expected = [[0, 0.5, 1], [0.5, 0.5, 0.5], [0, np.nan, 1]]
-    np.testing.assert_allclose(shades(block), expected, atol=1e-12)
+    assert_allclose(shades(block), expected, atol=1e-12)
 
 
 def test_no_rows_is_said():
@@ -215,7 +216,7 @@ def test_the_pooled_curves_alone_are_drawn_a_panel_for_each_judge():
     pooled = table[table["slice"].isna()]
     for axes, line, band in zip(figure.axes, lines, artists(figure, "band"), strict=True):
         own = pooled[pooled["judge"] == " ".join(axes.get_title(loc="left").split())]
-        np.testing.assert_array_equal(line.get_xydata(), own[["reference", "value"]])
+        assert_array_equal(line.get_xydata(), own[["reference", "value"]])
         outline = band.get_paths()[0].vertices
         assert (outline[:, 1].min(), outline[:, 1].max()) == (
             own["ci_low"].min(),

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from analyses import verbosity_tables
 from matplotlib.colors import to_hex
+from numpy.testing import assert_allclose
 
 from conftest import DATA
 from drawings import (
@@ -237,18 +238,14 @@ def test_curves_have_a_panel_for_each_judge_and_condition(tables):
         rows = table[(table["condition"] == condition) & (table["judge"] == judge)]
         drawn = [line for line in axes.lines if line.get_gid() in ("points", "beyond")]
         values = np.concatenate([line.get_ydata() for line in drawn])
-        np.testing.assert_allclose(values, rows.sort_values("bin_low")["mean"])
+        assert_allclose(values, rows.sort_values("bin_low")["mean"])
         places = np.concatenate([line.get_xdata() for line in drawn])
-        np.testing.assert_allclose(
-            places, rows["bin_low"] + np.where(rows["bin_high"].isna(), 16, 10)
-        )
+        assert_allclose(places, rows["bin_low"] + np.where(rows["bin_high"].isna(), 16, 10))
         assert axes.texts[0].get_text().startswith(f"{condition} (")
         assert 0 < rows["no_length"].max() <= table["no_length"].max()
         (bars,) = [bars for bars in axes.collections if bars.get_gid() == "bars"]
         ends = np.array([segment[:, 1] for segment in bars.get_segments()])
-        np.testing.assert_allclose(
-            ends[:, 1] - ends[:, 0], 2 * rows["std_dev"].fillna(0), atol=1e-12
-        )
+        assert_allclose(ends[:, 1] - ends[:, 0], 2 * rows["std_dev"].fillna(0), atol=1e-12)
 
 
 def test_a_condition_has_the_panels_of_its_own_judges():
@@ -335,10 +332,10 @@ def test_alignment_curves_tell_the_counts(tables):
     for axes in figure.axes:
         rows = single[single["judge"] == axes.get_title(loc="left")]
         heights = np.array([bar.get_height() for bar in axes.patches])
-        np.testing.assert_allclose(heights / heights.max(), rows["n"] / rows["n"].max())
+        assert_allclose(heights / heights.max(), rows["n"] / rows["n"].max())
         (bars,) = [bars for bars in axes.collections if bars.get_gid() == "bars"]
         ends = [segment[:, 1] for segment in bars.get_segments()]
-        np.testing.assert_allclose(ends, rows.loc[rows["n"] >= FEWEST, ["ci_low", "ci_high"]])
+        assert_allclose(ends, rows.loc[rows["n"] >= FEWEST, ["ci_low", "ci_high"]])
 
 
 def test_position_is_filled_where_the_interval_excludes_one_half():

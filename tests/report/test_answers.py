@@ -2,6 +2,7 @@
 
 import pytest
 
+from picked_rows import fields
 from recuse.base.reasons import CURES, MORE_JUDGES, SENTENCES, Reason, because
 from recuse.check.facts import CHECK
 from recuse.data.describe import CORRELATIONS
@@ -297,7 +298,7 @@ def test_the_summary_has_numbers():
     assert content["verdicts"][0]["term"] == "7"  # names stay texts
     assert content["verdicts"][0]["estimate"] == pytest.approx(0.1)
     assert content["verdicts"][3]["estimate"] is None
-    assert (content["verdicts"][3]["reason"], content["verdicts"][3]["advice"]) == (
+    assert fields(content["verdicts"][3], "reason advice") == (
         FEW,
         "rate answers to more prompts",
     )

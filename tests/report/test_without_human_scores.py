@@ -10,6 +10,7 @@ from fit import fit
 from robustness import estimands, sensitivity
 
 from conftest import CONFIG, ROOT
+from picked_rows import fields, where
 from rated_tables import study_of_rows, unscored
 from recuse.base.database import connect
 from recuse.base.reasons import SENTENCES, Reason
@@ -202,11 +203,7 @@ def test_tables_that_need_human_scores_have_only_a_header(folder):
 
 
 def test_the_shrunk_bias_beyond_ordinary_preference_is_removed_from_debiased_ratings(folder):
-    rows = [
-        row
-        for row in read_table(folder / "tables/idiosyncrasy.csv")
-        if (row["spec"], row["slice"]) == ("main", "")
-    ]
+    rows = where(read_table(folder / "tables/idiosyncrasy.csv"), spec="main", slice="")
     biases = {
         row["term"]: float(row["shrunk"])
         for row in rows
@@ -234,7 +231,7 @@ def test_the_first_check_is_the_gap_to_the_other_judges(folder):
     ]
     assert {row["estimand"][:1] for row in rows} == {"B", "C", ""}
     first = {
-        (row["slice"], row["term"]): row["conclusion"]
+        fields(row, "slice term"): row["conclusion"]
         for row in rows
         if row["check"] == "model_effects"
     }

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from conftest import built
+from picked_rows import fields, keyed, only, where
 from recuse.base.database import write_parquet
 from recuse.base.errors import ConfigError
 from recuse.data.files import RatingsFile
@@ -49,7 +50,7 @@ def coefficients(plan):
     """The planted values of the coefficients of Equation 1."""
     quantities = ("intercept", "slope", "self_bias", "family_bias")
     return {
-        (row["slice"], row["quantity"], row["term"]): row["planted"]
+        fields(row, "slice quantity term"): row["planted"]
         for row in plan
         if row["quantity"] in quantities
     }
@@ -101,12 +102,10 @@ def test_judges_models_and_scale(ratings):
 def test_specs_recover_what_they_are_expected_to(ratings, tmp_path):
     rows = recovered(ratings, planted(declared()), tmp_path)
     of_dimension = {
-        (r["slice"], r["quantity"], r["term"]): r["planted"]
-        for r in rows
-        if r["spec"] == "by_dimension"
+        fields(r, "slice quantity term"): r["planted"] for r in rows if r["spec"] == "by_dimension"
     }
     assert of_dimension == pytest.approx(coefficients(planted(declared())), abs=1e-9)
-    main = {(r["quantity"], r["term"]): r for r in rows if r["spec"] == "main"}
+    main = keyed(where(rows, spec="main"), "quantity term")
     assert len(main) == 3 * 2 + 1 + 4
     assert main["self_bias", "GPT-4 0314"]["planted"] == pytest.approx(0.05, abs=1e-9)
     assert main["slope", "GPT-4 0314"]["expected"] == pytest.approx(
@@ -134,11 +133,7 @@ def test_preferences_are_part_of_what_is_expected(tmp_path):
     assert 0.01 < preferences.std() < 0.06
     assert not np.array_equal(world.preference, declared(preference=0.03, seed=6).preference)
     rows = recovered(simulate(world, prompts=160, seed=3).ratings, plan, tmp_path)
-    (own,) = [
-        r
-        for r in rows
-        if (r["spec"], r["quantity"], r["term"]) == ("main", "self_bias", "GPT-4 0314")
-    ]
+    own = only(rows, spec="main", quantity="self_bias", term="GPT-4 0314")
     assert own["planted"] == pytest.approx(0.05, abs=1e-9)
     assert abs(own["expected"] - 0.05) > 0.01
     assert max(abs(row["z"]) for row in rows) < 4

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from conftest import CONFIG, built, study_files
+from picked_rows import fields, keyed, where
 from recuse.base.database import write_parquet
 from recuse.data.files import RatingsFile
 from recuse.model.estimates import estimate
@@ -37,13 +38,9 @@ def as_texts(row):
 
 def test_every_coefficient_within_four_standard_errors_of_its_expectation(world, plan, tmp_path):
     rows = recovered(world, plan, tmp_path, prompts=596, seed=CONFIG["seed"], specs=SPECS)
-    by_dimension = {
-        (r["slice"], r["quantity"], r["term"]): r for r in rows if r["spec"] == "by_dimension"
-    }
+    by_dimension = keyed(where(rows, spec="by_dimension"), "slice quantity term")
     planted = {
-        (r["slice"], r["quantity"], r["term"]): r["planted"]
-        for r in plan
-        if r["quantity"] in QUANTITIES
+        fields(r, "slice quantity term"): r["planted"] for r in plan if r["quantity"] in QUANTITIES
     }
     assert {key: row["planted"] for key, row in by_dimension.items()} == pytest.approx(
         planted, abs=1e-9
@@ -61,7 +58,7 @@ def test_every_coefficient_within_four_standard_errors_of_its_expectation(world,
         for term, value in zip(terms, constant + np.tensordot(weights, mean[None], 3), strict=True):
             row = by_dimension[dimension, term.quantity, term.term]
             assert row["expected"] == pytest.approx(value, abs=0.4 * row["std_error"])
-    pooled = {(row["quantity"], row["term"]): row for row in rows if row["spec"] == "main"}
+    pooled = keyed(where(rows, spec="main"), "quantity term")
     of_dimensions = [planted[dimension, "self_bias", "GPT-4o"] for dimension in world.dimensions]
     assert min(of_dimensions) < pooled["self_bias", "GPT-4o"]["planted"] < max(of_dimensions)
     assert pooled["slope", "GPT-4o"]["planted"] is None  # differs by dimension
@@ -121,6 +118,4 @@ def test_estimate_without_standard_error_has_no_row(twin, plan):
     rows[3] |= {"std_error": "0.0", "ci_low": "", "ci_high": "", "p_value": ""}
     results = list(recovery([Spec.of("main")], twin, plan, {"main": rows}))
     assert len(results) == len(rows) - 1
-    assert (rows[3]["quantity"], rows[3]["term"]) not in {
-        (row["quantity"], row["term"]) for row in results
-    }
+    assert fields(rows[3], "quantity term") not in {fields(row, "quantity term") for row in results}

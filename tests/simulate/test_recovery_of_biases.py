@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from picked_rows import fields
 from planted_comparisons import BIASED, as_texts, recovered
 from recuse.simulate.pairwise import declared_comparisons, planted_biases, simulate_comparisons
 from recuse.simulate.recovery import recovery_of_biases
@@ -69,7 +70,7 @@ def test_inside_is_of_the_interval(planted, inside):
 
 def test_a_value_without_an_interval_is_neither_in_nor_out():
     (row,) = one(plan("consistency", 0.5, condition="compassion"), position=POSITION)
-    assert (row["estimate"], row["n"]) == (0.5, 9)
+    assert fields(row, "estimate n") == (0.5, 9)
     assert "inside" not in row
     (absent,) = one(plan("first_both", 0.5), position=POSITION)
     assert set(absent) == set(plan("", 0))
@@ -78,7 +79,7 @@ def test_a_value_without_an_interval_is_neither_in_nor_out():
 
 def test_experiments_are_separate():
     (row,) = one(plan("consistency", 0.9, experiment="other"), position=POSITION)
-    assert (row["estimate"], row["n"], row["inside"]) == (0.9, 40, "yes")
+    assert fields(row, "estimate n inside") == (0.9, 40, "yes")
     (absent,) = one(plan("consistency", 0.9, experiment="third"), position=POSITION)
     assert "estimate" not in absent
     shares = [
@@ -125,7 +126,7 @@ def test_verbosity_is_identified_by_order_and_draws():
         for (order, draws), value in results.items()
     ]
     (row,) = one(plan("verbosity_bias debiased excluded", 0.2), verbosity=rows)
-    assert (row["estimate"], row["n"], row["inside"]) == (0.2, 7, "yes")
+    assert fields(row, "estimate n inside") == (0.2, 7, "yes")
 
 
 @pytest.mark.long
@@ -148,7 +149,7 @@ def test_intervals_have_nominal_coverage(tmp_path):
             parts.append(simulate_comparisons(world, seed=seed))
             planted += planted_biases(world)
         rows += recovered(join(parts), planted, tmp_path)
-    inside = Counter((row["condition"], row["quantity"]) for row in rows if row["inside"] == "yes")
+    inside = Counter(fields(row, "condition quantity") for row in rows if row["inside"] == "yes")
     assert len(rows) == 34 * REPLICATES
     assert len(inside) == 34
     rates = {key: count / REPLICATES for key, count in inside.items()}

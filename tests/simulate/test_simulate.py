@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import yaml
 
+from picked_rows import fields, keyed, where
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.tables import read_table
 from recuse.papers.twin import expected_estimates, published_world
@@ -72,9 +73,7 @@ def test_equation_1_expects_the_published_biases(world):
 
 
 def test_planted_are_the_parameters_of_the_mean_ratings(world):
-    rows = {
-        (r["slice"], r["quantity"], r["term"], r["model"]): r["planted"] for r in planted(world)
-    }
+    rows = {fields(r, "slice quantity term model"): r["planted"] for r in planted(world)}
     assert len(rows) == 6 * (3 * 9 + 4 + 81 + 9 + 1)
     own, siblings = relations(world.family_of, world.judge_of)
     for d, dimension in enumerate(world.dimensions):
@@ -108,7 +107,7 @@ def test_self_bias_is_what_equation_1_of_quality_itself_would_find():
     expected = expectation(exact, [0])
     for row in planted(exact):
         if row["quantity"] not in ("preference", "quality", "reliability"):
-            assert expected[row["quantity"], row["term"]] == pytest.approx(row["planted"], abs=1e-7)
+            assert expected[fields(row, "quantity term")] == pytest.approx(row["planted"], abs=1e-7)
     noisy = expectation(replace(world, preference=exact.preference), [0])
     assert noisy["slope", "GPT-4o"] < 0.5 * expected["slope", "GPT-4o"]
 
@@ -206,7 +205,7 @@ def test_mean_scores_are_near_the_published_ones(study):
             total[0] += value
             total[1] += 1
     published = {
-        (row["dimension"], row["judge"], row["model"]): float(row["value"])
+        fields(row, "dimension judge model"): float(row["value"])
         for row in read_table(DATA / "play_favorites_mean_scores.csv")
         if row["dimension"]
     }
@@ -231,7 +230,7 @@ def test_correlations_are_near_the_published_ones(study):
 
 def test_raters_agree_as_published(study):
     facts = {
-        (row["fact"], row["dimension"]): row["value"] for row in read_table(DATA / "twin_facts.csv")
+        fields(row, "fact dimension"): row["value"] for row in read_table(DATA / "twin_facts.csv")
     }
     for dimension in SCALES:
         scores = scores_of(study, dimension)
@@ -264,11 +263,7 @@ def test_gt_is_the_rounded_mean_of_the_raters(study):
 def test_absent_rows_are_as_many_as_counted(study):
     ratings = study.ratings
     assert 245_000 < ratings["rating"].size < 257_000
-    counted = {
-        (row["dimension"], row["term"]): row
-        for row in read_table(DATA / "twin_facts.csv")
-        if row["fact"] == "absent"
-    }
+    counted = keyed(where(read_table(DATA / "twin_facts.csv"), fact="absent"), "dimension term")
     for (dimension, judge), row in counted.items():
         rows = ((ratings["dimension"] == dimension) & (ratings["judge"] == judge)).sum()
         assert {"Faithfulness": 1800}.get(dimension, 5364) - rows == int(row["value"])

@@ -4,6 +4,7 @@ import duckdb
 import numpy as np
 import pytest
 
+from picked_rows import fields, keyed
 from planted_comparisons import BIASED, recovered
 from recuse.base.errors import ConfigError
 from recuse.data.verdicts import COMPARISONS
@@ -46,7 +47,7 @@ def test_every_planted_value_is_the_population_value(large):
 
 def test_what_is_planted_by_hand(large):
     results = {
-        (row["judge"], row["quantity"]): row["planted"]
+        fields(row, "judge quantity"): row["planted"]
         for row in large
         if row["condition"] in ("order", "bandwagon")
     }
@@ -64,7 +65,7 @@ def test_what_is_planted_by_hand(large):
 
 
 def test_every_statistic_is_planted_once(large):
-    keys = [(row["experiment"], row["condition"], row["judge"], row["quantity"]) for row in large]
+    keys = [fields(row, "experiment condition judge quantity") for row in large]
     assert len(set(keys)) == len(keys)
     # 12 of verbosity, 4 + 4 of position, 9 biases (7 of a judge without answers), 3 attacks, 2
     # choices (1)
@@ -112,7 +113,7 @@ def test_a_judge_without_biases_is_never_off(tmp_path):
         )
         assert len(ab) == len(ba) > 0
         assert (ab == ba).all()  # consistent, whatever speaks for one of the answers
-    rows = {row["quantity"]: row for row in recovered(drawn, planted_biases(fair), tmp_path)}
+    rows = keyed(recovered(drawn, planted_biases(fair), tmp_path), "quantity")
     for quantity in ("order_first", "first_both", "bandwagon", "attentional", "asr"):
         assert rows[quantity]["estimate"] == rows[quantity]["planted"] == 0
         assert rows[quantity]["inside"] == "yes"

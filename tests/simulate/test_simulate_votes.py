@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from conftest import DATA
+from picked_rows import fields, keyed, where
 from recuse.base.tables import read_table
 from recuse.data.verdicts import CONTROL
 from recuse.papers.attack_values import read_attacks, second_answer
@@ -64,7 +65,7 @@ def test_success_rates_and_shares_are_planted(attacked):
         np.mean([value == outcome for value in before.values()]) for outcome in ("a", "b", "tie")
     ]
     assert shares == pytest.approx([0.4, 0.3, 0.3], abs=0.03)
-    worse, better = by_condition["factual_error"], by_condition["fake_reference"]
+    worse, better = fields(by_condition, "factual_error fake_reference")
     could = [item for item in before if before[item] != "a"]
     assert np.mean([worse[item] != "a" for item in could]) == pytest.approx(0.3, abs=0.035)
     could = [item for item in before if before[item] != "b"]
@@ -98,7 +99,7 @@ def test_shares_of_votes_by_place():
 def test_lengths_are_those_of_the_control_group_alone():
     """An attack changes the second answer, and its length is not simulated."""
     samples = Samples("e", "one", "two", 50, {"J": FIRM}, ("factual_error",))
-    parts = {part["condition"]: part for part in draw_votes(samples, np.random.SeedSequence(0))}
+    parts = keyed(draw_votes(samples, np.random.SeedSequence(0)), "condition")
     assert list(parts) == [CONTROL, *SUCCESS]
     for condition, part in parts.items():
         assert (part["length_a"] > 0).all()
@@ -124,15 +125,13 @@ def rows():
 
 def test_every_printed_success_rate_is_planted(rows):
     _, planted = published_votes(rows, seed=1)
-    printed = [row for row in read_table(PUBLISHED) if row["quantity"] == "asr"]
-    results = sorted(
-        (row["experiment"], row["condition"], row["judge"], row["planted"]) for row in planted
-    )
+    printed = where(read_table(PUBLISHED), quantity="asr")
+    results = sorted(fields(row, "experiment condition judge planted") for row in planted)
     assert results == sorted(
         (row["experiment"], row["condition"], row["judge"], float(row["value"])) for row in printed
     )
     assert len(results) == 24 + 4 + 21 + 28
-    keys = {(row["experiment"], row["condition"], row["judge"], row["model_b"]) for row in planted}
+    keys = {fields(row, "experiment condition judge model_b") for row in planted}
     assert len(keys) == len(results)
 
 
@@ -167,7 +166,7 @@ def test_published_votes_load_and_come_near_table_6(rows, tmp_path):
         select judge, avg(((("order", outcome) in (('ab', 'a'), ('ba', 'b'))))::int), avg((outcome = 'tie')::int)
         from '{comparisons}' where experiment = 'perturbations' group by judge""").fetchall()
     printed = {
-        (row["judge"], row["quantity"]): float(row["value"]) for row in rows if row["table"] == "6"
+        fields(row, "judge quantity"): float(row["value"]) for row in rows if row["table"] == "6"
     }
     assert len(shares) == 14
     for judge, first, tie in shares:

@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from conftest import CONFIG
 from curved_rows import bent, carried_terms, cells_of, on, rows_of
+from picked_rows import fields
 from recuse.base.errors import DesignError
 from recuse.model.estimates import estimates_of
 from recuse.model.gam import Spline, fit_gam, penalised_fit
@@ -96,7 +98,7 @@ def test_cells_give_what_pygam_gives_on_rows(rows, covariance):
     fit = fit_gam(cells, terms, covariance=covariance)
     ours, theirs = against_pygam(cells, terms, fit, covariance=covariance)
     assert len(ours) > sum(term.quantity != "slope" for term in terms) + 2
-    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-8)
+    assert_allclose(ours, theirs, rtol=0, atol=1e-8)
     assert fit.n == len(rows[0])
 
 
@@ -125,7 +127,7 @@ def spec():
 def test_every_slice_of_the_study_is_checked(twin, spec):
     rows = list(compared([spec], twin, confidence=0.9))
     slices = ("", *spec.selection.subset["dimension"])
-    assert [(row["slice"], row["compared"]) for row in rows] == [(part, CURVES) for part in slices]
+    assert [fields(row, "slice compared") for row in rows] == [(part, CURVES) for part in slices]
     assert max(row["largest_difference"] for row in rows) < 1e-8
     raise_disagreement(rows)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from test_world import SMALL
 
+from picked_rows import fields, keyed, where
 from recuse.base.tables import read_table, write_table
 from recuse.model.design import ALL_JUDGES
 from recuse.validation.estimators import (
@@ -91,7 +92,7 @@ def test_replicates_depend_on_the_seed_the_world_and_their_number_alone():
     assert first[0]["value"] != tried(names, key="other", **SMALL)[0]["value"]
     assert first[0]["value"] != tried(names, seed=4, **SMALL)[0]["value"]
     beside = tried(["C_mixed", "A_HC0"], **SMALL)
-    assert [row for row in beside if row["estimator"] == "A_HC0"] == first
+    assert where(beside, estimator="A_HC0") == first
 
 
 def test_preference_misleads_equation_1_and_not_the_idiosyncrasy():
@@ -222,7 +223,7 @@ def of_worlds(path, *names, **dials):
         {"grid": "g", "dial": "self_bias", "setting": "0", **row} for row in tried(names, **dials)
     ]
     write_table(path, MONTECARLO, rows)
-    return {row["estimator"]: row for row in worlds_rows(read_table(path), {"g/0": "a world"})}
+    return keyed(worlds_rows(read_table(path), {"g/0": "a world"}), "estimator")
 
 
 def test_worlds_have_the_lowest_and_highest_judge_and_what_is_refused(tmp_path, monkeypatch):
@@ -254,8 +255,8 @@ def test_worlds_have_the_lowest_and_highest_judge_and_what_is_refused(tmp_path, 
     )
     (row,) = of_worlds(tmp_path / "w.csv", "fake", replicates=4, **SMALL).values()
     assert list(row) == list(WORLDS)
-    assert (row["grid"], row["title"]) == ("g", "a world")
-    assert (row["lowest"], row["highest"]) == (0, 1)
+    assert fields(row, "grid title") == ("g", "a world")
+    assert fields(row, "lowest highest") == (0, 1)
     # 2 of 3 tests, then 1 of 2, and so on.
     assert row["mean"] == pytest.approx((2 / 3 + 1 / 2) / 2)
     assert row["refused"] == pytest.approx((2 + 3 + 2 + 3) / 20)
@@ -269,13 +270,13 @@ def test_worlds_without_humans_refuse_a(tmp_path):
     rows = of_worlds(
         tmp_path / "w.csv", "A_CR1", "B_CR1", "C_mixed", replicates=3, **SMALL, humans=False
     )
-    assert (rows["A_CR1"]["refused"], rows["A_CR1"]["mean"], rows["A_CR1"]["mc_error"]) == (
+    assert fields(rows["A_CR1"], "refused mean mc_error") == (
         1,
         None,
         None,
     )
-    assert (rows["B_CR1"]["refused"], rows["B_CR1"]["pooled_refused"]) == (0, None)
-    assert (rows["C_mixed"]["refused"], rows["C_mixed"]["pooled_refused"]) == (0, 0)
+    assert fields(rows["B_CR1"], "refused pooled_refused") == (0, None)
+    assert fields(rows["C_mixed"], "refused pooled_refused") == (0, 0)
 
 
 @pytest.mark.parametrize(

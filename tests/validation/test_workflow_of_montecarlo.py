@@ -3,6 +3,7 @@
 import pytest
 import yaml
 
+from picked_rows import fields
 from recuse.base.tables import read_table
 from recuse.validation.settings import montecarlo_settings
 from workflow_runs import copy_project, planned, products, snakemake
@@ -56,7 +57,7 @@ def test_tables_and_figures_of_all_worlds(quick):
     assert len({row["grid"] for row in tables["bias"]}) == 10
     assert {row["grid"] for row in tables["power"]} == {"equal"}
     assert {row["replicates"] for row in tables["size"]} == {"4"}
-    refused = {(row["grid"], row["estimator"]): row["refused"] for row in tables["worlds"]}
+    refused = {fields(row, "grid estimator"): row["refused"] for row in tables["worlds"]}
     assert refused["no_humans", "A_CR1"] == "1.0"
     assert refused["no_humans", "C_mixed"] == refused["equal", "A_CR1"] == "0.0"
     figures = {path.name for path in (quick / "results" / "montecarlo" / "figures").iterdir()}

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 from recuse.base.errors import ConfigError
 from recuse.data.moments import RATING
@@ -29,7 +30,7 @@ TROUBLES = {
 
 def drawn(seed=1, **dials):
     world = MonteCarloWorld(**{**SMALL, **dials})
-    return world, world.draw(np.random.default_rng(seed))
+    return world, world.draw(default_rng(seed))
 
 
 def rows(draw, selection=EVERY_ROW):
@@ -172,7 +173,7 @@ MANY = {
 def leanings(draws=400, **dials):
     """What judges rate models by, without noise and slope, of many draws: (draws, J, M)."""
     world = MonteCarloWorld(**{**MANY, **dials})
-    return np.stack([world.draw(np.random.default_rng(seed)).rating[0, 0] for seed in range(draws)])
+    return np.stack([world.draw(default_rng(seed)).rating[0, 0] for seed in range(draws)])
 
 
 def correlation(values, *others):

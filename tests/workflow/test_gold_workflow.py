@@ -7,6 +7,7 @@ import re
 import pytest
 
 from conftest import ROOT
+from picked_rows import fields
 from planted_keys import write_judged, write_verdicts
 from recuse.base.tables import read_table
 from recuse.inference.gold import GOLD
@@ -40,17 +41,17 @@ def deciding(results, study, case):
     return {
         row["term"]: row
         for row in rows
-        if (row["case"], row["baseline"], row["quantity"]) == (case, "both", "self_bias")
+        if fields(row, "case baseline quantity") == (case, "both", "self_bias")
     }
 
 
 def test_what_is_planted_in_a_users_files_is_found(keyed):
     pairs = deciding(keyed, "keyed_pairs", "harmful")
-    assert (pairs["m1"]["verdict"], pairs["m1"]["favours"]) == ("established", "yes")
+    assert fields(pairs["m1"], "verdict favours") == ("established", "yes")
     assert float(pairs["m1"]["ci_low"]) < 0.4 < float(pairs["m1"]["ci_high"])
     assert "established" not in [pairs[judge]["verdict"] for judge in ("m2", "m3", "m4")]
     ratings = deciding(keyed, "keyed", "over-marking")
-    assert (ratings["m1"]["verdict"], ratings["m1"]["favours"]) == ("established", "yes")
+    assert fields(ratings["m1"], "verdict favours") == ("established", "yes")
     assert float(ratings["m1"]["ci_low"]) < 0.693 < float(ratings["m1"]["ci_high"])
 
 

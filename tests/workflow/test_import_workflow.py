@@ -9,6 +9,7 @@ import re
 import pytest
 
 from conftest import ROOT
+from picked_rows import fields
 from recuse.base.tables import read_table
 from workflow_runs import copy_project, snakemake
 
@@ -76,7 +77,7 @@ def test_strangers_table_from_file_to_figure_by_the_lines_of_the_readme(tmp_path
     result = snakemake(folder, "--cores", "2", f"{FIGURE}.svg", *tables, configs=["mine.yaml"])
     assert result.returncode == 0, result.stdout + result.stderr
     assert (folder / f"{FIGURE}.svg").is_file()
-    counts = {(row["file"], row["kind"]): int(row["n"]) for row in read_table(folder / tables[0])}
+    counts = {fields(row, "file kind"): int(row["n"]) for row in read_table(folder / tables[0])}
     assert counts["judged.csv", "rows"] == 1000
     assert counts["judged.csv", "value 'ERROR'"] == 25
     found = read_table(folder / "results/ours/estimates/main.csv")

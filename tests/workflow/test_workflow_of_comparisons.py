@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from conftest import CONFIG, DATA
+from picked_rows import fields
 from recuse.base.tables import read_table
 from workflow_runs import copy_project, planned, products, snakemake
 
@@ -163,7 +164,7 @@ def test_published_files_are_verified_and_one_that_lacks_is_named(compared, mirr
     )
     assert again.returncode == 0, again.stdout + again.stderr
     rows = {
-        (row["judge"], row["condition"], row["order"]): float(row["value"])
+        fields(row, "judge condition order"): float(row["value"])
         for row in read_table(compared / target)
     }
     accuracies = {

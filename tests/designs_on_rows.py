@@ -5,20 +5,37 @@ import numpy as np
 from recuse.model import resampling
 from recuse.model.design import terms_of
 from recuse.model.resampling import Resamples
+from recuse.validation.compare import compared
 
 FACTORS = ("judge", "model", "judge_family", "model_family", "dimension")
+
+
+def factors_on_rows(frame, names=FACTORS):
+    return {name: frame[name].to_numpy(dtype=str) for name in names}
+
+
+def carried_terms(factors, **names):
+    """The terms that some row carries."""
+    return [term for term in terms_of(factors, **names) if term.carried.any()]
+
+
+def regressors_on_rows(terms, reference):
+    """X (rows, terms); reference: the human score of each row."""
+    return np.stack([term.carried * (1.0, reference)[term.regressor] for term in terms], axis=1)
+
+
+def largest_difference(specs, study):
+    """Of all numbers of some specs between the library and statsmodels on rows; nan if one is."""
+    rows = compared(specs, study, confidence=0.9)
+    return np.max([row["largest_difference"] for row in rows])
 
 
 def design_on_rows(frame, spec):
     """X (rows, terms) and its terms, of the rows of a spec without slices; the factors of the rows
     are texts in `frame`.
     """
-    factors = {name: frame[name].to_numpy(dtype=str) for name in FACTORS}
-    terms = [term for term in terms_of(factors, names=spec.model.terms) if term.carried.any()]
-    return np.stack(
-        [term.carried * (1.0, frame["gt_unit"].to_numpy())[term.regressor] for term in terms],
-        axis=1,
-    ), terms
+    terms = carried_terms(factors_on_rows(frame), names=spec.model.terms)
+    return regressors_on_rows(terms, frame["gt_unit"].to_numpy()), terms
 
 
 def times_drawn(prompts, replicates, seed=7):

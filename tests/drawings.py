@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
 from matplotlib.text import Text
 from numpy.random import default_rng
 
@@ -68,10 +69,29 @@ def coefficients(dimensions=SIX, judges=PRESENT):
     return table.assign(value=centre, ci_low=centre - 0.05, ci_high=centre + 0.05)
 
 
-def artists(figure, gid):
-    return [
-        artist for axes in figure.axes for artist in axes.get_children() if artist.get_gid() == gid
-    ]
+def artists(drawing, gid):
+    """What is drawn under a name in a figure, or in one panel of it."""
+    panels = drawing.axes if isinstance(drawing, Figure) else [drawing]
+    return [artist for axes in panels for artist in axes.get_children() if artist.get_gid() == gid]
+
+
+def x_values(marks):
+    """Where marks stand on the horizontal axis."""
+    return [mark.get_xdata()[0] for mark in marks]
+
+
+def panel_titles(figure):
+    return [axes.get_title(loc="left") for axes in figure.axes]
+
+
+def row_names(axes):
+    """What stands beside the rows of a panel."""
+    return [label.get_text() for label in axes.get_yticklabels()]
+
+
+def are_apart(boxes):
+    """True if no two boxes overlap."""
+    return not any(one.overlaps(two) for number, one in enumerate(boxes) for two in boxes[:number])
 
 
 def texts(figure):

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.random import default_rng
 
+from designs_on_rows import carried_terms
 from recuse.data.cells import Cells
-from recuse.model.design import regressors_of, terms_of
+from recuse.model.design import regressors_of
 from recuse.model.spec import EQUATION_1
 
 FAMILY = {"a": "x", "b": "x", "c": "y", "d": "y"}
@@ -59,7 +60,7 @@ def simulated(seed=0, *, per_cell=6, top=3, judges="abcd", dimensions=("q",)):
 
 
 def terms_for(cells):
-    return [term for term in terms_of(cells.factors, names=EQUATION_1) if term.carried.any()]
+    return carried_terms(cells.factors, names=EQUATION_1)
 
 
 def design_of(cells, terms):

@@ -73,6 +73,10 @@ def snakemake(folder, *arguments, configs=(), **environment):
     return forked(arguments, **settings)
 
 
+def assert_success(result):
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
 def planned(folder, *targets, aside=("page",), **options):
     """What a dry run would do: rule -> number of jobs; `all`, the rules named after studies and
     those in `aside` aside.
@@ -81,7 +85,7 @@ def planned(folder, *targets, aside=("page",), **options):
     `_of_<study>` of the rules that draw figures are left out.
     """
     result = snakemake(folder, "-n", *targets, **options)
-    assert result.returncode == 0, result.stdout + result.stderr
+    assert_success(result)
     table = result.stdout.partition("Job stats:")[2].partition("Reasons:")[0]
     jobs = Counter()
     # The table is printed twice
@@ -116,7 +120,7 @@ def project(tmp_path_factory):
         if not built.exists():
             folder = copy_project(tmp_path_factory.mktemp("to build"))
             result = snakemake(folder, "--cores", "2")
-            assert result.returncode == 0, result.stdout + result.stderr
+            assert_success(result)
             lines = result.stderr.splitlines()
             assert [line for line in lines if line.startswith("Report: ")] == [
                 f"Report: results/{study}/report.html" for study in sorted(BOTH)

@@ -18,7 +18,7 @@ from recuse.base.tables import write_table
 from recuse.cli import main
 from recuse.papers.fetch import fetch
 from recuse.plot.style import Figure, save
-from workflow_runs import copy_project, products, snakemake
+from workflow_runs import assert_success, copy_project, products, snakemake
 
 SMOKE = ROOT / "tests" / "smoke"
 FULL = "no space left on the disk; make room there"
@@ -179,7 +179,7 @@ def test_jobs_of_the_workflow(project, disk, tmp_path):
         assert [path for path in theirs if theirs[path] != ours.get(path)] == []
     disk(results, 4000)
     result = snakemake(folder, "--cores", "1", target)
-    assert result.returncode == 0, result.stdout + result.stderr
+    assert_success(result)
     ours, theirs = products(project), products(folder)
     assert "mine/estimates/main.csv" in theirs
     assert [path for path in theirs if theirs[path] != ours.get(path)] == []

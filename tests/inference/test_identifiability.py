@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
+from designs_on_rows import factors_on_rows, regressors_on_rows
 from recuse.base.reasons import Reason, because
 from recuse.inference.identifiability import CellWords, identifiability
 from recuse.model.design import terms_of
@@ -33,9 +34,9 @@ def test_shares_are_those_of_the_weights_of_rows(twin):
     spec = MODELS["B"]
     frame = duckdb.sql(f"select * from '{twin.ratings[0]}'").df()
     names = ("judge", "model", "judge_family", "model_family", "dimension")
-    factors = {name: frame[name].to_numpy(dtype=str) for name in names}
+    factors = factors_on_rows(frame, names)
     terms = terms_of(factors, names=spec.model.terms)
-    x = np.stack([term.carried * (1.0, frame["gt_unit"])[term.regressor] for term in terms], axis=1)
+    x = regressors_on_rows(terms, frame["gt_unit"])
     place = [(term.quantity, term.term) for term in terms].index(("self_bias", GPT))
     squares = np.linalg.pinv(x)[place] ** 2
     judge, model = factors["judge"] == GPT, factors["model"] == GPT

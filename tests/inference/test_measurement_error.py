@@ -8,6 +8,7 @@ import pytest
 from numpy.random import default_rng
 from numpy.testing import assert_allclose
 
+from designs_on_rows import factors_on_rows, regressors_on_rows
 from picked_rows import fields, only
 from recuse.base.database import write_parquet
 from recuse.base.errors import ConfigError
@@ -297,7 +298,7 @@ def test_without_terms_of_dimensions_estimates_and_errors_are_those_of_rows(twin
     spec = Spec.of("plain", terms=("judge", "judge:reference", "self"), **slices)
     result = keyed(corrected_rows(spec, twin, RELIABILITY, confidence=0.9), "moments")
     frame = duckdb.sql(spec.selection.rows(twin.ratings)).df()
-    factors = {name: frame[name].to_numpy(dtype=str) for name in NAMES}
+    factors = factors_on_rows(frame, NAMES)
     reference, rating, prompt = (
         frame[name].to_numpy() for name in ("gt_unit", "rating_unit", "prompt")
     )
@@ -472,9 +473,9 @@ def test_split_raters_of_a_study_are_corrected_normal_equations_of_rows(twin, ra
     frame = ratings.join(scores, "dimension, prompt_id, model").df()
     assert 0 < len(frame) < len(ratings)
     reference, error = frame["score"].to_numpy() / 4, frame["error"].to_numpy() / 16
-    factors = {name: frame[name].to_numpy(dtype=str) for name in NAMES}
+    factors = factors_on_rows(frame, NAMES)
     terms = estimable_terms(spec, factors)
-    x = np.stack([term.carried * (1.0, reference)[term.regressor] for term in terms], axis=1)
+    x = regressors_on_rows(terms, reference)
     b = np.stack([term.carried * float(term.regressor == 1) for term in terms], axis=1)
     expected = np.linalg.solve(
         x.T @ x - (b * error[:, None]).T @ b, x.T @ frame["rating_unit"].to_numpy()

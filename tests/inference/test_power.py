@@ -14,6 +14,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import nct, t
 from test_mixed import Twin, approx_central
 
+from designs_on_rows import carried_terms, factors_on_rows
 from picked_rows import fields, where
 from recuse.base.reasons import Reason, code
 from recuse.inference.mixed import MixedFit, Preferences, Table
@@ -114,11 +115,7 @@ def simulated():
     for _ in range(DRAWS):
         moments = WORLD.draw(generator).moments()
         for estimand, names in TERMS.items():
-            terms = [
-                term
-                for term in terms_of(moments.factors, names=(*names, "dimension"))
-                if term.carried.any()
-            ]
+            terms = carried_terms(moments.factors, names=(*names, "dimension"))
             fitted = fit(moments, regressors_of(terms, len(moments.n), 2))
             own = [place for place, term in enumerate(terms) if term.quantity == "self_bias"]
             result[estimand][0].append(fitted.estimate[own])
@@ -488,7 +485,7 @@ def test_noise_is_that_of_each_judge(twin):
     plan = study_like(Spec.of("main"), twin, 1.0, 1.0)
     frame = duckdb.sql(f"select * from '{twin.ratings[0]}'").df()
     names = ("judge", "model", "judge_family", "model_family", "dimension")
-    factors = {name: frame[name].to_numpy(dtype=str) for name in names}
+    factors = factors_on_rows(frame, names)
     values = (1.0, frame["gt_unit"].to_numpy())
     x = np.stack(
         [term.carried * values[term.regressor] for term in terms_of(factors) if term.carried.any()],

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
+from designs_on_rows import factors_on_rows
 from picked_rows import keyed, only
 from recuse.base.tables import write_table
 from recuse.data.selection import with_normalised_length
@@ -116,7 +117,7 @@ def test_strength_of_length_is_that_on_rows(twin, quantity, name):
     row = only(sensitivity_rows(spec, twin, confidence=0.9), quantity=quantity, term=name)
     frame = duckdb.sql(with_normalised_length(spec.selection.rows(twin.ratings), "prompt")).df()
     names = ("judge", "model", "judge_family", "model_family", "dimension")
-    factors = {key: frame[key].to_numpy(dtype=str) for key in names}
+    factors = factors_on_rows(frame, names)
     terms = estimable_terms(spec, factors)
     values = (1.0, frame["gt_unit"].to_numpy(), frame["x"].to_numpy())
     x = np.stack([term.carried * values[term.regressor] for term in terms], axis=1)

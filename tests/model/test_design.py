@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 from test_least_squares import rows_and_moments
 
 from conftest import built, study_files
+from designs_on_rows import factors_on_rows, largest_difference, regressors_on_rows
 from picked_rows import fields, keyed
 from recuse.base.reasons import Reason, because
 from recuse.data.files import RatingsFile
@@ -144,10 +145,7 @@ def columns_of(study, condition):
     missing here and there.
     """
     rows = duckdb.sql(f"select * from '{study.ratings[0]}' where {condition}").df()
-    factors = {
-        name: rows[name].to_numpy(dtype=str)
-        for name in ("judge", "model", "judge_family", "model_family", "dimension")
-    }
+    factors = factors_on_rows(rows, ("judge", "model", "judge_family", "model_family", "dimension"))
     keys = ("dimension", "prompt", "model")
     completion = np.unique(
         np.stack([np.unique(rows[key], return_inverse=True)[1] for key in keys], axis=1),
@@ -177,7 +175,7 @@ def test_coefficients_and_errors_equal_those_with_a_dummy_for_each_completion(tw
         for term in terms_of(factors, names=spec.model.terms)
         if (term.quantity, term.term) in by_term
     ]
-    x = np.stack([term.carried * (1.0, reference)[term.regressor] for term in terms], axis=1)
+    x = regressors_on_rows(terms, reference)
     dummies = (completion[:, None] == np.arange(completion.max() + 1)).astype(float)
     fitted = OLS(rating, np.hstack([x, dummies])).fit(
         cov_type="cluster",
@@ -232,9 +230,7 @@ def test_term_of_completions_with_one_judge_is_not_estimable(twin, tmp_path):
     )
     study = built(tmp_path, "alone", study_files("twin", [RatingsFile(f"{tmp_path}/raw.parquet")]))
     for spec in (ABSORBING, ABSORBING.changed(covariance="CR3")):
-        assert (
-            max(row["largest_difference"] for row in compared([spec], study, confidence=0.9)) < 1e-9
-        )
+        assert largest_difference([spec], study) < 1e-9
         rows = table(study, spec.changed(bootstrap=100, wild=99))
         assert {key for key, row in rows.items() if row["note"] == because(Reason.COLLINEAR)} == {
             ("self_bias", "GPT-4o")

@@ -11,13 +11,14 @@ from scipy.linalg import block_diag
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 from conftest import CONFIG, built, study_files
+from designs_on_rows import carried_terms, factors_on_rows, regressors_on_rows
 from picked_rows import fields, keyed, where
 from recuse.base.errors import DesignError
 from recuse.base.reasons import Reason, code
 from recuse.data.cells import FACTORS
 from recuse.data.files import RatingsFile
 from recuse.model.covariance import FEW, FEW_CLUSTERS
-from recuse.model.design import estimable_terms, terms_of
+from recuse.model.design import estimable_terms
 from recuse.model.estimates import estimate
 from recuse.model.gam import ORDER, SPLINES, Spline, fit_gam
 from recuse.model.least_squares import quantile
@@ -35,7 +36,7 @@ def helpfulness(twin):
     """Cells of one dimension, and the terms of Equation 1 on them."""
     cells = twin.cells()
     cells = cells.select(cells.factors["dimension"] == HELPFULNESS)
-    return cells, [term for term in terms_of(cells.factors) if term.carried.any()]
+    return cells, carried_terms(cells.factors)
 
 
 def rows_of(table, quantity, label=HELPFULNESS):
@@ -179,11 +180,9 @@ def test_ordinal_errors_by_prompt_are_those_of_ordered_model(twin):
     """Its derivatives are numeric, hence the tolerance."""
     tables = clustered("ordinal", twin)
     frame, prompt = raw_rows(twin)
-    terms = estimable_terms(
-        SPECS["ordinal"], {name: frame[name].to_numpy(dtype=str) for name in FACTORS}
-    )
+    terms = estimable_terms(SPECS["ordinal"], factors_on_rows(frame, FACTORS))
     terms = [term for term in terms if (term.quantity, term.term) != ("intercept", min(JUDGES))]
-    x = np.stack([term.carried * (1.0, frame["gt_unit"])[term.regressor] for term in terms], axis=1)
+    x = regressors_on_rows(terms, frame["gt_unit"])
     model = OrderedModel(frame["rating"].to_numpy(), x, distr="logit")
     rows = [rows_of(tables.estimates, term.quantity)[term.term] for term in terms]
     estimates = [row["estimate"] for row in rows]
@@ -213,9 +212,7 @@ def test_gam_errors_by_prompt_are_those_of_rows(twin, helpfulness):
     """
     tables, curves = clustered("gam", twin), fit_gam(*helpfulness, covariance="HC0").curves
     frame, prompt = raw_rows(twin)
-    terms = estimable_terms(
-        SPECS["gam"], {name: frame[name].to_numpy(dtype=str) for name in FACTORS}
-    )
+    terms = estimable_terms(SPECS["gam"], factors_on_rows(frame, FACTORS))
     terms = [term for term in terms if term.quantity in ("self_bias", "family_bias")]
     parts, penalties = (
         [np.stack([term.carried for term in terms], axis=1)],

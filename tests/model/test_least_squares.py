@@ -5,6 +5,7 @@ import pytest
 from numpy.random import default_rng
 from numpy.testing import assert_allclose
 
+from designs_on_rows import carried_terms
 from recuse.data.cells import FACTORS, levels_of
 from recuse.data.moments import Moments, moments_of_cells, moments_of_rows
 from recuse.data.selection import with_normalised_length
@@ -77,7 +78,7 @@ def test_estimates_are_those_of_a_qr_decomposition():
     rows, moments = rows_and_moments()
     rows[:, :, 2] = 0.5 + 0.01 * (rows[:, :, 2] - 0.5)
     moments = Moments(moments.factors, np.einsum("gri,grj,grk,grl->gijkl", rows, rows, rows, rows))
-    terms = [term for term in terms_of(moments.factors) if term.carried.any()]
+    terms = carried_terms(moments.factors)
     layout = regressors_of(terms, len(rows), 2)
     design = np.einsum("grw,gwp->grp", rows[:, :, [0, 2]], layout).reshape(-1, len(terms))
     exact = np.linalg.lstsq(design, rows[:, :, 1].ravel(), rcond=None)[0]
@@ -108,7 +109,7 @@ def test_unidentified_coefficients_are_nan_and_do_not_affect_the_others():
     constant = full.factors["judge"] == "m0"
     rows[constant, :, 2] = 0.5
     moments = Moments(full.factors, np.einsum("gri,grj,grk,grl->gijkl", rows, rows, rows, rows))
-    terms = [term for term in terms_of(moments.factors) if term.carried.any()]
+    terms = carried_terms(moments.factors)
     layout = regressors_of(terms, len(rows), 2)
     result = fit(moments, layout)
     unknown = [
@@ -136,7 +137,7 @@ def test_ratings_without_residual_have_no_standard_error():
     rows, full = rows_and_moments()
     rows[:, :, 1] = 1.0
     moments = Moments(full.factors, np.einsum("gri,grj,grk,grl->gijkl", rows, rows, rows, rows))
-    terms = [term for term in terms_of(moments.factors) if term.carried.any()]
+    terms = carried_terms(moments.factors)
     result = fit(moments, regressors_of(terms, len(rows), 2))
     assert (result.std_error == 0).all()
     assert_allclose(result.estimate[:3], 1.0, atol=1e-12)
@@ -145,7 +146,7 @@ def test_ratings_without_residual_have_no_standard_error():
 def test_small_sample_factors_need_more_rows_than_terms():
     _, moments = rows_and_moments(per_group=1)
     few = moments.select(np.arange(len(moments.n)) < 4)
-    terms = [term for term in terms_of(few.factors) if term.carried.any()]
+    terms = carried_terms(few.factors)
     layout = regressors_of(terms, len(few.n), 2)
     assert np.isnan(fit(few, layout, covariance="HC1").covariance).all()
     assert np.isnan(fit(few, layout, covariance="classical").covariance).all()

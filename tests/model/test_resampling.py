@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from conftest import built, study_files
-from designs_on_rows import design_on_rows, times_drawn
+from designs_on_rows import design_on_rows, factors_on_rows, times_drawn
 from picked_rows import fields, keyed, where
 from recuse.base.tables import read_table, write_table
 from recuse.data.cells import levels_of
@@ -56,10 +56,9 @@ def refits(spec, study, replicates):
         "judge_family",
         "model_family",
     )
-    factors = {
-        c: frame[c].to_numpy(dtype=str)
-        for c in (*columns, *(["reference_family"] if spec.selection.reference else []))
-    }
+    factors = factors_on_rows(
+        frame, (*columns, *(["reference_family"] if spec.selection.reference else []))
+    )
     for label, mask in spec.selection.slices(factors):
         part = frame[mask]
         terms = estimable_terms(spec, {c: values[mask] for c, values in factors.items()})

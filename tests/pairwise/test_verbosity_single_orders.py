@@ -8,6 +8,7 @@ import pytest
 from numpy.random import default_rng
 from numpy.testing import assert_equal
 
+from drawings import x_values
 from picked_rows import keyed
 from random_comparisons import SETTINGS, few_replicates, write
 from recuse.pairwise.questions import open_pairs
@@ -106,7 +107,7 @@ def test_the_figure_of_position_draws_single_orders_where_there_are_no_others():
     table = pd.DataFrame([row_of("first", 0.6, 0.7), row_of("own", 0.45, 0.55)])
     figure = draw_position(table, Subject("s", "user", Palette({}, {}), ""), confidence=0.9)
     points = [line for axes in figure.axes for line in axes.lines if line.get_gid() == "point"]
-    assert [point.get_xdata()[0] for point in points] == [pytest.approx(0.65), pytest.approx(0.5)]
+    assert x_values(points) == [pytest.approx(0.65), pytest.approx(0.5)]
     message = " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
     assert "only if it was drawn at random" in message
     assert [axes.get_title(loc="right") for axes in figure.axes] == ["", "n = 100"]

@@ -8,7 +8,18 @@ from matplotlib.colors import to_hex
 
 from attack_votes import random_votes, write_votes
 from conftest import DATA
-from drawings import VERY_LONG, artists, filled, has_room, on_paper, prose, texts
+from drawings import (
+    VERY_LONG,
+    are_apart,
+    artists,
+    filled,
+    has_room,
+    on_paper,
+    panel_titles,
+    prose,
+    row_names,
+    texts,
+)
 from recuse.papers.attack_figures import attack_success, votes_by_position
 from recuse.papers.attacks import LENGTH_CONFOUND, LEVELS, PERTURBATIONS
 from recuse.plot.length import FEWEST, length_bias_curve, length_confound
@@ -88,7 +99,7 @@ def at(artist):
 
 def test_every_rate_stands_in_the_row_of_its_judge_and_judges_by_average_rank(tables):
     figure = attack_success(tables["asr"], tables["ranks"], **DRAWN)
-    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    titles = panel_titles(figure)
     assert titles == ["factual error", "fake reference", "m1", "m2"]
     shown = [("main", "A2", "factual_error"), ("main", "A2", "fake_reference")]
     shown += [("weak", model, "fake_reference") for model in ("m1", "m2")]
@@ -109,9 +120,7 @@ def test_every_rate_stands_in_the_row_of_its_judge_and_judges_by_average_rank(ta
         assert f"n = {rows['n'].min()}–{rows['n'].max()}" in [
             text.get_text() for text in axes.texts
         ]
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == list(
-        tables["ranks"]["judge"][:3]
-    )
+    assert row_names(figure.axes[0]) == list(tables["ranks"]["judge"][:3])
     assert "not judged" in [text.get_text() for text in figure.axes[3].texts]  # J3
     averages = [f"{value:.2f}" for value in tables["ranks"]["average_rank"].dropna()]
     assert [text for text in texts(figure) if text in averages] == averages
@@ -149,7 +158,7 @@ def test_printed_rates_stand_beside_those_of_the_same_experiment_condition_judge
         "LLaMA2-Chat-13B": 0.10,
         "GPT-3.5-Turbo (2)": 0.24,
     }
-    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    titles = panel_titles(figure)
     assert titles.index("LLaMA2-Chat-7B") < titles.index("LLaMA2-Chat-13B")
     assert any("as printed" in text for text in texts(figure))
     # One pair, the paper's four
@@ -172,7 +181,7 @@ def test_bars_are_the_shares_and_a_difference_whose_interval_includes_0_is_hollo
         pd.concat([pd.DataFrame([empty]), table], ignore_index=True), **DRAWN
     )
     bars, points = figure.axes
-    assert [label.get_text() for label in bars.get_yticklabels()] == [
+    assert row_names(bars) == [
         "near",
         "first",
         "second",
@@ -183,7 +192,7 @@ def test_bars_are_the_shares_and_a_difference_whose_interval_includes_0_is_hollo
             list(table[name])
         )
     assert [bar.get_x() for bar in artists(figure, "second")] == pytest.approx([0.8, 0.9, 0.0])
-    marks = [line for line in points.get_lines() if line.get_gid() == "point"]
+    marks = artists(points, "point")
     assert [at(mark) for mark in marks] == [(0.1, 0), (0.6, 1), (-1, 2)]
     assert [filled(mark) for mark in marks] == [False, True, True]
     assert texts(figure).count("errors only") == 2
@@ -193,7 +202,7 @@ def test_bars_are_the_shares_and_a_difference_whose_interval_includes_0_is_hollo
 def test_votes_by_position_stand_under_their_experiment(tables):
     table = tables["votes_by_position"]
     figure = votes_by_position(table, **DRAWN)
-    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    labels = row_names(figure.axes[0])
     assert [labels.index(name) for name in ("main", "weak")] == [0, 4]
     bars = artists(figure, "first")
     assert len(bars) == 6
@@ -236,7 +245,7 @@ def test_a_line_for_each_experiment_through_the_middles_of_the_bins(tables):
     judges = sorted(set(table["judge"]))
     assert [axes.get_title(loc="left").replace("\n", " ") for axes in figure.axes] == judges
     for axes, judge in zip(figure.axes, judges, strict=True):
-        curves = [line for line in axes.get_lines() if line.get_gid() == "curve"]
+        curves = artists(axes, "curve")
         assert len({to_hex(curve.get_color()) for curve in curves}) == 2
         for curve, experiment in zip(curves, ("main", "weak"), strict=True):
             rows = table[
@@ -248,7 +257,7 @@ def test_a_line_for_each_experiment_through_the_middles_of_the_bins(tables):
             present = {x: y for x, y in values.items() if np.isfinite(y)}
             assert list(present.values()) == list(rows["preference"])
             assert list(present) == pytest.approx(list(rows["bin_low"] + 5), abs=1)
-        intervals = [line for line in axes.get_lines() if line.get_gid() == "interval"]
+        intervals = artists(axes, "interval")
         assert (
             len(intervals)
             == table.loc[(table["judge"] == judge) & (table["n"] >= FEWEST), "ci_low"].notna().sum()
@@ -268,9 +277,7 @@ def test_panels_of_several_experiments_do_not_overlap():
     with language():
         figure.draw_without_rendering()
         panels = [axes.get_tightbbox() for axes in figure.axes]
-    assert not any(
-        one.overlaps(two) for number, one in enumerate(panels) for two in panels[:number]
-    )
+    assert are_apart(panels)
     assert on_paper(figure)
 
 
@@ -289,10 +296,8 @@ def test_the_legend_of_the_length_curve_names_experiments(tables):
 def test_changes_of_perturbed_answers_are_in_percent_by_level():
     table = confound()
     figure = length_confound(table, **DRAWN)
-    assert [axes.get_title(loc="left") for axes in figure.axes] == [
-        name.replace("_", " ") for name in PERTURBATIONS
-    ]
-    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert panel_titles(figure) == [name.replace("_", " ") for name in PERTURBATIONS]
+    labels = row_names(figure.axes[0])
     assert labels == ["all levels (25)", *(f"{level} (25)" for level in LEVELS)]
     for axes, name in zip(figure.axes, PERTURBATIONS, strict=True):
         for unit, aside in (("words", -0.17), ("characters", 0.17)):

@@ -8,7 +8,17 @@ import pytest
 from matplotlib.colors import to_hex
 from numpy.testing import assert_allclose
 
-from drawings import VERY_LONG, artists, has_room, is_page_of, on_paper, prose, subject, texts
+from drawings import (
+    VERY_LONG,
+    artists,
+    has_room,
+    is_page_of,
+    on_paper,
+    prose,
+    row_names,
+    subject,
+    texts,
+)
 from recuse.pairwise.cognitive import CLOSED_FORM, COGNITIVE_BIASES
 from recuse.papers.cobbler import RBO, VALID
 from recuse.papers.cobbler_figures import (
@@ -72,7 +82,7 @@ def test_a_point_for_each_judge_and_bias_and_a_line_for_each_threshold():
     assert sorted(x for x, _ in marks(figure, "judge")) == sorted(judges["share"])
     assert [x for x, _ in marks(figure, "random")] == list(CLOSED_FORM.values())
     axes = figure.axes[0]
-    assert [label.get_text() for label in axes.get_yticklabels()] == list(NAMES.values())
+    assert row_names(axes) == list(NAMES.values())
     rows = [line.get_ydata() for line in artists(figure, "random")]  # the height of each row
     for (low, high), bias in zip(rows, CLOSED_FORM, strict=True):
         within = [x for x, y in marks(figure, "judge") if low < y < high]
@@ -104,9 +114,7 @@ def test_experiments_and_a_judge_called_human_are_told_apart():
         assert on_paper(figure)
     assert sorted(x for x, _ in marks(jitter(table), "judge")) == sorted(table["share"])
     assert set(names) <= set(texts(bias_profile(table, subject())))
-    assert [
-        label.get_text() for label in bias_by_size(table, subject()).axes[0].get_yticklabels()
-    ] == [f"{ALL} (5)"]
+    assert row_names(bias_by_size(table, subject()).axes[0]) == [f"{ALL} (5)"]
     human = biases(["Human", *JUDGES[:2]])  # a judge of the user's, and no released shares
     assert len(marks(jitter(human), "judge")) == 27
     assert artists(jitter(human), "human") == []
@@ -231,16 +239,14 @@ def test_parts_of_a_bar_are_mean_shares_over_the_number_of_biases():
         assert_allclose(widths, means / 9)
     totals = [text.get_text() for text in artists(figure, "total")]
     assert totals == [f"{judges.loc[judges['size'] == size, 'share'].mean():.3f}" for size in SIZES]
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [
-        f"{size} (5)" for size in SIZES
-    ]
+    assert row_names(figure.axes[0]) == [f"{size} (5)" for size in SIZES]
     assert artists(figure, "random")[0].get_xdata() == pytest.approx([(8 * 0.25 + 0.5) / 9] * 2)
     assert on_paper(figure)
 
 
 def test_judges_without_sizes_are_one_group():
     figure = bias_by_size(biases(JUDGES[:2]), subject())
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [f"{ALL} (2)"]
+    assert row_names(figure.axes[0]) == [f"{ALL} (2)"]
     mixed = biases(JUDGES[:3], sizes=[None, ">40B", None])
     mixed = mixed[(mixed["judge"] != "Judge A") | (mixed["bias"] != "egocentric_order")]
     figure = bias_by_size(mixed, subject())
@@ -313,7 +319,7 @@ def test_bars_are_filled_where_a_judge_beats_the_list(shown):
     figure = rank_overlap_bars(overlaps(shown), valid(), subject())
     assert len(figure.axes) == len(shown)
     for axes in figure.axes:
-        bars = [child for child in axes.get_children() if child.get_gid() == "judge"]
+        bars = artists(axes, "judge")
         expected = sorted((0.2 + 0.03 * number for number in range(15)), reverse=True)
         assert_allclose([bar.get_width() for bar in bars], expected)
         assert [bar.get_facecolor() != (1, 1, 1, 1) for bar in bars] == [

@@ -8,7 +8,7 @@ import pytest
 from compare_with_paper import judge
 
 from conftest import DATA, ROOT
-from drawings import artists, on_paper, subject, texts
+from drawings import artists, on_paper, row_names, subject, texts, x_values
 from picked_rows import fields
 from recuse.base.tables import read_table, write_table
 from recuse.data.describe import CORRELATIONS, MEAN_SCORES
@@ -195,15 +195,15 @@ def test_the_figure_shows_every_value_and_its_deviation(table):
         differs = compared["verdict"] == "differs"  # these are drawn after the others
         rows = pd.concat([compared[part & ~differs], compared[part & differs]])
         assert shown == list(zip(rows["published"], rows["ours"], strict=True))
-        lines = [line for line in axes.lines if line.get_gid() == "identity"]
+        lines = artists(axes, "identity")
         assert len(lines) == part.any()
         assert all(np.array_equal(line.get_xdata(), line.get_ydata()) for line in lines)
-    assert [line.get_xdata()[0] for line in strips.lines if line.get_gid() == "tolerance"] == [
+    assert x_values(artists(strips, "tolerance")) == [
         -1,
         1,
     ]
-    assert [label.get_text() for label in strips.get_yticklabels()] == list(ORDER)
-    assert [text.get_text() for text in strips.texts if text.get_gid() == "beyond"] == ["2 ◂"]
+    assert row_names(strips) == list(ORDER)
+    assert [text.get_text() for text in artists(strips, "beyond")] == ["2 ◂"]
     assert "51 match, 3 differ" in texts(figure)
     assert "54 absent" in texts(figure)
     dots, crosses = strips.collections

@@ -9,7 +9,7 @@ import pytest
 from compare_comparisons import compare
 
 from conftest import DATA
-from drawings import artists, subject, texts
+from drawings import artists, row_names, subject, texts
 from picked_rows import fields, where
 from planted_comparisons import as_texts
 from recuse.base.tables import read_table, write_table
@@ -381,7 +381,7 @@ def test_the_figure_shows_comparisons(drawn):
     assert [axes.get_title(loc="left") or axes.get_title() for axes in figure.axes[:-1]] == titles
     assert len(points_of(figure)) == 2 * len(judged_rows)
     tables = [f"Chen et al., Table {number}" for number in (1, 2, 3, 4, 6, 7)]
-    assert [label.get_text() for label in figure.axes[-1].get_yticklabels()] == tables
+    assert row_names(figure.axes[-1]) == tables
     assert ("56 match" in texts(figure)) == (not simulated)
     assert "human raters" not in texts(figure)
     assert (

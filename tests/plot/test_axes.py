@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from drawings import SIX, by_slice, subject
+from drawings import SIX, are_apart, by_slice, subject
 from recuse.plot.axes import PER_NUMBER, bias_limits
 from recuse.plot.intervals import frame_rows
 from recuse.plot.slices import Section, slices
@@ -47,7 +47,7 @@ def test_an_axis_has_several_numbers_and_none_meets_another(limits, width):
         boxes = [label.get_window_extent() for label in labels]
     assert 2 <= len(labels) <= 1 + max(3, width / PER_NUMBER)
     assert 0 in [float(label.get_text().replace("−", "-")) for label in labels]
-    assert not any(one.overlaps(two) for number, one in enumerate(boxes) for two in boxes[:number])
+    assert are_apart(boxes)
 
 
 @pytest.mark.parametrize("scale", [0.1, 0.3, 0.66, 1.0, 2.2, 10.0])
@@ -63,4 +63,4 @@ def test_numbers_of_neighbouring_panels_do_not_meet(scale):
     figure.draw_without_rendering()
     boxes = [label.get_window_extent() for axes in figure.axes for label in shown(axes)]
     assert len(boxes) >= 10  # five panels have them
-    assert not any(one.overlaps(two) for number, one in enumerate(boxes) for two in boxes[:number])
+    assert are_apart(boxes)

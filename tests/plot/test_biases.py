@@ -16,12 +16,14 @@ from drawings import (
     gaps,
     on_paper,
     prose,
+    row_names,
     self_and_family_bias,
     simultaneous,
     spec_table,
     subject,
     texts,
     words_are_beside_the_point,
+    x_values,
 )
 from recuse.base.reasons import Reason, because, in_words
 from recuse.base.words import signed
@@ -40,7 +42,7 @@ def test_points_are_filled_only_if_the_interval_excludes_zero():
         excludes_zero(row) for _, row in table.iterrows()
     ]
     assert [filled(point) for point in points] == [True, True, False, False, False, True]
-    assert [point.get_xdata()[0] for point in points] == table["estimate"].tolist()
+    assert x_values(points) == table["estimate"].tolist()
     bars = [tuple(bar.get_xdata()) for bar in artists(figure, "interval")]
     assert bars == list(zip(table["ci_low"], table["ci_high"], strict=True))
     assert "2 of 4 judges are harsher on themselves, by Equation 1" in texts(figure)
@@ -96,7 +98,7 @@ def test_a_correlation_without_standard_error_is_a_hollow_point_with_words_besid
     table.loc[[1, 40], "value"] = [0.9, -0.1]
     figure = correlations(table, subject(), confidence=0.9)
     points = [point for point in artists(figure, "point") if not filled(point)]
-    assert [point.get_xdata()[0] for point in points] == [0.9, -0.1]
+    assert x_values(points) == [0.9, -0.1]
     for point in points:
         words_are_beside_the_point(figure, point, count=2)
 
@@ -184,7 +186,7 @@ def test_one_bias_alone_has_one_panel_and_the_note():
     )
     (panel,) = figure.axes
     assert panel.get_title(loc="left") == "Family-bias"
-    assert [label.get_text() for label in panel.get_yticklabels()] == ["Claude", "GPT"]
+    assert row_names(panel) == ["Claude", "GPT"]
     assert "No self-bias: GPT-4o (it rates no answers of its own)." in texts(figure)
     (panel,) = self_and_family_bias(estimates(["GPT-4o"], [])).axes
     assert panel.get_title(loc="left") == "Self-bias"

@@ -14,10 +14,12 @@ from drawings import (
     gaps,
     on_paper,
     prose,
+    row_names,
     spec_table,
     subject,
     texts,
     words_are_beside_the_point,
+    x_values,
 )
 from recuse.base.reasons import Reason, because
 from recuse.plot.biases import (
@@ -51,13 +53,13 @@ def test_each_variant_has_a_point_of_its_shape_below_the_one_before():
         (right, "family_bias", subject().palette.family_colour),
     ):
         rows = [one.table[one.table["quantity"] == quantity].reset_index() for one in variants]
-        points = [line for line in axes.lines if line.get_gid() == "point"]
+        points = artists(axes, "point")
         expected = [
             row
             for together in zip(*(table.iterrows() for table in rows), strict=True)
             for _, row in together
         ]
-        assert [point.get_xdata()[0] for point in points] == [row["estimate"] for row in expected]
+        assert x_values(points) == [row["estimate"] for row in expected]
         assert [filled(point) for point in points] == [excludes_zero(row) for row in expected]
         assert [point.get_color() for point in points] == [palette(row["term"]) for row in expected]
         assert [point.get_marker() for point in points] == ["o", "s", "^"] * len(rows[0])
@@ -71,7 +73,7 @@ def test_each_variant_has_a_point_of_its_shape_below_the_one_before():
         )
         assert_allclose(inches, 0.085, atol=1e-9)
     assert left.get_xlim() == right.get_xlim()
-    assert [label.get_text() for label in left.get_yticklabels()] == PRESENT
+    assert row_names(left) == PRESENT
     text = texts(figure)
     assert {
         ORDER,
@@ -281,7 +283,7 @@ def test_what_there_is_is_drawn_and_the_rest_named():
     entries = [{"label": name, "spec": name, "covariance": "HC0"} for name in tables]
     inputs = {"estimates": list(tables.values()), "not_estimable": reasons}
     figure = compare_specs(**inputs, subject=subject(), variants=entries, confidence=0.9)
-    assert [point.get_xdata()[0] for point in artists(figure, "point")] == [0.0, 0.1, 0.1]
+    assert x_values(artists(figure, "point")) == [0.0, 0.1, 0.1]
     assert "Not estimated: length (the ratings have no lengths)." in prose(figure)
     inputs["estimates"] = inputs["estimates"][::2]
     figure = compare_specs(**inputs, subject=subject(), variants=entries[::2], confidence=0.9)

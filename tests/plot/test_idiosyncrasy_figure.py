@@ -14,6 +14,7 @@ from drawings import (
     prose,
     subject,
     texts,
+    x_values,
 )
 from recuse.base.reasons import Reason, because, in_words
 from recuse.base.tables import write_table
@@ -43,7 +44,7 @@ def test_each_cell_has_a_mark_filled_where_it_is_outside_the_band():
     assert on_paper(figure)
     for relation, values in (("self", [0.03]), ("family", [-0.005]), ("unrelated", [0.004, -0.02])):
         marks = artists(figure, relation)
-        assert [mark.get_xdata()[0] for mark in marks] == values * 3
+        assert x_values(marks) == values * 3
         assert [filled(mark) for mark in marks] == [abs(value) > 0.01 for value in values] * 3
     assert {mark.get_marker() for mark in artists(figure, "self")}.isdisjoint(
         mark.get_marker() for mark in artists(figure, "unrelated")

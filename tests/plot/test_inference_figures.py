@@ -11,9 +11,12 @@ from drawings import (
     has_room,
     is_page_of,
     on_paper,
+    panel_titles,
     prose,
+    row_names,
     subject,
     texts,
+    x_values,
 )
 from recuse.base.reasons import Reason, because, in_words
 from recuse.inference.leaderboard import DEBIASED, HUMAN, RAW, WITHOUT_FAMILY, WITHOUT_SELF
@@ -43,7 +46,7 @@ def test_models_are_in_the_order_of_the_ratings_as_they_are_with_scores_and_rank
     figure = drawn("leaderboard", board({**SAME, RAW: [3, 1, 2, 4]}))
     scores, ranks = figure.axes
     order = [PRESENT[1], PRESENT[2], PRESENT[0], PRESENT[3]]
-    assert [label.get_text() for label in scores.get_yticklabels()] == order
+    assert row_names(scores) == order
     raw = artists(figure, RAW)
     assert [point.get_xdata()[0] for point in raw if point.axes is ranks] == [3, 1, 2, 4]
     assert [point.get_xdata()[0] for point in raw if point.axes is scores] == pytest.approx(
@@ -105,20 +108,20 @@ def test_scores_that_cannot_be_had_are_named_with_the_reason():
 
 def test_a_panel_for_each_bias_with_a_curve_for_each_estimand():
     figure = drawn("reliability", *of_reliability().values())
-    assert [axes.get_title(loc="left") for axes in figure.axes] == ["GPT-4o", "Claude family"]
+    assert panel_titles(figure) == ["GPT-4o", "Claude family"]
     for axes in figure.axes:
-        lines = [line for line in axes.lines if line.get_gid() == "curve"]
+        lines = artists(axes, "curve")
         assert [line.get_xdata().tolist() for line in lines] == [[0.3, 0.65, 1.0]] * 2
         assert lines[0].get_ydata() == pytest.approx([-0.01, 0.025, 0.06])
-        assert [line.get_xdata() for line in axes.lines if line.get_gid() == "breakdown"] == [
+        assert [line.get_xdata() for line in artists(axes, "breakdown")] == [
             pytest.approx([0.6])
         ] * 2
-        assert [line.get_xdata() for line in axes.lines if line.get_gid() == "reversal"] == [
+        assert [line.get_xdata() for line in artists(axes, "reversal")] == [
             pytest.approx([0.5])
         ] * 2
-        own = [line for line in axes.lines if line.get_gid() == "own"]
+        own = artists(axes, "own")
         # Over the mean of the dimensions
-        assert np.mean([line.get_xdata()[0] for line in own]) == pytest.approx(0.55)
+        assert np.mean(x_values(own)) == pytest.approx(0.55)
         (ticks,) = (line.get_xdata() for line in axes.lines if line.get_gid() == "dimension")
         assert list(ticks) == [0.4, 0.7]
     assert figure.axes[0].lines[3].get_color() != figure.axes[1].lines[3].get_color()
@@ -168,12 +171,12 @@ def test_a_panel_has_an_axis_of_its_own_and_a_diamond_is_hollow_where_its_interv
     ends = (own["term"] == "Claude v2").map({True: -0.01, False: 0.01})
     tables["measurement_error"] = own.assign(estimate=0.02, ci_low=ends, ci_high=0.04)
     figure = drawn("reliability", *tables.values())
-    assert [axes.get_title(loc="left") for axes in figure.axes] == ["Claude v2", "GPT-4o"]
+    assert panel_titles(figure) == ["Claude v2", "GPT-4o"]
     spans = [np.diff(axes.get_ylim())[0] for axes in figure.axes]
     assert spans[0] > 5 * spans[1]
     assert all(any(label.get_text() for label in axes.get_yticklabels()) for axes in figure.axes)
     for axes, hollow in zip(figure.axes, (True, False), strict=True):
-        faces = [line.get_markerfacecolor() for line in axes.lines if line.get_gid() == "own"]
+        faces = [line.get_markerfacecolor() for line in artists(axes, "own")]
         assert [face == "white" for face in faces] == [hollow] * 2
 
 

@@ -2,14 +2,12 @@
 
 import numpy as np
 import pytest
-from matplotlib.text import Text
 from numpy.random import default_rng
 from numpy.testing import assert_allclose, assert_array_equal
 
-from drawings import artists, prose, subject, texts
+from drawings import artists, on_paper, prose, subject, texts, x_values
 from recuse.base.words import signed
 from recuse.plot.method import density, draw_worlds
-from recuse.plot.style import SMALL, language
 from recuse.simulate.ratings import NOISE, SELF_BIAS, SLOPE, simulate_worlds
 
 SEED = 20250809
@@ -60,14 +58,14 @@ def test_lines_are_the_fit_and_means_the_means(worlds):
     assert len(figure.axes) == 9
     for number, world in enumerate(worlds):
         scatter, top, right = figure.axes[3 * number : 3 * number + 3]
-        lines = [line for line in scatter.lines if line.get_gid() == "line"]
+        lines = artists(scatter, "line")
         own, other = (np.asarray(line.get_ydata()) for line in lines)
         assert_allclose(own - other, world.self_bias, atol=1e-12)
         assert_allclose(other, [0, world.slope], atol=1e-12)
-        drawn = [line.get_xydata() for line in scatter.lines if line.get_gid() == "completions"]
+        drawn = [line.get_xydata() for line in artists(scatter, "completions")]
         assert_array_equal(drawn, np.stack([world.reference, world.rating], axis=2))
         means = (
-            [line.get_xdata()[0] for line in top.lines],
+            x_values(top.lines),
             [line.get_ydata()[0] for line in right.lines],
         )
         assert_allclose(means, [world.reference.mean(axis=1), world.rating.mean(axis=1)])
@@ -87,9 +85,4 @@ def test_it_says_simulated_of_every_study(kind, worlds):
     foot = prose(figure)
     assert "simulated for this figure, with slope β = 0.8 and self-bias γ = 0.25" in foot
     assert "shown with: a study" in foot
-    with language():
-        drawn, paper = figure.get_tightbbox(), figure.get_size_inches()
-    assert min(drawn.x0, drawn.y0) >= 0
-    assert drawn.x1 <= paper[0]
-    assert drawn.y1 <= paper[1]
-    assert min(text.get_size() for text in figure.findobj(Text)) >= SMALL
+    assert on_paper(figure)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from drawings import PRESENT, artists, gaps, is_page_of, on_paper, prose, subject, texts
+from drawings import PRESENT, artists, gaps, is_page_of, on_paper, prose, row_names, subject, texts
 from recuse.base.reasons import Reason, because
 from recuse.inference.robustness import CONCLUSIONS, Conclusion, RobustnessCheck
 from recuse.plot.robustness import NOTHING, conclusions
@@ -88,7 +88,7 @@ def test_marks_are_the_conclusions_in_the_colours_of_the_families():
     palette = subject().palette
     assert marks[0].get_color() == palette.colour("Claude v2")
     assert marks[-1].get_color() == palette.family_colour("GPT")
-    assert [label.get_text() for label in axes.get_yticklabels()] == [*PRESENT, "GPT, family"]
+    assert row_names(axes) == [*PRESENT, "GPT, family"]
     assert len(artists(axes.figure, "not estimable")) == 1
 
 

@@ -22,11 +22,14 @@ from drawings import (
     estimates,
     is_page_of,
     on_paper,
+    panel_titles,
     prose,
+    row_names,
     scores,
     self_and_family_bias,
     subject,
     texts,
+    x_values,
 )
 from recuse.base.errors import DataError
 from recuse.plot.colours import NEUTRAL, Palette
@@ -39,7 +42,7 @@ from recuse.plot.scores import (
     shades,
     smooths,
 )
-from recuse.plot.style import PAGE, SMALL, Subject, language, read
+from recuse.plot.style import PAGE, Subject, read
 
 
 def test_names_that_look_like_missing_values_are_names(tmp_path):
@@ -50,17 +53,15 @@ def test_names_that_look_like_missing_values_are_names(tmp_path):
     )
     table = read(tmp_path / "scores.csv")
     by_dimension = mean_scores_by_dimension(table, palette)
-    assert [
-        axes.get_title(loc="left") for axes in by_dimension.axes if axes.get_title(loc="left")
-    ] == NULLS
+    assert [title for title in panel_titles(by_dimension) if title] == NULLS
     pooled = mean_scores(table, palette)
-    assert [label.get_text() for label in pooled.axes[0].get_yticklabels()] == [*NULLS, "Human"]
+    assert row_names(pooled.axes[0]) == [*NULLS, "Human"]
     coefficients(NULLS, judges=NULLS).to_csv(tmp_path / "correlations.csv", index=False)
     figure = correlations(read(tmp_path / "correlations.csv"), palette, confidence=0.9)
-    assert [axes.get_title(loc="left") for axes in figure.axes] == NULLS
+    assert panel_titles(figure) == NULLS
     estimates(NULLS).to_csv(tmp_path / "estimates.csv", index=False)
     figure = self_and_family_bias(read(tmp_path / "estimates.csv"), palette)
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == NULLS
+    assert row_names(figure.axes[0]) == NULLS
 
 
 @pytest.mark.parametrize(
@@ -70,9 +71,7 @@ def test_own_completions_are_outlined_once_per_judge_and_panel(dimensions, panel
     figure = mean_scores_by_dimension(scores(dimensions), subject())
     own = artists(figure, "own")
     assert len(own) == panels * len(PRESENT)
-    assert [
-        axes.get_title(loc="left") for axes in figure.axes if axes.get_title(loc="left")
-    ] == sorted(dimensions)
+    assert [title for title in panel_titles(figure) if title] == sorted(dimensions)
     outlined = [to_hex(box.get_edgecolor()).upper() for box in own[: len(PRESENT)]]
     assert outlined == ["#D55E00", "#D55E00", "#009E73", "#E69F00"]
     assert all(int(box.get_x()) == int(box.get_y()) for box in own)  # on the diagonal
@@ -86,9 +85,9 @@ def test_pooled_heatmap_shows_every_mean_in_config_order_and_the_humans_apart():
     assert [text.get_text() for text in axes.texts] == [
         f"{pooled[rater, model]:.2f}" for rater in raters for model in PRESENT
     ]
-    assert [label.get_text() for label in axes.get_yticklabels()] == raters
+    assert row_names(axes) == raters
     assert [label.get_text() for label in axes.get_xticklabels()] == PRESENT
-    (apart,) = [line for line in axes.lines if line.get_gid() == "humans"]
+    (apart,) = artists(axes, "humans")
     assert list(apart.get_ydata()) == [len(PRESENT)] * 2
 
 
@@ -116,14 +115,14 @@ def test_no_rows_is_said():
 
 def test_a_judge_that_is_no_model_is_grey_last_and_has_no_box():
     figure = mean_scores(scores(judges=(*PRESENT, "A critic", "Human")), subject())
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [
+    assert row_names(figure.axes[0]) == [
         *PRESENT,
         "A critic",
         "Human",
     ]
     assert len(artists(figure, "own")) == len(PRESENT)
     figure = self_and_family_bias(estimates([*PRESENT, "A critic"]))
-    colours = [point.get_color() for point in figure.axes[0].lines if point.get_gid() == "point"]
+    colours = [point.get_color() for point in artists(figure.axes[0], "point")]
     assert colours[-1] == NEUTRAL
 
 
@@ -173,10 +172,10 @@ def test_judges_and_models_without_a_family_have_a_colour_each():
 def test_correlations_have_a_panel_for_each_dimension(dimensions):
     table = coefficients(dimensions)
     figure = correlations(table, subject(), confidence=0.9)
-    assert [axes.get_title(loc="left") for axes in figure.axes] == sorted(dimensions)
+    assert panel_titles(figure) == sorted(dimensions)
     spearman = table[table["statistic"] == "spearman"].set_index(["dimension", "judge"])["value"]
     for axes in figure.axes:
-        points = [line.get_xdata()[0] for line in axes.lines if line.get_gid() == "point"]
+        points = x_values(artists(axes, "point"))
         assert points == [spearman[axes.get_title(loc="left"), judge] for judge in PRESENT]
 
 
@@ -202,7 +201,7 @@ def curves(slices=(None, *SIX[:2]), judges=PRESENT):
 
 
 def titles(figure):
-    return [" ".join(axes.get_title(loc="left").split()) for axes in figure.axes]
+    return [" ".join(title.split()) for title in panel_titles(figure)]
 
 
 def test_the_pooled_curves_alone_are_drawn_a_panel_for_each_judge():
@@ -228,16 +227,16 @@ def test_the_pooled_curves_alone_are_drawn_a_panel_for_each_judge():
     assert NO_BAND not in texts(figure)
 
 
-def test_without_pooled_curves_each_slice_has_a_panel_for_each_judge():
+@pytest.mark.parametrize("slices", [SIX[:1], SIX[:2]])
+def test_without_pooled_curves_each_slice_has_a_panel_for_each_judge(slices):
+    figure = smooths(curves(slices), subject(), **WALD)
+    assert titles(figure) == [f"{name}: {judge}" for name in slices for judge in PRESENT]
+
+
+def test_each_curve_is_that_of_its_slice():
     figure = smooths(curves(SIX[:2]), subject(), **WALD)
-    assert titles(figure) == [f"{name}: {judge}" for name in SIX[:2] for judge in PRESENT]
     first = [line.get_ydata()[0] for line in artists(figure, "curve")]
     assert first[len(PRESENT)] - first[0] == pytest.approx(0.02)
-
-
-def test_a_slice_alone_is_named():
-    figure = smooths(curves(SIX[:1]), subject(), **WALD)
-    assert titles(figure) == [f"{SIX[0]}: {judge}" for judge in PRESENT]
 
 
 def test_what_is_missing_is_said():
@@ -313,12 +312,7 @@ def test_no_text_is_small_off_the_paper_or_broken(slices, count):
         models={name: {"family": list(FAMILIES)[number % 3]} for number, name in enumerate(names)}
     )
     figure = smooths(curves(slices, names), study, **WALD)
-    with language():
-        drawn, paper = figure.get_tightbbox(), figure.get_size_inches()
-    assert min(drawn.x0, drawn.y0) >= 0
-    assert drawn.x1 <= paper[0]
-    assert drawn.y1 <= paper[1]
-    assert min(text.get_size() for text in figure.findobj(Text)) >= SMALL
+    assert on_paper(figure)
     parts = [f"{name}: " if name else "" for name in slices]
     assert titles(figure) == [f"{part}{name}" for part in parts for name in names]
     heads = [

@@ -10,16 +10,19 @@ from drawings import (
     PRESENT,
     SIX,
     WALD,
+    are_apart,
     artists,
     by_slice,
     filled,
     gaps,
     on_paper,
+    panel_titles,
     prose,
     simultaneous,
     spec_table,
     subject,
     texts,
+    x_values,
 )
 from recuse.base.reasons import Reason, because
 from recuse.base.words import signed
@@ -39,28 +42,20 @@ def draw(*tables, whole=None, **settings):
     return slices(sections, subject(), interval=INTERVAL, **settings)
 
 
-def titles(figure):
-    return [axes.get_title(loc="left") for axes in figure.axes]
-
-
 def names(axes):
     return [label.get_text() for label in axes.get_yticklabels() if label.get_text()]
-
-
-def points_of(axes):
-    return [line for line in axes.lines if line.get_gid() == "point"]
 
 
 def test_each_slice_has_a_panel_with_the_estimates_of_its_table():
     table = by_slice(SIX)
     figure = draw(table)
-    assert titles(figure) == SIX
+    assert panel_titles(figure) == SIX
     for axes in figure.axes:
         rows = table[
             (table["slice"] == axes.get_title(loc="left")) & (table["quantity"] == "self_bias")
         ]
-        points = points_of(axes)
-        assert [point.get_xdata()[0] for point in points] == rows["estimate"].tolist()
+        points = artists(axes, "point")
+        assert x_values(points) == rows["estimate"].tolist()
         assert [point.get_ydata()[0] for point in points] == list(range(len(PRESENT)))
         assert [point.get_color() for point in points] == [
             subject().palette.colour(judge) for judge in PRESENT
@@ -88,7 +83,7 @@ def test_the_lowest_panel_of_each_column_has_the_numbers_of_the_axis(count, lowe
 
 def test_each_section_has_its_own_axis():
     figure = draw(by_slice(SIX), by_slice(TASKS).assign(estimate=0.2, ci_low=0.1, ci_high=0.3))
-    assert titles(figure) == SIX + TASKS
+    assert panel_titles(figure) == SIX + TASKS
     upper, lower = figure.axes[:6], figure.axes[6:]
     assert {axes.get_xlim() for axes in upper}.isdisjoint(axes.get_xlim() for axes in lower)
     assert len({axes.get_xlim() for axes in upper}) == len({axes.get_xlim() for axes in lower}) == 1
@@ -122,7 +117,7 @@ def test_any_number_of_slices_fits_the_paper_without_overlap(counts):
     assert len(figure.axes) == sum(counts)
     assert on_paper(figure)
     boxes = [axes.get_window_extent() for axes in figure.axes]
-    assert not any(one.overlaps(two) for i, one in enumerate(boxes) for two in boxes[:i])
+    assert are_apart(boxes)
     lines = {}
     for axes in figure.axes:
         lines.setdefault(round(axes.get_position().y0, 6), []).append(axes)
@@ -142,8 +137,8 @@ def test_the_estimate_from_all_ratings_is_a_tick_in_each_row_and_in_the_legend()
     whole = dict(zip(PRESENT, [0.01, 0.02, -0.3, 0.0], strict=True))
     figure = draw(by_slice(SIX[:2]), whole=whole, whole_is="the whole")
     for axes in figure.axes:
-        ticks = [line for line in axes.lines if line.get_gid() == "whole"]
-        assert [tick.get_xdata()[0] for tick in ticks] == list(whole.values())
+        ticks = artists(axes, "whole")
+        assert x_values(ticks) == list(whole.values())
         assert axes.get_xlim()[0] < -0.3
     assert "the whole" in texts(figure)
     assert "the whole" not in texts(draw(by_slice(SIX[:2]), whole_is="the whole"))
@@ -244,7 +239,7 @@ def test_long_intervals_end_in_arrows_and_leave_the_axis_to_the_others():
     figure = draw(table)
     low, high = figure.axes[0].get_xlim()
     assert (low, high) == pytest.approx(plain, abs=0.02)
-    assert [arrow.get_xdata()[0] for arrow in artists(figure, "beyond")] == [low, high, high]
+    assert x_values(artists(figure, "beyond")) == [low, high, high]
     assert "+8.000" in texts(figure)
     assert on_paper(figure)
 
@@ -282,8 +277,8 @@ def test_the_blocks_that_a_study_has_are_drawn_and_the_rest_named():
     )
     blocks = [block("a", "by dimension"), block("b", "by task type")]
     figure = drawn(tables, *blocks, reasons=reasons, words="What it is.")
-    assert titles(figure) == SIX[:2]
-    assert [tick.get_xdata()[0] for tick in artists(figure, "whole")] == [0.01, 0.01]
+    assert panel_titles(figure) == SIX[:2]
+    assert x_values(artists(figure, "whole")) == [0.01, 0.01]
     text = texts(figure)
     assert "Equation 1, all ratings" in text
     foot = (
@@ -346,9 +341,9 @@ def test_a_spec_with_a_whole_of_its_own_is_not_compared_with_equation_1():
     in_log_odds = ordinal(
         tables["a"], gaps(), subject(), spec="a", by="by dimension", words="", **WALD
     )
-    assert titles(by_dimension) == SIX[:2]
+    assert panel_titles(by_dimension) == SIX[:2]
     for figure, places in ((by_dimension, [-0.02] * 2), (in_log_odds, [-0.02] * 2 + [0.03] * 2)):
-        assert [tick.get_xdata()[0] for tick in artists(figure, "whole")] == places
+        assert x_values(artists(figure, "whole")) == places
         assert texts(figure).count("the same spec, all ratings") == 1
         assert "Equation 1, all ratings" not in texts(figure)
 
@@ -359,7 +354,7 @@ def test_the_ordinal_figure_has_both_biases_and_names_what_is_missing():
     )
     told = {"words": "", "spec": "a", "by": "by dimension", **WALD}
     figure = ordinal(by_slice(SIX[:2]), reasons, subject(), **told)
-    assert titles(figure) == SIX[:2] * 2
+    assert panel_titles(figure) == SIX[:2] * 2
     headings = {"Self-bias by dimension", "Family-bias by dimension"}
     assert {*headings, "Not estimated: Helpfulness (no row is left)."} <= set(texts(figure))
     figure = ordinal(pd.DataFrame(columns=by_slice([]).columns), reasons, subject(), **told)

@@ -6,7 +6,6 @@ from xml.etree import ElementTree
 
 import matplotlib.style
 import pytest
-from matplotlib.text import Text
 
 from drawings import (
     FAMILIES,
@@ -15,6 +14,8 @@ from drawings import (
     artists,
     coefficients,
     estimates,
+    on_paper,
+    row_names,
     scores,
     self_and_family_bias,
     subject,
@@ -25,7 +26,7 @@ from recuse.plot import colours
 from recuse.plot import scores as of_scores
 from recuse.plot.colours import INK, NEUTRAL, Palette, family_colours, spare_colours
 from recuse.plot.scores import correlations, mean_scores, mean_scores_by_dimension
-from recuse.plot.style import SMALL, Subject, language, legible, read, save, text_width, wrap
+from recuse.plot.style import SMALL, Subject, legible, read, save, text_width, wrap
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -148,13 +149,9 @@ def test_a_family_has_one_colour_in_all_figures():
     by_dimension = correlations(coefficients(SIX[:1]), subject(), confidence=0.9)
     heat = mean_scores(scores(), subject())
     expected = [palette.colour(model) for model in PRESENT]
-    assert [
-        point.get_color() for point in bias.axes[0].lines if point.get_gid() == "point"
-    ] == expected
+    assert [point.get_color() for point in artists(bias.axes[0], "point")] == expected
     assert [point.get_color() for point in artists(by_dimension, "point")] == expected
-    assert [
-        mark.get_color() for mark in heat.axes[0].lines if mark.get_gid() == "family"
-    ] == expected * 2
+    assert [mark.get_color() for mark in artists(heat.axes[0], "family")] == expected * 2
 
 
 def test_families_without_colour_get_the_next_unused_one():
@@ -225,7 +222,7 @@ def test_families_are_in_the_order_of_the_models_in_config():
     figure = self_and_family_bias(
         estimates(["z1", "a1"], ["Alpha", "Zeta"]), Subject("s", "user", palette)
     )
-    assert [label.get_text() for label in figure.axes[1].get_yticklabels()] == ["Zeta", "Alpha"]
+    assert row_names(figure.axes[1]) == ["Zeta", "Alpha"]
 
 
 def test_the_humans_have_one_name_in_tables_and_figures():
@@ -261,12 +258,7 @@ def test_no_text_is_small_or_off_the_paper(draw):
         "bias": lambda: self_and_family_bias(estimates(names), study),
         "correlations": lambda: correlations(coefficients(judges=names), study, confidence=0.9),
     }[draw]()
-    with language():
-        drawn, paper = figure.get_tightbbox(), figure.get_size_inches()
-    assert min(drawn.x0, drawn.y0) >= 0
-    assert drawn.x1 <= paper[0]
-    assert drawn.y1 <= paper[1]
-    assert min(text.get_size() for text in figure.findobj(Text)) >= SMALL
+    assert on_paper(figure)
 
 
 def test_text_is_measured_and_wrapped():

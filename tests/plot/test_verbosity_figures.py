@@ -18,9 +18,12 @@ from drawings import (
     has_room,
     is_page_of,
     on_paper,
+    panel_titles,
     prose,
+    row_names,
     subject,
     texts,
+    x_values,
 )
 from random_comparisons import POOLS, random_rows, write
 from recuse.base.words import WORDS_ALONE
@@ -141,7 +144,7 @@ def test_verbosity_bias_is_drawn_by_judge_with_the_other_rules_beside_it(tmp_pat
         pd.DataFrame(rows), subject("published"), confidence=0.9, published=published
     )
     (axes,) = figure.axes
-    labels = [label.get_text() for label in axes.get_yticklabels()]
+    labels = row_names(axes)
     assert labels == ["Bard", "Claude", "GPT-4", "alike", "none"]
     points = {labels[round(point.get_ydata()[0])]: point for point in artists(figure, "point")}
     values = {"GPT-4": 0.4, "Claude": -0.1, "Bard": 0.2, "alike": 0.3}
@@ -157,10 +160,7 @@ def test_verbosity_bias_is_drawn_by_judge_with_the_other_rules_beside_it(tmp_pat
         FAINT,
         BLUE,
     ]
-    small = {
-        rule: [mark.get_xdata()[0] for mark in artists(figure, rule)]
-        for rule in ("ab", "ba", "pooled")
-    }
+    small = {rule: x_values(artists(figure, rule)) for rule in ("ab", "ba", "pooled")}
     assert small == {"ab": [0.31], "ba": [0.32], "pooled": [0.33]}
     (cross,) = artists(figure, "published")
     assert (cross.get_xdata()[0], labels[round(cross.get_ydata()[0])]) == (0.328, "GPT-4")
@@ -191,7 +191,7 @@ def test_words_in_a_row_stand_where_no_mark_does(tmp_path):
     published = printed(tmp_path, **{"cross alone": 0.3})
     figure = verbosity_bias(pd.DataFrame(rows), subject(), confidence=0.9, published=published)
     (axes,) = figure.axes
-    labels = [label.get_text() for label in axes.get_yticklabels()]
+    labels = row_names(axes)
     words = [
         text for text in axes.texts if "+" not in text.get_text() and text.get_gid() != "direction"
     ]
@@ -233,7 +233,7 @@ def test_curves_have_a_panel_for_each_judge_and_condition(tables):
     conditions = ["one", "two", "unlabelled", "one and two"]
     panels = [(condition, judge) for condition in conditions for judge in judges]
     panels.remove(("unlabelled", "Human"))
-    assert [axes.get_title(loc="left") for axes in figure.axes] == [judge for _, judge in panels]
+    assert panel_titles(figure) == [judge for _, judge in panels]
     for axes, (condition, judge) in zip(figure.axes, panels, strict=True):
         rows = table[(table["condition"] == condition) & (table["judge"] == judge)]
         drawn = [line for line in axes.lines if line.get_gid() in ("points", "beyond")]
@@ -243,7 +243,7 @@ def test_curves_have_a_panel_for_each_judge_and_condition(tables):
         assert_allclose(places, rows["bin_low"] + np.where(rows["bin_high"].isna(), 16, 10))
         assert axes.texts[0].get_text().startswith(f"{condition} (")
         assert 0 < rows["no_length"].max() <= table["no_length"].max()
-        (bars,) = [bars for bars in axes.collections if bars.get_gid() == "bars"]
+        (bars,) = artists(axes, "bars")
         ends = np.array([segment[:, 1] for segment in bars.get_segments()])
         assert_allclose(ends[:, 1] - ends[:, 0], 2 * rows["std_dev"].fillna(0), atol=1e-12)
 
@@ -260,9 +260,7 @@ def test_a_condition_has_the_panels_of_its_own_judges():
     )
     table = pd.concat([table.assign(bin_low=low, bin_high=low + 20) for low in (-30, -10, 10)])
     figure = score_curves(table, subject())
-    assert [axes.get_title(loc="left") for axes in figure.axes] == [
-        judge for own in judges.values() for judge in own
-    ]
+    assert panel_titles(figure) == [judge for own in judges.values() for judge in own]
     assert [axes.texts[0].get_text() for axes in figure.axes] == [
         f"{name} (30)" for name, own in judges.items() for _ in own
     ]
@@ -333,7 +331,7 @@ def test_alignment_curves_tell_the_counts(tables):
         rows = single[single["judge"] == axes.get_title(loc="left")]
         heights = np.array([bar.get_height() for bar in axes.patches])
         assert_allclose(heights / heights.max(), rows["n"] / rows["n"].max())
-        (bars,) = [bars for bars in axes.collections if bars.get_gid() == "bars"]
+        (bars,) = artists(axes, "bars")
         ends = [segment[:, 1] for segment in bars.get_segments()]
         assert_allclose(ends, rows.loc[rows["n"] >= FEWEST, ["ci_low", "ci_high"]])
 
@@ -352,8 +350,8 @@ def test_position_is_filled_where_the_interval_excludes_one_half():
     table = table.assign(condition=np.nan, experiment=np.nan)
     figure = position(table, subject(), confidence=0.9)
     consistency, preference = figure.axes
-    points = [[line for line in axes.lines if line.get_gid() == "point"] for axes in figure.axes]
-    assert [label.get_text() for label in consistency.get_yticklabels()] == [
+    points = [artists(axes, "point") for axes in figure.axes]
+    assert row_names(consistency) == [
         "Bard",
         "GPT-4",
         "Ties",
@@ -369,7 +367,7 @@ def test_position_is_filled_where_the_interval_excludes_one_half():
     ]
     assert "ties only" in texts(figure)
     assert "n = 90 to 100" in texts(figure)
-    assert 0.5 in [line.get_xdata()[0] for line in preference.lines]
+    assert 0.5 in x_values(preference.lines)
 
 
 @pytest.mark.parametrize("table", DRAWN)

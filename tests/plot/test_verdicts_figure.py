@@ -5,7 +5,7 @@ note.
 import pandas as pd
 import pytest
 
-from drawings import artists, is_page_of, prose, subject
+from drawings import artists, is_page_of, prose, subject, x_values
 from recuse.base.reasons import Reason, because
 from recuse.inference.verdict import VERDICTS, Verdict
 from recuse.plot.verdicts import NOTHING, OF_SHARES, verdicts
@@ -63,7 +63,7 @@ def test_comparisons_have_their_unit(kind):
         row("GPT-4o", Verdict.LIKELY, 0.3, kind=kind, quantity="longer"),
     )
     figure = verdicts(rows, subject(), confidence=0.9)
-    assert [point.get_xdata()[0] for point in artists(figure, "point")] == [0.1]
+    assert x_values(artists(figure, "point")) == [0.1]
     assert OF_SHARES in prose(figure)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from drawings import artists, filled, on_paper, prose, subject, texts
+from drawings import artists, filled, on_paper, prose, subject, texts, x_values
 from recuse.validation.estimators import WORLDS, world_titles
 from recuse.validation.figure import worlds
 from recuse.validation.world import DIALS, SIZE, MonteCarloWorld, world_in_words
@@ -134,7 +134,7 @@ def test_worlds_without_self_bias_are_rows_and_estimators_columns():
     assert [0.08, 0.125] in judges
     assert [0.1, 0.9] in judges
     assert texts(figure).count("refused") == 1  # by A, without human scores
-    assert [line.get_xdata()[0] for line in artists(figure, "nominal")] == pytest.approx([0.1] * 3)
+    assert x_values(artists(figure, "nominal")) == pytest.approx([0.1] * 3)
     text = prose(figure)
     assert "at the 10 % level (dashed)" in text
     assert "Nine models. 50 draws of each world." in text

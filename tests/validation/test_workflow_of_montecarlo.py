@@ -6,7 +6,7 @@ import yaml
 from picked_rows import fields
 from recuse.base.tables import read_table
 from recuse.validation.settings import montecarlo_settings
-from workflow_runs import copy_project, planned, products, snakemake
+from workflow_runs import assert_success, copy_project, planned, products, snakemake
 
 pytestmark = pytest.mark.workflow
 
@@ -44,7 +44,7 @@ def quick(tmp_path_factory):
     (folder / "results").mkdir()
     declare(folder)
     result = snakemake(folder, "--cores", "2", "montecarlo")
-    assert result.returncode == 0, result.stdout + result.stderr
+    assert_success(result)
     return folder
 
 
@@ -77,7 +77,7 @@ def test_a_changed_dial_reruns_its_worlds_alone_and_the_same_dial_gives_the_same
     }
     declare(quick)
     result = snakemake(quick, "--cores", "1", f"results/{world}")
-    assert result.returncode == 0, result.stdout + result.stderr
+    assert_success(result)
     assert products(quick)[world] == before[world]
 
 

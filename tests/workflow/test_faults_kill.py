@@ -15,7 +15,7 @@ import time
 import pytest
 
 from recuse.workflow.start import copy_example
-from workflow_runs import ROOT, copy_project, products, snakemake
+from workflow_runs import ROOT, assert_success, copy_project, products, snakemake
 
 pytestmark = pytest.mark.workflow
 KILLS = {False: 3, True: 20}  # in the ordinary run, and with --long
@@ -94,7 +94,7 @@ def survivor(project, tmp_path_factory, long):
     locked = snakemake(folder, "--unlock")
     assert locked.returncode == 0, locked.stderr
     result = snakemake(folder, "--cores", "2", *TARGETS)
-    assert result.returncode == 0, result.stdout + result.stderr
+    assert_success(result)
     return folder
 
 

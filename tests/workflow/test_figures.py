@@ -9,7 +9,15 @@ import sys
 
 import pytest
 
-from workflow_runs import FIGURES, OF_THE_PAPER, OVERLAY, copy_project, planned, snakemake
+from workflow_runs import (
+    FIGURES,
+    OF_THE_PAPER,
+    OVERLAY,
+    assert_success,
+    copy_project,
+    planned,
+    snakemake,
+)
 
 pytestmark = pytest.mark.workflow
 OF_COMPARISONS = {
@@ -61,7 +69,7 @@ ALL = [
 
 def run(folder, *targets, **options):
     result = snakemake(folder, "--cores", "2", *targets, **options)
-    assert result.returncode == 0, result.stdout + result.stderr
+    assert_success(result)
 
 
 def verify(folder, study, *configs):
@@ -72,7 +80,7 @@ def verify(folder, study, *configs):
     result = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
-    assert result.returncode == 0, result.stdout + result.stderr
+    assert_success(result)
 
 
 def path_of(study, figure):

@@ -12,7 +12,7 @@ import yaml
 
 from conftest import ROOT
 from recuse.base.tables import read_table
-from workflow_runs import copy_project, snakemake
+from workflow_runs import assert_success, copy_project, snakemake
 
 pytestmark = pytest.mark.workflow
 MODELS = {
@@ -105,7 +105,7 @@ def named(tmp_path_factory):
     result = snakemake(
         folder, "--cores", "2", *targets, configs=[CONFIG], PYTHONDONTWRITEBYTECODE="1", **own
     )
-    assert result.returncode == 0, result.stdout + result.stderr
+    assert_success(result)
     return folder, before, everything(place)
 
 

@@ -15,7 +15,7 @@ from itertools import chain
 import pytest
 
 from conftest import ROOT
-from workflow_runs import FIGURES, copy_project, products
+from workflow_runs import FIGURES, assert_success, copy_project, products
 
 pytestmark = pytest.mark.workflow
 IN_OTHER_FORMATS = tuple(
@@ -107,7 +107,7 @@ def run(folder, targets, **environment):
     }
     result = subprocess.run(command, cwd=folder, env=os.environ | environment, **settings)
     assert list(folder.glob("* imported")) == []
-    assert result.returncode == 0, result.stdout + result.stderr
+    assert_success(result)
     return products(folder)
 
 

@@ -26,6 +26,7 @@ from workflow_runs import (
     OVERLAY,
     PARTS,
     ROOT,
+    assert_success,
     copy_project,
     products,
     snakemake,
@@ -217,7 +218,7 @@ def test_runs_from_any_folder_with_the_config_of_that_folder(project, tmp_path):
         return forked(arguments, cwd=tmp_path, env=dict(os.environ), timeout=300)
 
     result = run()
-    assert result.returncode == 0, result.stdout + result.stderr
+    assert_success(result)
     theirs = (project / "results" / "mine" / "estimates" / "main.csv").read_text("utf-8")
     for target in targets:
         assert (tmp_path / target).read_text("utf-8") == theirs.replace(
@@ -276,7 +277,7 @@ def test_interrupted_run_is_taken_up_again_and_one_core_gives_the_bytes_of_two(
     }
     wanted.add(f"{study}/figures/fig03_self_family_bias.svg")
     again = snakemake(folder, "--cores", "1", *(f"results/{path}" for path in wanted))
-    assert again.returncode == 0, again.stdout + again.stderr
+    assert_success(again)
     theirs = {path: content for path, content in products(folder).items() if "/made/" not in path}
     assert theirs.keys() == wanted
     assert [path for path in theirs if theirs[path] != ours[path]] == []
@@ -316,7 +317,7 @@ def test_faulty_rating_is_named_and_leaves_nothing(tmp_path):
 def test_every_fit_of_a_study_equals_statsmodels(project, study):
     path = f"results/{study}/tables/crosscheck.csv"
     result = snakemake(project, "--cores", "2", path)
-    assert result.returncode == 0, result.stdout + result.stderr
+    assert_success(result)
     rows = read_table(project / path)
     limits = {"estimates and intervals": 1e-9, "log-likelihood": 1e-6, "estimates and curves": 1e-7}
     assert {row["compared"] for row in rows} == set(limits)
@@ -331,7 +332,7 @@ def test_own_ablation_is_one_entry_with_a_table_and_a_figure(tmp_path):
     target = "results/mine/figures/ablation_without_gpt_4o"
     paths = [f"{target}.{form}" for form in ("svg", "pdf", "png")]
     result = snakemake(folder, "--cores", "2", *paths, configs=["own.yaml"])
-    assert result.returncode == 0, result.stdout + result.stderr
+    assert_success(result)
     rows = read_table(folder / "results" / "mine" / "estimates" / "without_gpt_4o.csv")
     assert {row["slice"] for row in rows} == {"Tone", "Usefulness"}
     assert "GPT-4o" not in {row["term"] for row in rows}
@@ -356,7 +357,7 @@ def test_own_copy_of_helm_instruct_takes_the_placeholders_place(tmp_path):
     header = "judge,model,gt,dataset,prompt_id,rating,dimension"
     (folder / "helm_instruct.csv").write_text("\n".join([header, *lines]), "utf-8")
     result = snakemake(folder, "--cores", "2", "results/helm_instruct/estimates/main.csv")
-    assert result.returncode == 0, result.stdout + result.stderr
+    assert_success(result)
     assert not (folder / "results" / "helm_instruct" / "raw").exists()
     rows = read_table(folder / "results" / "helm_instruct" / "estimates" / "main.csv")
     assert {row["term"] for row in rows if row["quantity"] == "self_bias"} == {models[0], models[2]}
@@ -376,13 +377,13 @@ def test_published_files_are_fetched_verified_and_fetched_once(published_folder,
     result = snakemake(
         project, "--cores", "1", target, RECUSE_MIRROR=mirror, RECUSE_CACHE=str(cache)
     )
-    assert result.returncode == 0, result.stdout + result.stderr
+    assert_success(result)
     assert (project / target).read_bytes() == (published_folder / "Faithfulness.csv").read_bytes()
     (project / target).unlink()
     again = snakemake(
         project, "--cores", "1", target, RECUSE_MIRROR=str(tmp_path), RECUSE_CACHE=str(cache)
     )
-    assert again.returncode == 0, again.stdout + again.stderr
+    assert_success(again)
 
 
 def test_file_that_the_mirror_lacks_is_named(project, tmp_path):

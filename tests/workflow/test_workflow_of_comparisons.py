@@ -11,7 +11,7 @@ import pytest
 from conftest import CONFIG, DATA
 from picked_rows import fields
 from recuse.base.tables import read_table
-from workflow_runs import copy_project, planned, products, snakemake
+from workflow_runs import assert_success, copy_project, planned, products, snakemake
 
 pytestmark = pytest.mark.workflow
 STUDIES = ("verdicts", "world")
@@ -28,7 +28,7 @@ ALL_OF_WORLD = (*OF_VERBOSITY, *OF_BIASES, *OF_ATTACKS)
 def compared(tmp_path_factory):
     folder = copy_project(tmp_path_factory.mktemp("comparisons"))
     result = snakemake(folder, "--cores", "2", **OWN)
-    assert result.returncode == 0, result.stdout + result.stderr
+    assert_success(result)
     return folder
 
 
@@ -50,7 +50,7 @@ def test_one_core_and_two_give_the_same_bytes(compared, tmp_path):
     other, ours = copy_project(tmp_path), products(compared)
     wanted = {path for path in ours if "/tables/" in path or "/figures/" in path}
     result = snakemake(other, "--cores", "1", *(f"results/{path}" for path in wanted), **OWN)
-    assert result.returncode == 0, result.stdout + result.stderr
+    assert_success(result)
     theirs = products(other)
     assert wanted <= theirs.keys()
     assert [path for path in theirs.keys() & ours.keys() if theirs[path] != ours[path]] == []
@@ -162,7 +162,7 @@ def test_published_files_are_verified_and_one_that_lacks_is_named(compared, mirr
     again = snakemake(
         compared, "--cores", "1", target, RECUSE_MIRROR=str(mirror.resolve()), **caches
     )
-    assert again.returncode == 0, again.stdout + again.stderr
+    assert_success(again)
     rows = {
         fields(row, "judge condition order"): float(row["value"])
         for row in read_table(compared / target)

@@ -4,6 +4,7 @@ from pathlib import Path
 # As in a job of the workflow; more get in each other's way on small matrices
 os.environ["OMP_NUM_THREADS"] = "1"
 
+import duckdb
 import pytest
 import yaml
 
@@ -72,6 +73,18 @@ def built(folder, name, source):
     return StudyTables(name, paths["cells"], [paths["ratings"]])
 
 
+def changed_twin(twin, folder, rows):
+    """A study of the raw rows of the twin, changed: `rows` is SQL of `raw`."""
+    raw, changed = Path(twin.ratings[0]).parent / "raw.parquet", folder / "raw.parquet"
+    duckdb.sql(f"copy (with raw as (from '{raw}') {rows}) to '{changed}'")
+    return twin_in(folder)
+
+
+def twin_in(folder):
+    """The study twin of the file raw.parquet of a folder."""
+    return built(folder, "twin", study_files("twin", [RatingsFile(f"{folder}/raw.parquet")]))
+
+
 @pytest.fixture(scope="session")
 def world():
     families = {name: CONFIG["models"][name]["family"] for name in JUDGES}
@@ -89,7 +102,7 @@ def twin(world, tmp_path_factory):
     """The twin at a fifteenth of its size: enough for every term and slice."""
     folder = tmp_path_factory.mktemp("twin")
     write_parquet(simulate(world, prompts=40, seed=1).ratings, str(folder / "raw.parquet"))
-    return built(folder, "twin", study_files("twin", [RatingsFile(str(folder / "raw.parquet"))]))
+    return twin_in(folder)
 
 
 @pytest.fixture(scope="session")

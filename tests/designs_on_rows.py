@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from picked_rows import column
 from recuse.model import resampling
 from recuse.model.design import terms_of
 from recuse.model.resampling import Resamples
@@ -27,7 +28,7 @@ def regressors_on_rows(terms, reference):
 def largest_difference(specs, study):
     """Of all numbers of some specs between the library and statsmodels on rows; nan if one is."""
     rows = compared(specs, study, confidence=0.9)
-    return np.max([row["largest_difference"] for row in rows])
+    return np.max(column(rows, "largest_difference"))
 
 
 def design_on_rows(frame, spec):

@@ -8,6 +8,11 @@ def fields(row, names):
     return itemgetter(*names.split())(row)
 
 
+def column(rows, name):
+    """What all rows have in a column, as a list."""
+    return [row[name] for row in rows]
+
+
 def keyed(rows, names):
     """The rows by what they have in columns, in which no two rows are the same."""
     rows = list(rows)

@@ -3,6 +3,7 @@
 from picked_rows import only
 from recuse.base.reasons import Reason, because
 from recuse.inference.robustness import Robustness, RobustnessCheck, Tables, conclusions
+from text_tables import csv_rows
 
 SPECS = {
     "main": {},
@@ -39,17 +40,21 @@ def absent(spec, term, reason, quantity="self_bias"):
 
 
 ESTIMATED = [
-    row("main", "slope of j", 0.5, 0.4, 0.6, quantity="slope"),
-    row("main", "Ada", 0.03, 0.01, 0.05),
-    row("main", "Bo", -0.04, -0.05, -0.03),
-    row("main", "Cy", 0.01, -0.01, 0.03),
-    row("main", "Di", 0.02, 0.01, 0.03),
-    row("main", "F", 0.02, 0.01, 0.03, quantity="family_bias"),
-    row("by_dimension", "Ada", 0.03, -0.01, 0.07, label="Tone"),
-    row("b", "Ada", 0.015, -0.01, 0.04),
-    row("b", "Bo", 0.02, 0.01, 0.03),
-    row("b", "Cy", -0.02, -0.03, -0.01),
-    row("b", "Di", 0.02),
+    row(**each)
+    for each in csv_rows("""
+spec,label,quantity,term,estimate,low,high
+main,,slope,slope of j,0.5,0.4,0.6
+main,,self_bias,Ada,0.03,0.01,0.05
+main,,self_bias,Bo,-0.04,-0.05,-0.03
+main,,self_bias,Cy,0.01,-0.01,0.03
+main,,self_bias,Di,0.02,0.01,0.03
+main,,family_bias,F,0.02,0.01,0.03
+by_dimension,Tone,self_bias,Ada,0.03,-0.01,0.07
+b,,self_bias,Ada,0.015,-0.01,0.04
+b,,self_bias,Bo,0.02,0.01,0.03
+b,,self_bias,Cy,-0.02,-0.03,-0.01
+b,,self_bias,Di,0.02,,
+""")
 ]
 RESIDUALS = [
     row("main", "Ada", 0.02, -0.02, 0.06, std_error=0.02, df=7),

@@ -9,6 +9,7 @@ import duckdb
 import pytest
 
 from conftest import CONFIG, DATA
+from picked_rows import column
 from recuse.base.errors import DataError
 from recuse.base.tables import read_table
 from recuse.pairwise.table import PAIRWISE_COMPLETENESS as COMPLETENESS
@@ -58,7 +59,13 @@ def released(source):
             " <owner>/<repository>/<commit>/<path>"
         )
     with open(DATA / "sources" / settings["manifest"], newline="", encoding="utf-8") as table:
-        return folder, [row["path"] for row in csv.DictReader(table)]
+        return folder, column(csv.DictReader(table), "path")
+
+
+def run_released(source, folder):
+    """The comparisons of a source's released files, and the rows of their completeness."""
+    files, paths = released(source)
+    return run(folder, [files / path for path in paths], reader=READERS[source])
 
 
 def copied(source, target):

@@ -77,6 +77,13 @@ def assert_success(result):
     assert result.returncode == 0, result.stdout + result.stderr
 
 
+def build(folder, *arguments, **options):
+    """Run Snakemake in a checkout, which must succeed."""
+    result = snakemake(folder, *arguments, **options)
+    assert_success(result)
+    return result
+
+
 def planned(folder, *targets, aside=("page",), **options):
     """What a dry run would do: rule -> number of jobs; `all`, the rules named after studies and
     those in `aside` aside.
@@ -84,8 +91,7 @@ def planned(folder, *targets, aside=("page",), **options):
     The report of a study is written again whenever anything of it is made. The ends
     `_of_<study>` of the rules that draw figures are left out.
     """
-    result = snakemake(folder, "-n", *targets, **options)
-    assert_success(result)
+    result = build(folder, "-n", *targets, **options)
     table = result.stdout.partition("Job stats:")[2].partition("Reasons:")[0]
     jobs = Counter()
     # The table is printed twice
@@ -119,9 +125,7 @@ def project(tmp_path_factory):
         flock(lock, LOCK_EX)  # until it is closed
         if not built.exists():
             folder = copy_project(tmp_path_factory.mktemp("to build"))
-            result = snakemake(folder, "--cores", "2")
-            assert_success(result)
-            lines = result.stderr.splitlines()
+            lines = build(folder, "--cores", "2").stderr.splitlines()
             assert [line for line in lines if line.startswith("Report: ")] == [
                 f"Report: results/{study}/report.html" for study in sorted(BOTH)
             ]

@@ -11,7 +11,7 @@ from numpy.random import default_rng
 from numpy.testing import assert_allclose
 from scipy.stats import norm, t
 
-from picked_rows import keyed, only, where
+from picked_rows import column, keyed, only, where
 from recuse.base.reasons import Reason, because, code
 from recuse.data.moments import Moments
 from recuse.inference.idiosyncrasy import (
@@ -405,7 +405,7 @@ def test_the_pooled_mean_of_a_study_is_with_all_and_without_each(twin):
         for quantity, number in (("self_bias", 9), ("family_bias", 4)):
             of_slice = where(rows, slice=label, quantity=quantity)
             whole, *parts = of_slice
-            assert [row["biases"] for row in of_slice] == [number, *[number - 1] * number]
+            assert column(of_slice, "biases") == [number, *[number - 1] * number]
             assert sum(row["weight"] for row in parts) == pytest.approx(1)
             terms = keyed(where(gaps, slice=label, quantity=quantity), "term")
             assert {row["left_out"] for row in parts} == set(terms) - {ALL_JUDGES}
@@ -436,14 +436,14 @@ def test_what_has_no_residual_has_a_reason(twin):
     dropped = ["Llama 3 8B", "Llama 3 70B", "Mistral 7B", "Mistral Large", "Claude v2"]
     few = Spec.of("few", subset={"models_dropped": dropped})
     result = list(residual_rows(idiosyncrasies(few, twin), confidence=0.9))
-    assert [row["reason"] for row in result] == [because(Reason.FEW_CELLS, df=2, least=4)] * 16
+    assert column(result, "reason") == [because(Reason.FEW_CELLS, df=2, least=4)] * 16
     (_, moments), *_ = slices_of(MAIN, twin)
     cells = cell_means(moments)
     assert (cells.relation == FAMILY).sum() == 12
     assert (cells.relation == UNRELATED).sum() == 60
     none = idiosyncrasies(Spec.of("none", subset={"dataset": ["x"]}), twin)
     for table in (residual_rows, idiosyncrasy_rows, pooled_rows):
-        assert [row["reason"] for row in table(none, confidence=0.9)] == [because(Reason.NO_ROWS)]
+        assert column(table(none, confidence=0.9), "reason") == [because(Reason.NO_ROWS)]
 
 
 def test_a_judge_without_slope_has_a_row_with_the_reason(twin, monkeypatch):

@@ -2,18 +2,15 @@
 that main keeps.
 """
 
-from pathlib import Path
-
 import duckdb
 from conclusions import rank
 from fit import fit
 from robustness import estimands, sensitivity
 
-from conftest import CONFIG, DATA, built, study_files
+from conftest import CONFIG, DATA, changed_twin
 from picked_rows import fields
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import read_table
-from recuse.data.files import RatingsFile
 from recuse.model.estimates import OF_SPECS as TABLES
 
 LENGTH = ("length_control", "length_by_dimension")
@@ -45,15 +42,6 @@ OUTPUTS = {
     ),
     "leaderboard": ("leaderboard", "judgments", "power"),
 }
-
-
-def study_with(twin, folder, columns):
-    """The twin with other columns of its raw rows."""
-    duckdb.sql(
-        f"copy (select {columns} from '{Path(twin.cells_from).parent}/raw.parquet') to"
-        f" '{folder}/raw.parquet'"
-    )
-    return built(folder, "twin", study_files("twin", [RatingsFile(f"{folder}/raw.parquet")]))
 
 
 def tables_of(study, folder, main=None):
@@ -97,7 +85,9 @@ def specs_of(rows):
 
 
 def test_specs_of_length_are_left_out_of_a_study_without_lengths_and_said_to_be(twin, tmp_path):
-    tables = tables_of(study_with(twin, tmp_path, "* exclude pred_length"), tmp_path)
+    tables = tables_of(
+        changed_twin(twin, tmp_path, "select * exclude pred_length from raw"), tmp_path
+    )
     assert all(specs_of(tables[table]) == {"main"} for table in OF_SPECS)
     assert {fields(row, "spec slice reason") for row in tables["not_estimable"]} == {
         (spec, "", because(Reason.NO_LENGTHS)) for spec in LENGTH
@@ -109,7 +99,11 @@ def test_rows_without_length_are_left_out_of_fits_with_length_alone(twin, tmp_pa
     """Two dimensions have none, and of the others a fifth of the completions."""
     gone = "dimension in ('Faithfulness', 'Helpfulness') or hash(prompt_id, model) % 5 = 0"
     tables = tables_of(
-        study_with(twin, tmp_path, f"* replace (if({gone}, null, pred_length) as pred_length)"),
+        changed_twin(
+            twin,
+            tmp_path,
+            f"select * replace (if({gone}, null, pred_length) as pred_length) from raw",
+        ),
         tmp_path,
     )
     kept = set(CONFIG["studies"]["twin"]["scales"]) - {"Faithfulness", "Helpfulness"}

@@ -10,7 +10,7 @@ import yaml
 from numpy.testing import assert_array_equal
 
 from conftest import CONFIG
-from picked_rows import fields
+from picked_rows import column, fields
 from rated_tables import FIVE, by_subject, findings_of, study_of_rows, unscored, write_rows
 from recuse.base.database import connect
 from recuse.base.errors import ConfigError
@@ -119,7 +119,7 @@ def test_gaps_to_the_other_judges_are_those_of_statsmodels_on_the_rows(study, fr
         assert ours[key] == pytest.approx(numbers, abs=1e-9)
     assert ours["", "self_bias", GPT][0] > 0.2
     assert {row["estimand"][:1] for row in result.estimates} == {"B"}
-    assert [row["remark"] for row in result.remarks] == [LEFT_OUT.format("no row")]
+    assert column(result.remarks, "remark") == [LEFT_OUT.format("no row")]
     assert not any(row["quantity"] == "slope" for row in result.estimates + result.not_estimable)
 
 
@@ -150,7 +150,7 @@ def test_every_other_spec_says_why_it_is_not_fitted(study):
             assert reason == NO_SCORE
             result = estimate(spec, study, confidence=0.9)
             assert result.estimates == result.remarks == result.smooths == result.multiplicity == []
-            assert [row["reason"] for row in result.not_estimable] == [NO_SCORE]
+            assert column(result.not_estimable, "reason") == [NO_SCORE]
     # Without effects of models it is no gap to the other judges
     own = Spec.of("own", terms=("judge", "self"))
     assert not_estimable(own, study) == NO_SCORE

@@ -1,5 +1,7 @@
 """The conclusions of checks, and whether the first ones hold."""
 
+import re
+
 import pytest
 
 from picked_rows import fields
@@ -45,39 +47,37 @@ def test_judges_are_in_the_order_of_the_figures():
     ]
 
 
-@pytest.mark.parametrize(
-    ("check", "term", "conclusion", "verdict", "words", "reason"),
-    [
-        ("first", "Ada", "favours", "holds", "", ""),
-        ("first", "Cy", "no_bias", "as before", "", ""),
-        ("other", "Ada", "no_bias", "lost", "the others say so too", ""),
-        ("other", "Bo", "favours", "reversed", "", ""),
-        ("other", "Cy", "harsher", "new", "", ""),
-        ("other", "Di", "not_estimable", "not estimable", "", because(Reason.NO_INTERVAL)),
-        ("preference", "Ada", "no_bias", "lost", "ordinary preference", ""),
-        ("preference", "Bo", "harsher", "holds", "", ""),
-        (
-            "preference",
-            "Cy",
-            "not_estimable",
-            "not estimable",
-            "",
-            because(Reason.NO_UNRELATED_CELL, names="Cy"),
-        ),
-        ("first", "F", "favours", "holds", "", ""),
-        ("other", "F", "not_estimable", "not estimable", "", because(Reason.NO_ROW, table="b")),
-        ("first", "G", "not_estimable", "not estimable", "", because(Reason.NO_SIBLINGS)),
-        ("preference", "G", "not_estimable", "not estimable", "", because(Reason.NO_SIBLINGS)),
-    ],
-)
-def test_conclusions_compared_with_the_first(check, term, conclusion, verdict, words, reason):
+# Check, term, conclusion, verdict; the words are those of the check
+COMPARED = """
+first       Ada  favours        holds
+first       Cy   no_bias        as before
+other       Ada  no_bias        lost       the others say so too
+other       Bo   favours        reversed
+other       Cy   harsher        new
+other       Di   not_estimable  not estimable
+preference  Ada  no_bias        lost       ordinary preference
+preference  Bo   harsher        holds
+preference  Cy   not_estimable  not estimable
+first       F    favours        holds
+other       F    not_estimable  not estimable
+first       G    not_estimable  not estimable
+preference  G    not_estimable  not estimable
+"""
+REASONS = {
+    ("other", "Di"): because(Reason.NO_INTERVAL),
+    ("preference", "Cy"): because(Reason.NO_UNRELATED_CELL, names="Cy"),
+    ("other", "F"): because(Reason.NO_ROW, table="b"),
+    ("first", "G"): because(Reason.NO_SIBLINGS),
+    ("preference", "G"): because(Reason.NO_SIBLINGS),
+}
+
+
+@pytest.mark.parametrize("line", COMPARED.strip().splitlines())
+def test_conclusions_compared_with_the_first(line):
+    check, term, conclusion, verdict, *words = re.split(" {2,}", line)
     found = at(table(), check, term)
-    assert fields(found, "conclusion verdict words reason") == (
-        conclusion,
-        verdict,
-        words,
-        reason,
-    )
+    expected = conclusion, verdict, "".join(words), REASONS.get((check, term), "")
+    assert fields(found, "conclusion verdict words reason") == expected
 
 
 def test_what_decides():

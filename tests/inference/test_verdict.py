@@ -9,7 +9,7 @@ import pytest
 from numpy.random import default_rng
 from statsmodels.stats.multitest import multipletests
 
-from picked_rows import fields, keyed
+from picked_rows import column, fields, keyed
 from recuse.base import reasons
 from recuse.base.reasons import Reason, because
 from recuse.inference.robustness import Conclusion
@@ -102,14 +102,14 @@ def test_p_values_are_corrected_over_the_judges_that_have_a_verdict():
         "M": {},
     }
     rows = list(verdict_rows(KINDS["ratings"], "self_bias", replies, confidence=0.9))
-    assert [row["verdict"] for row in rows] == [
+    assert column(rows, "verdict") == [
         ESTABLISHED,
         ESTABLISHED,
         INCONCLUSIVE,
         INCONCLUSIVE,
     ]
     assert [row.get("adjusted_p_value") for row in rows[:2]] == pytest.approx([0.08, 0.08])
-    assert [row["reason"] for row in rows[2:]] == [REFUSED.reason, Reason.NO_OWN_ANSWERS]
+    assert column(rows[2:], "reason") == [REFUSED.reason, Reason.NO_OWN_ANSWERS]
 
 
 def test_holm_equals_statsmodels_and_ignores_missing_tests():
@@ -199,9 +199,10 @@ def test_a_judge_that_does_not_agree_with_people_has_no_gap_to_them():
 def test_judges_without_any_conclusion_are_left_out_beside_families():
     family = concluded("GPT", "mixed", 0.1, 0.2, quantity="family_bias")
     assert list(rows_of([family], judges=["one", "other"])) == [("family_bias", "GPT")]
-    assert [row["reason"] for row in rows_of([], judges=["one", "other"]).values()] == [
-        Reason.NO_OWN_ANSWERS
-    ] * 2
+    assert (
+        column(rows_of([], judges=["one", "other"]).values(), "reason")
+        == [Reason.NO_OWN_ANSWERS] * 2
+    )
 
 
 def test_a_refusal_of_c_is_final_whatever_a_finds():

@@ -5,7 +5,6 @@ size.
 import tracemalloc
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.random import default_rng
 from numpy.testing import assert_allclose
 from statsmodels.api import OLS
 
-from conftest import CONFIG, built, study_files
+from conftest import CONFIG, built, changed_twin
 from designs_on_rows import design_on_rows, largest_difference
 from picked_rows import keyed
 from recuse.base.errors import DesignError
@@ -86,15 +85,6 @@ def errors(study, spec):
     return np.array(
         [row.get("std_error", np.nan) for row in estimate(spec, study, confidence=0.9).estimates]
     )
-
-
-def changed(twin, folder, rows):
-    """A study of the twin's raw rows, changed: `rows` is SQL of `raw`."""
-    duckdb.sql(
-        f"copy (with raw as (from '{Path(twin.ratings[0]).parent}/raw.parquet') {rows}) to"
-        f" '{folder}/raw.parquet'"
-    )
-    return built(folder, "changed", study_files("twin", [RatingsFile(f"{folder}/raw.parquet")]))
 
 
 def data_on_rows(study, spec):
@@ -173,7 +163,7 @@ def test_few_clusters_have_a_remark(twin, tmp_path):
     )
     for number, wanted in ((29, [few]), (30, [])):
         (folder := tmp_path / str(number)).mkdir()
-        study = changed(twin, folder, prompts.format(number))
+        study = changed_twin(twin, folder, prompts.format(number))
         assert remarks(study, MAIN.changed(covariance="CR3")) == wanted
     assert remarks(twin, KINDS["two-way"]) == [few.replace("CR3: 29", "two_way: 9")]
 
@@ -186,7 +176,7 @@ def test_few_prompts_that_carry_a_bias_have_a_remark(twin, tmp_path, spec):
     own = "judge = 'Mistral 7B' and model = 'Mistral 7B'"
     first = "prompt_id in (select distinct prompt_id from raw order by all limit {})"
     less = f"dimension = 'Faithfulness' or {first.format(3)}"
-    study = changed(
+    study = changed_twin(
         twin, tmp_path, f"from raw where not ({own}) or ({first.format(6)} and ({less}))"
     )
     spec = spec.changed(covariance="CR1")
@@ -231,7 +221,7 @@ def test_two_way_matrix_that_is_no_covariance_leaves_the_terms_that_judges_share
 
 
 def test_one_prompt_has_no_jackknife(twin, tmp_path):
-    study = changed(twin, tmp_path, f"from raw where {ONE}")
+    study = changed_twin(twin, tmp_path, f"from raw where {ONE}")
     for covariance in ("CR3", "two_way"):
         spec = MAIN.changed(covariance=covariance, wild=99)
         rows = rows_of(study, spec).values()
@@ -256,7 +246,7 @@ def test_coefficient_that_one_prompt_determines_has_no_jackknife(twin, tmp_path,
     """GPT-4o rates itself, or has a human score above 0, for one prompt: fits without it determine
     the other coefficients.
     """
-    study = changed(twin, tmp_path, rows)
+    study = changed_twin(twin, tmp_path, rows)
     spec = MAIN.changed(covariance="CR3")
     rows = rows_of(study, spec)
     assert {key for key, row in rows.items() if "ci_low" not in row} == {("", quantity, "GPT-4o")}
@@ -285,7 +275,7 @@ def test_rounding_of_a_term_without_rows_is_no_information(seed):
 
 def test_coefficient_that_one_row_determines_has_no_error_by_leverage(twin, tmp_path):
     kept = f"judge <> 'GPT-4o' or model <> judge or ({ONE} and dimension = 'Helpfulness')"
-    study = changed(twin, tmp_path, f"from raw where {kept}")
+    study = changed_twin(twin, tmp_path, f"from raw where {kept}")
     for covariance in ("HC2", "HC3"):
         rows = rows_of(study, MAIN.changed(covariance=covariance))
         assert {key for key, row in rows.items() if "ci_low" not in row} == {
@@ -350,7 +340,7 @@ def test_blocks_are_whole_prompts_of_about_as_many_rows(tmp_path):
 
 
 def test_one_prompt_has_no_clustered_errors(twin, tmp_path):
-    study = changed(twin, tmp_path, f"from raw where {ONE}")
+    study = changed_twin(twin, tmp_path, f"from raw where {ONE}")
     tables = estimate(KINDS["CR1"].changed(bootstrap=100), study, confidence=0.9)
     rows = [row for row in tables.estimates if "estimate" in row]
     assert rows

@@ -3,19 +3,16 @@ each.
 """
 
 from dataclasses import replace
-from pathlib import Path
 
 import duckdb
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from test_least_squares import rows_and_moments
 
-from conftest import built, study_files
+from conftest import changed_twin
 from designs_on_rows import factors_on_rows, largest_difference, regressors_on_rows
-from picked_rows import fields, keyed
+from picked_rows import column, fields, keyed
 from recuse.base.reasons import Reason, because
-from recuse.data.files import RatingsFile
 from recuse.data.moments import (
     JUDGED_BY,
     PromptRange,
@@ -26,7 +23,6 @@ from recuse.data.moments import (
 )
 from recuse.model.design import ALL_JUDGES, TERMS, terms_of
 from recuse.model.estimates import estimate
-from recuse.model.fit import fit_slice
 from recuse.model.spec import EQUATION_1, B, Spec, estimand_of
 from recuse.validation.compare import compared
 
@@ -136,7 +132,7 @@ def test_absorbed_fits_equal_statsmodels_on_demeaned_rows(twin, spec):
 
 def test_published_ratings_with_their_missing_judges(published):
     rows = list(compared([KINDS["slices"]], published, confidence=0.9))
-    assert [row["slice"] for row in rows] == ["", "Faithfulness", "Logical correctness"]
+    assert column(rows, "slice") == ["", "Faithfulness", "Logical correctness"]
     assert max(row["largest_difference"] for row in rows) < 1e-9
 
 
@@ -186,9 +182,9 @@ def test_coefficients_and_errors_equal_those_with_a_dummy_for_each_completion(tw
     # Completions are not counted: they are nested in prompts
     factor = prompts / (prompts - 1) * (n - 1) / (n - k)
     rows = [by_term[term.quantity, term.term] for term in terms]
-    assert_allclose([row["estimate"] for row in rows], fitted.params[:k], rtol=0, atol=1e-9)
+    assert_allclose(column(rows, "estimate"), fitted.params[:k], rtol=0, atol=1e-9)
     errors = fitted.bse[:k] * np.sqrt(factor)
-    assert_allclose([row["std_error"] for row in rows], errors, rtol=0, atol=1e-9)
+    assert_allclose(column(rows, "std_error"), errors, rtol=0, atol=1e-9)
 
 
 def test_terms_collinear_with_completions_are_reported(twin):
@@ -224,11 +220,8 @@ def test_blocks_may_be_of_any_size(twin, monkeypatch):
 @pytest.mark.filterwarnings("ignore::statsmodels.tools.sm_exceptions.SingularMatrixWarning")
 def test_term_of_completions_with_one_judge_is_not_estimable(twin, tmp_path):
     """No other judge rated the answers of GPT-4o: no cell determines its self-bias."""
-    raw = f"'{Path(twin.ratings[0]).parent}/raw.parquet'"
-    duckdb.sql(
-        f"copy (from {raw} where model <> 'GPT-4o' or judge = model) to '{tmp_path}/raw.parquet'"
-    )
-    study = built(tmp_path, "alone", study_files("twin", [RatingsFile(f"{tmp_path}/raw.parquet")]))
+    rows = "from raw where model <> 'GPT-4o' or judge = model"
+    study = changed_twin(twin, tmp_path, rows)
     for spec in (ABSORBING, ABSORBING.changed(covariance="CR3")):
         assert largest_difference([spec], study) < 1e-9
         rows = table(study, spec.changed(bootstrap=100, wild=99))
@@ -282,30 +275,3 @@ def test_more_judges_than_the_bits_of_a_word():
 )
 def test_words_of_the_estimand(spec, words):
     assert estimand_of(spec) == words
-
-
-def test_effects_of_models_remove_shared_preference():
-    """Without noise, and with a preference of 0.2 for model b that both judges share: A calls it
-    bias, B does not.
-    """
-    _, moments = rows_and_moments(judges=5)
-    self_rows, liked = (
-        moments.factors["model"] == name for name in (moments.factors["judge"], "m1")
-    )
-    moments = moments.with_rating(
-        np.stack([0.1 + 0.2 * liked + 0.05 * self_rows, np.full(len(self_rows), 0.5)], axis=1)
-    )
-    estimates = {}
-    for effects in ("", "model", "model:dimension"):
-        spec = Spec.of("s", terms=(*EQUATION_1, effects))
-        estimates[effects] = {
-            (row.quantity, row.term): row.estimate
-            for row in fit_slice(spec, "", moments).coefficients
-            if not row.note
-        }
-    for effects in ("model", "model:dimension"):
-        assert estimates[effects]["self_bias", "m1"] == pytest.approx(0.05, abs=1e-9)
-        assert estimates[effects]["self_bias", "m2"] == pytest.approx(0.05, abs=1e-9)
-    assert estimates["model"]["model", "m1"] == pytest.approx(0.2, abs=1e-9)
-    assert estimates["model:dimension"]["model_dimension", "m1, b"] == pytest.approx(0.2, abs=1e-9)
-    assert estimates[""]["self_bias", "m1"] > 0.15

@@ -3,7 +3,6 @@ multiple tests.
 """
 
 from dataclasses import replace
-from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -11,9 +10,9 @@ import pytest
 from numpy.random import default_rng
 from numpy.testing import assert_allclose
 
-from conftest import CONFIG, built, study_files
+from conftest import CONFIG, built, changed_twin, study_files
 from designs_on_rows import largest_difference
-from picked_rows import fields, keyed
+from picked_rows import column, fields, keyed
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import read_table, write_table
 from recuse.data.files import RatingsFile
@@ -253,6 +252,7 @@ def test_statsmodels_agrees_where_rows_are_fewer_than_terms(tmp_path):
     study = small_study(tmp_path, lambda row: row if row["prompt_id"] == "p0" else None)
     for spec in (
         Spec.of("main"),
+        Spec.of("HC1", covariance="HC1"),
         Spec.of("classical", covariance="classical"),
         SPECS["one_model_dropped"],
     ):
@@ -334,11 +334,11 @@ def test_holm_and_benjamini_hochberg_by_hand():
         Fitted("b", 9, [*coefficients[2:], coefficient(0.5, "slope"), coefficient(0.5, error=0.0)]),
     ]
     rows = adjusted(Spec.of("s"), fitted, confidence=0.9)
-    assert [row["slice"] for row in rows] == ["a", "a", "b", "b"]
-    assert [row["tests"] for row in rows] == [4] * 4
-    assert_allclose([row["p_value"] for row in rows], [0.01, 0.04, 0.03, 0.005])
-    assert_allclose([row["holm_p_value"] for row in rows], [0.03, 0.06, 0.06, 0.02])
-    assert_allclose([row["bh_p_value"] for row in rows], [0.02, 0.04, 0.04, 0.02])
+    assert column(rows, "slice") == ["a", "a", "b", "b"]
+    assert column(rows, "tests") == [4] * 4
+    assert_allclose(column(rows, "p_value"), [0.01, 0.04, 0.03, 0.005])
+    assert_allclose(column(rows, "holm_p_value"), [0.03, 0.06, 0.06, 0.02])
+    assert_allclose(column(rows, "bh_p_value"), [0.02, 0.04, 0.04, 0.02])
     assert "max_t_p_value" not in rows[0]
     assert adjusted(Spec.of("s", tests=("family_bias",)), fitted, confidence=0.9) == []
 
@@ -400,7 +400,7 @@ def test_table_of_a_study(twin, tmp_path):
     rows = adjusted(MANY, list(fits(MANY, twin, seed=2)), confidence=0.9)
     estimates = keyed(estimate(MANY, twin, confidence=0.9, seed=2).estimates, "slice quantity term")
     assert len(rows) == 3 * (9 + 4) == rows[0]["tests"]
-    p_values = np.array([row["p_value"] for row in rows])
+    p_values = np.array(column(rows, "p_value"))
     for row in rows:
         alone = estimates[fields(row, "slice quantity term")]
         assert all(
@@ -413,7 +413,7 @@ def test_table_of_a_study(twin, tmp_path):
         assert low < alone["ci_low"] < alone["ci_high"] < high
         assert low <= 0 <= high or row["max_t_p_value"] <= 0.1
     order = np.argsort([abs(row["estimate"] / row["std_error"]) for row in rows])[::-1]
-    assert (np.diff(np.array([row["max_t_p_value"] for row in rows])[order]) >= 0).all()
+    assert (np.diff(np.array(column(rows, "max_t_p_value"))[order]) >= 0).all()
     write_table(tmp_path / "multiplicity.csv", MULTIPLICITY, rows)
     assert len(read_table(tmp_path / "multiplicity.csv")) == len(rows)
 
@@ -435,15 +435,12 @@ def test_max_t_learns_that_slices_share_their_draws(twin):
 
 def test_slices_share_the_draws_of_their_prompts(twin, tmp_path):
     """The second dimension is the first without one of 40 prompts: their draws are nearly equal."""
-    raw = f"'{Path(twin.ratings[0]).parent}/raw.parquet' where dimension = 'Completeness'"
-    less = (
-        f"select * replace ('Conciseness' as dimension) from {raw} and prompt_id > (select"
-        f" min(prompt_id) from {raw})"
-    )
-    duckdb.sql(f"copy (select * from {raw} union all {less}) to '{tmp_path}/raw.parquet'")
-    study = built(
-        tmp_path, "overlapping", study_files("twin", [RatingsFile(f"{tmp_path}/raw.parquet")])
-    )
+    rows = """
+        , one as (from raw where dimension = 'Completeness')
+        from one union all
+        select * replace ('Conciseness' as dimension) from one
+        where prompt_id > (select min(prompt_id) from one)"""
+    study = changed_twin(twin, tmp_path, rows)
     spec = Spec.of("slices", slice="dimension", covariance="CR1", bootstrap=500, wild=500)
     one, two = fits(spec, study, seed=2)
     alike = []

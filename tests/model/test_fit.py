@@ -1,7 +1,6 @@
 """The other estimators through the same tables: ordinal logit and GAM."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -10,13 +9,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import block_diag
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
-from conftest import CONFIG, built, study_files
+from conftest import CONFIG, changed_twin
 from designs_on_rows import carried_terms, factors_on_rows, regressors_on_rows
-from picked_rows import fields, keyed, where
+from picked_rows import column, fields, keyed, where
 from recuse.base.errors import DesignError
 from recuse.base.reasons import Reason, code
 from recuse.data.cells import FACTORS
-from recuse.data.files import RatingsFile
 from recuse.model.covariance import FEW, FEW_CLUSTERS
 from recuse.model.design import estimable_terms
 from recuse.model.estimates import estimate
@@ -58,9 +56,7 @@ def test_ordinal_rows_are_the_numbers_of_the_fit(twin, helpfulness):
         assert row["n_term"] < row["n"] == fit.n
     thresholds = rows_of(tables.estimates, "threshold")
     assert list(thresholds) == list(fit.threshold_labels)
-    assert [row["estimate"] for row in thresholds.values()] == fit.estimate[
-        -len(thresholds) :
-    ].tolist()
+    assert column(thresholds.values(), "estimate") == fit.estimate[-len(thresholds) :].tolist()
     # The first judge's intercept is no parameter; the others' are differences from it.
     judges = sorted(JUDGES)
     assert list(rows_of(tables.estimates, "intercept")) == judges[1:]
@@ -109,7 +105,7 @@ def test_ordinal_fits_that_share_a_likelihood_are_checked_once(twin):
         for name in ("HC0", "classical")
     ]
     rows = list(compared(specs, twin, confidence=0.9))
-    assert [row["spec"] for row in rows] == ["HC0"] * 6
+    assert column(rows, "spec") == ["HC0"] * 6
 
 
 def test_crosscheck_skips_specs_that_cannot_be_fitted(twin):
@@ -118,14 +114,14 @@ def test_crosscheck_skips_specs_that_cannot_be_fitted(twin):
             [Spec.of("pooled", estimator="ordinal_logit"), Spec.of("main")], twin, confidence=0.9
         )
     )
-    assert [row["spec"] for row in rows] == ["main"]
+    assert column(rows, "spec") == ["main"]
 
 
 def test_absent_models_have_a_remark(twin):
     spec = Spec.of("mixed", subset={"models_dropped": ["GPT-4o", "GPT-5"]})
     tables = estimate(spec, twin, confidence=0.9)
     assert "GPT-4o" not in {row["term"] for row in tables.estimates}
-    assert [row["remark"] for row in tables.remarks] == ["the study has no model named GPT-5"]
+    assert column(tables.remarks, "remark") == ["the study has no model named GPT-5"]
 
 
 def test_ordinal_fit_over_several_scales_is_not_estimable(twin):
@@ -155,8 +151,8 @@ def test_gam_rows_and_smooths_are_the_fits_numbers_and_curves(twin, helpfulness)
     assert rows_of(tables.estimates, "slope") == {}
     for curve in fit.curves:
         rows = where(tables.smooths, slice=HELPFULNESS, judge=curve.judge)
-        assert_array_equal([row["reference"] for row in rows], curve.reference)
-        assert_array_equal([row["value"] for row in rows], curve.value)
+        assert_array_equal(column(rows, "reference"), curve.reference)
+        assert_array_equal(column(rows, "value"), curve.value)
         half = [row["ci_high"] - row["value"] for row in rows]
         assert_allclose(half, 1.6448536269514722 * curve.std_error, rtol=1e-9)
 
@@ -185,8 +181,8 @@ def test_ordinal_errors_by_prompt_are_those_of_ordered_model(twin):
     x = regressors_on_rows(terms, frame["gt_unit"])
     model = OrderedModel(frame["rating"].to_numpy(), x, distr="logit")
     rows = [rows_of(tables.estimates, term.quantity)[term.term] for term in terms]
-    estimates = [row["estimate"] for row in rows]
-    thresholds = [row["estimate"] for row in rows_of(tables.estimates, "threshold").values()]
+    estimates = column(rows, "estimate")
+    thresholds = column(rows_of(tables.estimates, "threshold").values(), "estimate")
     start = np.array([*estimates, thresholds[0], *np.log(np.diff(thresholds))])
     cluster = {"cov_type": "cluster", "cov_kwds": {"groups": prompt}}
     result = model.fit(
@@ -198,7 +194,7 @@ def test_ordinal_errors_by_prompt_are_those_of_ordered_model(twin):
         **cluster,
     )
     assert_allclose(result.params[: len(terms)], estimates, atol=1e-6)
-    assert_allclose([row["std_error"] for row in rows], result.bse[: len(terms)], rtol=1e-3)
+    assert_allclose(column(rows, "std_error"), result.bse[: len(terms)], rtol=1e-3)
     assert {row["df"] for row in rows} == {prompt.max()}
     row, *_ = rows_of(tables.estimates, "self_bias").values()
     assert row["effect_ci_high"] - row["effect"] == pytest.approx(
@@ -241,9 +237,7 @@ def test_gam_errors_by_prompt_are_those_of_rows(twin, helpfulness):
         / (n - np.trace(inverse @ x.T @ x))
     )
     rows = [rows_of(tables.estimates, term.quantity)[term.term] for term in terms]
-    assert_allclose(
-        [row["std_error"] for row in rows], np.sqrt(spread.diagonal())[: len(terms)], rtol=1e-7
-    )
+    assert_allclose(column(rows, "std_error"), np.sqrt(spread.diagonal())[: len(terms)], rtol=1e-7)
     assert {row["df"] for row in rows} == {prompts - 1}
     smooths = where(tables.smooths, slice=HELPFULNESS)
     assert len(smooths) == sum(len(curve.reference) for curve in curves)
@@ -256,19 +250,8 @@ def test_gam_errors_by_prompt_are_those_of_rows(twin, helpfulness):
 @pytest.mark.parametrize("name", ["ordinal", "gam"])
 def test_errors_of_few_prompts_have_a_remark_and_of_one_prompt_are_unknown(twin, tmp_path, name):
     for prompts in (12, 1):
-        kept = (
-            f"prompt_id in (select distinct prompt_id from '{twin.ratings[0]}' order by all limit"
-            f" {prompts})"
-        )
-        duckdb.sql(
-            f"copy (select * from '{Path(twin.ratings[0]).parent}/raw.parquet' where {kept}) to"
-            f" '{tmp_path}/raw.parquet'"
-        )
-        study = built(
-            tmp_path,
-            f"few_{prompts}",
-            study_files("twin", [RatingsFile(f"{tmp_path}/raw.parquet")]),
-        )
+        kept = f"select distinct prompt_id from raw order by all limit {prompts}"
+        study = changed_twin(twin, tmp_path, f"from raw where prompt_id in ({kept})")
         tables = clustered(name, study)
         few = FEW_CLUSTERS.format(covariance="CR1", clusters=12, few=FEW)
         assert ((HELPFULNESS, few) in {fields(row, "slice remark") for row in tables.remarks}) == (

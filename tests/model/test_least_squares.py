@@ -10,7 +10,7 @@ from recuse.data.cells import FACTORS, levels_of
 from recuse.data.moments import Moments, moments_of_cells, moments_of_rows
 from recuse.data.selection import with_normalised_length
 from recuse.model.covariance import fit
-from recuse.model.design import regressors_of, terms_of
+from recuse.model.design import regressors_of
 from recuse.model.least_squares import Solution, benjamini_hochberg
 
 
@@ -43,34 +43,6 @@ def rows_and_moments(seed=0, judges=3, per_group=7, width=3):
     return rows, Moments(factors, tensor)
 
 
-def textbook(design, y, covariance):
-    """Coefficients and covariance by the formulas, from rows."""
-    inverse = np.linalg.inv(design.T @ design)
-    estimate = inverse @ design.T @ y
-    residual = y - design @ estimate
-    n, k = design.shape
-    if covariance == "classical":
-        return estimate, inverse * (residual @ residual) / (n - k)
-    sandwich = inverse @ (design.T * residual**2) @ design @ inverse
-    return estimate, sandwich * (n / (n - k) if covariance == "HC1" else 1)
-
-
-@pytest.mark.parametrize("covariance", ["HC0", "HC1", "classical"])
-@pytest.mark.parametrize("width", [3, 4])
-def test_fit_equals_textbook(covariance, width):
-    rows, moments = rows_and_moments(width=width)
-    terms = [term for term in terms_of(moments.factors, length=width == 4) if term.carried.any()]
-    layout = regressors_of(terms, len(rows), width - 1)
-    regressors = rows[:, :, [0, *range(2, width)]]
-    design = np.einsum("grw,gwp->grp", regressors, layout).reshape(-1, len(terms))
-    estimate, spread = textbook(design, rows[:, :, 1].ravel(), covariance)
-    result = fit(moments, layout, covariance=covariance)
-    assert_allclose(result.estimate, estimate, atol=1e-12)
-    assert_allclose(result.covariance, spread, atol=1e-12)
-    assert result.identified.all()
-    assert (result.n, result.rank) == (rows.shape[0] * rows.shape[1], len(terms))
-
-
 def test_estimates_are_those_of_a_qr_decomposition():
     """References within a hundredth of the scale, so that columns are nearly alike: normal
     equations alone are off by 2e-11.
@@ -83,73 +55,6 @@ def test_estimates_are_those_of_a_qr_decomposition():
     design = np.einsum("grw,gwp->grp", rows[:, :, [0, 2]], layout).reshape(-1, len(terms))
     exact = np.linalg.lstsq(design, rows[:, :, 1].ravel(), rcond=None)[0]
     assert_allclose(fit(moments, layout).estimate, exact, rtol=0, atol=4e-12 * np.abs(exact).max())
-
-
-def test_terms_are_those_of_equation_1():
-    _, moments = rows_and_moments()
-    terms = [
-        (term.quantity, term.term, int(term.carried.sum())) for term in terms_of(moments.factors)
-    ]
-    assert terms == [
-        *(("intercept", f"m{j}", 6) for j in range(3)),
-        *(("slope", f"m{j}", 6) for j in range(3)),
-        *(("self_bias", f"m{j}", 2) for j in range(3)),
-        ("family_bias", "f0", 4),
-        ("family_bias", "f1", 0),
-        ("dimension", "b", 9),
-    ]
-
-
-def test_unidentified_coefficients_are_nan_and_do_not_affect_the_others():
-    """A judge whose completions all have one human score: its intercept and slope are collinear,
-    its self-bias is not.
-    """
-    rows, _ = rows_and_moments()
-    _, full = rows_and_moments()
-    constant = full.factors["judge"] == "m0"
-    rows[constant, :, 2] = 0.5
-    moments = Moments(full.factors, np.einsum("gri,grj,grk,grl->gijkl", rows, rows, rows, rows))
-    terms = carried_terms(moments.factors)
-    layout = regressors_of(terms, len(rows), 2)
-    result = fit(moments, layout)
-    unknown = [
-        (t.quantity, t.term)
-        for t, identified in zip(terms, result.identified, strict=True)
-        if not identified
-    ]
-    assert unknown == [("intercept", "m0"), ("slope", "m0")]
-    assert np.isnan(result.estimate[~result.identified]).all()
-    assert np.isnan(np.diag(result.covariance)[~result.identified]).all()
-    design = np.einsum("grw,gwp->grp", rows[:, :, [0, 2]], layout).reshape(-1, len(terms))
-    keep = [
-        place for place, term in enumerate(terms) if (term.quantity, term.term) != ("slope", "m0")
-    ]
-    estimate, spread = textbook(design[:, keep], rows[:, :, 1].ravel(), "HC0")
-    same = [i for i, place in enumerate(keep) if result.identified[place]]
-    assert_allclose(result.estimate[result.identified], estimate[same], atol=1e-12)
-    assert_allclose(
-        np.diag(result.covariance)[result.identified], np.diag(spread)[same], atol=1e-12
-    )
-    assert result.rank == len(terms) - 1
-
-
-def test_ratings_without_residual_have_no_standard_error():
-    rows, full = rows_and_moments()
-    rows[:, :, 1] = 1.0
-    moments = Moments(full.factors, np.einsum("gri,grj,grk,grl->gijkl", rows, rows, rows, rows))
-    terms = carried_terms(moments.factors)
-    result = fit(moments, regressors_of(terms, len(rows), 2))
-    assert (result.std_error == 0).all()
-    assert_allclose(result.estimate[:3], 1.0, atol=1e-12)
-
-
-def test_small_sample_factors_need_more_rows_than_terms():
-    _, moments = rows_and_moments(per_group=1)
-    few = moments.select(np.arange(len(moments.n)) < 4)
-    terms = carried_terms(few.factors)
-    layout = regressors_of(terms, len(few.n), 2)
-    assert np.isnan(fit(few, layout, covariance="HC1").covariance).all()
-    assert np.isnan(fit(few, layout, covariance="classical").covariance).all()
 
 
 def test_moments_are_sums_over_rows_and_additive(twin):

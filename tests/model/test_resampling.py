@@ -2,19 +2,16 @@
 levels.
 """
 
-from pathlib import Path
-
 import duckdb
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from conftest import built, study_files
+from conftest import changed_twin
 from designs_on_rows import design_on_rows, factors_on_rows, times_drawn
-from picked_rows import fields, keyed, where
+from picked_rows import fields, only
 from recuse.base.tables import read_table, write_table
 from recuse.data.cells import levels_of
-from recuse.data.files import RatingsFile
 from recuse.data.selection import with_family_references, with_normalised_length
 from recuse.model import resampling
 from recuse.model.design import estimable_terms
@@ -170,13 +167,9 @@ CHANGES = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_replicates_that_do_not_determine_a_coefficient(twin, tmp_path, change):
     kept, gt, fragile = CHANGES[change]
-    raw = (
-        "(select *, dense_rank() over (order by prompt_id) < 3 as few from"
-        f" '{Path(twin.ratings[0]).parent}/raw.parquet')"
-    )
-    rows = f"select * exclude (few) replace ({gt} as gt) from {raw} where {kept}"
-    duckdb.sql(f"copy ({rows}) to '{tmp_path}/raw.parquet'")
-    study = built(tmp_path, "few", study_files("twin", [RatingsFile(f"{tmp_path}/raw.parquet")]))
+    ranked = "(select *, dense_rank() over (order by prompt_id) < 3 as few from raw)"
+    rows = f"select * exclude (few) replace ({gt} as gt) from {ranked} where {kept}"
+    study = changed_twin(twin, tmp_path, rows)
     spec = Spec.of("few", subset={"dimension": ["Helpfulness"]}, bootstrap=100)
     (fitted,) = fits(spec, study, seed=SEED)
     ((_, naive),) = refits(spec, study, 20)
@@ -200,12 +193,8 @@ def test_replicates_that_do_not_determine_a_coefficient(twin, tmp_path, change):
 
 
 def test_ratings_on_the_fit_have_no_bootstrap_interval(twin, tmp_path):
-    rows = (
-        f"select * replace (gt as rating) from '{Path(twin.ratings[0]).parent}/raw.parquet' where"
-        " gt = round(gt)"
-    )
-    duckdb.sql(f"copy ({rows}) to '{tmp_path}/raw.parquet'")
-    study = built(tmp_path, "exact", study_files("twin", [RatingsFile(f"{tmp_path}/raw.parquet")]))
+    exact = "select * replace (gt as rating) from raw where gt = round(gt)"
+    study = changed_twin(twin, tmp_path, exact)
     for row in estimate(SPECS["main"], study, confidence=0.9, seed=SEED).estimates:
         assert row["boot_std_error"] == 0
         assert "boot_ci_low" not in row
@@ -331,12 +320,13 @@ def test_slices_and_prompts_in_any_number(twin, monkeypatch):
         assert_allclose(
             draws_of(twin, spec)["family_bias", "GPT"].statistics()[30:34], wanted, rtol=1e-10
         )
-    whole = keyed(estimate(spec, twin, confidence=0.9, seed=SEED_OF_WEIGHTS).estimates, "term")
-    slices = estimate(
-        spec.changed(subset={}, slice="dimension"), twin, confidence=0.9, seed=SEED_OF_WEIGHTS
-    ).estimates
-    of_slice = keyed(where(slices, slice="Helpfulness"), "term")
-    assert of_slice["GPT"]["wild_p_value"] == whole["GPT"]["wild_p_value"]
+    sliced = spec.changed(subset={}, slice="dimension")
+    (whole, *_), (slices, *_) = (
+        estimate(each, twin, confidence=0.9, seed=SEED_OF_WEIGHTS) for each in (spec, sliced)
+    )
+    about = {"quantity": "family_bias", "term": "GPT"}
+    of_slice = only(slices, slice="Helpfulness", **about)
+    assert of_slice["wild_p_value"] == only(whole, **about)["wild_p_value"]
 
 
 def test_interval_is_where_the_test_stops_rejecting(twin):

@@ -17,7 +17,7 @@ from recuse.config.studies import Study
 from recuse.pairwise.choices import CHOICES, LABEL_NOISE, choices, choices_of, label_noise
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import verbosity
-from verdict_files import READERS, released, run
+from verdict_files import run_released
 
 SETTINGS = {"confidence": 0.9, "seed": 7}
 FAMILIES = {"Careful": "C", "m": "C", "n": "C", "Hasty": "H", "o": "H"}
@@ -301,8 +301,7 @@ def test_the_rate_at_which_the_conclusion_changes(tmp_path):
 @pytest.mark.mirror
 def test_choices_of_prd(tmp_path):
     """The differences, and the agreement of single votes."""
-    folder, paths = released("prd")
-    comparisons, _ = run(tmp_path, [folder / path for path in paths], reader=READERS["prd"])
+    comparisons, _ = run_released("prd", tmp_path)
     counted = of(comparisons, Study("prd_vicuna80", CONFIG).families())
     rows = list(choices(counted, confidence=0.9, seed=CONFIG["seed"]))
 

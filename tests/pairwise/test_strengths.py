@@ -10,7 +10,7 @@ from numpy.random import default_rng
 from numpy.testing import assert_allclose
 
 from pair_worlds import PairWorld, draw
-from picked_rows import keyed
+from picked_rows import column, keyed
 from recuse.pairwise.davidson import Cells
 from recuse.pairwise.maximum import fit
 from recuse.pairwise.regression import Regression
@@ -38,9 +38,9 @@ def test_raw_strengths_equal_statsmodels():
     )
     turned = np.eye(6, 5) - np.eye(6, 5).mean(axis=0)
     ours = [table["raw", name] for name in judges.models]
-    assert_allclose([row["strength"] for row in ours], turned @ theirs.params, atol=1e-9)
+    assert_allclose(column(ours, "strength"), turned @ theirs.params, atol=1e-9)
     errors = np.sqrt((turned @ theirs.cov_params() @ turned.T).diagonal() * 100 / 99)
-    assert_allclose([row["std_error"] for row in ours], errors, atol=1e-9)
+    assert_allclose(column(ours, "std_error"), errors, atol=1e-9)
 
 
 def test_a_model_that_gains_by_its_own_verdicts_loses_them():

@@ -7,6 +7,7 @@ import pytest
 
 from picked_rows import fields
 from recuse.data.verdicts import COMPARISONS
+from text_tables import cases
 from verdict_files import complaint, run, select
 
 NEEDED = "judge,item,model_a,model_b,order,outcome"
@@ -175,45 +176,36 @@ def test_orientation_says_whose_answer_was_perturbed(tmp_path):
 
 @pytest.mark.parametrize(
     ("line", "message"),
-    [
-        (
-            ",q,A,B,ab,a,,,",
-            "column judge: found nothing, which names no judge; write the name of the judge",
-        ),
-        ("J, ,A,B,ab,a,,,", "column item: found nothing, which names no question"),
-        ("J,q,,B,ab,a,,,", "column model_a: found nothing, which names no model"),
-        ("J,q,A,,ab,a,,,", "column model_b: found nothing, which names no model"),
-        (
-            "J,q,GPT-4,GPT-4,ab,a,,,",
-            "column model_b: found 'GPT-4', which is model_a too; give two answers",
-        ),
-        ("J,q,A,B,AB,a,,,", "column order: found 'AB', which is none of ab or ba; write ab or ba"),
-        ("J,q,A,B,,a,,,", "column order: found nothing, which is none of ab or ba"),
-        (
-            "J,q,A,B,ab,A,,,",
-            (
-                "column outcome: found 'A', which is none of a, b, tie or error; write a, b, tie or"
-                " error"
-            ),
-        ),
-        ("J,q,A,B,ab,,,,", "column outcome: found nothing, which is none of"),
-        (
-            "J,q,A,B,ab,a,error,,",
-            (
-                "column human: found 'error', which is none of a, b or tie; write a, b or tie, or"
-                " leave it"
-            ),
-        ),
-        (
-            "J,q,A,B,ab,a,a,many,",
-            (
-                "column length_a: found 'many', which is not a length; write a number of words, 0"
-                " or more"
-            ),
-        ),
-        ("J,q,A,B,ab,a,a,5,-1", "column length_b: found '-1', which is not a length"),
-        ("J,q,A,B,ab,a,a,inf,5", "column length_a: found 'inf', which is not a length"),
-    ],
+    cases(
+        """
+,q,A,B,ab,a,,,
+    column judge: found nothing, which names no judge; write the name of the judge
+J, ,A,B,ab,a,,,
+    column item: found nothing, which names no question
+J,q,,B,ab,a,,,
+    column model_a: found nothing, which names no model
+J,q,A,,ab,a,,,
+    column model_b: found nothing, which names no model
+J,q,GPT-4,GPT-4,ab,a,,,
+    column model_b: found 'GPT-4', which is model_a too; give two answers
+J,q,A,B,AB,a,,,
+    column order: found 'AB', which is none of ab or ba; write ab or ba
+J,q,A,B,,a,,,
+    column order: found nothing, which is none of ab or ba
+J,q,A,B,ab,A,,,
+    column outcome: found 'A', which is none of a, b, tie or error; write a, b, tie or error
+J,q,A,B,ab,,,,
+    column outcome: found nothing, which is none of
+J,q,A,B,ab,a,error,,
+    column human: found 'error', which is none of a, b or tie; write a, b or tie, or leave it
+J,q,A,B,ab,a,a,many,
+    column length_a: found 'many', which is not a length; write a number of words, 0 or more
+J,q,A,B,ab,a,a,5,-1
+    column length_b: found '-1', which is not a length
+J,q,A,B,ab,a,a,inf,5
+    column length_a: found 'inf', which is not a length
+"""
+    ),
 )
 def test_fault_is_named_with_its_place(tmp_path, line, message):
     text = message_of(tmp_path, [GOOD[0], line, *GOOD[1:]])
@@ -310,26 +302,22 @@ def test_one_order_is_an_error_or_counted(tmp_path):
 
 @pytest.mark.parametrize(
     ("line", "message"),
-    [
-        (
-            "K,q1,GPT,Bard,ab,a,a,120,80",
-            (
-                "human: found 'GPT' preferred for item 'q1', 'GPT' against 'Bard', but 'Bard'"
-                " preferred in"
-            ),
-        ),
-        (
-            "K,q1,GPT,Bard,ab,a,,120,80",
-            "human: found no label for item 'q1', 'GPT' against 'Bard', but 'Bard' preferred in",
-        ),
-        ("K,q1,GPT,Bard,ab,a,b,120,81", "length_b: found 81 words of 'Bard' for item 'q1'"),
-        ("K,q1,Bard,GPT,ab,a,a,81,120", "length_a: found 81 words of 'Bard' for item 'q1'"),
-        (
-            "K,q1,GPT,Bard,ab,a,b,,80",
-            "length_a: found no length of the answer of 'GPT' for item 'q1'",
-        ),
-        ("K,q1,Bard,GPT,ab,a,b,80,120", "human: found 'GPT' preferred for item 'q1'"),
-    ],
+    cases(
+        """
+K,q1,GPT,Bard,ab,a,a,120,80
+    human: found 'GPT' preferred for item 'q1', 'GPT' against 'Bard', but 'Bard' preferred in
+K,q1,GPT,Bard,ab,a,,120,80
+    human: found no label for item 'q1', 'GPT' against 'Bard', but 'Bard' preferred in
+K,q1,GPT,Bard,ab,a,b,120,81
+    length_b: found 81 words of 'Bard' for item 'q1'
+K,q1,Bard,GPT,ab,a,a,81,120
+    length_a: found 81 words of 'Bard' for item 'q1'
+K,q1,GPT,Bard,ab,a,b,,80
+    length_a: found no length of the answer of 'GPT' for item 'q1'
+K,q1,Bard,GPT,ab,a,b,80,120
+    human: found 'GPT' preferred for item 'q1'
+"""
+    ),
 )
 def test_rows_about_the_same_answers_agree(tmp_path, line, message):
     text = message_of(tmp_path, [*GOOD, line])

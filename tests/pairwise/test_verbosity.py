@@ -22,7 +22,7 @@ from random_comparisons import (
 from recuse.base.errors import ConfigError
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import VERBOSITY, verbosity
-from verdict_files import READERS, released, run
+from verdict_files import run_released
 
 ORDERS = ("debiased", "ab", "ba", "pooled")
 TREATMENTS = ("excluded", "disagreement", "half")
@@ -236,8 +236,7 @@ def test_impossible_pools_are_named(tmp_path, pools, words):
 
 @pytest.mark.mirror
 def test_verdicts_of_prd(tmp_path):
-    folder, paths = released("prd")
-    comparisons, _ = run(tmp_path, [folder / path for path in paths], reader=READERS["prd"])
+    comparisons, _ = run_released("prd", tmp_path)
     results = table(comparisons, pools={})
     expected = {
         "Bard": (19, 40, 21, 217),

@@ -20,7 +20,7 @@ from random_comparisons import (
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import PAIRWISE_AGREEMENT as AGREEMENT
 from recuse.pairwise.verbosity import agreement
-from verdict_files import READERS, released, run
+from verdict_files import run_released
 
 ORDERS = ("debiased", "ab", "ba", "pooled")
 REPLICATES = 300
@@ -87,8 +87,7 @@ def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, monkeypatch):
 
 @pytest.mark.mirror
 def test_verdicts_of_prd(tmp_path):
-    folder, paths = released("prd")
-    comparisons, _ = run(tmp_path, [folder / path for path in paths], reader=READERS["prd"])
+    comparisons, _ = run_released("prd", tmp_path)
     results = table(comparisons, pools={})
     agree = {
         judge: fields(row, "agree n")
@@ -106,8 +105,7 @@ def test_verdicts_of_prd(tmp_path):
 
 @pytest.mark.mirror
 def test_verdicts_of_llmbar(tmp_path):
-    folder, paths = released("llmbar")
-    comparisons, _ = run(tmp_path, [folder / path for path in paths], reader=READERS["llmbar"])
+    comparisons, _ = run_released("llmbar", tmp_path)
     results = table(comparisons, pools={})
     expected = {
         "Natural": 0.935,

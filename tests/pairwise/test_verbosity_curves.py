@@ -10,11 +10,12 @@ from statistics import stdev
 import pytest
 from scipy.stats import binomtest
 
-from picked_rows import fields, keyed
+from picked_rows import column, fields, keyed
 from random_comparisons import POOLS, compared, labels_of, random_rows, write
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import ALIGNMENT_CURVES, SCORE_CURVES, alignment_curves, score_curves
-from verdict_files import READERS, released, run
+from text_tables import lines
+from verdict_files import run_released
 
 SCORE = {"a": 1, "tie": 0, "b": -1}
 
@@ -144,27 +145,29 @@ def test_alignment_is_that_of_a_loop(tmp_path, seed):
         )
 
 
-@pytest.mark.parametrize(
-    ("lengths", "bin_low"),
-    [
-        ((0, 5), -110),
-        ((11, 110), -90),  # -90 % itself
-        ((10, 110), -110),
-        ((9, 10), -10),  # -10 % itself
-        ((89, 100), -30),
-        ((5, 5), -10),
-        ((11, 10), 10),  # +10 % itself
-        ((109, 100), -10),
-        ((13, 10), 30),
-        ((209, 100), 90),
-        ((21, 10), 110),  # +110 % itself
-        ((10**9, 1), 110),
-        ((10**9, 10**9 - 1), -10),
-        ((3, 0), 110),
-        ((0, 0), -10),
-    ],
-)
-def test_bins_hold_their_lower_end(tmp_path, lengths, bin_low):
+# Two lengths, and the lower end of their bin: ends themselves are -90, -10, +10 and +110 %
+BINS = """
+0 5 -110
+11 110 -90
+10 110 -110
+9 10 -10
+89 100 -30
+5 5 -10
+11 10 10
+109 100 -10
+13 10 30
+209 100 90
+21 10 110
+1000000000 1 110
+1000000000 999999999 -10
+3 0 110
+0 0 -10
+"""
+
+
+@pytest.mark.parametrize("line", lines(BINS))
+def test_bins_hold_their_lower_end(tmp_path, line):
+    *lengths, bin_low = map(int, line)
     assert place(*lengths) == bin_low
     row = {"judge": "j", "item": "q", "model_a": "m", "model_b": "n", "outcome": "a", "human": "a"}
     row |= {"length_a": lengths[0], "length_b": lengths[1]}
@@ -175,13 +178,12 @@ def test_bins_hold_their_lower_end(tmp_path, lengths, bin_low):
 
 @pytest.mark.mirror
 def test_verdicts_of_prd(tmp_path):
-    folder, paths = released("prd")
-    comparisons, _ = run(tmp_path, [folder / path for path in paths], reader=READERS["prd"])
+    comparisons, _ = run_released("prd", tmp_path)
     first, aligned = scores(comparisons, pools={}), alignment(comparisons, pools={})
     for judge in ("Bard", "Claude", "GPT-3.5", "GPT-4", "Vicuna-13B", "Human"):
         rows = [row for key, row in first.items() if key[2] == judge]
         assert sum(row["n"] for row in rows) == 800
-        assert [row["bin_low"] for row in rows] == sorted(row["bin_low"] for row in rows)
+        assert column(rows, "bin_low") == sorted(row["bin_low"] for row in rows)
     assert list(dict.fromkeys(key[2] for key in first))[-1] == "Human"
     decided = {
         judge: sum(row["n"] for key, row in aligned.items() if key[2] == judge)

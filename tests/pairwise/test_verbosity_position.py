@@ -19,7 +19,7 @@ from random_comparisons import (
 )
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import POSITION, position
-from verdict_files import READERS, released, run
+from verdict_files import run_released
 
 REPLICATES = 300
 
@@ -126,8 +126,7 @@ def test_a_judge_that_always_takes_the_first_and_one_that_only_ties(tmp_path):
 
 @pytest.mark.mirror
 def test_verdicts_of_llmbar(tmp_path):
-    folder, paths = released("llmbar")
-    comparisons, _ = run(tmp_path, [folder / path for path in paths], reader=READERS["llmbar"])
+    comparisons, _ = run_released("llmbar", tmp_path)
     results = table(comparisons, pools={"Adversarial": ["Neighbor", "GPTInst", "GPTOut", "Manual"]})
     assert results["", "Adversarial", "GPT-4", "consistency"]["n"] == 319
     shares = {

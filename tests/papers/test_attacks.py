@@ -8,7 +8,7 @@ from analyses import attack_tables
 from scipy.stats import binomtest
 
 from attack_votes import preference, random_votes, sample, write_votes
-from picked_rows import fields, only
+from picked_rows import column, fields, only
 from recuse.base.database import connect
 from recuse.base.errors import ConfigError
 from recuse.base.tables import read_table
@@ -239,7 +239,7 @@ def test_equal_rates_share_the_lower_rank_and_the_average_needs_every_column(tmp
     rows += judged({"A": (5, 9), "B": (4, 9), "C": (0, 9), "D": (1, 9)}, "fake_reference")
     rows += judged({"E": (1, 9)}, "fake_reference", "weak")
     ranked = with_ranks(rows)
-    assert [row["rank"] for row in ranked[:5]] == [1, 1, 3, None, 4]
+    assert column(ranked[:5], "rank") == [1, 1, 3, None, 4]
     averages = [tuple(row.values()) for row in average_ranks(ranked)]
     assert averages == [
         ("main", "B", 2.0, 2, 1),  # ranks 1 and 3

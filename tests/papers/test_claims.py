@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from conftest import DATA, ROOT
-from picked_rows import fields, keyed, only
+from picked_rows import column, fields, keyed, only
 from recuse.base.tables import read_table
 from recuse.papers.claims import (
     ABSENT,
@@ -295,7 +295,7 @@ def test_table_has_both_verdicts(ideal, paper):
             kind="published",
         )
     )
-    assert [row["claim"] for row in rows] == [claim.name for claim in CLAIMS]
+    assert column(rows, "claim") == [claim.name for claim in CLAIMS]
     assert all(tuple(row) == COLUMNS for row in rows)
     row = only(rows, claim="llama_8b_negative")
     assert fields(row, "study kind verdict published") == (

@@ -23,31 +23,13 @@ from verdict_files import released
 
 # Two rankings, p, and what version 0.1.3 of the package rbo gives: rbo(p=p) and rbo(p=p, ext=True),
 # which its rbo_ext equals.
-OF_PACKAGE = [
-    ([1, 4, 2, 3, 0], [4, 2, 1, 0, 3], 0.8, 0.36672, 0.6944),
-    (
-        [10, 2, 11, 0, 8, 9, 1, 12, 6, 7, 5, 3, 4],
-        [6, 10, 4, 8, 2, 1, 0, 7, 9, 3, 5, 12, 11],
-        0.8,
-        0.3884853670815955,
-        0.4434609484703955,
-    ),
-    (
-        [10, 1, 9, 6, 5, 13, 4, 3, 11, 12, 8, 0, 7, 2, 14],
-        [4, 10, 2, 6, 12, 13, 9, 5, 14, 11, 0, 1, 7, 8, 3],
-        0.8,
-        0.4127234616457475,
-        0.44790783373457954,
-    ),
-    (
-        [0, 7, 4, 6, 2, 5, 1, 3],
-        [0, 3, 2, 1, 6, 5, 4, 7],
-        0.5,
-        0.7220610119047619,
-        0.7259672619047619,
-    ),
-    ([0], [0], 0.9, 0.1, 1.0),
-]
+OF_PACKAGE = """
+1 4 2 3 0 | 4 2 1 0 3 | 0.8 | 0.36672 | 0.6944
+10 2 11 0 8 9 1 12 6 7 5 3 4 | 6 10 4 8 2 1 0 7 9 3 5 12 11 | 0.8 | 0.3884853670815955 | 0.4434609484703955
+10 1 9 6 5 13 4 3 11 12 8 0 7 2 14 | 4 10 2 6 12 13 9 5 14 11 0 1 7 8 3 | 0.8 | 0.4127234616457475 | 0.44790783373457954
+0 7 4 6 2 5 1 3 | 0 3 2 1 6 5 4 7 | 0.5 | 0.7220610119047619 | 0.7259672619047619
+0 | 0 | 0.9 | 0.1 | 1.0
+"""
 COMMON = [
     *(
         "GPT-4",
@@ -76,8 +58,11 @@ def by_definition(first, second, p, *, extrapolated):
     return truncated + p ** len(first) * agreement[-1] * extrapolated
 
 
-@pytest.mark.parametrize(("first", "second", "p", "truncated", "extrapolated"), OF_PACKAGE)
-def test_values_of_the_package(first, second, p, truncated, extrapolated):
+@pytest.mark.parametrize("line", OF_PACKAGE.strip().splitlines())
+def test_values_of_the_package(line):
+    first, second, p, truncated, extrapolated = (
+        np.array(part.split(), float) for part in line.split("|")
+    )
     own = [np.argsort(ranking) for ranking in (first, second)]
     assert rank_biased_overlap(*own, persistence=p, extrapolated=False) == pytest.approx(
         truncated, abs=1e-14

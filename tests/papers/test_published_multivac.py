@@ -4,7 +4,7 @@ import duckdb
 import numpy as np
 from numpy.testing import assert_allclose
 
-from picked_rows import fields, keyed
+from picked_rows import column, fields, keyed
 from recuse.papers.multivac_values import bradley_terry, rankings, scorecard_of_multivac
 
 
@@ -46,9 +46,7 @@ def test_rankings_are_within_a_judge_and_an_occasion(tmp_path):
     assert_allclose(rows["A"]["mean"], 5.0)
     # A beats B once, ties once, loses once; A loses to C once, B and C tie.
     wins = np.array([[0, 1.5, 0], [1.5, 0, 0.5], [1, 0.5, 0]])
-    assert_allclose(
-        [row["bradley_terry"] for row in rows.values()], bradley_terry(wins)[0], rtol=1e-10
-    )
+    assert_allclose(column(rows.values(), "bradley_terry"), bradley_terry(wins)[0], rtol=1e-10)
 
 
 def test_scorecard():

@@ -40,37 +40,28 @@ from verdict_files import released
 
 PUBLISHED, ATTACKS = DATA / "comparisons_published.csv", DATA / "judgement_bias_published.csv"
 ABSENT = "data absent"
-
-
-@pytest.fixture(scope="module")
-def published():
-    return read_table(PUBLISHED)
-
-
-@pytest.fixture(scope="module")
-def attacks():
-    return read_attacks(str(ATTACKS))
+PRINTED, PRINTED_ATTACKS = read_table(PUBLISHED), read_attacks(str(ATTACKS))
 
 
 def row(columns, **values):
     return as_texts([dict.fromkeys(columns) | values])[0]
 
 
-def own_tables(attacks):
+def own_tables():
     """Tables of a study that finds exactly what Chen et al. print."""
     keys = ("experiment", "condition", "judge", "model_a", "model_b")
     asr = [
         row(ASR, **{k: r[k] for k in keys}, asr=r["value"], n=60, rank=r["printed_rank"] or None)
-        for r in attacks
+        for r in PRINTED_ATTACKS
         if r["quantity"] == "asr"
     ]
     ranks = [
         row(RANKS, experiment=r["experiment"], judge=r["judge"], average_rank=r["value"])
-        for r in attacks
+        for r in PRINTED_ATTACKS
         if r["quantity"] == "average_rank"
     ]
     shares, by_place = {}, {}
-    for r in attacks:
+    for r in PRINTED_ATTACKS:
         if r["table"] == "6":
             by_place.setdefault(r["judge"], {})[r["quantity"]] = r["value"]
         if r["table"] == "7":
@@ -99,14 +90,16 @@ def own_tables(attacks):
     return {"asr": asr, "ranks": ranks, "vote_shares": votes, "votes_by_position": places_of}
 
 
-def judged(published, attacks, tables, *, source="judgement_bias", kind="published"):
+def judged(tables, *, source="judgement_bias", kind="published"):
     return list(
-        scorecard_of_comparisons(published, attacks, tables, study="s", source=source, kind=kind)
+        scorecard_of_comparisons(
+            PRINTED, PRINTED_ATTACKS, tables, study="s", source=source, kind=kind
+        )
     )
 
 
-def test_chen_s_tables_match_themselves(published, attacks):
-    rows = judged(published, attacks, own_tables(attacks))
+def test_chen_s_tables_match_themselves():
+    rows = judged(own_tables())
     assert Counter((r["figure"][-1], r["verdict"]) for r in rows) == {
         (table, "match"): n
         for table, n in {"1": 24 + 24 + 8, "2": 4, "3": 28, "4": 35, "6": 56, "7": 12}.items()
@@ -123,11 +116,11 @@ CAUSES = {"simulated": PLANTED, "user": OTHER_VOTES, "published": ""}
 @pytest.mark.parametrize(
     ("kind", "wide"), [("published", 0.0), ("user", CHANCE), ("simulated", CHANCE)]
 )
-def test_tolerance_is_half_a_digit_and_chance_in_other_votes(published, attacks, kind, wide):
-    tables = own_tables(attacks)
+def test_tolerance_is_half_a_digit_and_chance_in_other_votes(kind, wide):
+    tables = own_tables()
     for size, verdict in ((0.9, "match"), (-0.9, "match"), (1.1, "differs"), (-1.1, "differs")):
         tables["asr"][0]["asr"] = str(0.08 + size * (0.005 + wide))
-        first = judged(published, attacks, tables, kind=kind)[0]
+        first = judged(tables, kind=kind)[0]
         assert fields(first, "figure slice term") == (
             "Chen et al., Table 1",
             "factual_error",
@@ -141,60 +134,55 @@ def test_tolerance_is_half_a_digit_and_chance_in_other_votes(published, attacks,
         )
 
 
-def test_what_is_not_planted_is_shown_and_not_judged(published, attacks):
-    rows = judged(published, attacks, own_tables(attacks), kind="simulated")
+def test_what_is_not_planted_is_shown_and_not_judged():
+    rows = judged(own_tables(), kind="simulated")
     for item in ("rank", "ranks", "votes_by_position", "vote_shares"):
         of_item = where(rows, item=item)
         assert of_item
         assert all("not planted" in r["cause"] and r["verdict"] == ABSENT for r in of_item)
         assert all("ours" in r and "deviation" not in r for r in of_item)
-    of_users = judged(published, attacks, own_tables(attacks), kind="user")
+    of_users = judged(own_tables(), kind="user")
     assert {fields(r, "verdict cause") for r in of_users if r["item"] == "votes_by_position"} == {
         (ABSENT, OTHER_VOTES)
     }
 
 
-def test_a_judge_that_was_not_asked_is_absent(published, attacks):
+def test_a_judge_that_was_not_asked_is_absent():
     tables = {
-        name: [r for r in rows if r["judge"] != "Ernie"]
-        for name, rows in own_tables(attacks).items()
+        name: [r for r in rows if r["judge"] != "Ernie"] for name, rows in own_tables().items()
     }
-    rows = judged(published, attacks, tables)
+    rows = judged(tables)
     of_all = ("rank", "ranks")  # which the absent judge stands among
     absent = [r for r in rows if r["verdict"] == ABSENT and r["item"] not in of_all]
     assert {r["term"] for r in absent} == {"Ernie"}
     assert {r["cause"] for r in absent} == {NO_VALUE}
-    assert {r["verdict"] for r in judged(published, attacks, {})} == {ABSENT}
-    assert not any("ours" in r for r in judged(published, attacks, {}))
+    assert {r["verdict"] for r in judged({})} == {ABSENT}
+    assert not any("ours" in r for r in judged({}))
 
 
-def test_answers_may_have_other_names_where_there_is_one_pair(published, attacks):
-    tables = own_tables(attacks)
+def test_answers_may_have_other_names_where_there_is_one_pair():
+    tables = own_tables()
     tables["asr"] = [
         r | {"model_a": "A1", "model_b": "A2"} if r["experiment"] == "perturbations" else r
         for r in tables["asr"]
     ]
-    assert {
-        r["verdict"]
-        for r in judged(published, attacks, tables)
-        if r["figure"] == "Chen et al., Table 1"
-    } == {"match"}
+    assert {r["verdict"] for r in judged(tables) if r["figure"] == "Chen et al., Table 1"} == {
+        "match"
+    }
     tables["asr"] = [
         r | {"model_b": "B"} if r["model_b"] == "LLaMA2-Chat-7B" else r for r in tables["asr"]
     ]
-    absent = where(judged(published, attacks, tables), verdict=ABSENT, item="asr")
+    absent = where(judged(tables), verdict=ABSENT, item="asr")
     assert {fields(r, "figure model") for r in absent} == {
         ("Chen et al., Table 4", "LLaMA2-Chat-7B")
     }
 
 
 @pytest.mark.parametrize("names", [{}, {"model_b": "B"}, {"model_a": "A"}])
-def test_one_pair_is_not_judged_by_the_rates_of_others(published, attacks, names):
+def test_one_pair_is_not_judged_by_the_rates_of_others(names):
     """Votes on one of the four pairs of Table 4, the names as printed or others."""
-    asr = [r | names for r in own_tables(attacks)["asr"] if r["model_b"] == "LLaMA2-Chat-7B"]
-    rows = [
-        r for r in judged(published, attacks, {"asr": asr}) if r["item"] == "asr" and "ours" in r
-    ]
+    asr = [r | names for r in own_tables()["asr"] if r["model_b"] == "LLaMA2-Chat-7B"]
+    rows = [r for r in judged({"asr": asr}) if r["item"] == "asr" and "ours" in r]
     assert {r["model"] for r in rows} == (set() if names else {"LLaMA2-Chat-7B"})
     assert len(rows) == (0 if names else 7)
 
@@ -206,8 +194,8 @@ def ranked(rows, verdicts, *, item, table="4"):
     return {r["cause"] for r in results if "ours" in r}
 
 
-def test_ranks_are_judged_among_the_same_judges_and_columns_only(published, attacks):
-    tables = own_tables(attacks)
+def test_ranks_are_judged_among_the_same_judges_and_columns_only():
+    tables = own_tables()
     fewer = [r for r in tables["asr"] if r["model_b"] != "LLaMA2-Chat-7B"]
     more = [
         *tables["asr"],
@@ -219,13 +207,13 @@ def test_ranks_are_judged_among_the_same_judges_and_columns_only(published, atta
         for r in tables["asr"]
     ]
     for asr in (fewer, more, other, missing):
-        rows = judged(published, attacks, tables | {"asr": asr})
+        rows = judged(tables | {"asr": asr})
         assert ranked(rows, {ABSENT}, item="ranks") == {OTHER_RANKED}
     one_more = [
         *tables["asr"],
         *(r | {"judge": "J9"} for r in tables["asr"] if r["condition"] == "factual_error"),
     ]
-    rows = judged(published, attacks, tables | {"asr": one_more})
+    rows = judged(tables | {"asr": one_more})
     assert ranked(rows, {"match"}, item="ranks") == {""}
     assert ranked(rows, {ABSENT}, item="ranks", table="1") == {OTHER_RANKED}
     of_column = {r["slice"]: r["verdict"] for r in rows if r["item"] == "rank"}
@@ -236,39 +224,37 @@ def test_ranks_are_judged_among_the_same_judges_and_columns_only(published, atta
     }
     # What no sample is eligible for is no column.
     empty = [r | {"condition": "gender", "asr": "", "n": "0"} for r in tables["asr"]]
-    rows = judged(published, attacks, tables | {"asr": [*tables["asr"], *empty]})
+    rows = judged(tables | {"asr": [*tables["asr"], *empty]})
     assert ranked(rows, {"match"}, item="ranks") == {""}
 
 
-def test_table_6_judges_its_own_experiment_alone(published, attacks):
-    tables = own_tables(attacks)
+def test_table_6_judges_its_own_experiment_alone():
+    tables = own_tables()
     others = [r | {"experiment": "weak", "first": "0.999"} for r in tables["votes_by_position"]]
-    rows = judged(
-        published, attacks, tables | {"votes_by_position": [*others, *tables["votes_by_position"]]}
-    )
+    rows = judged(tables | {"votes_by_position": [*others, *tables["votes_by_position"]]})
     assert {r["verdict"] for r in rows if r["item"] == "votes_by_position"} == {"match"}
-    rows = judged(published, attacks, tables | {"votes_by_position": others})
+    rows = judged(tables | {"votes_by_position": others})
     assert {r["verdict"] for r in rows if r["item"] == "votes_by_position"} == {ABSENT}
 
 
-def test_table_7_takes_each_weaker_model_of_its_own_experiment_and_anchor(published, attacks):
-    tables = own_tables(attacks)
+def test_table_7_takes_each_weaker_model_of_its_own_experiment_and_anchor():
+    tables = own_tables()
     shares = tables["vote_shares"]
     others = [
         r | change | {"a": "0.99", "b": "0.01"}
         for r in shares
         for change in ({"experiment": "x"}, {"model_a": "x"})
     ]
-    rows = judged(published, attacks, tables | {"vote_shares": [*others, *shares]})
+    rows = judged(tables | {"vote_shares": [*others, *shares]})
     assert {r["verdict"] for r in rows if r["item"] == "vote_shares"} == {"match"}
     for partial in (others, [r for r in shares if r["model_b"] != "LLaMA2-Chat-70B"]):
-        rows = judged(published, attacks, tables | {"vote_shares": partial})
+        rows = judged(tables | {"vote_shares": partial})
         assert {(r["verdict"], "ours" in r) for r in rows if r["item"] == "vote_shares"} == {
             (ABSENT, False)
         }
 
 
-def test_other_data_are_shown_but_not_judged(published, attacks):
+def test_other_data_are_shown_but_not_judged():
     base = {"condition": "", "judge": "GPT-4", "order": "debiased"}
     rules = [
         row(VERBOSITY, **base, draws=draws, verbosity_bias=value, ci_low=0.3, ci_high=0.5)
@@ -283,9 +269,7 @@ def test_other_data_are_shown_but_not_judged(published, attacks):
         row(AGREEMENT, condition="", judge=judge, order=order, value=value)
         for (judge, order), value in results.items()
     ]
-    rows = judged(
-        published, attacks, {"verbosity": rules, "agreement": agree}, source="prd", kind="published"
-    )
+    rows = judged({"verbosity": rules, "agreement": agree}, source="prd", kind="published")
     assert [fields(r, "figure term verdict") for r in rows] == [
         ("Saito et al., Table 1", "GPT-4", ABSENT),
         ("Saito et al., Table 1", "GPT-3.5", ABSENT),
@@ -300,14 +284,14 @@ def test_other_data_are_shown_but_not_judged(published, attacks):
     assert rows[4]["deviation"] == pytest.approx(50, rel=0.01)
 
 
-def test_overlap_is_that_of_the_first_release(published, attacks):
+def test_overlap_is_that_of_the_first_release():
     settings = {"form": "truncated", "systems": 15, "ties": "listed"}
     right = row(RBO, statistic="aggregate", **settings, value=0.49630142557)
     wrong = [
         row(RBO, statistic="aggregate", **(settings | other), value=0.7)
         for other in ({"form": "extrapolated"}, {"systems": 13}, {"ties": "by name"})
     ]
-    rows = judged(published, attacks, {"rbo": [*wrong, right]}, source="cobbler", kind="published")
+    rows = judged({"rbo": [*wrong, right]}, source="cobbler", kind="published")
     assert len(rows) == 17
     assert fields(rows[0], "quantity verdict ours") == (
         "aggregate",
@@ -321,7 +305,7 @@ def test_overlap_is_that_of_the_first_release(published, attacks):
 
 
 @pytest.mark.mirror
-def test_the_released_bars_are_each_judge_with_the_annotators_together(published):
+def test_the_released_bars_are_each_judge_with_the_annotators_together():
     """Fifteen bars, three decimals: the first release, ties in the files' order, truncated; the
     mean over 50 instructions.
     """
@@ -332,7 +316,7 @@ def test_the_released_bars_are_each_judge_with_the_annotators_together(published
     together = places(sum(wins[listed].to_numpy() for wins in annotators))
     bars = {
         r["judge"]: float(r["value"])
-        for r in published
+        for r in PRINTED
         if r["quantity"] == "judges_with_annotators_together"
     }
     results = {
@@ -348,10 +332,10 @@ def test_the_released_bars_are_each_judge_with_the_annotators_together(published
 
 
 @pytest.fixture(params=["published", "simulated"])
-def drawn(request, attacks, tmp_path):
+def drawn(request, tmp_path):
     """The scorecard of a study, as the scripts make it: path of the table."""
     tables = {}
-    for name, rows in own_tables(attacks).items():
+    for name, rows in own_tables().items():
         tables[name] = str(tmp_path / f"{name}.csv")
         write_table(tables[name], list(rows[0]), rows)
     path = str(tmp_path / "scorecard.csv")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from conftest import CONFIG, DATA
-from picked_rows import fields, keyed, only, where
+from picked_rows import column, fields, keyed, only, where
 from recuse.base.errors import DataError
 from recuse.base.tables import write_table
 from recuse.data.describe import correlations, mean_scores
@@ -231,7 +231,7 @@ def test_other_models_are_other_data(paper, theirs):
 def test_claims_are_rows(paper, theirs):
     judged = list(judged_claims(CLAIMS, "s", theirs, theirs, kind="published"))
     rows = where(scorecard(paper, theirs, judged, study="s", kind="published"), item="claim")
-    assert [row["term"] for row in rows] == [claim["claim"] for claim in judged]
+    assert column(rows, "term") == column(judged, "claim")
     by_name = keyed(rows, "term")
     assert by_name["llama_8b_negative"]["verdict"] == MATCH
     assert fields(by_name["rho_above_0_4"], "verdict cause") == (
@@ -251,7 +251,7 @@ def test_a_claim_on_a_users_ratings_is_not_called_simulated(paper, theirs):
         {**key, "claim": "other", "kind": "user"},
     ]
     rows = where(scorecard(paper, theirs, judged, study="s", kind="simulated"), item="claim")
-    assert [row["cause"] for row in rows] == ["simulated: no claim is planted as such", ""]
+    assert column(rows, "cause") == ["simulated: no claim is planted as such", ""]
 
 
 def test_rows_fit_the_table(paper, theirs, tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 
 from picked_rows import fields
-from verdict_files import READERS, complaint, released, run, select
+from verdict_files import READERS, complaint, released, run_released, select
 
 pytestmark = pytest.mark.mirror
 QUESTIONS = {"Natural": 100, "Neighbor": 134, "GPTInst": 92, "GPTOut": 47, "Manual": 46}
@@ -21,12 +21,7 @@ RESULT = "Natural/evaluators/GPT-4/Vanilla_NoRules/result.json"
 
 @pytest.fixture(scope="module")
 def llmbar(tmp_path_factory):
-    folder, paths = released("llmbar")
-    return run(
-        tmp_path_factory.mktemp("llmbar"),
-        [folder / path for path in paths],
-        reader=READERS["llmbar"],
-    )
+    return run_released("llmbar", tmp_path_factory.mktemp("llmbar"))
 
 
 def test_verdicts_of_six_judges_on_five_subsets(llmbar):

@@ -3,7 +3,7 @@
 import duckdb
 import pytest
 
-from verdict_files import READERS, complaint, copied, released, run
+from verdict_files import READERS, complaint, copied, run, run_released
 
 pytestmark = pytest.mark.mirror
 # Of 1600 verdicts, three classes
@@ -22,10 +22,7 @@ GPT4 = "ratings-gpt4/answer_bard-vs-answer_claude-gpt4-reviewer_threeclass.jsonl
 
 @pytest.fixture(scope="module")
 def prd(tmp_path_factory):
-    folder, paths = released("prd")
-    return run(
-        tmp_path_factory.mktemp("prd"), [folder / path for path in paths], reader=READERS["prd"]
-    )
+    return run_released("prd", tmp_path_factory.mktemp("prd"))
 
 
 @pytest.fixture

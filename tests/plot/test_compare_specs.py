@@ -21,6 +21,7 @@ from drawings import (
     words_are_beside_the_point,
     x_values,
 )
+from picked_rows import column
 from recuse.base.reasons import Reason, because
 from recuse.plot.biases import (
     GAPS,
@@ -59,7 +60,7 @@ def test_each_variant_has_a_point_of_its_shape_below_the_one_before():
             for together in zip(*(table.iterrows() for table in rows), strict=True)
             for _, row in together
         ]
-        assert x_values(points) == [row["estimate"] for row in expected]
+        assert x_values(points) == column(expected, "estimate")
         assert [filled(point) for point in points] == [excludes_zero(row) for row in expected]
         assert [point.get_color() for point in points] == [palette(row["term"]) for row in expected]
         assert [point.get_marker() for point in points] == ["o", "s", "^"] * len(rows[0])

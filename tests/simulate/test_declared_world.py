@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import yaml
 
 from conftest import built
 from picked_rows import fields, keyed, only, where
@@ -16,6 +17,7 @@ from recuse.model.spec import Spec
 from recuse.simulate.ratings import planted, simulate
 from recuse.simulate.recovery import recovery
 from recuse.simulate.world import declared_world
+from text_tables import cases
 
 FAMILIES = {
     "Claude v1.3": "Claude",
@@ -191,37 +193,25 @@ def test_datasets_share_the_prompts():
 
 @pytest.mark.parametrize(
     ("changed", "message"),
-    [
-        (
-            {"quality": {"GPT-5": 0.5}},
-            r"simulate: quality: 'GPT-5' is not one of `models:` of config; add it there",
-        ),
-        (
-            {"judges": {"Claude v2": {}}},
-            r"simulate: judges: 'Claude v2' is not one of `quality`.*known: Claude v1.3, Command",
-        ),
-        (
-            {"family_bias": {"Claude": 0.1}},
-            r"simulate: family_bias: 'Claude' is not one of the families .*known: GPT\)",
-        ),
-        (
-            {"judges": {"GPT-4 0314": {"self_bias": 0.2}}},
-            r"judges: GPT-4 0314: expected ratings run from 0.310 to 1.110 .*choose",
-        ),
-        (
-            {"judges": {"Claude v1.3": {"intercept": -0.1}}, "family_bias": {}},
-            r"judges: Claude v1.3: expected ratings run from -0.100 to 0.500",
-        ),
-        (
-            {"preference": 0.3},
-            r"judges: .*: expected ratings run from .*, biases and preferences from -.*choose",
-        ),
-        (
-            {"scales": {"Helpfulness": "observed"}},
-            r"scales: Helpfulness: observed cannot be simulated; write \[lowest, highest\]",
-        ),
-    ],
+    cases(
+        r"""
+{quality: {GPT-5: 0.5}}
+    simulate: quality: 'GPT-5' is not one of `models:` of config; add it there
+{judges: {Claude v2: {}}}
+    simulate: judges: 'Claude v2' is not one of `quality`.*known: Claude v1.3, Command
+{family_bias: {Claude: 0.1}}
+    simulate: family_bias: 'Claude' is not one of the families .*known: GPT\)
+{judges: {GPT-4 0314: {self_bias: 0.2}}}
+    judges: GPT-4 0314: expected ratings run from 0.310 to 1.110 .*choose
+{judges: {Claude v1.3: {intercept: -0.1}}, family_bias: {}}
+    judges: Claude v1.3: expected ratings run from -0.100 to 0.500
+{preference: 0.3}
+    judges: .*: expected ratings run from .*, biases and preferences from -.*choose
+{scales: {Helpfulness: observed}}
+    scales: Helpfulness: observed cannot be simulated; write \[lowest, highest\]
+"""
+    ),
 )
 def test_impossible_settings_are_refused(changed, message):
     with pytest.raises(ConfigError, match=message):
-        declared(**changed)
+        declared(**yaml.safe_load(changed))

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from conftest import CONFIG, built, study_files
-from picked_rows import fields, keyed, where
+from conftest import CONFIG, twin_in
+from picked_rows import column, fields, keyed, where
 from recuse.base.database import write_parquet
-from recuse.data.files import RatingsFile
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
 from recuse.papers.twin import expected_estimates
@@ -24,7 +23,7 @@ def recovered(world, plan, folder, *, prompts, seed, specs, lengths=True):
     if not lengths:
         del ratings["pred_length"]
     write_parquet(ratings, str(folder / "raw.parquet"))
-    study = built(folder, "twin", study_files("twin", [RatingsFile(str(folder / "raw.parquet"))]))
+    study = twin_in(folder)
     estimates = {
         spec.name: [as_texts(row) for row in estimate(spec, study, confidence=0.9)[0]]
         for spec in specs
@@ -74,14 +73,14 @@ def test_every_coefficient_within_four_standard_errors_of_its_expectation(world,
     }
     assert {row["spec"] for row in rows} == linear
     distances = [(row["estimate"] - row["expected"]) / row["std_error"] for row in rows]
-    assert [row["z"] for row in rows] == pytest.approx(distances)
+    assert column(rows, "z") == pytest.approx(distances)
     assert max(map(abs, distances)) < 4
     # Summed with the weights that find biases simulated in another proportion than planted.
     of_biases = [
         row for row in by_dimension.values() if row["quantity"] in ("self_bias", "family_bias")
     ]
     weights = [row["planted"] / row["std_error"] for row in of_biases]
-    assert abs(np.dot(weights, [row["z"] for row in of_biases])) < 4 * np.linalg.norm(weights)
+    assert abs(np.dot(weights, column(of_biases, "z"))) < 4 * np.linalg.norm(weights)
     assert 0.8 < np.std(distances) < 1.2
 
 

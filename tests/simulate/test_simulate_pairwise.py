@@ -3,13 +3,15 @@
 import duckdb
 import numpy as np
 import pytest
+import yaml
 
-from picked_rows import fields, keyed
+from picked_rows import fields, where
 from planted_comparisons import BIASED, recovered
 from recuse.base.errors import ConfigError
 from recuse.data.verdicts import COMPARISONS
 from recuse.simulate.pairwise import declared_comparisons, planted_biases, simulate_comparisons
 from recuse.simulate.votes import join, write_comparisons
+from text_tables import cases
 from verdict_files import run
 
 MODELS = ["North", "East", "South", "West", "Centre"]
@@ -113,11 +115,14 @@ def test_a_judge_without_biases_is_never_off(tmp_path):
         )
         assert len(ab) == len(ba) > 0
         assert (ab == ba).all()  # consistent, whatever speaks for one of the answers
-    rows = keyed(recovered(drawn, planted_biases(fair), tmp_path), "quantity")
+    rows = recovered(drawn, planted_biases(fair), tmp_path)
+
+    def found(quantity):
+        return {fields(row, "estimate planted inside") for row in where(rows, quantity=quantity)}
+
     for quantity in ("order_first", "first_both", "bandwagon", "attentional", "asr"):
-        assert rows[quantity]["estimate"] == rows[quantity]["planted"] == 0
-        assert rows[quantity]["inside"] == "yes"
-    assert rows["consistency"]["estimate"] == rows["egocentric_order"]["estimate"] == 1
+        assert found(quantity) == {(0, 0, "yes")}
+    assert found("consistency") == found("egocentric_order") == {(1, 1, "yes")}
 
 
 def test_where_the_humans_tie_either_answer_is_chosen():
@@ -147,28 +152,22 @@ def test_questions_make_their_comparisons_alike():
 
 @pytest.mark.parametrize(
     ("judge", "message"),
-    [
-        (
-            {"first": 0.6, "tie": 0.5},
-            r"judges: J: first \+ second \+ tie: found 1.1; write shares that sum to 1 at most",
-        ),
-        (
-            {"first": 0.6, "compassion": {"second": 0.5}},
-            r"judges: J: compassion: first \+ second \+ tie: found 1.1",
-        ),
-        (
-            {"control_tie": 0.7, "control_perturbed": 0.4},
-            r"control_tie \+ control_perturbed: found 1.1",
-        ),
-        (
-            {"votes_first": 0.6, "invalid": 0.1},
-            r"votes_first \+ votes_second \+ invalid: found 0.7; .* sum to 0.667 at most",
-        ),
-    ],
+    cases(
+        r"""
+{first: 0.6, tie: 0.5}
+    judges: J: first \+ second \+ tie: found 1.1; write shares that sum to 1 at most
+{first: 0.6, compassion: {second: 0.5}}
+    judges: J: compassion: first \+ second \+ tie: found 1.1
+{control_tie: 0.7, control_perturbed: 0.4}
+    control_tie \+ control_perturbed: found 1.1
+{votes_first: 0.6, invalid: 0.1}
+    votes_first \+ votes_second \+ invalid: found 0.7; .* sum to 0.667 at most
+"""
+    ),
 )
 def test_shares_that_do_not_fit(judge, message):
     with pytest.raises(ConfigError, match=f"simulate: .*{message}"):
-        world({"J": judge})
+        world({"J": yaml.safe_load(judge)})
 
 
 @pytest.mark.parametrize("models", [["North"], ["North", "East", "North"]])

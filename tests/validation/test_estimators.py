@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from test_world import SMALL
 
-from picked_rows import fields, keyed, where
+from picked_rows import fields, keyed, only, where
 from recuse.base.tables import read_table, write_table
 from recuse.model.design import ALL_JUDGES
 from recuse.validation.estimators import (
@@ -20,6 +20,7 @@ from recuse.validation.estimators import (
     worlds_rows,
 )
 from recuse.validation.world import MonteCarloWorld
+from text_tables import lines
 
 PAPER = {
     "families": (3, 2, 2, 2),
@@ -38,11 +39,6 @@ def tried(names, *, replicates=20, key="key", seed=3, **dials):
     return try_estimators(
         world, names, key=key, replicates=replicates, draws=99, confidence=0.9, seed=seed
     )
-
-
-def value(rows, **about):
-    (row,) = [row for row in rows if all(row[key] == wanted for key, wanted in about.items())]
-    return row
 
 
 def test_statistics_are_those_of_the_answers(monkeypatch):
@@ -68,20 +64,20 @@ def test_statistics_are_those_of_the_answers(monkeypatch):
     monkeypatch.setitem(ESTIMATORS, "fake", Estimator("A: x", "fake", answers))
     rows = tried(["fake"], replicates=4, **SMALL, self_bias=HALF)
     one = {"term": "Model 3", "quantity": "self_bias"}
-    assert value(rows, **one, statistic="rejected")["value"] == 0.5
-    assert value(rows, **one, statistic="covered")["value"] == 0.5
-    assert value(rows, **one, statistic="bias")["value"] == pytest.approx(0.02)
-    assert value(rows, **one, statistic="bias")["mc_error"] == pytest.approx(
+    assert only(rows, **one, statistic="rejected")["value"] == 0.5
+    assert only(rows, **one, statistic="covered")["value"] == 0.5
+    assert only(rows, **one, statistic="bias")["value"] == pytest.approx(0.02)
+    assert only(rows, **one, statistic="bias")["mc_error"] == pytest.approx(
         np.std([1, 3, 1, 3], ddof=1) / 100 / 2
     )
-    assert value(rows, **one, statistic="spread")["value"] == pytest.approx(
+    assert only(rows, **one, statistic="spread")["value"] == pytest.approx(
         np.std([1, 3, 1, 3], ddof=1) / 100
     )
     every = {"term": "", "quantity": "self_bias", "planted": 0.05}
-    assert value(rows, **every, statistic="rejected")["mc_error"] == pytest.approx(
+    assert only(rows, **every, statistic="rejected")["mc_error"] == pytest.approx(
         np.std([0, 2, 0, 2], ddof=1) / 3 / 2
     )
-    assert value(rows, **every, statistic="any_rejected")["value"] == 0.5
+    assert only(rows, **every, statistic="any_rejected")["value"] == 0.5
     assert {row["term"] for row in rows} == {"", "Model 1", "Model 3", "Model 5"}
 
 
@@ -95,96 +91,91 @@ def test_replicates_depend_on_the_seed_the_world_and_their_number_alone():
     assert where(beside, estimator="A_HC0") == first
 
 
-def test_preference_misleads_equation_1_and_not_the_idiosyncrasy():
-    rows = tried(["A_CR1", "B_CR1", "C_mixed"], replicates=150, **PAPER, preference=0.03)
-    about = {"quantity": "self_bias", "statistic": "rejected"}
-    assert value(rows, **about, estimator="A_CR1", term="")["value"] > 0.35
-    assert value(rows, **about, estimator="B_CR1", term="")["value"] > 0.3
-    assert value(rows, **about, estimator="C_mixed", term="")["value"] == pytest.approx(
-        0.1, abs=0.03
-    )
-    covered = value(rows, estimator="C_mixed", term="", quantity="self_bias", statistic="covered")
-    assert covered["value"] == pytest.approx(0.9, abs=0.03)
+# Dials of a world, replicates, and what is expected there: estimator, statistic of self-bias, term
+# ("all" for the mean over those without planted bias), and its range. `errors` is the bias as a
+# multiple of its Monte Carlo error.
+PROPERTIES = {
+    "preference misleads Equation 1 and not the idiosyncrasy": (
+        {"preference": 0.03},
+        150,
+        """
+        A_CR1    rejected  all  0.35  1
+        B_CR1    rejected  all  0.3   1
+        C_mixed  rejected  all  0.07  0.13
+        C_mixed  covered   all  0.87  0.93
+        """,
+    ),
+    "shared preference misleads Equation 1 and not effects of models": (
+        {"shared_preference": 0.03},
+        100,
+        """
+        A_CR1             rejected  all  0.35  1
+        B_CR1             rejected  all  0.06  0.14
+        B_completion_CR1  rejected  all  0.06  0.14
+        """,
+    ),
+    "length is controlled": (
+        {"noise": 0.2, "length_preference": 0.1},
+        40,
+        """
+        A_CR1           errors  9   3.5  inf
+        A_length_CR1    errors  9   0    3.5
+        C_length_mixed  errors  9   0    3.5
+        """,
+    ),
+    "a measurement error is corrected": (
+        {"reliability": 0.55, "quality_gap": 0.3},
+        80,
+        """
+        A_CR1           errors    9    3.5   inf
+        A_moments       errors    9   0      3.5
+        A_split_raters  errors    9   0      3.5
+        A_CR1           covered   all  0     0.7
+        A_moments       covered   all  0.85  0.95
+        A_split_raters  covered   all  0.85  0.95
+        """,
+    ),
+    # White's errors are too small where rows of a prompt vary together, the others not.
+    "errors of few prompts": (
+        {"dimensions": 4, "prompts": 12, "completion_shock": 0.1},
+        120,
+        """
+        A_HC0    rejected      all     0.2   1
+        A_CR1    rejected      all     0.06  0.14
+        A_CR3    rejected      all     0.06  0.14
+        A_wild   rejected      all     0.06  0.14
+        A_CR3    answered      all     1     1
+        A_CR1    any_rejected  biases  0.3   1
+        A_max_t  any_rejected  biases  0.05  0.15
+        """,
+    ),
+}
 
 
-def test_shared_preference_misleads_equation_1_and_not_model_effects():
-    rows = tried(
-        ["A_CR1", "B_CR1", "B_dimension_CR1", "B_completion_CR1"],
-        replicates=100,
-        **PAPER,
-        shared_preference=0.03,
-    )
-    for name, low, high in (
-        ("A_CR1", 0.35, 1),
-        ("B_CR1", 0.06, 0.14),
-        ("B_completion_CR1", 0.06, 0.14),
-    ):
-        assert (
-            low
-            < value(rows, estimator=name, quantity="self_bias", statistic="rejected", term="")[
-                "value"
-            ]
-            < high
-        )
+@pytest.mark.parametrize("name", PROPERTIES)
+def test_properties_of_the_estimators(name):
+    dials, replicates, expected = PROPERTIES[name]
+    estimators = [*dict.fromkeys(estimator for estimator, *_ in lines(expected))]
+    rows = tried(estimators, replicates=replicates, **PAPER | dials)
+    for estimator, statistic, term, low, high in lines(expected):
+        about = {"term": "" if term in ("all", "biases") else f"Model {term}"}
+        about["quantity"] = "biases" if term == "biases" else "self_bias"
+        about["statistic"] = "bias" if statistic == "errors" else statistic
+        row = only(rows, estimator=estimator, **about)
+        found = abs(row["value"] / row["mc_error"]) if statistic == "errors" else row["value"]
+        assert float(low) <= found <= float(high), (estimator, statistic)
 
 
 def test_planted_bias_is_estimated_without_bias():
-    rows = tried(
-        ["A_CR1", "B_CR1", "C_mixed"],
-        replicates=60,
-        **PAPER,
-        self_bias=[0.1, 0] * 4 + [0.1],
-        family_bias=0.05,
-    )
-    for name in ("A_CR1", "B_CR1", "C_mixed"):
+    names = ["A_CR1", "B_CR1", "C_mixed"]
+    biases = {"self_bias": [0.1, 0] * 4 + [0.1], "family_bias": 0.05}
+    rows = tried(names, replicates=60, **PAPER, **biases)
+    of_all = where(rows, statistic="bias", term="")
+    for name in names:
         for quantity, planted in (("self_bias", 0.1), ("family_bias", 0.05), ("self_bias", 0.0)):
-            bias = value(
-                rows, estimator=name, quantity=quantity, planted=planted, statistic="bias", term=""
-            )
+            bias = only(of_all, estimator=name, quantity=quantity, planted=planted)
             assert abs(bias["value"]) < 3.5 * bias["mc_error"]
-        assert value(rows, estimator=name, term="Model 1", statistic="rejected")["value"] > 0.8
-
-
-def test_length_is_controlled():
-    names = ["A_CR1", "A_length_CR1", "C_length_mixed"]
-    rows = tried(names, replicates=40, **{**PAPER, "noise": 0.2}, length_preference=0.1)
-    bias = {name: value(rows, estimator=name, term="Model 9", statistic="bias") for name in names}
-    for name, biased in (("A_CR1", True), ("A_length_CR1", False), ("C_length_mixed", False)):
-        assert (abs(bias[name]["value"]) > 3.5 * bias[name]["mc_error"]) == biased, name
-
-
-def test_a_measurement_error_is_corrected():
-    names = ["A_CR1", "A_moments", "A_split_raters"]
-    rows = tried(names, replicates=80, **PAPER, reliability=0.55, quality_gap=0.3)
-    for name, biased in (("A_CR1", True), ("A_moments", False), ("A_split_raters", False)):
-        bias = value(rows, estimator=name, term="Model 9", statistic="bias")
-        assert (abs(bias["value"]) > 3.5 * bias["mc_error"]) == biased, name
-    covered = {
-        name: value(rows, estimator=name, term="", quantity="self_bias", statistic="covered")
-        for name in names
-    }
-    assert covered["A_CR1"]["value"] < 0.7
-    assert covered["A_moments"]["value"] == pytest.approx(0.9, abs=0.05)
-    assert covered["A_split_raters"]["value"] == pytest.approx(0.9, abs=0.05)
-
-
-def test_errors_of_few_prompts():
-    """White's errors are too small where rows of a prompt vary together, the others not."""
-    clustered = {**PAPER, "dimensions": 4, "prompts": 12, "completion_shock": 0.1}
-    rows = tried(["A_HC0", "A_CR1", "A_CR3", "A_wild", "A_max_t"], replicates=120, **clustered)
-    about = {"term": "", "quantity": "self_bias"}
-    rejected = {
-        n: value(rows, estimator=n, **about, statistic="rejected")["value"]
-        for n in ("A_HC0", "A_CR1", "A_CR3", "A_wild")
-    }
-    assert rejected["A_HC0"] > 0.2
-    assert rejected["A_CR1"] == pytest.approx(0.1, abs=0.04)
-    assert rejected["A_CR3"] == pytest.approx(0.1, abs=0.04)
-    assert rejected["A_wild"] == pytest.approx(0.1, abs=0.04)
-    assert value(rows, estimator="A_CR3", **about, statistic="answered")["value"] == 1
-    several = {"term": "", "quantity": "biases", "statistic": "any_rejected"}
-    assert value(rows, estimator="A_CR1", **several)["value"] > 0.3
-    assert value(rows, estimator="A_max_t", **several)["value"] == pytest.approx(0.1, abs=0.05)
+        assert only(rows, estimator=name, term="Model 1", statistic="rejected")["value"] > 0.8
 
 
 def test_estimators_answer_the_tests_that_they_declare():
@@ -198,22 +189,10 @@ def test_estimators_answer_the_tests_that_they_declare():
         preference=0.02,
     )
     for name, estimator in ESTIMATORS.items():
-        tests = {
-            row["term"]: row["value"]
-            for row in rows
-            if row["estimator"] == name
-            and row["quantity"] == "self_bias"
-            and row["statistic"] == "rejected"
-            and row["term"] in ("", ALL_JUDGES)
-        }
-        answered = {
-            row["term"]: row["value"]
-            for row in rows
-            if row["estimator"] == name
-            and row["quantity"] == "self_bias"
-            and row["statistic"] == "answered"
-        }
-        assert set(tests) == set(answered) == set(estimator.tests), name
+        own = where(rows, estimator=name, quantity="self_bias")
+        tests = {row["term"] for row in where(own, statistic="rejected")} & {"", ALL_JUDGES}
+        answered = {row["term"]: row["value"] for row in where(own, statistic="answered")}
+        assert tests == set(answered) == set(estimator.tests), name
         assert set(answered.values()) <= {1}, name
 
 

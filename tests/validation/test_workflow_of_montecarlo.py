@@ -6,7 +6,7 @@ import yaml
 from picked_rows import fields
 from recuse.base.tables import read_table
 from recuse.validation.settings import montecarlo_settings
-from workflow_runs import assert_success, copy_project, planned, products, snakemake
+from workflow_runs import build, copy_project, planned, products, snakemake
 
 pytestmark = pytest.mark.workflow
 
@@ -43,8 +43,7 @@ def quick(tmp_path_factory):
     folder = copy_project(tmp_path_factory.mktemp("montecarlo"))
     (folder / "results").mkdir()
     declare(folder)
-    result = snakemake(folder, "--cores", "2", "montecarlo")
-    assert_success(result)
+    build(folder, "--cores", "2", "montecarlo")
     return folder
 
 
@@ -76,8 +75,7 @@ def test_a_changed_dial_reruns_its_worlds_alone_and_the_same_dial_gives_the_same
         "montecarlo": 1,
     }
     declare(quick)
-    result = snakemake(quick, "--cores", "1", f"results/{world}")
-    assert_success(result)
+    build(quick, "--cores", "1", f"results/{world}")
     assert products(quick)[world] == before[world]
 
 

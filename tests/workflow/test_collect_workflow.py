@@ -11,7 +11,7 @@ import pytest
 
 from mock_server import Mock
 from recuse.base.tables import read_table
-from workflow_runs import assert_success, copy_project, snakemake
+from workflow_runs import build, copy_project, snakemake
 
 pytestmark = pytest.mark.workflow
 TARGETS = ("results/ours/tables/imported.csv", "results/ours/tables/collected.csv")
@@ -72,8 +72,7 @@ def test_from_prompts_and_answers_to_ratings_by_the_workflow(tmp_path):
         lines = (folder / "ours.ledger.jsonl").read_text().splitlines()
         assert lines
         mock.always = None
-        done = snakemake(folder, "--cores", "1", *TARGETS, configs=["plan.yaml"], MOCK_KEY=SECRET)
-        assert_success(done)
+        done = build(folder, "--cores", "1", *TARGETS, configs=["plan.yaml"], MOCK_KEY=SECRET)
     (imported, *_) = read_table(folder / TARGETS[0])
     assert (imported["kind"], int(imported["n"])) == ("rows", number)
     assert sum(int(row["ratings"]) for row in read_table(folder / TARGETS[1])) == number

@@ -15,7 +15,7 @@ import time
 import pytest
 
 from recuse.workflow.start import copy_example
-from workflow_runs import ROOT, assert_success, copy_project, products, snakemake
+from workflow_runs import ROOT, build, copy_project, products, snakemake
 
 pytestmark = pytest.mark.workflow
 KILLS = {False: 3, True: 20}  # in the ordinary run, and with --long
@@ -93,8 +93,7 @@ def survivor(project, tmp_path_factory, long):
             shutil.rmtree(folder / "results")
     locked = snakemake(folder, "--unlock")
     assert locked.returncode == 0, locked.stderr
-    result = snakemake(folder, "--cores", "2", *TARGETS)
-    assert_success(result)
+    build(folder, "--cores", "2", *TARGETS)
     return folder
 
 

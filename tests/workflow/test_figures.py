@@ -14,9 +14,9 @@ from workflow_runs import (
     OF_THE_PAPER,
     OVERLAY,
     assert_success,
+    build,
     copy_project,
     planned,
-    snakemake,
 )
 
 pytestmark = pytest.mark.workflow
@@ -68,8 +68,7 @@ ALL = [
 
 
 def run(folder, *targets, **options):
-    result = snakemake(folder, "--cores", "2", *targets, **options)
-    assert_success(result)
+    build(folder, "--cores", "2", *targets, **options)
 
 
 def verify(folder, study, *configs):

@@ -11,7 +11,7 @@ from picked_rows import fields
 from planted_keys import write_judged, write_verdicts
 from recuse.base.tables import read_table
 from recuse.inference.gold import GOLD
-from workflow_runs import assert_success, copy_project, snakemake
+from workflow_runs import build, copy_project
 
 pytestmark = pytest.mark.workflow
 PAGE = (ROOT / "docs" / "own-data.md").read_text("utf-8")
@@ -30,8 +30,7 @@ def keyed(tmp_path_factory):
     (folder / "mine.yaml").write_text(lines, "utf-8")
     write_judged(folder / "judged.csv")
     write_verdicts(folder / "verdicts.csv")
-    result = snakemake(folder, "--cores", "1", *TARGETS, configs=["mine.yaml"])
-    assert_success(result)
+    build(folder, "--cores", "1", *TARGETS, configs=["mine.yaml"])
     return folder / "results"
 
 

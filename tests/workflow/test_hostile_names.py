@@ -12,7 +12,7 @@ import yaml
 
 from conftest import ROOT
 from recuse.base.tables import read_table
-from workflow_runs import assert_success, copy_project, snakemake
+from workflow_runs import build, copy_project, snakemake
 
 pytestmark = pytest.mark.workflow
 MODELS = {
@@ -102,10 +102,7 @@ def named(tmp_path_factory):
         "XDG_CACHE_HOME": str(place / "home" / ".cache"),
     }
     targets = [f"results/mine/{target}" for target in TARGETS]
-    result = snakemake(
-        folder, "--cores", "2", *targets, configs=[CONFIG], PYTHONDONTWRITEBYTECODE="1", **own
-    )
-    assert_success(result)
+    build(folder, "--cores", "2", *targets, configs=[CONFIG], PYTHONDONTWRITEBYTECODE="1", **own)
     return folder, before, everything(place)
 
 

@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT
 from picked_rows import fields
 from recuse.base.tables import read_table
-from workflow_runs import assert_success, copy_project, snakemake
+from workflow_runs import build, copy_project, snakemake
 
 pytestmark = pytest.mark.workflow
 README = (ROOT / "README.md").read_text("utf-8")
@@ -74,8 +74,7 @@ def test_strangers_table_from_file_to_figure_by_the_lines_of_the_readme(tmp_path
     assert len(lines.splitlines()) <= 10
     (folder / "mine.yaml").write_text(lines, "utf-8")
     tables = [f"results/ours/tables/{table}.csv" for table in ("imported", "agreement")]
-    result = snakemake(folder, "--cores", "2", f"{FIGURE}.svg", *tables, configs=["mine.yaml"])
-    assert_success(result)
+    build(folder, "--cores", "2", f"{FIGURE}.svg", *tables, configs=["mine.yaml"])
     assert (folder / f"{FIGURE}.svg").is_file()
     counts = {fields(row, "file kind"): int(row["n"]) for row in read_table(folder / tables[0])}
     assert counts["judged.csv", "rows"] == 1000
@@ -124,8 +123,5 @@ def test_format_that_is_not_the_one_named_stops_the_run(tmp_path):
     (folder / "mine.yaml").write_text(
         "comparisons: {ours: {title: t, import: {files: a.json}}}\n", "utf-8"
     )
-    result = snakemake(
-        folder, "--cores", "1", "results/ours/tables/position.csv", configs=["mine.yaml"]
-    )
-    assert_success(result)
+    build(folder, "--cores", "1", "results/ours/tables/position.csv", configs=["mine.yaml"])
     assert read_table(folder / "results/ours/tables/imported.csv")[0]["n"] == "7"

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from recuse.base.tables import read_table
-from workflow_runs import assert_success, copy_project, planned, products, snakemake
+from workflow_runs import assert_success, build, copy_project, planned, products, snakemake
 
 pytestmark = pytest.mark.workflow
 
@@ -217,8 +217,7 @@ def test_another_number_of_shards_takes_in_none_of_those_before(folder):
     shards = [
         f"results/scattered/shards/{shard:02}-of-10/ratings.parquet" for shard in range(1, 11)
     ]
-    result = snakemake(folder, "--cores", "2", *shards, configs=["studies.yaml", "more.yaml"])
-    assert_success(result)
+    build(folder, "--cores", "2", *shards, configs=["studies.yaml", "more.yaml"])
     # In the order of their names
     rows = f"from '{folder}/results/scattered/shards/*-of-10/ratings.parquet'"
     assert (

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from workflow_runs import assert_success, copy_project, products, snakemake
+from workflow_runs import assert_success, build, copy_project, products, snakemake
 
 pytestmark = [pytest.mark.workflow, pytest.mark.slurm]
 pytest_plugins = ["slurm_cluster"]
@@ -70,7 +70,7 @@ def test_killed_jobs_are_made_again_and_give_the_bytes_of_a_local_run(
 ):
     folder = copy_project(tmp_path)
     killed = kill_first("figures_smoke")
-    run = snakemake(
+    build(
         folder,
         *PROFILE,
         *FIGURES,
@@ -79,7 +79,6 @@ def test_killed_jobs_are_made_again_and_give_the_bytes_of_a_local_run(
         *TOO_LITTLE_AT_FIRST,
         **cluster.environment,
     )
-    assert_success(run)
     jobs = cluster.jobs()
     assert jobs[killed[0]].state == "CANCELLED"
     assert sorted(job.name for job in jobs.values()) == [
@@ -104,8 +103,7 @@ def test_killed_jobs_are_made_again_and_give_the_bytes_of_a_local_run(
 
 def test_the_twin_then_one_figure_and_nothing_is_left_to_do_locally(cluster, tmp_path):
     folder, before = copy_project(tmp_path), cluster.jobs()
-    run = snakemake(folder, *PROFILE, "twin", **cluster.environment)
-    assert_success(run)
+    build(folder, *PROFILE, "twin", **cluster.environment)
     names = sorted(job.name for number, job in cluster.jobs().items() if number not in before)
     assert names == ["figures_twin", "tables_helm", "tables_twin"]
     assert (folder / "results/twin/report.html").is_file()
@@ -146,8 +144,7 @@ def test_shards_are_jobs_of_their_own(cluster, tmp_path_factory):
         (folder / "shards.yaml").write_text("studies: {smoke: {shards: 3}}\n", "utf-8")
     here, there = folders
     before = cluster.jobs()
-    run = snakemake(there, *PROFILE, *OF_SHARDS, configs=["shards.yaml"], **cluster.environment)
-    assert_success(run)
+    build(there, *PROFILE, *OF_SHARDS, configs=["shards.yaml"], **cluster.environment)
     names = sorted(job.name for number, job in cluster.jobs().items() if number not in before)
     assert names == [
         "check_part",
@@ -158,8 +155,7 @@ def test_shards_are_jobs_of_their_own(cluster, tmp_path_factory):
         "shard",
         "tables_smoke",
     ]
-    run = snakemake(here, "--cores", "2", *OF_SHARDS, configs=["shards.yaml"])
-    assert_success(run)
+    build(here, "--cores", "2", *OF_SHARDS, configs=["shards.yaml"])
     ours, theirs = products(here), products(there)
     assert ours.keys() == theirs.keys()
     assert [path for path in ours if ours[path] != theirs[path]] == []

@@ -15,10 +15,11 @@ from urllib.parse import unquote
 import duckdb
 import pytest
 
-from picked_rows import fields
+from picked_rows import column, fields
 from recuse.base.tables import read_table
 from report_pages import Elements
 from snakemake_forks import forked
+from text_tables import cases
 from workflow_runs import (
     BOTH,
     FIGURES,
@@ -27,6 +28,7 @@ from workflow_runs import (
     PARTS,
     ROOT,
     assert_success,
+    build,
     copy_project,
     products,
     snakemake,
@@ -55,7 +57,7 @@ def test_report_of_each_study_shows_every_figure_and_leads_to_every_file(project
     for study, figures in (("smoke", FIGURES + OF_THE_PAPER), ("mine", FIGURES)):
         folder = project / "results" / study
         html = (folder / "report.html").read_text("utf-8")
-        pictures = [attributes["aria-labelledby"] for attributes in Elements(html).of("svg")]
+        pictures = column(Elements(html).of("svg"), "aria-labelledby")
         silent = SILENT[study]
         assert sorted(pictures) == sorted(
             f"{figure}-title" for figure in figures if figure not in silent
@@ -124,28 +126,26 @@ def test_nothing_is_written_elsewhere(project):
 
 @pytest.mark.parametrize(
     ("setting", "message"),
-    [
-        ("confidance: 0.9\n", "config: unknown key 'confidance'; did you mean 'confidence'?"),
-        (
-            "specs: {main: {covariance: HC9}}\n",
-            "config: specs: main: covariance: should be 'HC0', 'HC1'",
-        ),
-        ("build: [twins]\n", "config: build: 'twins' is not one of studies; did you mean 'twin'?"),
-        ("seed: many\n", "config: seed: should be a whole number, found 'many'"),
-        (
-            "studies: {fit: {title: t, files: a.csv, scales: {A: [0, 1]}}}\n",
-            "config: studies: fit: the name of a rule",
-        ),
-        (
-            "studies: {mine: {files: none.csv}}\n",
-            "config: studies: mine: files: 'none.csv': no such file",
-        ),
-        (
-            "studies: {mine: {files: envs}}\n",
-            "config: studies: mine: files: 'envs': the folder holds no *.parquet",
-        ),
-        ("memory_limit: 4 gigabytes\n", "config: memory_limit: should match "),
-    ],
+    cases(
+        """
+confidance: 0.9
+    config: unknown key 'confidance'; did you mean 'confidence'?
+specs: {main: {covariance: HC9}}
+    config: specs: main: covariance: should be 'HC0', 'HC1'
+build: [twins]
+    config: build: 'twins' is not one of studies; did you mean 'twin'?
+seed: many
+    config: seed: should be a whole number, found 'many'
+studies: {fit: {title: t, files: a.csv, scales: {A: [0, 1]}}}
+    config: studies: fit: the name of a rule
+studies: {mine: {files: none.csv}}
+    config: studies: mine: files: 'none.csv': no such file
+studies: {mine: {files: envs}}
+    config: studies: mine: files: 'envs': the folder holds no *.parquet
+memory_limit: 4 gigabytes
+    config: memory_limit: should match
+"""
+    ),
 )
 def test_wrong_setting_stops_before_anything_runs(project, overlay, setting, message):
     overlay(setting)
@@ -276,8 +276,7 @@ def test_interrupted_run_is_taken_up_again_and_one_core_gives_the_bytes_of_two(
         if not re.search("/figures/|/made/|/(report.html|summary.json)$", path)
     }
     wanted.add(f"{study}/figures/fig03_self_family_bias.svg")
-    again = snakemake(folder, "--cores", "1", *(f"results/{path}" for path in wanted))
-    assert_success(again)
+    build(folder, "--cores", "1", *(f"results/{path}" for path in wanted))
     theirs = {path: content for path, content in products(folder).items() if "/made/" not in path}
     assert theirs.keys() == wanted
     assert [path for path in theirs if theirs[path] != ours[path]] == []
@@ -316,8 +315,7 @@ def test_faulty_rating_is_named_and_leaves_nothing(tmp_path):
 @pytest.mark.parametrize("study", STUDIES)
 def test_every_fit_of_a_study_equals_statsmodels(project, study):
     path = f"results/{study}/tables/crosscheck.csv"
-    result = snakemake(project, "--cores", "2", path)
-    assert_success(result)
+    build(project, "--cores", "2", path)
     rows = read_table(project / path)
     limits = {"estimates and intervals": 1e-9, "log-likelihood": 1e-6, "estimates and curves": 1e-7}
     assert {row["compared"] for row in rows} == set(limits)
@@ -331,8 +329,7 @@ def test_own_ablation_is_one_entry_with_a_table_and_a_figure(tmp_path):
     )
     target = "results/mine/figures/ablation_without_gpt_4o"
     paths = [f"{target}.{form}" for form in ("svg", "pdf", "png")]
-    result = snakemake(folder, "--cores", "2", *paths, configs=["own.yaml"])
-    assert_success(result)
+    build(folder, "--cores", "2", *paths, configs=["own.yaml"])
     rows = read_table(folder / "results" / "mine" / "estimates" / "without_gpt_4o.csv")
     assert {row["slice"] for row in rows} == {"Tone", "Usefulness"}
     assert "GPT-4o" not in {row["term"] for row in rows}
@@ -356,8 +353,7 @@ def test_own_copy_of_helm_instruct_takes_the_placeholders_place(tmp_path):
     ]
     header = "judge,model,gt,dataset,prompt_id,rating,dimension"
     (folder / "helm_instruct.csv").write_text("\n".join([header, *lines]), "utf-8")
-    result = snakemake(folder, "--cores", "2", "results/helm_instruct/estimates/main.csv")
-    assert_success(result)
+    build(folder, "--cores", "2", "results/helm_instruct/estimates/main.csv")
     assert not (folder / "results" / "helm_instruct" / "raw").exists()
     rows = read_table(folder / "results" / "helm_instruct" / "estimates" / "main.csv")
     assert {row["term"] for row in rows if row["quantity"] == "self_bias"} == {models[0], models[2]}
@@ -374,16 +370,10 @@ def test_published_files_are_fetched_verified_and_fetched_once(published_folder,
     cache = tmp_path / "cache"
     mirror = str(published_folder.parents[3].resolve())
     target = "results/play_favorites_2d/raw/Faithfulness.csv"
-    result = snakemake(
-        project, "--cores", "1", target, RECUSE_MIRROR=mirror, RECUSE_CACHE=str(cache)
-    )
-    assert_success(result)
+    build(project, "--cores", "1", target, RECUSE_MIRROR=mirror, RECUSE_CACHE=str(cache))
     assert (project / target).read_bytes() == (published_folder / "Faithfulness.csv").read_bytes()
     (project / target).unlink()
-    again = snakemake(
-        project, "--cores", "1", target, RECUSE_MIRROR=str(tmp_path), RECUSE_CACHE=str(cache)
-    )
-    assert_success(again)
+    build(project, "--cores", "1", target, RECUSE_MIRROR=str(tmp_path), RECUSE_CACHE=str(cache))
 
 
 def test_file_that_the_mirror_lacks_is_named(project, tmp_path):

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from conftest import CONFIG, DATA
-from picked_rows import fields
+from picked_rows import column, fields
 from recuse.base.tables import read_table
-from workflow_runs import assert_success, copy_project, planned, products, snakemake
+from workflow_runs import build, copy_project, planned, products, snakemake
 
 pytestmark = pytest.mark.workflow
 STUDIES = ("verdicts", "world")
@@ -27,8 +27,7 @@ ALL_OF_WORLD = (*OF_VERBOSITY, *OF_BIASES, *OF_ATTACKS)
 @pytest.fixture(scope="module")
 def compared(tmp_path_factory):
     folder = copy_project(tmp_path_factory.mktemp("comparisons"))
-    result = snakemake(folder, "--cores", "2", **OWN)
-    assert_success(result)
+    build(folder, "--cores", "2", **OWN)
     return folder
 
 
@@ -49,8 +48,7 @@ def test_every_figure_of_what_a_study_holds(compared):
 def test_one_core_and_two_give_the_same_bytes(compared, tmp_path):
     other, ours = copy_project(tmp_path), products(compared)
     wanted = {path for path in ours if "/tables/" in path or "/figures/" in path}
-    result = snakemake(other, "--cores", "1", *(f"results/{path}" for path in wanted), **OWN)
-    assert_success(result)
+    build(other, "--cores", "1", *(f"results/{path}" for path in wanted), **OWN)
     theirs = products(other)
     assert wanted <= theirs.keys()
     assert [path for path in theirs.keys() & ours.keys() if theirs[path] != ours[path]] == []
@@ -147,7 +145,7 @@ def mirror():
 def test_published_files_are_verified_and_one_that_lacks_is_named(compared, mirror, tmp_path):
     source = CONFIG["sources"]["llmbar"]
     with open(DATA / "sources" / source["manifest"], newline="", encoding="utf-8") as table:
-        paths = [row["path"] for row in csv.DictReader(table)]
+        paths = column(csv.DictReader(table), "path")
     lame = tmp_path / "mirror"
     for path in paths[:-1]:
         inside = Path(source["repository"], source["commit"], path)
@@ -159,10 +157,7 @@ def test_published_files_are_verified_and_one_that_lacks_is_named(compared, mirr
     assert result.returncode == 1
     assert paths[-1] in result.stdout + result.stderr
     assert not list((compared / "results" / "llmbar" / "raw").rglob("*.json"))
-    again = snakemake(
-        compared, "--cores", "1", target, RECUSE_MIRROR=str(mirror.resolve()), **caches
-    )
-    assert_success(again)
+    build(compared, "--cores", "1", target, RECUSE_MIRROR=str(mirror.resolve()), **caches)
     rows = {
         fields(row, "judge condition order"): float(row["value"])
         for row in read_table(compared / target)

@@ -1,0 +1,19 @@
+"""Tables that tests hold as text."""
+
+import csv
+import re
+
+
+def cases(text):
+    """The cases of a text: each is a line, and an indented line below it."""
+    return [tuple(case.split("\n    ")) for case in re.split(r"\n(?! )", text.strip("\n"))]
+
+
+def lines(text):
+    """The lines of a text, each split at its blanks."""
+    return [line.split() for line in text.strip().splitlines()]
+
+
+def csv_rows(text):
+    """The rows of a CSV text as dicts."""
+    return list(csv.DictReader(text.strip().splitlines()))

@@ -2,6 +2,10 @@
 self-preference.
 """
 
+import math
+from collections import defaultdict
+
+import numpy as np
 import pandas as pd
 from numpy.random import default_rng
 
@@ -17,6 +21,22 @@ PAIRS = {
         "m4": {},
     },
 }
+
+
+def assert_recovered(found, planted):
+    """Assert that means over 40 studies are within 4 standard errors of what is planted, and 90 %
+    intervals in their place; found: (key, row of the table) of every study.
+    """
+    estimates, inside = defaultdict(list), defaultdict(list)
+    for key, row in found:
+        estimates[key].append(row["estimate"])
+        inside[key].append(row["ci_low"] <= planted[key] <= row["ci_high"])
+    assert estimates.keys() == planted.keys()
+    for key, values in estimates.items():
+        error = np.std(values) / math.sqrt(len(values))
+        assert abs(np.mean(values) - planted[key]) < 4 * error, key
+        assert sum(inside[key]) >= 29, key  # fewer has a probability of 0.1 % at 90 %
+    assert 0.85 < np.mean([each for of in inside.values() for each in of]) < 0.95
 
 
 def write_verdicts(path, world=PAIRS, *, seed=1):

@@ -86,13 +86,7 @@ def ranked(scores, model, rank, low, high):
         "scores": scores,
         "model": model,
         "score": 0.9 - rank / 100,
-    } | {
-        "rank": rank,
-        "rank_low": low,
-        "rank_high": high,
-        "ci_low": 0.8,
-        "ci_high": 0.9,
-    }
+    } | {"rank": rank, "rank_low": low, "rank_high": high, "ci_low": 0.8, "ci_high": 0.9}
 
 
 def write_tables(folder: Path) -> list[str]:

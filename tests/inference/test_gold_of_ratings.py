@@ -11,6 +11,7 @@ import pytest
 from numpy.random import default_rng
 
 from picked_rows import fields
+from planted_keys import assert_recovered
 from recuse.base.database import connect, text
 from recuse.base.reasons import Reason, code
 from recuse.inference.gold import (
@@ -216,20 +217,13 @@ def test_planted_ratios_are_recovered(tmp_path):
     planted = {("self_bias", judge): math.log(value) for judge, value in OWN.items()} | {
         ("family_bias", "one"): math.log(1.5)
     }
-    estimates, inside = defaultdict(list), defaultdict(list)
-    for seed in range(40):
-        for row in rows_of(drawn(seed), tmp_path):
-            if row["case"] == OVER_MARKING and row.get("baseline") == BOTH:
-                key = fields(row, "quantity term")
-                estimates[key].append(row["estimate"])
-                inside[key].append(row["ci_low"] <= planted[key] <= row["ci_high"])
-    assert estimates.keys() == planted.keys()
-    for key, values in estimates.items():
-        assert abs(np.mean(values) - planted[key]) < 4 * np.std(values) / math.sqrt(len(values)), (
-            key
-        )
-        assert sum(inside[key]) >= 29, key
-    assert 0.85 < np.mean([each for of in inside.values() for each in of]) < 0.95
+    found = [
+        (fields(row, "quantity term"), row)
+        for seed in range(40)
+        for row in rows_of(drawn(seed), tmp_path)
+        if row["case"] == OVER_MARKING and row.get("baseline") == BOTH
+    ]
+    assert_recovered(found, planted)
 
 
 def test_right_answers_are_failed_as_often_by_everyone(tmp_path):

@@ -161,10 +161,7 @@ def test_what_is_subtracted_is_shrunk_where_it_can_be_and_nothing_where_it_is_re
         shared | {"term": "a", "shrunk": 0.02, "shrunk_std_error": 0.005},
         shared | {"term": "b"},
         shared
-        | {
-            "term": "c",
-            "reason": because(Reason.FEW_PROMPTS, names="c", prompts=8, least=10),
-        },
+        | {"term": "c", "reason": because(Reason.FEW_PROMPTS, names="c", prompts=8, least=10)},
         shared | {"term": "d", "spec": "another"},
     ]
     write_table(tmp_path / "biases.csv", IDIOSYNCRASY, rows)

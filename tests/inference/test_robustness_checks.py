@@ -99,12 +99,7 @@ def test_of_several_methods_the_one_asked_for_counts():
     ]
     rows = table(FIRST, MOMENTS, measurement_error=corrected)
     found = at(rows, "moments", "Ada")
-    assert fields(found, "verdict estimate ci_low p_value") == (
-        "holds",
-        0.02,
-        0.01,
-        0.01,
-    )
+    assert fields(found, "verdict estimate ci_low p_value") == ("holds", 0.02, 0.01, 0.01)
     assert at(rows, "moments", "Bo")["verdict"] == "not estimable"
     for name in ("Bo", "F"):
         assert at(rows, "moments", name)["reason"] == because(

@@ -75,16 +75,10 @@ def test_other_questions_never_decide_and_never_lend_their_size(others):
 
 def test_a_note_says_that_all_judges_contradict_an_interval_or_that_own_ratings_are_missing():
     found = only({"C": replace(ABOVE, probability_positive=0.6)})
-    assert fields(found, "verdict note") == (
-        NOT_SHOWN,
-        because(Reason.UNSUPPORTED, share="60 %"),
-    )
+    assert fields(found, "verdict note") == (NOT_SHOWN, because(Reason.UNSUPPORTED, share="60 %"))
     assert "favours" not in found
     found = only({"C": replace(ABOVE, probability_positive=0.99, missing=0.12)})
-    assert fields(found, "verdict note") == (
-        ESTABLISHED,
-        because(Reason.MISSING_OWN, share="12 %"),
-    )
+    assert fields(found, "verdict note") == (ESTABLISHED, because(Reason.MISSING_OWN, share="12 %"))
     assert only({"C": replace(AROUND, probability_positive=0.6)})["note"] == ""
 
 
@@ -102,12 +96,7 @@ def test_p_values_are_corrected_over_the_judges_that_have_a_verdict():
         "M": {},
     }
     rows = list(verdict_rows(KINDS["ratings"], "self_bias", replies, confidence=0.9))
-    assert column(rows, "verdict") == [
-        ESTABLISHED,
-        ESTABLISHED,
-        INCONCLUSIVE,
-        INCONCLUSIVE,
-    ]
+    assert column(rows, "verdict") == [ESTABLISHED, ESTABLISHED, INCONCLUSIVE, INCONCLUSIVE]
     assert [row.get("adjusted_p_value") for row in rows[:2]] == pytest.approx([0.08, 0.08])
     assert column(rows[2:], "reason") == [REFUSED.reason, Reason.NO_OWN_ANSWERS]
 
@@ -161,11 +150,7 @@ def test_verdicts_on_ratings_read_the_whole_study():
         ]
     )
     established, not_shown, outsider, family = rows.values()
-    assert fields(established, "verdict favours estimate") == (
-        ESTABLISHED,
-        "yes",
-        0.2,
-    )
+    assert fields(established, "verdict favours estimate") == (ESTABLISHED, "yes", 0.2)
     assert established["adjusted_p_value"] == pytest.approx(0.02)
     assert fields(not_shown, "verdict detectable estimate") == (
         NOT_SHOWN,

@@ -276,12 +276,7 @@ def test_the_verdict_rests_on_intervals_over_wordings():
     assert fields(row, "verdict wordings A B") == (Verdict.NOT_SHOWN, 3, 0.1, 0.1)
     row = verdict_of(ci_low="0.01", ci_high="0.19", p_value="0.08")
     assert fields(row, "verdict wordings") == (Verdict.ESTABLISHED, 3)
-    assert fields(row, "ci_low ci_high p_value detectable") == (
-        0.01,
-        0.19,
-        0.08,
-        0.2,
-    )
+    assert fields(row, "ci_low ci_high p_value detectable") == (0.01, 0.19, 0.08, 0.2)
 
 
 def test_an_interval_over_wordings_never_narrows_that_of_the_check():

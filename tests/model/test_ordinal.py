@@ -439,11 +439,7 @@ def test_rating_that_only_an_infinite_term_reaches_takes_its_threshold_with_it()
     places, fit = fitted(cells)
     assert set(without_numbers(places, fit)) == {("self_bias", "b")}
     assert np.isnan(fit.estimate[len(places) :]).tolist() == [False, False, True]
-    assert fit.notes[len(places) :] == (
-        "",
-        "",
-        because(Reason.SEPARATED, others="self_bias of b"),
-    )
+    assert fit.notes[len(places) :] == ("", "", because(Reason.SEPARATED, others="self_bias of b"))
     others, reduced = fitted(dropped(cells, self_rows))
     assert reduced.threshold_labels == ("0|1", "1|2")
     assert_allclose(fit.estimate[len(places) :][:2], reduced.estimate[len(others) :], rtol=1e-8)

@@ -27,6 +27,14 @@ def of(path, families=FAMILIES):
     return choices_of(open_pairs(path, {}), families)
 
 
+def choices_in(rows, folder):
+    return list(choices(of(write(rows, folder / "c.parquet")), **SETTINGS))
+
+
+def label_noise_in(rows, folder):
+    return list(label_noise(of(write(rows, folder / "c.parquet"), {}), **SETTINGS))
+
+
 def naive(rows, families=FAMILIES):
     """(quantity, term, model) -> [(item, judge, human, decided)], by a loop over comparisons; human
     labels are there.
@@ -77,7 +85,7 @@ def own_rows(seed):
 def test_every_number_is_that_of_a_loop_and_of_statsmodels(tmp_path, monkeypatch):
     few_replicates(monkeypatch, 200)
     rows = own_rows(3)
-    results = list(choices(of(write(rows, tmp_path / "c.parquet")), **SETTINGS))
+    results = choices_in(rows, tmp_path)
     expected = naive(rows)
     assert {fields(row, "quantity term model") for row in results} == set(expected)
     assert {row["quantity"] for row in results} == {
@@ -108,7 +116,7 @@ def test_every_number_is_that_of_a_loop_and_of_statsmodels(tmp_path, monkeypatch
 def test_intervals_are_a_bootstrap_over_questions(tmp_path, monkeypatch):
     few_replicates(monkeypatch, 200)
     rows = own_rows(5)
-    results = list(choices(of(write(rows, tmp_path / "c.parquet")), **SETTINGS))
+    results = choices_in(rows, tmp_path)
     row = only(results, quantity="longer", term="Careful", draws="half")
     entries = naive(rows)["longer", "Careful", ""]
     items = sorted({entry[0] for entry in entries})
@@ -150,12 +158,7 @@ def test_without_variation_the_interval_and_the_p_value_are_exact(tmp_path):
     assert fields(row, "judge_share human_share estimate") == (1, 0.5, 0.5)
     chance = of(write(rows_of(lambda _: "a", lambda _: None), tmp_path / "b.parquet"))
     (row, *_) = where(choices(chance, **SETTINGS), quantity="self_bias")
-    assert fields(row, "question human_share estimate std_error") == (
-        "",
-        None,
-        0.5,
-        0,
-    )
+    assert fields(row, "question human_share estimate std_error") == ("", None, 0.5, 0)
     assert row["p_value"] == pytest.approx(2 * 0.5**20)  # the sign test
     assert row["ci_low"] == pytest.approx(0.05 ** (1 / 20) - 0.5)
 
@@ -179,12 +182,12 @@ def votes(number, *, a=0, b=0, tie=0):
 def test_votes_on_a_pair_are_shares(tmp_path):
     """(tie, tie, b) leaves model_a a third of the points, not none; an even division is a draw."""
     rows = [*votes(1, b=1, tie=2), *votes(2, a=1, b=1), *votes(3, a=2, b=1), *votes(4, a=3)]
-    results = list(choices(of(write(rows, tmp_path / "c.parquet")), **SETTINGS))
+    results = choices_in(rows, tmp_path)
     half, excluded = where(results, quantity="self_bias")
     assert half["human_share"] == pytest.approx((1 / 3 + 1 / 2 + 2 / 3 + 1) / 4)
     assert half["estimate"] == pytest.approx(1 - half["human_share"])
     assert fields(excluded, "n human_share") == (3, pytest.approx((1 / 3 + 2 / 3 + 1) / 3))
-    turned = list(choices(of(write(rows[::-1], tmp_path / "d.parquet")), **SETTINGS))
+    turned = choices_in(rows[::-1], tmp_path)
     assert turned == results  # sums of thirds are exact
 
 
@@ -194,11 +197,7 @@ def test_one_vote_on_each_pair_is_its_label(tmp_path):
     for row in rows:
         counts = {side: int(row["human"] == side) for side in ("a", "b", "tie")}
         single.append(row | {f"humans_{side}": count for side, count in counts.items()})
-    labels, voted = (
-        list(choices(of(write(each, tmp_path / "c.parquet")), **SETTINGS))
-        for each in (rows, single)
-    )
-    assert voted == labels
+    assert choices_in(single, tmp_path) == choices_in(rows, tmp_path)
 
 
 @pytest.mark.parametrize(("longer", "bias"), [(0.80, 0.3716), (0.82, 0.4077)])
@@ -255,7 +254,7 @@ def test_label_noise_is_undone_at_its_rate(tmp_path, flips):
             "humans_b": int(3 - votes.sum()),
         }
         rows += [row | {"order": order} for order in ("ab", "ba")]
-    table = list(label_noise(of(write(rows, tmp_path / "c.parquet"), {}), **SETTINGS))
+    table = label_noise_in(rows, tmp_path)
     assert all(set(row) <= {*LABEL_NOISE} for row in table)
     votes = only(table, origin="votes")
     assert votes["agreement"] == pytest.approx((1 - flips) ** 2 + flips**2, abs=0.02)
@@ -284,7 +283,7 @@ def test_the_rate_at_which_the_conclusion_changes(tmp_path):
         lambda number: "a" if number % 10 < 8 else "b",
         questions=200,
     )
-    table = list(label_noise(of(write(rows, tmp_path / "c.parquet"), {}), **SETTINGS))
+    table = label_noise_in(rows, tmp_path)
     row, *others = where(table, quantity="self_bias")
     assert fields(row, "flip_rate changes_at") == (0, None)
     # Beyond 20 % of 1
@@ -294,7 +293,7 @@ def test_the_rate_at_which_the_conclusion_changes(tmp_path):
         lambda number: "a" if number % 10 < 8 else "b",
         questions=200,
     )
-    table = list(label_noise(of(write(rows, tmp_path / "c.parquet"), {}), **SETTINGS))
+    table = label_noise_in(rows, tmp_path)
     assert 0.05 < next(row["changes_at"] for row in table if row["quantity"] == "self_bias") < 0.15
 
 

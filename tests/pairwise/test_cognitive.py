@@ -227,13 +227,7 @@ def test_a_bias_whose_comparisons_are_all_left_out_has_no_share(tmp_path):
     assert set(results) == {"bandwagon", "order_first", "order_last", "salience"}
     for bias in ("bandwagon", "salience"):
         row = results[bias]
-        assert fields(row, "share above_random n left_out valid") == (
-            None,
-            None,
-            0,
-            2,
-            1,
-        )
+        assert fields(row, "share above_random n left_out valid") == (None, None, 0, 2, 1)
         assert np.isnan([row["ci_low"], row["ci_high"]]).all()
 
 

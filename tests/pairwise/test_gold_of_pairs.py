@@ -14,6 +14,7 @@ from numpy.random import default_rng
 from scipy.stats import t
 
 from picked_rows import fields, only
+from planted_keys import assert_recovered
 from recuse.base.database import connect
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.reasons import Reason, code
@@ -253,20 +254,13 @@ def test_planted_preferences_are_recovered():
         fields(row, "judge quantity"): row["planted"]
         for row in planted_by_key(declared_key_world(WORLD))
     }
-    estimates, inside = defaultdict(list), defaultdict(list)
-    for seed in range(40):
-        for row in rows_of(drawn(seed)):
-            if row.get("baseline") == BOTH:
-                key = fields(row, "term case")
-                estimates[key].append(row["estimate"])
-                inside[key].append(row["ci_low"] <= planted[key] <= row["ci_high"])
-    assert estimates.keys() == planted.keys()
-    for key, values in estimates.items():
-        assert abs(np.mean(values) - planted[key]) < 4 * np.std(values) / math.sqrt(len(values)), (
-            key
-        )
-        assert sum(inside[key]) >= 29, key  # fewer has a probability of 0.1 % at 90 %
-    assert 0.85 < np.mean([each for of in inside.values() for each in of]) < 0.95
+    found = [
+        (fields(row, "term case"), row)
+        for seed in range(40)
+        for row in rows_of(drawn(seed))
+        if row.get("baseline") == BOTH
+    ]
+    assert_recovered(found, planted)
 
 
 def test_inaccurate_judges_seem_biased_by_the_simple_baselines_alone():

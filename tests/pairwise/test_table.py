@@ -74,7 +74,7 @@ def test_canonical_rows_and_completeness(tmp_path):
             "one_order": "0",
             "no_human": "1",
             "no_length": "1",
-        },
+        }
     ]
 
 
@@ -143,10 +143,7 @@ def test_pair_in_both_orientations_is_turned_to_the_first(tmp_path):
         ("K", "q1", "GPT", "Bard", "ab", "tie", "b", 120, 80, None),
         ("K", "q1", "GPT", "Bard", "ba", "error", "b", 120, 80, "b"),
     ]
-    assert [fields(row, "comparisons verdicts") for row in completeness] == [
-        ("2", "4"),
-        ("1", "2"),
-    ]
+    assert [fields(row, "comparisons verdicts") for row in completeness] == [("2", "4"), ("1", "2")]
 
 
 def test_orientation_says_whose_answer_was_perturbed(tmp_path):

@@ -193,11 +193,7 @@ def test_one_question_or_one_side_alone_have_no_interval(tmp_path):
     results = table(write(rows, tmp_path / "c.parquet"), pools={})
     one_side = results["", "", "j", "debiased", "excluded"]
     assert math.isnan(one_side["verbosity_bias"])
-    assert fields(one_side, "rate_shorter rate_longer ci_low") == (
-        1.0,
-        None,
-        None,
-    )
+    assert fields(one_side, "rate_shorter rate_longer ci_low") == (1.0, None, None)
     several = results["", "", "k", "debiased", "excluded"]
     assert fields(several, "verbosity_bias ci_low few") == (1.0, None, "yes")
 
@@ -256,11 +252,6 @@ def test_verdicts_of_prd(tmp_path):
         assert row["few"] == "no"
         assert 0.05 < row["ci_low"] < row["verbosity_bias"] - 0.05
         assert row["verbosity_bias"] + 0.05 < row["ci_high"] < 0.85
-        assert fields(row, "human_ties equal_lengths errors no_human") == (
-            96,
-            4,
-            0,
-            0,
-        )
+        assert fields(row, "human_ties equal_lengths errors no_human") == (96, 4, 0, 0)
         assert n_shorter + n_longer + row["judge_draws"] == 700
         assert results["", "", judge, "pooled", "half"]["n_shorter"] == 2 * 141

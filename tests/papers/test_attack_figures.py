@@ -181,12 +181,7 @@ def test_bars_are_the_shares_and_a_difference_whose_interval_includes_0_is_hollo
         pd.concat([pd.DataFrame([empty]), table], ignore_index=True), **DRAWN
     )
     bars, points = figure.axes
-    assert row_names(bars) == [
-        "near",
-        "first",
-        "second",
-        "errors",
-    ]
+    assert row_names(bars) == ["near", "first", "second", "errors"]
     for name in ("first", "tie", "second"):
         assert [bar.get_width() for bar in artists(figure, name)] == pytest.approx(
             list(table[name])

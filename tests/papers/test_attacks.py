@@ -2,6 +2,8 @@
 intervals.
 """
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from analyses import attack_tables
@@ -43,6 +45,15 @@ def rates_of(path, worsening=("factual_error",)):
     create_votes(connection, path)
     create_samples(connection)
     return success_rates(connection, worsening=worsening, confidence=0.9)
+
+
+def tables_of(path, folder, worsening=()):
+    """Paths of the five tables of votes."""
+    outputs = {name: str(folder / f"{name}.csv") for name in TABLES}
+    attack_tables(
+        study="s", comparisons=path, worsening=[*worsening], confidence=0.9, seed=5, outputs=outputs
+    )
+    return outputs
 
 
 def naive_row(rows, key, condition, *, worsening):
@@ -124,24 +135,9 @@ def test_a_small_case_by_hand_for_both_kinds_of_perturbation(tmp_path):
     ]
     path = write_votes(tmp_path / "votes.parquet", votes)
     worse, better = rates_of(path)
-    assert fields(better, "condition shifted n asr") == (
-        "rich_content",
-        2,
-        3,
-        2 / 3,
-    )
-    assert fields(worse, "condition shifted n asr") == (
-        "factual_error",
-        3,
-        4,
-        0.75,
-    )
-    assert fields(better, "samples left_out errors votes") == (
-        5,
-        1,
-        2,
-        23,
-    )
+    assert fields(better, "condition shifted n asr") == ("rich_content", 2, 3, 2 / 3)
+    assert fields(worse, "condition shifted n asr") == ("factual_error", 3, 4, 0.75)
+    assert fields(better, "samples left_out errors votes") == (5, 1, 2, 23)
     as_improving = only(rates_of(path, worsening=()), condition="factual_error")
     assert fields(as_improving, "shifted n") == (2, 3)
 
@@ -154,19 +150,8 @@ def test_experiments_and_pairs_keep_to_themselves_and_others_are_no_attack(tmp_p
         "q1", "", "b", experiment="main"
     )
     main, weak = rates_of(write_votes(tmp_path / "votes.parquet", votes))
-    assert fields(main, "experiment asr samples left_out") == (
-        "main",
-        1.0,
-        1,
-        0,
-    )
-    assert fields(weak, "experiment samples left_out n rank") == (
-        "weak",
-        0,
-        1,
-        0,
-        None,
-    )
+    assert fields(main, "experiment asr samples left_out") == ("main", 1.0, 1, 0)
+    assert fields(weak, "experiment samples left_out n rank") == ("weak", 0, 1, 0, None)
     assert np.isnan([weak["asr"], weak["ci_low"], weak["ci_high"]]).all()
 
 
@@ -204,11 +189,9 @@ def test_conditions_of_cognitive_biases_with_a_control_group_are_no_attack(tmp_p
     for condition in ("order", "compassion", "bandwagon", "attentional"):
         votes += sample("q1", condition, "a b tie error")
     mixed = write_votes(tmp_path / "mixed.parquet", votes)
-    settings = {"study": "s", "worsening": [], "confidence": 0.9, "seed": 5}
     written = []
     for path in (plain, mixed):
-        outputs = {name: f"{path}.{name}.csv" for name in TABLES}
-        attack_tables(comparisons=path, **settings, outputs=outputs)
+        outputs = tables_of(path, tmp_path)
         written.append({name: read_table(output) for name, output in outputs.items()})
     assert written[0] == written[1]
     assert [fields(row, "condition n rank") for row in written[1]["asr"]] == [
@@ -264,31 +247,20 @@ def test_a_column_without_an_eligible_sample_takes_no_average_away():
 
 def test_the_script_writes_the_five_tables_the_same_every_time(tmp_path):
     path = write_votes(tmp_path / "votes.parquet", random_votes(4))
-    settings = {
-        "study": "s",
-        "comparisons": path,
-        "worsening": ["factual_error"],
-        "confidence": 0.9,
-        "seed": 5,
-    }
     runs = []
-    for run in ("first", "second"):
-        outputs = {name: str(tmp_path / f"{run}_{name}.csv") for name in TABLES}
-        attack_tables(**settings, outputs=outputs)
-        runs.append([(tmp_path / f"{run}_{name}.csv").read_bytes() for name in TABLES])
+    for _ in range(2):
+        outputs = tables_of(path, tmp_path, ["factual_error"])
+        runs.append([Path(output).read_bytes() for output in outputs.values()])
     assert runs[0] == runs[1]
     for name, columns in TABLES.items():
-        rows = read_table(tmp_path / f"first_{name}.csv")
+        rows = read_table(outputs[name])
         assert tuple(rows[0]) == columns
         assert rows[0]["study"] == "s"
 
 
 def test_a_table_without_a_control_group_gives_no_rows(tmp_path):
     path = write_votes(tmp_path / "votes.parquet", sample("q1", "rich_content", "a b"))
-    outputs = {name: str(tmp_path / f"{name}.csv") for name in TABLES}
-    attack_tables(
-        study="s", comparisons=path, worsening=[], confidence=0.9, seed=5, outputs=outputs
-    )
+    outputs = tables_of(path, tmp_path)
     assert [read_table(output) for output in outputs.values()] == [[]] * 5
 
 

@@ -103,11 +103,7 @@ def test_the_length_curve_equals_plain_loops(tmp_path, rows):
                 row = by_key.pop((experiment, judge, low), None)
                 assert (row is None) == (not scores)
                 if scores:
-                    assert fields(row, "bin_high n questions") == (
-                        high,
-                        len(scores),
-                        len(items),
-                    )
+                    assert fields(row, "bin_high n questions") == (high, len(scores), len(items))
                     assert row["preference"] == pytest.approx(np.mean(scores), abs=1e-12)
                     if len(items) > 1:
                         assert row["ci_low"] <= row["preference"] <= row["ci_high"]

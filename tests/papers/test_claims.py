@@ -298,12 +298,7 @@ def test_table_has_both_verdicts(ideal, paper):
     assert column(rows, "claim") == [claim.name for claim in CLAIMS]
     assert all(tuple(row) == COLUMNS for row in rows)
     row = only(rows, claim="llama_8b_negative")
-    assert fields(row, "study kind verdict published") == (
-        "a study",
-        "published",
-        FAILS,
-        HOLDS,
-    )
+    assert fields(row, "study kind verdict published") == ("a study", "published", FAILS, HOLDS)
     assert row["evidence"] == "0 of 1. against: Llama 3 8B -0.0019 [-0.0039, +0.0001]"
     assert "[-0.0446, -0.0291]" in row["published_evidence"]
 

@@ -44,12 +44,7 @@ def test_printed_ranks_and_differences_are_equal_but_for_what_rounding_hides(aga
         ("6", "Mixtral", "Diff"): "possible",
     }
     tie = others["1", "Ernie", "Reference"]
-    assert fields(tie, "printed recomputed lowest_possible highest_possible") == (
-        4,
-        3,
-        3,
-        4,
-    )
+    assert fields(tie, "printed recomputed lowest_possible highest_possible") == (4, 3, 3, 4)
     average = others["1", "Ernie", "Avg. Ranking"]
     assert fields(average, "recomputed highest_possible") == pytest.approx(
         (13 / 3, 14 / 3), abs=1e-12

@@ -198,10 +198,7 @@ def test_the_figure_shows_every_value_and_its_deviation(table):
         lines = artists(axes, "identity")
         assert len(lines) == part.any()
         assert all(np.array_equal(line.get_xdata(), line.get_ydata()) for line in lines)
-    assert x_values(artists(strips, "tolerance")) == [
-        -1,
-        1,
-    ]
+    assert x_values(artists(strips, "tolerance")) == [-1, 1]
     assert row_names(strips) == list(ORDER)
     assert [text.get_text() for text in artists(strips, "beyond")] == ["2 ◂"]
     assert "51 match, 3 differ" in texts(figure)

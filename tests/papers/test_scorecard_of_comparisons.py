@@ -293,11 +293,7 @@ def test_overlap_is_that_of_the_first_release():
     ]
     rows = judged({"rbo": [*wrong, right]}, source="cobbler", kind="published")
     assert len(rows) == 17
-    assert fields(rows[0], "quantity verdict ours") == (
-        "aggregate",
-        "match",
-        0.49630142557,
-    )
+    assert fields(rows[0], "quantity verdict ours") == ("aggregate", "match", 0.49630142557)
     assert {r["verdict"] for r in rows[1:]} == {ABSENT}
     causes = {r["quantity"]: r["cause"] for r in rows[1:]}
     assert causes["share_biased"].startswith("the abstract does not say how it averages")

@@ -64,10 +64,7 @@ def test_lines_are_the_fit_and_means_the_means(worlds):
         assert_allclose(other, [0, world.slope], atol=1e-12)
         drawn = [line.get_xydata() for line in artists(scatter, "completions")]
         assert_array_equal(drawn, np.stack([world.reference, world.rating], axis=2))
-        means = (
-            x_values(top.lines),
-            [line.get_ydata()[0] for line in right.lines],
-        )
+        means = (x_values(top.lines), [line.get_ydata()[0] for line in right.lines])
         assert_allclose(means, [world.reference.mean(axis=1), world.rating.mean(axis=1)])
         assert top.get_xlim() == right.get_ylim() == scatter.get_xlim() == scatter.get_ylim()
         assert f"self-bias by the method {signed(world.self_bias)}" in texts(figure)

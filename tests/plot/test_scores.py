@@ -115,11 +115,7 @@ def test_no_rows_is_said():
 
 def test_a_judge_that_is_no_model_is_grey_last_and_has_no_box():
     figure = mean_scores(scores(judges=(*PRESENT, "A critic", "Human")), subject())
-    assert row_names(figure.axes[0]) == [
-        *PRESENT,
-        "A critic",
-        "Human",
-    ]
+    assert row_names(figure.axes[0]) == [*PRESENT, "A critic", "Human"]
     assert len(artists(figure, "own")) == len(PRESENT)
     figure = self_and_family_bias(estimates([*PRESENT, "A critic"]))
     colours = [point.get_color() for point in artists(figure.axes[0], "point")]

@@ -351,11 +351,7 @@ def test_position_is_filled_where_the_interval_excludes_one_half():
     figure = position(table, subject(), confidence=0.9)
     consistency, preference = figure.axes
     points = [artists(axes, "point") for axes in figure.axes]
-    assert row_names(consistency) == [
-        "Bard",
-        "GPT-4",
-        "Ties",
-    ]
+    assert row_names(consistency) == ["Bard", "GPT-4", "Ties"]
     assert [(point.get_ydata()[0], point.get_xdata()[0]) for point in points[0]] == [
         (1, 0.7),
         (0, 0.4),

@@ -298,10 +298,7 @@ def test_the_summary_has_numbers():
     assert content["verdicts"][0]["term"] == "7"  # names stay texts
     assert content["verdicts"][0]["estimate"] == pytest.approx(0.1)
     assert content["verdicts"][3]["estimate"] is None
-    assert fields(content["verdicts"][3], "reason advice") == (
-        FEW,
-        "rate answers to more prompts",
-    )
+    assert fields(content["verdicts"][3], "reason advice") == (FEW, "rate answers to more prompts")
     assert content["headline"] == answer_of(FOUR).headline
 
 

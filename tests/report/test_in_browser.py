@@ -395,10 +395,7 @@ def test_a_style_or_script_that_is_not_the_pages_own_has_no_effect(page, report,
     page.locator("#p").click()
     assert page.evaluate(
         "() => [window.broken, getComputedStyle(document.querySelector('#p')).color]"
-    ) == [
-        None,
-        "rgb(34, 34, 34)",
-    ]
+    ) == [None, "rgb(34, 34, 34)"]
     assert page.locator("th button").count() > 5
 
 

@@ -227,21 +227,9 @@ def test_agreement_and_win_rates():
             "question": "A",
         },
         wins
-        | {
-            "quantity": "wins",
-            "term": "A",
-            "model": "M",
-            "judge_share": 0.2,
-            "human_share": 0.6,
-        },
+        | {"quantity": "wins", "term": "A", "model": "M", "judge_share": 0.2, "human_share": 0.6},
         wins
-        | {
-            "quantity": "longer",
-            "term": "A",
-            "model": "",
-            "judge_share": 0.9,
-            "human_share": 0.6,
-        },
+        | {"quantity": "longer", "term": "A", "model": "", "judge_share": 0.9, "human_share": 0.6},
     ]
     result = answer([verdict("self_bias", "A", 0.3)], agreement=agreement, choices=choices)
     space = "\N{NO-BREAK SPACE}"

@@ -1,11 +1,10 @@
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 
+from conftest import CONFIG, DATA
 from picked_rows import fields, keyed, where
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.tables import read_table
@@ -14,18 +13,10 @@ from recuse.papers.values import read_files
 from recuse.simulate.ratings import allocate, planted, simulate
 from recuse.simulate.world import beta_binomial, beta_nodes, quality_values, relations
 
-ROOT = Path(__file__).parents[2]
-DATA = ROOT / "workflow/data"
-CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text())
 PUBLISHED = {row["model"] for row in read_files(DATA)["mean_scores"]}
 MODELS = {name: model["family"] for name, model in CONFIG["models"].items() if name in PUBLISHED}
 SCALES = CONFIG["studies"]["twin"]["scales"]
 COLUMNS = ["judge", "model", "gt", "dataset", "prompt_id", "rating", "pred_length", "dimension"]
-
-
-@pytest.fixture(scope="module")
-def world():
-    return published_world(read_files(DATA), models=MODELS, scales=SCALES)
 
 
 @pytest.fixture(scope="module")

@@ -15,13 +15,7 @@ from recuse.base.tables import read_table
 from recuse.data.verdicts import CONTROL
 from recuse.papers.attack_values import read_attacks, second_answer
 from recuse.papers.votes import published_samples, published_votes
-from recuse.simulate.votes import (
-    Attacked,
-    Samples,
-    draw_votes,
-    join,
-    write_comparisons,
-)
+from recuse.simulate.votes import Attacked, Samples, draw_votes, join, write_comparisons
 from verdict_files import run
 
 SUCCESS = {"factual_error": 0.3, "fake_reference": 0.6}

@@ -249,11 +249,7 @@ def test_worlds_without_humans_refuse_a(tmp_path):
     rows = of_worlds(
         tmp_path / "w.csv", "A_CR1", "B_CR1", "C_mixed", replicates=3, **SMALL, humans=False
     )
-    assert fields(rows["A_CR1"], "refused mean mc_error") == (
-        1,
-        None,
-        None,
-    )
+    assert fields(rows["A_CR1"], "refused mean mc_error") == (1, None, None)
     assert fields(rows["B_CR1"], "refused pooled_refused") == (0, None)
     assert fields(rows["C_mixed"], "refused pooled_refused") == (0, 0)
 

@@ -43,6 +43,16 @@ def rows(draw, selection=EVERY_ROW):
     )
 
 
+def assert_moments_of_rows(draw, selection=EVERY_ROW):
+    u, group, _ = rows(draw, selection)
+    expected = [
+        np.einsum("ri,rj,rk,rl->ijkl", *[u[group == g]] * 4)
+        for g in range(len(draw.factors["judge"]))
+    ]
+    found = draw.moments(selection).tensor
+    assert found == pytest.approx(np.array(expected), rel=1e-10, abs=1e-12)
+
+
 def test_without_noise_a_rating_is_the_sum_of_what_is_planted():
     world, draw = drawn(noise=1e-12, self_bias=[0.07, 0, 0.07, 0, 0.07], family_bias=0.03)
     rest = draw.rating - 0.3 - 0.5 * draw.reference[:, :, None]
@@ -64,14 +74,7 @@ def test_without_noise_a_rating_is_the_sum_of_what_is_planted():
 )
 def test_moments_are_those_of_the_rows(dials, selection):
     _, draw = drawn(**dials)
-    u, group, _ = rows(draw, selection)
-    expected = np.stack(
-        [
-            np.einsum("ri,rj,rk,rl->ijkl", *[u[group == g]] * 4)
-            for g in range(len(draw.factors["judge"]))
-        ]
-    )
-    assert draw.moments(selection).tensor == pytest.approx(expected, rel=1e-10, abs=1e-12)
+    assert_moments_of_rows(draw, selection)
 
 
 def test_rows_have_their_group_and_prompt():
@@ -263,14 +266,7 @@ def test_models_answer_as_many_prompts_as_they_should():
     own = moments.factors["judge"] == moments.factors["model"]
     of_model = np.unique(moments.factors["model"], return_inverse=True)[1]
     assert moments.n[~own].tolist() == (answered.sum(axis=0)[of_model[~own]]).tolist()
-    u, group, _ = rows(draw)
-    expected = np.stack(
-        [
-            np.einsum("ri,rj,rk,rl->ijkl", *[u[group == g]] * 4)
-            for g in range(len(draw.factors["judge"]))
-        ]
-    )
-    assert moments.tensor == pytest.approx(expected, rel=1e-10, abs=1e-12)
+    assert_moments_of_rows(draw)
 
 
 def test_humans_may_favour_models_and_err_more_about_some():
@@ -291,20 +287,13 @@ def test_humans_may_favour_models_and_err_more_about_some():
 
 
 def test_difficulty_is_of_a_prompt_and_rises_over_models():
-    _, draw = drawn(prompts=6000, difficulty=0.2, dimensions=2, reliability=0.7)
+    dials = {"prompts": 6000, "difficulty": 0.2, "dimensions": 2, "reliability": 0.7}
+    _, draw = drawn(**dials)
     # Of two dimensions: what they share
     covariance = np.cov(draw.reference[:, 0].T, draw.reference[:, 1].T)[:5, 5:]
     rise = np.linspace(0, 2, 5)
     assert covariance == pytest.approx(0.2**2 * np.outer(rise, rise), abs=0.012)
-    exact = drawn(
-        prompts=6000,
-        difficulty=0.2,
-        dimensions=2,
-        slope=1.0,
-        intercept=0.0,
-        noise=1e-12,
-        reliability=0.7,
-    )[1]
+    _, exact = drawn(**dials, slope=1.0, intercept=0.0, noise=1e-12)
     assert exact.rating[:, 0, 0].var() / exact.reference[:, 0].var() == pytest.approx(0.7, abs=0.02)
 
 

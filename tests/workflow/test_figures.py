@@ -56,11 +56,7 @@ SOME = (
     "conclusions",
     "fig11_helm_instruct",
 )
-NEW = [
-    ("mine", "fig03_self_family_bias"),
-    ("mine", "conclusions"),
-    ("verdicts", "verbosity_bias"),
-]
+NEW = [("mine", "fig03_self_family_bias"), ("mine", "conclusions"), ("verdicts", "verbosity_bias")]
 ALL = [
     *(("smoke", name) for name in FIGURES + OF_THE_PAPER),
     *((study, name) for study, names in OF_COMPARISONS.items() for name in names),

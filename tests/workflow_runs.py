@@ -84,6 +84,13 @@ def build(folder, *arguments, **options):
     return result
 
 
+def refused(folder, *arguments, **options):
+    """What Snakemake says in a checkout where it must fail."""
+    result = snakemake(folder, *arguments, **options)
+    assert result.returncode == 1
+    return result.stdout + result.stderr
+
+
 def planned(folder, *targets, aside=("page",), **options):
     """What a dry run would do: rule -> number of jobs; `all`, the rules named after studies and
     those in `aside` aside.

@@ -25,55 +25,54 @@ from recuse.model.design import ALL_JUDGES, TERMS, terms_of
 from recuse.model.estimates import estimate
 from recuse.model.spec import EQUATION_1, B, Spec, estimand_of
 from recuse.validation.compare import compared
+from text_tables import lines
 
 FACTORS = {
-    "judge": np.array(["a", "a", "b", "b"]),
-    "model": np.array(["a", "b", "a", "c"]),
-    "judge_family": np.array(["f", "f", "f", "f"]),
-    "model_family": np.array(["f", "f", "f", "g"]),
-    "dimension": np.array(["D", "E", "D", "F"]),
+    "judge": np.array([*"aabb"]),
+    "model": np.array([*"abac"]),
+    "judge_family": np.array([*"ffff"]),
+    "model_family": np.array([*"fffg"]),
+    "dimension": np.array([*"DEDF"]),
 }
 
 
-def listed(names):
+def listed(names, factors=FACTORS):
+    """Quantity, term, and 1 for the groups of rows that carry it, of each term."""
     return [
-        (term.quantity, term.term, term.carried.tolist()) for term in terms_of(FACTORS, names=names)
+        [term.quantity, term.term, "".join(map(str, term.carried.astype(int)))]
+        for term in terms_of(factors, names=names)
     ]
 
 
 def test_terms_of_equation_1():
-    assert listed(EQUATION_1) == [
-        ("intercept", "a", [True, True, False, False]),
-        ("intercept", "b", [False, False, True, True]),
-        ("slope", "a", [True, True, False, False]),
-        ("slope", "b", [False, False, True, True]),
-        ("self_bias", "a", [True, False, False, False]),
-        ("self_bias", "b", [False, False, False, False]),
-        ("family_bias", "f", [False, True, True, False]),
-        ("dimension", "E", [False, True, False, False]),
-        ("dimension", "F", [False, False, False, True]),
-    ]
+    assert listed(EQUATION_1) == lines("""
+        intercept    a  1100
+        intercept    b  0011
+        slope        a  1100
+        slope        b  0011
+        self_bias    a  1000
+        self_bias    b  0000
+        family_bias  f  0110
+        dimension    E  0100
+        dimension    F  0001
+        """)
 
 
 def test_terms_that_all_judges_share_and_their_order():
     assert [row[:2] for row in listed(["dimension", "reference", "intercept"])] == [
-        ("intercept", ALL_JUDGES),
-        ("slope", ALL_JUDGES),
-        ("dimension", "E"),
-        ("dimension", "F"),
+        ["intercept", ALL_JUDGES],
+        ["slope", ALL_JUDGES],
+        ["dimension", "E"],
+        ["dimension", "F"],
     ]
 
 
 def test_effects_of_models_are_against_the_first_model_of_the_dimension():
-    assert listed(["model", "model:dimension"]) == [
-        ("model", "b", [False, True, False, False]),
-        ("model", "c", [False, False, False, True]),
-    ]
+    assert listed(["model", "model:dimension"]) == [["model", "b", "0100"], ["model", "c", "0001"]]
     factors = FACTORS | {"dimension": np.array(["D", "D", "E", "E"])}
-    terms = terms_of(factors, names=["model:dimension"])
-    assert [(term.quantity, term.term, term.carried.tolist()) for term in terms] == [
-        ("model_dimension", "b, D", [False, True, False, False]),
-        ("model_dimension", "c, E", [False, False, False, True]),
+    assert listed(["model:dimension"], factors) == [
+        ["model_dimension", "b, D", "0100"],
+        ["model_dimension", "c, E", "0001"],
     ]
 
 

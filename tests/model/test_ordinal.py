@@ -5,6 +5,7 @@ reasons in place of numbers.
 import csv
 import tracemalloc
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -324,6 +325,13 @@ def assert_same(one, other, *, without=()):
     assert fit.log_likelihood == pytest.approx(reduced.log_likelihood, abs=1e-9)
 
 
+def assert_same_numbers(one, other, terms):
+    """Two fits, (places, fit), have the same estimates and standard errors of some terms."""
+    for key, name in product(terms, ("estimate", "std_error")):
+        ours, theirs = (getattr(fit, name)[places[key]] for places, fit in (one, other))
+        assert ours == pytest.approx(theirs, rel=1e-8), key
+
+
 def without_numbers(places, fit):
     """The terms without numbers and their notes; asserts that each has a note and no number."""
     keys = [
@@ -387,9 +395,7 @@ def test_judge_of_one_rating_has_no_finite_terms_and_does_not_affect_others():
     assert fit.notes[places["family_bias", "x"]] == because(Reason.NO_MARGINAL_EFFECT)
     reduced = fitted(dropped(cells, always))
     assert_same((places, fit), reduced, without=[("family_bias", "x")])
-    for name in ("estimate", "std_error"):
-        one, other = (getattr(f, name)[p["family_bias", "x"]] for p, f in ((places, fit), reduced))
-        assert one == pytest.approx(other, rel=1e-8)
+    assert_same_numbers((places, fit), reduced, [("family_bias", "x")])
 
 
 def test_reference_judge_of_one_rating_takes_intercepts_and_thresholds_with_it():
@@ -405,9 +411,8 @@ def test_reference_judge_of_one_rating_takes_intercepts_and_thresholds_with_it()
     assert np.isnan(fit.estimate[len(places) :]).all()
     assert all(code(note) is Reason.SEPARATED for note in fit.notes[len(places) :])
     others, reduced = fitted(dropped(cells, always))
-    for key in [("self_bias", "b"), ("self_bias", "d"), ("slope", "c"), ("family_bias", "y")]:
-        assert fit.estimate[places[key]] == pytest.approx(reduced.estimate[others[key]], rel=1e-8)
-        assert fit.std_error[places[key]] == pytest.approx(reduced.std_error[others[key]], rel=1e-8)
+    kept = [("self_bias", "b"), ("self_bias", "d"), ("slope", "c"), ("family_bias", "y")]
+    assert_same_numbers((places, fit), (others, reduced), kept)
 
 
 def test_judge_whose_ratings_follow_the_score_without_error_is_separated():
@@ -443,9 +448,8 @@ def test_rating_that_only_an_infinite_term_reaches_takes_its_threshold_with_it()
     others, reduced = fitted(dropped(cells, self_rows))
     assert reduced.threshold_labels == ("0|1", "1|2")
     assert_allclose(fit.estimate[len(places) :][:2], reduced.estimate[len(others) :], rtol=1e-8)
-    for key in set(others) - {("intercept", "a")}:
-        assert fit.estimate[places[key]] == pytest.approx(reduced.estimate[others[key]], rel=1e-8)
-        assert fit.std_error[places[key]] == pytest.approx(reduced.std_error[others[key]], rel=1e-8)
+    kept = set(others) - {("intercept", "a")}
+    assert_same_numbers((places, fit), (others, reduced), kept)
 
 
 def recession_by_rows(cells, terms, reference):

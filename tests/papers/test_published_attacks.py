@@ -9,6 +9,7 @@ from conftest import DATA
 from picked_rows import fields
 from recuse.base.tables import read_table
 from recuse.papers.attack_values import published_ranks
+from text_tables import csv_rows
 
 PUBLISHED = DATA / "judgement_bias_published.csv"
 
@@ -81,15 +82,16 @@ def printed(*rows):
 
 
 def test_wrong_ranks_averages_and_differences_are_called_impossible():
-    rows = printed(
-        ("A", "x", "asr", "0.10", "2"),
-        ("B", "x", "asr", "0.11", "2"),
-        ("A", "", "average_rank", "2.00", ""),
-        ("B", "", "average_rank", "2.00", ""),
-        ("A", "First", "first", "0.500", ""),
-        ("A", "Second", "second", "0.300", ""),
-        ("A", "Diff", "difference", "0.202", ""),
-    )
+    rows = csv_rows("""
+table,judge,column,quantity,value,printed_rank
+1,A,x,asr,0.10,2
+1,B,x,asr,0.11,2
+1,A,,average_rank,2.00,
+1,B,,average_rank,2.00,
+1,A,First,first,0.500,
+1,A,Second,second,0.300,
+1,A,Diff,difference,0.202,
+""")
     assert [row["verdict"] for row in published_ranks(rows)] == [
         "impossible",
         "equal",

@@ -263,21 +263,24 @@ def test_the_estimand_stands_under_the_finding():
     assert any(text.startswith("A against humans; rating points") for text in by_height)
 
 
-@pytest.mark.parametrize(
-    ("total", "counts", "words"),
-    [
-        (9, (5, 1), "5 of 9 judges favour themselves and 1 is harsher on itself"),
-        (9, (1, 2), "1 of 9 judges favours itself and 2 are harsher on themselves"),
-        (9, (0, 1), "1 of 9 judges is harsher on itself"),
-        (9, (9, 0), "All 9 judges favour themselves"),
-        (2, (2, 0), "Both judges favour themselves"),
-        (9, (0, 0), "None of 9 judges favours itself or is harsher on itself"),
-        (1, (1, 0), "The one judge favours itself"),
-        (1, (0, 0), "No judge favours itself or is harsher on itself"),
-        (0, (0, 0), "No judge can be tested"),
-    ],
-)
-def test_a_finding_is_right_for_any_data(total, counts, words):
+# Judges, those that favour themselves, those that are harsher on themselves, and the words
+FINDINGS = """
+9 5 1 5 of 9 judges favour themselves and 1 is harsher on itself
+9 1 2 1 of 9 judges favours itself and 2 are harsher on themselves
+9 0 1 1 of 9 judges is harsher on itself
+9 9 0 All 9 judges favour themselves
+2 2 0 Both judges favour themselves
+9 0 0 None of 9 judges favours itself or is harsher on itself
+1 1 0 The one judge favours itself
+1 0 0 No judge favours itself or is harsher on itself
+0 0 0 No judge can be tested
+"""
+
+
+@pytest.mark.parametrize("finding", FINDINGS.strip().splitlines())
+def test_a_finding_is_right_for_any_data(finding):
+    *numbers, words = finding.split(" ", 3)
+    total, *counts = map(int, numbers)
     assert outcomes(total, list(zip(counts, (FAVOURS, HARSHER), strict=True))) == words
     signs = [1] * counts[0] + [-1] * counts[1] + [0] * (total - sum(counts))
     rows = pd.DataFrame(

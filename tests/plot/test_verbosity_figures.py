@@ -1,5 +1,6 @@
 """The figures of verbosity, position and length show what their tables hold."""
 
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -337,16 +338,16 @@ def test_alignment_curves_tell_the_counts(tables):
 
 
 def test_position_is_filled_where_the_interval_excludes_one_half():
-    rows = [
-        ("GPT-4", "consistency", 0.7, 0.6, 0.8, 90),
-        ("GPT-4", "first_preference", 0.6, 0.55, 0.65, 150),
-        ("GPT-4", "first_both", 0.2, 0.1, 0.3, 90),
-        ("Bard", "consistency", 0.4, 0.3, 0.5, 100),
-        ("Bard", "first_preference", 0.48, 0.45, 0.51, 150),
-        ("Ties", "consistency", 1.0, 1.0, 1.0, 95),
-        ("Ties", "first_preference", np.nan, np.nan, np.nan, 0),
-    ]
-    table = pd.DataFrame(rows, columns=["judge", "statistic", "value", "ci_low", "ci_high", "n"])
+    rows = """judge,statistic,value,ci_low,ci_high,n
+GPT-4,consistency,0.7,0.6,0.8,90
+GPT-4,first_preference,0.6,0.55,0.65,150
+GPT-4,first_both,0.2,0.1,0.3,90
+Bard,consistency,0.4,0.3,0.5,100
+Bard,first_preference,0.48,0.45,0.51,150
+Ties,consistency,1.0,1.0,1.0,95
+Ties,first_preference,,,,0
+"""
+    table = pd.read_csv(StringIO(rows))
     table = table.assign(condition=np.nan, experiment=np.nan)
     figure = position(table, subject(), confidence=0.9)
     consistency, preference = figure.axes

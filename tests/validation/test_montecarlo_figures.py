@@ -1,6 +1,7 @@
 """The figure of worlds: what is drawn of its table, and how worlds are put into words."""
 
-import numpy as np
+from io import StringIO
+
 import pandas as pd
 import pytest
 
@@ -49,63 +50,19 @@ def test_every_dial_has_words():
     assert {*DIALS, *SIZE} == set(MonteCarloWorld.__dataclass_fields__)
 
 
-OF_WORLDS = [
-    (
-        "plain",
-        "no complication",
-        "A_CR1",
-        0,
-        0.05,
-        0.1,
-        0.12,
-        0.2,
-        0.3,
-        np.nan,
-        0,
-        np.nan,
-        0.01,
-        50,
-    ),
-    ("plain", "no complication", "C_mixed", 0, 0.08, 0.1, 0.125, 0.2, 0.3, 0.11, 0, 0, 0.01, 50),
-    ("plain", "no complication", "C_mixed", 0.03, 0.3, 0.4, 0.5, 0.2, 0.3, 0.9, 0, 0, 0.01, 50),
-    (
-        "plain",
-        "no complication",
-        "established",
-        0,
-        np.nan,
-        np.nan,
-        np.nan,
-        0.2,
-        0.3,
-        0.3,
-        np.nan,
-        0,
-        0.01,
-        50,
-    ),
-    (
-        "silent",
-        "no humans",
-        "A_CR1",
-        0,
-        np.nan,
-        np.nan,
-        np.nan,
-        0.2,
-        0.3,
-        np.nan,
-        1,
-        np.nan,
-        np.nan,
-        50,
-    ),
-    ("silent", "no humans", "C_mixed", 0, 0.1, 0.2, 0.9, 0.2, 0.3, 0.2, 0.1, 0, 0.01, 50),
-]
+OF_WORLDS = pd.read_csv(
+    StringIO("""plain,no complication,A_CR1,0,0.05,0.1,0.12,0.2,0.3,,0,,0.01,50
+plain,no complication,C_mixed,0,0.08,0.1,0.125,0.2,0.3,0.11,0,0,0.01,50
+plain,no complication,C_mixed,0.03,0.3,0.4,0.5,0.2,0.3,0.9,0,0,0.01,50
+plain,no complication,established,0,,,,0.2,0.3,0.3,,0,0.01,50
+silent,no humans,A_CR1,0,,,,0.2,0.3,,1,,,50
+silent,no humans,C_mixed,0,0.1,0.2,0.9,0.2,0.3,0.2,0.1,0,0.01,50
+"""),
+    names=WORLDS,
+)
 
 
-def worlds_drawn(rows=OF_WORLDS):
-    table = pd.DataFrame(rows, columns=WORLDS)
+def worlds_drawn(table=OF_WORLDS):
     return worlds(
         table,
         subject(),
@@ -151,7 +108,7 @@ def test_worlds_state_in_how_many_an_estimator_holds_its_level():
         " in 1 of 2 worlds"
     )
     assert words in text
-    higher = [(*row[:6], 0.14, *row[7:]) for row in OF_WORLDS]
+    higher = OF_WORLDS.assign(highest=0.14)
     assert "A: Equation 1, CR1 in 0 of 2 worlds" in finding(higher)
 
 

@@ -19,12 +19,13 @@ MODELS = ("one", "two", "three")
 SECRET = "sk-4f1c0ffee5ecret9"
 
 
-def write_plan(folder, mock, **collect):
-    prompts = [f"p{n},Question {n}?" for n in range(8)]
+def write_plan(folder, mock, number=8, **collect):
+    """Write a plan for this number of prompts; how many requests it takes."""
+    prompts = [f"p{n},Question {n}?" for n in range(number)]
     (folder / "prompts.csv").write_text("\n".join(["prompt,text", *prompts]) + "\n")
     answers = [
         f"p{n},{model},answer {n} by number {place}"
-        for n in range(8)
+        for n in range(number)
         for place, model in enumerate(MODELS)
     ]
     (folder / "answers.csv").write_text("\n".join(["prompt,model,text", *answers]) + "\n")
@@ -43,7 +44,7 @@ def write_plan(folder, mock, **collect):
     (folder / "plan.yaml").write_text(
         json.dumps({"studies": {"ours": {"title": "t", "collect": collect}}})
     )
-    return 2 * 3 * 8
+    return 2 * 3 * number
 
 
 def recuse(folder, *words, **environment):
@@ -146,25 +147,8 @@ def test_answers_that_the_command_added_reach_the_workflow(tmp_path):
 
 def test_a_design_by_width_stops_early(tmp_path):
     with Mock() as mock:
-        prompts = [f"p{n},Question {n}?" for n in range(60)]
-        (tmp_path / "prompts.csv").write_text("\n".join(["prompt,text", *prompts]) + "\n")
-        answers = [
-            f"p{n},{model},answer {n} {place}"
-            for n in range(60)
-            for place, model in enumerate(MODELS)
-        ]
-        (tmp_path / "answers.csv").write_text("\n".join(["prompt,model,text", *answers]) + "\n")
         judges = {name: {"model": f"mock-{name}", "base_url": mock.url} for name in ("one", "two")}
-        collect = {
-            "prompts": "prompts.csv",
-            "answers": "answers.csv",
-            "judges": judges,
-            "design": {"width": 0.9},
-        }
-        collect["rubrics"] = ["Helpfulness"]
-        (tmp_path / "plan.yaml").write_text(
-            json.dumps({"studies": {"ours": {"title": "t", "collect": collect}}})
-        )
+        write_plan(tmp_path, mock, 60, judges=judges, design={"width": 0.9})
         done = recuse(tmp_path, "collect", "plan.yaml")
     assert done.returncode == 0, done.stderr
     asked = done.stdout.count("ratings: ")

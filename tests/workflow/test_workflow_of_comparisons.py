@@ -11,7 +11,7 @@ import pytest
 from conftest import CONFIG, DATA
 from picked_rows import column, fields
 from recuse.base.tables import read_table
-from workflow_runs import build, copy_project, planned, products, snakemake
+from workflow_runs import build, copy_project, planned, products, refused
 
 pytestmark = pytest.mark.workflow
 STUDIES = ("verdicts", "world")
@@ -102,9 +102,8 @@ def test_verdict_whose_other_order_is_gone_is_named_and_leaves_nothing(compared,
     lines[6] = lines[6].replace("q0", "q99", 1)
     folder = copy_project(tmp_path)
     (folder / "tests/smoke/verdicts.csv").write_text("\n".join(lines) + "\n", "utf-8")
-    result = snakemake(folder, "--cores", "1", "verdicts", **OWN)
-    assert result.returncode == 1
-    assert "tests/smoke/verdicts.csv, line 6, column order" in result.stdout + result.stderr
+    said = refused(folder, "--cores", "1", "verdicts", **OWN)
+    assert "tests/smoke/verdicts.csv, line 6, column order" in said
     assert not [
         path
         for path in (folder / "results" / "verdicts").rglob("*")
@@ -116,15 +115,10 @@ def test_missing_file_and_other_kinds_of_study_are_named(compared):
     (compared / "own.yaml").write_text(
         "comparisons: {ours: {title: t, files: none.csv}}\n", "utf-8"
     )
-    result = snakemake(compared, "-n", "ours", configs=["own.yaml"])
-    assert result.returncode == 1
-    assert (
-        "config: comparisons: ours: files: 'none.csv': no such file"
-        in result.stdout + result.stderr
-    )
-    result = snakemake(compared, "-n", "results/verdicts/figures/fig02_mean_scores.svg", **OWN)
-    assert result.returncode == 1
-    assert "results/verdicts/figures/fig02_mean_scores.svg" in result.stdout + result.stderr
+    said = refused(compared, "-n", "ours", configs=["own.yaml"])
+    assert "config: comparisons: ours: files: 'none.csv': no such file" in said
+    said = refused(compared, "-n", "results/verdicts/figures/fig02_mean_scores.svg", **OWN)
+    assert "results/verdicts/figures/fig02_mean_scores.svg" in said
 
 
 @pytest.fixture
@@ -153,9 +147,8 @@ def test_published_files_are_verified_and_one_that_lacks_is_named(compared, mirr
         (lame / inside).write_bytes((mirror / inside).read_bytes())
     target = "results/llmbar/tables/agreement.csv"
     caches = {"RECUSE_CACHE": str(tmp_path / "cache")}
-    result = snakemake(compared, "--cores", "1", target, RECUSE_MIRROR=str(lame), **caches)
-    assert result.returncode == 1
-    assert paths[-1] in result.stdout + result.stderr
+    said = refused(compared, "--cores", "1", target, RECUSE_MIRROR=str(lame), **caches)
+    assert paths[-1] in said
     assert not list((compared / "results" / "llmbar" / "raw").rglob("*.json"))
     build(compared, "--cores", "1", target, RECUSE_MIRROR=str(mirror.resolve()), **caches)
     rows = {

@@ -33,8 +33,7 @@ def rows_of(study, spec):
 def test_shares_are_those_of_the_weights_of_rows(twin):
     spec = MODELS["B"]
     frame = duckdb.sql(f"select * from '{twin.ratings[0]}'").df()
-    names = ("judge", "model", "judge_family", "model_family", "dimension")
-    factors = factors_on_rows(frame, names)
+    factors = factors_on_rows(frame)
     terms = terms_of(factors, names=spec.model.terms)
     x = regressors_on_rows(terms, frame["gt_unit"])
     place = [(term.quantity, term.term) for term in terms].index(("self_bias", GPT))

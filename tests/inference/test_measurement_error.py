@@ -205,7 +205,6 @@ def test_planted_reliability_is_corrected_for_where_equation_1_is_biased():
 
 
 MAIN = Spec.of("main")
-NAMES = ("judge", "model", "judge_family", "model_family", "dimension")
 NUMBERS = ("estimate", "std_error", "df", "ci_low", "ci_high", "p_value")
 SCALES = (
     "Completeness",
@@ -298,7 +297,7 @@ def test_without_terms_of_dimensions_estimates_and_errors_are_those_of_rows(twin
     spec = Spec.of("plain", terms=("judge", "judge:reference", "self"), **slices)
     result = keyed(corrected_rows(spec, twin, RELIABILITY, confidence=0.9), "moments")
     frame = duckdb.sql(spec.selection.rows(twin.ratings)).df()
-    factors = factors_on_rows(frame, NAMES)
+    factors = factors_on_rows(frame)
     reference, rating, prompt = (
         frame[name].to_numpy() for name in ("gt_unit", "rating_unit", "prompt")
     )
@@ -473,7 +472,7 @@ def test_split_raters_of_a_study_are_corrected_normal_equations_of_rows(twin, ra
     frame = ratings.join(scores, "dimension, prompt_id, model").df()
     assert 0 < len(frame) < len(ratings)
     reference, error = frame["score"].to_numpy() / 4, frame["error"].to_numpy() / 16
-    factors = factors_on_rows(frame, NAMES)
+    factors = factors_on_rows(frame)
     terms = estimable_terms(spec, factors)
     x = regressors_on_rows(terms, reference)
     b = np.stack([term.carried * float(term.regressor == 1) for term in terms], axis=1)

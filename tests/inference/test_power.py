@@ -484,8 +484,7 @@ def test_noise_is_that_of_each_judge(twin):
     """
     plan = study_like(Spec.of("main"), twin, 1.0, 1.0)
     frame = duckdb.sql(f"select * from '{twin.ratings[0]}'").df()
-    names = ("judge", "model", "judge_family", "model_family", "dimension")
-    factors = factors_on_rows(frame, names)
+    factors = factors_on_rows(frame)
     values = (1.0, frame["gt_unit"].to_numpy())
     x = np.stack(
         [term.carried * values[term.regressor] for term in terms_of(factors) if term.carried.any()],

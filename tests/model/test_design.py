@@ -140,7 +140,7 @@ def columns_of(study, condition):
     missing here and there.
     """
     rows = duckdb.sql(f"select * from '{study.ratings[0]}' where {condition}").df()
-    factors = factors_on_rows(rows, ("judge", "model", "judge_family", "model_family", "dimension"))
+    factors = factors_on_rows(rows)
     keys = ("dimension", "prompt", "model")
     completion = np.unique(
         np.stack([np.unique(rows[key], return_inverse=True)[1] for key in keys], axis=1),

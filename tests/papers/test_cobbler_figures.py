@@ -69,6 +69,10 @@ def jitter(table, seed=1):
     return bias_jitter(table, subject(), confidence=0.9, seed=seed)
 
 
+def every_figure(table):
+    return jitter(table), bias_profile(table, subject()), bias_by_size(table, subject())
+
+
 def marks(figure, gid):
     return [
         (float(point.get_xdata()[0]), float(point.get_ydata()[0])) for point in artists(figure, gid)
@@ -109,7 +113,7 @@ def test_experiments_and_a_judge_called_human_are_told_apart():
     )
     output = "A judge counts once in each experiment."
     names = [f"{judge} (one)" for judge in JUDGES[:3]] + [f"{judge} (two)" for judge in JUDGES[:2]]
-    for figure in (jitter(table), bias_profile(table, subject()), bias_by_size(table, subject())):
+    for figure in every_figure(table):
         assert output in prose(figure)
         assert on_paper(figure)
     assert sorted(x for x, _ in marks(jitter(table), "judge")) == sorted(table["share"])
@@ -132,7 +136,7 @@ def test_biases_without_a_share_are_said():
         "Without a share, as all comparisons are left out, by number of judges: Salience (1);"
         " Bandwagon (3)."
     )
-    for figure in (jitter(table), bias_profile(table, subject()), bias_by_size(table, subject())):
+    for figure in every_figure(table):
         assert text in prose(figure)
         assert on_paper(figure)
     assert len(marks(jitter(table), "judge")) == 23
@@ -142,7 +146,7 @@ def test_biases_without_a_share_are_said():
         f"{NOTHING} Without a share, as all comparisons are left out, by number of judges:"
         f" {everything}."
     )
-    for figure in (jitter(empty), bias_profile(empty, subject()), bias_by_size(empty, subject())):
+    for figure in every_figure(empty):
         assert is_page_of(figure, words)
 
 
@@ -273,7 +277,7 @@ def test_only_biases_that_every_size_has_are_averaged():
 def test_pages_of_words(tmp_path):
     biases([]).to_csv(tmp_path / "empty.csv", index=False)
     empty = read(tmp_path / "empty.csv")
-    drawn = (jitter(empty), bias_profile(empty, subject()), bias_by_size(empty, subject()))
+    drawn = every_figure(empty)
     assert all(is_page_of(figure, NOTHING) for figure in drawn)
 
 

@@ -45,9 +45,13 @@ def variant(label="Equation 1", shift=0.0, interval=INTERVAL, **settings):
     return Variant(label, table, interval)
 
 
+def compared(variants):
+    return compare(variants, subject())
+
+
 def test_each_variant_has_a_point_of_its_shape_below_the_one_before():
     variants = [variant(), variant("length control", 0.004), variant("third", -0.02)]
-    figure = compare(variants, subject())
+    figure = compared(variants)
     left, right = figure.axes
     for axes, quantity, palette in (
         (left, "self_bias", subject().palette.colour),
@@ -96,7 +100,7 @@ def test_any_number_of_variants_and_judges_fits_the_paper(count, judges):
         " it is only one column"
     )
     variants = [variant(f"{label} {number}", judges=judges, families=()) for number in range(count)]
-    figure = compare(variants, subject())
+    figure = compared(variants)
     (axes,) = figure.axes
     heights = [point.get_ydata()[0] for point in artists(figure, "point")]
     assert len(heights) == count * len(judges)
@@ -109,7 +113,7 @@ def test_any_number_of_variants_and_judges_fits_the_paper(count, judges):
 def test_a_variant_without_an_estimate_leaves_a_gap_and_the_foot_says_so():
     one, two = variant(), variant("other", 0.001)
     two.table.loc[1, ["estimate", "ci_low", "ci_high"]] = np.nan
-    figure = compare([one, Variant("other", two.table.drop(index=0), INTERVAL)], subject())
+    figure = compared([one, Variant("other", two.table.drop(index=0), INTERVAL)])
     heights = [
         round(point.get_ydata()[0], 3)
         for point in figure.axes[0].lines
@@ -129,7 +133,7 @@ def test_a_term_that_no_variant_estimates_is_said_once_in_its_row():
     one, two = variant(), variant("other")
     for table in (one.table, two.table):
         table.loc[1, ["estimate", "ci_low", "ci_high"]] = np.nan
-    figure = compare([one, two], subject())
+    figure = compared([one, two])
     words = [text for text in figure.findobj(Text) if text.get_text() == "not estimable"]
     assert [text.get_position()[1] for text in words] == [1]
 
@@ -137,7 +141,7 @@ def test_a_term_that_no_variant_estimates_is_said_once_in_its_row():
 def test_a_point_without_standard_error_is_hollow_with_words_beside():
     one, two = variant(), variant("other")
     two.table.loc[2, ["ci_low", "ci_high"]] = np.nan
-    figure = compare([one, two], subject())
+    figure = compared([one, two])
     points = artists(figure, "point")
     assert not filled(points[5])
     assert len(artists(figure, "interval")) == len(points) - 1
@@ -146,7 +150,7 @@ def test_a_point_without_standard_error_is_hollow_with_words_beside():
 
 def test_intervals_that_differ_are_named_with_each_variant():
     other = "90 % Wald interval, classical"
-    text = texts(compare([variant(), variant("coded", interval=other)], subject()))
+    text = texts(compared([variant(), variant("coded", interval=other)]))
     assert {
         f"Equation 1 ({INTERVAL})",
         f"coded ({other})",
@@ -158,9 +162,7 @@ def test_intervals_that_differ_are_named_with_each_variant():
 
 def test_the_interval_of_most_variants_is_named_once():
     other = "90 % prediction interval"
-    text = texts(
-        compare([variant(), variant("second"), variant("coded", interval=other)], subject())
-    )
+    text = texts(compared([variant(), variant("second"), variant("coded", interval=other)]))
     assert {
         f"in each row, from the top, with {INTERVAL}, unless noted:",
         "second",
@@ -171,9 +173,9 @@ def test_the_interval_of_most_variants_is_named_once():
 
 def test_an_interval_far_longer_than_the_others_ends_in_an_arrow():
     one, two = variant(), variant("other")
-    plain = compare([one, two], subject()).axes[0].get_xlim()
+    plain = compared([one, two]).axes[0].get_xlim()
     two.table.loc[1, ["estimate", "ci_low", "ci_high"]] = [0.5, -0.2, 1.2]
-    figure = compare([one, two], subject())
+    figure = compared([one, two])
     low, high = figure.axes[0].get_xlim()
     assert (low, high) == pytest.approx(plain, abs=0.01)
     assert sorted(arrow.get_xdata()[0] for arrow in artists(figure, "beyond")) == [low, high]
@@ -294,5 +296,5 @@ def test_what_there_is_is_drawn_and_the_rest_named():
 
 def test_shapes_differ_and_begin_anew_when_they_run_out():
     assert len({point["marker"] for point in POINTS}) == len(POINTS) == 9
-    points = artists(compare([variant(str(number)) for number in range(10)], subject()), "point")
+    points = artists(compared([variant(str(number)) for number in range(10)]), "point")
     assert points[9].get_marker() == points[0].get_marker() == "o"

@@ -41,6 +41,10 @@ def table(*rows):
     return pd.DataFrame(rows, columns=GOLD)
 
 
+def drawn(rows):
+    return gold(rows, subject(models={}), confidence=0.9)
+
+
 PAIRS = (
     row("A", "harmful", 0.3, "established", "yes"),
     row("B", "harmful", 0.05, "not shown"),
@@ -52,7 +56,7 @@ PAIRS = (
 
 
 def test_pairs():
-    figure = gold(table(*PAIRS), subject(models={}), confidence=0.9)
+    figure = drawn(table(*PAIRS))
     assert has_room(figure)
     shown = texts(figure)
     finding = (
@@ -74,7 +78,7 @@ def test_pairs():
 def test_ratios_are_on_a_log_axis():
     rows = [row("A", "over-marking", math.log(2), "established", "yes", measure="log ratio")]
     rows += [row("A", "under-marking", math.log(0.9), "not shown", measure="log ratio")]
-    figure = gold(table(*rows), subject(models={}), confidence=0.9)
+    figure = drawn(table(*rows))
     assert has_room(figure)
     assert {"×\N{THIN SPACE}2.00", "×\N{THIN SPACE}0.90", "1", "2"} <= set(texts(figure))
 
@@ -97,10 +101,10 @@ def test_ratios_are_on_a_log_axis():
     ],
 )
 def test_findings(verdicts, finding):
-    figure = gold(table(row("A", "harmful", -0.2, *verdicts)), subject(models={}), confidence=0.9)
+    figure = drawn(table(row("A", "harmful", -0.2, *verdicts)))
     assert set(finding.split()) <= words_of(figure)
 
 
 def test_no_own_answers_are_a_page_that_says_so():
     rows = [{"quantity": "self_bias", "term": "A", "case": "harmful", "verdict": "inconclusive"}]
-    assert set(NO_ROWS.split()) <= words_of(gold(table(*rows), subject(models={}), confidence=0.9))
+    assert set(NO_ROWS.split()) <= words_of(drawn(table(*rows)))

@@ -39,8 +39,12 @@ def table():
     )
 
 
+def drawn(rows):
+    return residuals(rows, subject(), spec="main", confidence=0.9)
+
+
 def test_each_cell_has_a_mark_filled_where_it_is_outside_the_band():
-    figure = residuals(table(), subject(), spec="main", confidence=0.9)
+    figure = drawn(table())
     assert on_paper(figure)
     for relation, values in (("self", [0.03]), ("family", [-0.005]), ("unrelated", [0.004, -0.02])):
         marks = artists(figure, relation)
@@ -67,7 +71,7 @@ def test_the_band_of_a_judge_is_that_of_its_own_cell_and_without_one_its_widest(
     wide = table()
     wide.loc[wide["relation"] == "unrelated", "band"] = 0.025
     known = wide[(wide["judge"] != "GPT-4o") | (wide["relation"] != "self")]
-    bands = artists(residuals(known, subject(), spec="main", confidence=0.9), "band")
+    bands = artists(drawn(known), "band")
     assert [patch.get_xy()[:, 0].max() for patch in bands] == pytest.approx([0.01, 0.025, 0.01])
 
 
@@ -76,24 +80,20 @@ def test_a_judge_without_residuals_and_a_study_without_any_say_why():
     of_gpt = lacking["judge"] == "GPT-4o"
     lacking.loc[of_gpt, ["residual", "band"]] = np.nan
     lacking.loc[of_gpt, "reason"] = because(Reason.NO_RESIDUAL)
-    figure = residuals(lacking, subject(), spec="main", confidence=0.9)
+    figure = drawn(lacking)
     assert len(artists(figure, "self")) == 2
     assert "not estimable" in texts(figure)
     assert "Both judges rate themselves higher" in prose(figure)
     assert f"Not estimated: cells of GPT-4o ({WHY})." in prose(figure)
-    assert is_page_of(
-        residuals(lacking[of_gpt], subject(), spec="main", confidence=0.9), f"{capitalised(WHY)}."
-    )
-    assert is_page_of(
-        residuals(lacking[:0], subject(), spec="main", confidence=0.9), "No cell to draw."
-    )
+    assert is_page_of(drawn(lacking[of_gpt]), f"{capitalised(WHY)}.")
+    assert is_page_of(drawn(lacking[:0]), "No cell to draw.")
 
 
 def test_the_figure_is_of_the_whole_of_one_spec(tmp_path, twin):
     rows = list(residual_rows(idiosyncrasies(Spec.of("main"), twin), confidence=0.9))
     others = [{**row, "spec": "by_dimension", "slice": "Tone"} for row in rows]
     write_table(tmp_path / "residuals.csv", RESIDUALS, rows + others)
-    figure = residuals(read(tmp_path / "residuals.csv"), subject(), spec="main", confidence=0.9)
+    figure = drawn(read(tmp_path / "residuals.csv"))
     assert len(artists(figure, "self")) == 9
     assert len(artists(figure, "unrelated")) == 60
     assert len(read(tmp_path / "residuals.csv")) == 2 * 81
@@ -101,13 +101,11 @@ def test_the_figure_is_of_the_whole_of_one_spec(tmp_path, twin):
 
 def test_a_name_of_300_letters_leaves_the_panel_room():
     named = table().assign(judge=table()["judge"] + VERY_LONG)
-    assert has_room(residuals(named, subject(), spec="main", confidence=0.9))
+    assert has_room(drawn(named))
 
 
 def test_chance_names_no_judge_where_none_rates_its_own_answers():
     others = table()
-    text = texts(
-        residuals(others[others["relation"] != "self"], subject(), spec="main", confidence=0.9)
-    )
+    text = texts(drawn(others[others["relation"] != "self"]))
     assert any("No judge can be tested" in line for line in text)
     assert not any("chance alone" in line for line in text)

@@ -45,6 +45,15 @@ from recuse.plot.scores import (
 from recuse.plot.style import PAGE, Subject, read
 
 
+def drawn(table):
+    """The figure of a table of curves."""
+    return smooths(table, subject(), **WALD)
+
+
+def correlation_figure(table):
+    return correlations(table, subject(), confidence=0.9)
+
+
 def test_names_that_look_like_missing_values_are_names(tmp_path):
     models = {name: {"family": "GPT"} for name in NULLS}
     palette = Subject("s", "user", Palette(models, FAMILIES))
@@ -126,8 +135,8 @@ def test_no_figure_of_many_dimensions_is_taller_than_a_page():
     names = [f"dimension {number:02}" for number in range(30)]
     for figure, panels in (
         (mean_scores_by_dimension(scores(names), subject()), 30),
-        (correlations(coefficients(names), subject(), confidence=0.9), 30),
-        (smooths(curves(names[:20]), subject(), **WALD), 20 * len(PRESENT)),
+        (correlation_figure(coefficients(names)), 30),
+        (drawn(curves(names[:20])), 20 * len(PRESENT)),
     ):
         assert figure.get_size_inches()[1] <= PAGE
         cut = [
@@ -167,7 +176,7 @@ def test_judges_and_models_without_a_family_have_a_colour_each():
 @pytest.mark.parametrize("dimensions", [SIX, SIX[:2], SIX[:1], [*SIX, "a", "b"]])
 def test_correlations_have_a_panel_for_each_dimension(dimensions):
     table = coefficients(dimensions)
-    figure = correlations(table, subject(), confidence=0.9)
+    figure = correlation_figure(table)
     assert panel_titles(figure) == sorted(dimensions)
     spearman = table[table["statistic"] == "spearman"].set_index(["dimension", "judge"])["value"]
     for axes in figure.axes:
@@ -178,7 +187,7 @@ def test_correlations_have_a_panel_for_each_dimension(dimensions):
 def test_a_judge_without_ratings_in_one_dimension_is_said():
     table = coefficients(SIX[:2])
     table = table[(table["dimension"] != SIX[0]) | (table["judge"] != "GPT-4o")]
-    assert texts(correlations(table, subject(), confidence=0.9)).count("no ratings") == 1
+    assert texts(correlation_figure(table)).count("no ratings") == 1
 
 
 POINTS = 21
@@ -202,7 +211,7 @@ def titles(figure):
 
 def test_the_pooled_curves_alone_are_drawn_a_panel_for_each_judge():
     table = curves()
-    figure = smooths(table, subject(), **WALD)
+    figure = drawn(table)
     assert titles(figure) == PRESENT
     lines = artists(figure, "curve")
     assert [line.get_color() for line in lines] == [
@@ -225,12 +234,12 @@ def test_the_pooled_curves_alone_are_drawn_a_panel_for_each_judge():
 
 @pytest.mark.parametrize("slices", [SIX[:1], SIX[:2]])
 def test_without_pooled_curves_each_slice_has_a_panel_for_each_judge(slices):
-    figure = smooths(curves(slices), subject(), **WALD)
+    figure = drawn(curves(slices))
     assert titles(figure) == [f"{name}: {judge}" for name in slices for judge in PRESENT]
 
 
 def test_each_curve_is_that_of_its_slice():
-    figure = smooths(curves(SIX[:2]), subject(), **WALD)
+    figure = drawn(curves(SIX[:2]))
     first = [line.get_ydata()[0] for line in artists(figure, "curve")]
     assert first[len(PRESENT)] - first[0] == pytest.approx(0.02)
 
@@ -238,12 +247,12 @@ def test_each_curve_is_that_of_its_slice():
 def test_what_is_missing_is_said():
     table = curves(SIX[:2])
     table = table[(table["slice"] != SIX[1]) | (table["judge"] != "GPT-4o")]
-    figure = smooths(table, subject(), **WALD)
+    figure = drawn(table)
     assert texts(figure).count("no curve") == 1
     table = curves([None])
     table.loc[table["judge"] == "GPT-4o", ["ci_low", "ci_high"]] = np.nan
-    assert NO_BAND in texts(smooths(table, subject(), **WALD))
-    empty = smooths(table[:0], subject(), **WALD)
+    assert NO_BAND in texts(drawn(table))
+    empty = drawn(table[:0])
     assert is_page_of(empty, NO_CURVES)
 
 
@@ -252,7 +261,7 @@ def test_what_is_missing_is_said():
     [([None], PRESENT), ([None], PRESENT[:1]), (SIX[:1], PRESENT), (SIX[:2], PRESENT)],
 )
 def test_the_text_of_the_upright_axis_keeps_to_the_panels(slices, judges):
-    figure = smooths(curves(slices, judges), subject(), **WALD)
+    figure = drawn(curves(slices, judges))
     figure.draw_without_rendering()
     text = next(
         text
@@ -261,14 +270,14 @@ def test_the_text_of_the_upright_axis_keeps_to_the_panels(slices, judges):
     )
     assert " ".join(text.get_text().split()) == "expected rating"
     panels = [axes.get_window_extent() for axes in figure.axes]
-    drawn, (left, low) = text.get_window_extent(), (panels[0].x0, min(panel.y0 for panel in panels))
-    assert low <= drawn.y0
-    assert drawn.y1 <= max(panel.y1 for panel in panels)
+    words, (left, low) = text.get_window_extent(), (panels[0].x0, min(panel.y0 for panel in panels))
+    assert low <= words.y0
+    assert words.y1 <= max(panel.y1 for panel in panels)
     numbers = [label.get_window_extent().x0 for label in figure.axes[0].get_yticklabels()]
-    assert drawn.x1 < min(numbers) < left
+    assert words.x1 < min(numbers) < left
     names = [one for one in figure.texts if one.get_weight() == "bold" and one.get_rotation() == 90]
     assert all(
-        drawn.x1 < name.get_window_extent().x0 and name.get_window_extent().x1 < min(numbers)
+        words.x1 < name.get_window_extent().x0 and name.get_window_extent().x1 < min(numbers)
         for name in names
     )
 
@@ -276,7 +285,7 @@ def test_the_text_of_the_upright_axis_keeps_to_the_panels(slices, judges):
 def test_one_human_score_is_a_point_with_a_bar():
     table = curves([None])
     table = table[(table["judge"] != "GPT-4o") | (table["reference"] == 1)]
-    figure = smooths(table, subject(), **WALD)
+    figure = drawn(table)
     axes = figure.axes[PRESENT.index("GPT-4o")]
     point, bar = (
         next(line for line in axes.lines if line.get_gid() == gid) for gid in ("curve", "band")

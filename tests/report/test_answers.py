@@ -13,6 +13,7 @@ from recuse.report.answers import LIKELY as LIKELY_AT
 from recuse.report.answers import NO_TRUTH, OF_FAMILIES, QUESTION, answer_of_ratings
 from recuse.report.verdict import DISAGREES, summary, unit_of
 from report_pages import ranked, texts
+from text_tables import csv_rows
 
 
 def verdict(term, name, estimate=None, *, favours="", quantity="self_bias", **others):
@@ -184,23 +185,14 @@ def test_at_most_three_caveats_the_largest_first():
         average(0.02, 0.005, 0.04, left_out="A"),
         average(0.01, -0.01, 0.03, left_out="B"),
     ]
-    check = [
-        {"topic": "verdict", "level": "warning", "words": "supports nothing"},
-        {"topic": "ceiling", "level": "warning", "words": "high ratings", "advice": "mind them"},
-        {"topic": "floor", "level": "note", "words": "a note"},
-        {
-            "topic": "ordinary preference",
-            "level": "fine",
-            "words": "one in 41 %",
-            "advice": "believe C",
-        },
-        {
-            "topic": "human scores",
-            "level": "warning",
-            "words": "no row has a human score",
-            "advice": "get some",
-        },
-    ]
+    check = csv_rows("""
+topic,level,words,advice
+verdict,warning,supports nothing,
+ceiling,warning,high ratings,mind them
+floor,note,a note,
+ordinary preference,fine,one in 41 %,believe C
+human scores,warning,no row has a human score,get some
+""")
     caveats = answer_of(FOUR, pooled=pooled, check=check).caveats
     assert caveats == [
         LIKELY,

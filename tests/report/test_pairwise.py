@@ -14,6 +14,7 @@ from recuse.papers.cobbler import RBO
 from recuse.report.pairwise import MEANING, NOTHING, OF_REASONS, answer_of_comparisons
 from recuse.report.verdict import REMEDIES_OF_PAIRS
 from report_pages import texts
+from text_tables import csv_rows
 
 DRAWS = because(Reason.DEPENDS_ON_DRAWS, half=8.0, excluded=-7.3)
 KINDS = {"longer": "shares", "first": "position"}
@@ -175,30 +176,13 @@ def test_a_gap_of_choices_is_no_score():
 
 
 def test_label_noise_is_a_caveat():
-    rows = [
-        {
-            "quantity": "self_bias",
-            "term": "C",
-            "origin": "assumed",
-            "flip_rate": 0.0,
-            "changes_at": 0.08,
-        },
-        {
-            "quantity": "self_bias",
-            "term": "A",
-            "origin": "assumed",
-            "flip_rate": 0.0,
-            "changes_at": 0.04,
-        },
-        {"quantity": "self_bias", "term": "B", "origin": "assumed", "flip_rate": 0.0},
-        {
-            "quantity": "self_bias",
-            "term": "A",
-            "origin": "votes",
-            "flip_rate": 0.18,
-            "agreement": 0.65,
-        },
-    ]
+    rows = csv_rows("""
+quantity,term,origin,flip_rate,changes_at,agreement
+self_bias,C,assumed,0.0,0.08,
+self_bias,A,assumed,0.0,0.04,
+self_bias,B,assumed,0.0,,
+self_bias,A,votes,0.18,,0.65
+""")
     votes = "Two human votes agree in 65 % of cases, as if 18 % of them were wrong."
     changes = (
         "If 4.0 % of the human labels were wrong, the result of A on their own answers would"

@@ -1,4 +1,4 @@
-"""Least squares from moments against textbook least squares on rows."""
+"""Least squares from moments: precision, sums over rows, rounding, and adjusted p-values."""
 
 import numpy as np
 import pytest
@@ -14,17 +14,13 @@ from recuse.model.design import regressors_of
 from recuse.model.least_squares import Solution, benjamini_hochberg
 
 
-def rows_and_moments(seed=0, judges=3, per_group=7, width=3):
+def rows_and_moments(width=3):
     """Random rows of (1, rating, reference[, length]) in a full judge x model x dimension design,
     and their moments.
     """
-    generator = default_rng(seed)
-    names = np.array([f"m{i}" for i in range(judges)])
-    family = np.array(["f0", "f0", "f1", "f1", "f2"])[:judges]
-    judge, model, dimension = (
-        index.ravel()
-        for index in np.meshgrid(range(judges), range(judges), range(2), indexing="ij")
-    )
+    generator = default_rng(0)
+    names, family = np.array(["m0", "m1", "m2"]), np.array(["f0", "f0", "f1"])
+    judge, model, dimension = (index.ravel() for index in np.indices((3, 3, 2)))
     factors = {
         "judge": names[judge],
         "model": names[model],
@@ -34,8 +30,8 @@ def rows_and_moments(seed=0, judges=3, per_group=7, width=3):
     }
     rows = np.concatenate(
         [
-            np.ones((len(judge), per_group, 1)),
-            generator.uniform(size=(len(judge), per_group, width - 1)),
+            np.ones((len(judge), 7, 1)),
+            generator.uniform(size=(len(judge), 7, width - 1)),
         ],
         axis=2,
     )

@@ -29,11 +29,7 @@ def rows_and_moments(width=3):
         "dimension": np.array(["a", "b"])[dimension],
     }
     rows = np.concatenate(
-        [
-            np.ones((len(judge), 7, 1)),
-            generator.uniform(size=(len(judge), 7, width - 1)),
-        ],
-        axis=2,
+        [np.ones((len(judge), 7, 1)), generator.uniform(size=(len(judge), 7, width - 1))], axis=2
     )
     tensor = np.einsum("gri,grj,grk,grl->gijkl", rows, rows, rows, rows)
     return rows, Moments(factors, tensor)

@@ -28,6 +28,8 @@ from recuse.papers.scorecard import (
 from recuse.papers.values import FILES, ORDER, read_published
 
 CLAIMS = read_claims(DATA / "play_favorites_claims.csv")
+PAPER = read_published(DATA)
+THEIRS = Results.from_tables(**PAPER)
 NUMBERS = {"estimate": 361, "mean_score": 630, "correlation": 162}
 KEYS = {
     "estimates": ("by_dimension", "Faithfulness", "self_bias", "GPT-4o"),
@@ -36,18 +38,8 @@ KEYS = {
 }
 
 
-@pytest.fixture(scope="module")
-def paper():
-    return read_published(DATA)
-
-
-@pytest.fixture(scope="module")
-def theirs(paper):
-    return Results.from_tables(**paper)
-
-
-def values(paper, results, kind="published"):
-    return list(scorecard(paper, results, [], study="s", kind=kind))
+def values(results, kind="published"):
+    return list(scorecard(PAPER, results, [], study="s", kind=kind))
 
 
 def with_value(results, table, key, value):
@@ -86,8 +78,8 @@ def results_of(study, names):
     )
 
 
-def test_published_values_are_all_there_and_match_themselves(paper, theirs):
-    rows = values(paper, theirs)
+def test_published_values_are_all_there_and_match_themselves():
+    rows = values(THEIRS)
     assert Counter(row["item"] for row in rows) == NUMBERS
     assert {row["figure"] for row in rows} == set(ORDER)
     repeated = [row for row in rows if is_repeated(row)]
@@ -103,11 +95,11 @@ def test_published_values_are_all_there_and_match_themselves(paper, theirs):
     assert len({tuple(row.get(name) for name in SCORECARD[1:9]) for row in rows}) == len(rows)
 
 
-def test_repeated_values_have_the_errors_of_figure_3(paper):
+def test_repeated_values_have_the_errors_of_figure_3():
     """The variants Human and All data are HC0 like Figure 3: classical errors would be nearly equal
     for all judges.
     """
-    main = where(paper["estimates"], spec="main")
+    main = where(PAPER["estimates"], spec="main")
     first = keyed(where(main, figure="Figure 3"), "quantity term")
     for row in main:
         known = float(first[fields(row, "quantity term")]["std_error"])
@@ -116,13 +108,13 @@ def test_repeated_values_have_the_errors_of_figure_3(paper):
 
 @pytest.mark.parametrize("table", KEYS)
 @pytest.mark.parametrize("side", [-1, 1])
-def test_two_tolerances_away_differs(table, side, paper, theirs):
+def test_two_tolerances_away_differs(table, side):
     key = KEYS[table]
-    known = getattr(theirs, table)[key]
-    before = row_of(values(paper, theirs), table, key)
+    known = getattr(THEIRS, table)[key]
+    before = row_of(values(THEIRS), table, key)
     for size, verdict in ((0.9, MATCH), (2, DIFFERS)):
         moved = replace(known, value=known.value + side * size * before["tolerance"])
-        rows = values(paper, with_value(theirs, table, key, moved))
+        rows = values(with_value(THEIRS, table, key, moved))
         after = row_of(rows, table, key)
         assert after["deviation"] == pytest.approx(side * size, rel=1e-6)
         assert after["verdict"] == verdict
@@ -130,17 +122,17 @@ def test_two_tolerances_away_differs(table, side, paper, theirs):
         assert sum(row["verdict"] == DIFFERS for row in rows if not is_repeated(row)) == (
             verdict == DIFFERS
         )
-    assert row_of(values(paper, with_value(theirs, table, key, moved), "user"), table, key)[
+    assert row_of(values(with_value(THEIRS, table, key, moved), "user"), table, key)[
         "cause"
     ].startswith("other ratings")
 
 
-def test_an_end_of_the_interval_may_decide(paper, theirs):
+def test_an_end_of_the_interval_may_decide():
     key = KEYS["estimates"]
-    known = theirs.estimates[key]
-    tolerance = row_of(values(paper, theirs), "estimates", key)["tolerance"]
+    known = THEIRS.estimates[key]
+    tolerance = row_of(values(THEIRS), "estimates", key)["tolerance"]
     moved = replace(known, ci_low=known.ci_low - 3 * tolerance)
-    row = row_of(values(paper, with_value(theirs, "estimates", key, moved)), "estimates", key)
+    row = row_of(values(with_value(THEIRS, "estimates", key, moved)), "estimates", key)
     assert fields(row, "verdict deviation") == (DIFFERS, pytest.approx(-3, rel=1e-6))
     off = f"{3 * tolerance:.2g}"
     assert (
@@ -149,21 +141,21 @@ def test_an_end_of_the_interval_may_decide(paper, theirs):
         " match"
     )
     moved = replace(known, value=known.value + 2 * tolerance, ci_high=known.ci_high + 3 * tolerance)
-    row = row_of(values(paper, with_value(theirs, "estimates", key, moved)), "estimates", key)
+    row = row_of(values(with_value(THEIRS, "estimates", key, moved)), "estimates", key)
     assert fields(row, "verdict cause") == (DIFFERS, "unknown")  # the estimate also differs
 
 
-def test_tolerances(paper, theirs):
-    rows = values(paper, theirs)
+def test_tolerances():
+    rows = values(THEIRS)
     resolution = next(
-        float(row["resolution"]) for row in paper["estimates"] if row["spec"] == "by_dimension"
+        float(row["resolution"]) for row in PAPER["estimates"] if row["spec"] == "by_dimension"
     )
     assert row_of(rows, "estimates", KEYS["estimates"])["tolerance"] == pytest.approx(
         1.3 * resolution
     )
     assert row_of(rows, "means", KEYS["means"])["tolerance"] == pytest.approx(0.005, abs=2e-9)
     ordinal = {
-        float(row["resolution"]) for row in paper["estimates"] if row["figure"] == "Figure 8"
+        float(row["resolution"]) for row in PAPER["estimates"] if row["figure"] == "Figure 8"
     }
     tolerances = {row["tolerance"] for row in rows if row["figure"] == "Figure 8"}
     assert sorted(tolerances) == pytest.approx(
@@ -172,11 +164,11 @@ def test_tolerances(paper, theirs):
     assert max(tolerances) < 2.21e-3
 
 
-def test_simulated_ratings_may_miss_by_chance(paper, theirs):
+def test_simulated_ratings_may_miss_by_chance():
     table, key = "estimates", KEYS["estimates"]
-    known = theirs.estimates[key]
+    known = THEIRS.estimates[key]
     ours = Value(known.value + 0.02, 0.01, -9.0, 9.0)  # its interval is not planted
-    row = row_of(values(paper, with_value(theirs, table, key, ours), "simulated"), table, key)
+    row = row_of(values(with_value(THEIRS, table, key, ours), "simulated"), table, key)
     assert row["tolerance"] == pytest.approx(2.576 * 0.01, abs=2e-5)
     assert row["verdict"] == MATCH
     assert row["cause"].startswith("simulated: Equation 1 is expected to estimate this value;")
@@ -193,24 +185,23 @@ def test_error_of_a_mean_is_the_largest_possible():
     assert means["", HUMAN, "m"].std_error == pytest.approx(0.4 / math.sqrt(200))
 
 
-def test_causes_that_are_known(paper, theirs):
+def test_causes_that_are_known():
     key = ("Faithfulness", "Claude 3 Sonnet", "Llama 3 8B")
-    rows = values(paper, with_value(theirs, "means", key, Value(0.965)))
+    rows = values(with_value(THEIRS, "means", key, Value(0.965)))
     row = row_of(rows, "means", key)
     assert fields(row, "published verdict cause") == (0.97, MATCH, EXACT_HALF)
     key = ("ordinal_as_coded", "Faithfulness", "self_bias", "GPT-4o")
-    known = theirs.estimates[key]
+    known = THEIRS.estimates[key]
     for error, cause in ((1.0, EARLY_STOP), (0.2, "unknown")):
         ours = Value(known.value + 0.004, error, known.ci_low, known.ci_high)
-        row = row_of(values(paper, with_value(theirs, "estimates", key, ours)), "estimates", key)
+        row = row_of(values(with_value(THEIRS, "estimates", key, ours)), "estimates", key)
         assert fields(row, "verdict cause") == (DIFFERS, cause)
 
 
-def test_a_pooled_value_is_absent_where_a_dimension_is(paper, theirs):
+def test_a_pooled_value_is_absent_where_a_dimension_is():
     two = ("", "Faithfulness", "Logical correctness")
     rows = values(
-        paper,
-        replace(theirs, means={key: value for key, value in theirs.means.items() if key[0] in two}),
+        replace(THEIRS, means={key: value for key, value in THEIRS.means.items() if key[0] in two})
     )
     causes = Counter(row["cause"] for row in rows if row["verdict"] == ABSENT)
     assert causes["the study has no ratings of Helpfulness"] == 9 + 9 + 90 + 27
@@ -219,18 +210,18 @@ def test_a_pooled_value_is_absent_where_a_dimension_is(paper, theirs):
     assert not any("ours" in row for row in rows if row["verdict"] == ABSENT)
 
 
-def test_other_models_are_other_data(paper, theirs):
+def test_other_models_are_other_data():
     for judge, model in (("GPT-4o", "a tenth model"), ("a tenth judge", "GPT-4o")):
-        means = {**theirs.means, ("Faithfulness", judge, model): Value(0.5)}
-        rows = values(paper, replace(theirs, means=means))
+        means = {**THEIRS.means, ("Faithfulness", judge, model): Value(0.5)}
+        rows = values(replace(THEIRS, means=means))
         assert {row["cause"] for row in rows} == {
             "the study has other judges or models than the paper"
         }
 
 
-def test_claims_are_rows(paper, theirs):
-    judged = list(judged_claims(CLAIMS, "s", theirs, theirs, kind="published"))
-    rows = where(scorecard(paper, theirs, judged, study="s", kind="published"), item="claim")
+def test_claims_are_rows():
+    judged = list(judged_claims(CLAIMS, "s", THEIRS, THEIRS, kind="published"))
+    rows = where(scorecard(PAPER, THEIRS, judged, study="s", kind="published"), item="claim")
     assert column(rows, "term") == column(judged, "claim")
     by_name = keyed(rows, "term")
     assert by_name["llama_8b_negative"]["verdict"] == MATCH
@@ -244,22 +235,22 @@ def test_claims_are_rows(paper, theirs):
     )
 
 
-def test_a_claim_on_a_users_ratings_is_not_called_simulated(paper, theirs):
+def test_a_claim_on_a_users_ratings_is_not_called_simulated():
     key = {"verdict": "holds", "published": ABSENT, "evidence": "1 of 1"}
     judged = [
         {**key, "claim": "one", "kind": "simulated"},
         {**key, "claim": "other", "kind": "user"},
     ]
-    rows = where(scorecard(paper, theirs, judged, study="s", kind="simulated"), item="claim")
+    rows = where(scorecard(PAPER, THEIRS, judged, study="s", kind="simulated"), item="claim")
     assert column(rows, "cause") == ["simulated: no claim is planted as such", ""]
 
 
-def test_rows_fit_the_table(paper, theirs, tmp_path):
-    judged = list(judged_claims(CLAIMS, "s", theirs, theirs, kind="published"))
+def test_rows_fit_the_table(tmp_path):
+    judged = list(judged_claims(CLAIMS, "s", THEIRS, THEIRS, kind="published"))
     write_table(
         tmp_path / "scorecard.csv",
         SCORECARD,
-        scorecard(paper, theirs, judged, study="s", kind="published"),
+        scorecard(PAPER, THEIRS, judged, study="s", kind="published"),
     )
 
 
@@ -273,8 +264,8 @@ def test_a_figure_that_no_spec_made_is_named(tmp_path):
 
 
 @pytest.mark.mirror
-def test_the_published_ratings_give_the_published_values(published, paper):
-    rows = values(paper, results_of(published, {"main", "by_dimension", "ordinal_as_coded"}))
+def test_the_published_ratings_give_the_published_values(published):
+    rows = values(results_of(published, {"main", "by_dimension", "ordinal_as_coded"}))
     counts = Counter(fields(row, "figure verdict") for row in rows if row["verdict"] != ABSENT)
     assert counts == {
         ("Figure 4", MATCH): 18,
@@ -296,8 +287,8 @@ def test_the_published_ratings_give_the_published_values(published, paper):
     assert differing["deviation"] == pytest.approx(-0.002418 / 0.002206, abs=2e-3)
 
 
-def test_the_twin_is_compared_throughout(twin, paper):
-    rows = values(paper, results_of(twin, {"main", "by_dimension"}), "simulated")
+def test_the_twin_is_compared_throughout(twin):
+    rows = values(results_of(twin, {"main", "by_dimension"}), "simulated")
     expected = [
         row
         for row in rows
@@ -313,4 +304,4 @@ def test_the_twin_is_compared_throughout(twin, paper):
     assert sum(row["verdict"] == MATCH for row in expected) >= 60
     assert all(math.isfinite(row["deviation"]) for row in rows if row["verdict"] != ABSENT)
     absent = Counter(row["spec"] for row in rows if row["verdict"] == ABSENT)
-    assert set(absent) == {row["spec"] for row in paper["estimates"]} - {"main", "by_dimension"}
+    assert set(absent) == {row["spec"] for row in PAPER["estimates"]} - {"main", "by_dimension"}

@@ -60,6 +60,11 @@ def row_of(rows, table, key):
     return next(row for row in rows if all(row.get(name) == text for name, text in wanted.items()))
 
 
+def row_with(table, key, value, kind="published"):
+    """The row of a value of which the study has another than the paper."""
+    return row_of(values(with_value(THEIRS, table, key, value), kind), table, key)
+
+
 def as_text(rows):
     return [{name: str(value) for name, value in row.items()} for row in rows]
 
@@ -122,9 +127,7 @@ def test_two_tolerances_away_differs(table, side):
         assert sum(row["verdict"] == DIFFERS for row in rows if not is_repeated(row)) == (
             verdict == DIFFERS
         )
-    assert row_of(values(with_value(THEIRS, table, key, moved), "user"), table, key)[
-        "cause"
-    ].startswith("other ratings")
+    assert row_with(table, key, moved, "user")["cause"].startswith("other ratings")
 
 
 def test_an_end_of_the_interval_may_decide():
@@ -132,7 +135,7 @@ def test_an_end_of_the_interval_may_decide():
     known = THEIRS.estimates[key]
     tolerance = row_of(values(THEIRS), "estimates", key)["tolerance"]
     moved = replace(known, ci_low=known.ci_low - 3 * tolerance)
-    row = row_of(values(with_value(THEIRS, "estimates", key, moved)), "estimates", key)
+    row = row_with("estimates", key, moved)
     assert fields(row, "verdict deviation") == (DIFFERS, pytest.approx(-3, rel=1e-6))
     off = f"{3 * tolerance:.2g}"
     assert (
@@ -141,7 +144,7 @@ def test_an_end_of_the_interval_may_decide():
         " match"
     )
     moved = replace(known, value=known.value + 2 * tolerance, ci_high=known.ci_high + 3 * tolerance)
-    row = row_of(values(with_value(THEIRS, "estimates", key, moved)), "estimates", key)
+    row = row_with("estimates", key, moved)
     assert fields(row, "verdict cause") == (DIFFERS, "unknown")  # the estimate also differs
 
 
@@ -168,7 +171,7 @@ def test_simulated_ratings_may_miss_by_chance():
     table, key = "estimates", KEYS["estimates"]
     known = THEIRS.estimates[key]
     ours = Value(known.value + 0.02, 0.01, -9.0, 9.0)  # its interval is not planted
-    row = row_of(values(with_value(THEIRS, table, key, ours), "simulated"), table, key)
+    row = row_with(table, key, ours, "simulated")
     assert row["tolerance"] == pytest.approx(2.576 * 0.01, abs=2e-5)
     assert row["verdict"] == MATCH
     assert row["cause"].startswith("simulated: Equation 1 is expected to estimate this value;")
@@ -194,7 +197,7 @@ def test_causes_that_are_known():
     known = THEIRS.estimates[key]
     for error, cause in ((1.0, EARLY_STOP), (0.2, "unknown")):
         ours = Value(known.value + 0.004, error, known.ci_low, known.ci_high)
-        row = row_of(values(with_value(THEIRS, "estimates", key, ours)), "estimates", key)
+        row = row_with("estimates", key, ours)
         assert fields(row, "verdict cause") == (DIFFERS, cause)
 
 

@@ -10,6 +10,7 @@ from recuse.data.selection import EVERY_ROW
 from recuse.model.design import estimable_terms
 from recuse.validation.estimators import EQUATION, ESTIMATORS, MODEL, WITH_LENGTH, Trial
 from recuse.validation.world import RATERS, MonteCarloWorld
+from text_tables import lines
 
 SMALL = {
     "families": (2, 1, 2),
@@ -239,17 +240,19 @@ def test_preferences_have_their_spread():
     assert (heavy**4).mean() / heavy.var() ** 2 == pytest.approx(6, abs=1.8)
 
 
-@pytest.mark.parametrize(
-    # Pairs of judge and model that share the preference of judge 0 for model 0; and that do not
-    ("dial", "same", "other"),
-    [
-        ("family_preference", [(0, 1), (1, 0), (2, 2)], [(0, 3), (3, 0), (3, 3)]),
-        ("judge_family_preference", [(0, 1), (0, 2)], [(1, 0), (1, 1), (0, 3)]),
-        ("family_model_preference", [(1, 0), (2, 0)], [(0, 1), (1, 1), (3, 0)]),
-        ("shared_preference", [(1, 0), (3, 0), (8, 0)], [(0, 1), (1, 1)]),
-    ],
-)
-def test_what_families_prefer_is_shared_by_their_judges_or_models(dial, same, other):
+# Pairs of judge and model that share the preference of judge 0 for model 0; and that do not
+SHARED = """
+family_preference        01,10,22  03,30,33
+judge_family_preference  01,02     10,11,03
+family_model_preference  10,20     01,11,30
+shared_preference        10,30,80  01,11
+"""
+
+
+@pytest.mark.parametrize("line", lines(SHARED))
+def test_what_families_prefer_is_shared_by_their_judges_or_models(line):
+    dial, *pairs = line
+    same, other = ([tuple(map(int, pair)) for pair in each.split(",")] for each in pairs)
     values = leanings(**{dial: 0.03})
     assert values.std() == pytest.approx(0.03, rel=0.06)
     assert correlation(values, *same) == pytest.approx(1)

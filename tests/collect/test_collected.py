@@ -20,7 +20,8 @@ from recuse.collect.settings import Collect
 from recuse.collect.study import Collected, budget_of, merged_in_words
 from recuse.config.declared.sections import validated
 from recuse.config.load import load
-from recuse.inputs import imported, in_folder, inputs_in
+from recuse.inputs import inputs_in
+from recuse.pipeline import imported, in_folder
 
 HERE = "http://127.0.0.1:9/v1"
 JUDGES = {

@@ -10,7 +10,6 @@ from itertools import combinations, permutations
 import duckdb
 import numpy as np
 import pytest
-from agreement import tabulate
 
 from conftest import CONFIG, DATA
 from recuse.base.database import write_parquet
@@ -20,6 +19,7 @@ from recuse.data.raters import AGREEMENT, STATISTICS, agreement, check_raters
 from recuse.data.registry import Registry
 from recuse.papers.twin import gold_agreement
 from recuse.simulate.ratings import simulate
+from recuse.steps.raters import tabulate
 
 HEADER = "model,dimension,dataset,prompt_id,rater,rating"
 GOOD = [

@@ -29,10 +29,10 @@ from recuse.config.load import load
 from recuse.config.read import read
 from recuse.data.ratings import StudyFiles, normalise
 from recuse.data.registry import Registry
-from recuse.findings import findings_of
 from recuse.imports.ratings import _check_judges, import_ratings
 from recuse.imports.verdicts import import_verdicts
-from recuse.inputs import imported, in_folder, inputs_in
+from recuse.inputs import inputs_in
+from recuse.pipeline import in_folder, pipeline
 
 NAMES = ("gpt-4.1", "gpt-4.1-mini", "claude-sonnet-4", "claude-haiku-4", "llama-3.1-70b")
 JUDGES, PROMPTS = NAMES[:4], [f"q{number}" for number in range(24)]
@@ -286,7 +286,7 @@ def checked(folder, monkeypatch):
     monkeypatch.chdir(folder)
     (inputs,) = inputs_in(load("mine.yaml"), read(Path("mine.yaml")), compared=True)
     with in_folder(inputs) as place:
-        findings = findings_of(imported(inputs, place), place)
+        findings = pipeline(inputs, place).findings()
         query = (
             "select judge, model, prompt_id, dimension, rating_unit, gt_unit from"
             f" '{place}/ratings.parquet'"

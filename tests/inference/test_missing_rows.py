@@ -5,15 +5,15 @@ that main keeps.
 from pathlib import Path
 
 import duckdb
-from conclusions import rank
-from fit import fit
-from robustness import estimands, sensitivity
 
 from conftest import CONFIG, DATA, built, study_files
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import read_table
 from recuse.data.files import RatingsFile
 from recuse.model.estimates import OF_SPECS as TABLES
+from recuse.steps.conclusions import rank
+from recuse.steps.fit import fit
+from recuse.steps.robustness import estimands, sensitivity
 
 LENGTH = ("length_control", "length_by_dimension")
 OF_SPECS = (

@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from analyses import verbosity_tables
 from matplotlib.colors import to_hex
 
 from conftest import DATA
@@ -27,6 +26,7 @@ from recuse.plot.colours import BLUE, FAINT
 from recuse.plot.length import FEWEST, LEAST_BINS, NO_BINS, alignment_curves, score_curves
 from recuse.plot.style import drawn, read
 from recuse.plot.verbosity import NO_VALUE, position, verbosity_bias
+from recuse.steps.pairs import verbosity_tables
 
 PUBLISHED = [str(DATA / "comparisons_published.csv")]
 DRAWN = {

@@ -3,11 +3,7 @@ for what is absent.
 """
 
 import pytest
-from conclusions import conclude, panel, rank
-from describe import describe
 from figure import draw as draw_figures
-from fit import fit
-from robustness import estimands, sensitivity
 
 from conftest import CONFIG, ROOT
 from rated_tables import study_of_rows, unscored
@@ -20,6 +16,10 @@ from recuse.check.facts import CHECK
 from recuse.config.studies import STAGES, conclusions_params
 from recuse.report.answers import NO_TRUTH
 from recuse.report.page import report
+from recuse.steps.conclusions import conclude, panel, rank
+from recuse.steps.describe import describe
+from recuse.steps.fit import fit
+from recuse.steps.robustness import estimands, sensitivity
 from report_pages import Elements
 
 INFERENCE, LEVEL = CONFIG["inference"], {"confidence": 0.9, "seed": 1}

@@ -14,7 +14,7 @@ Rows are imported and checked by the code of the workflow, and every number is t
 ... )
 >>> ratings.judges
 ['claude-haiku-4', 'claude-sonnet-4', 'gpt-4.1', 'gpt-4.1-mini', 'qwen3-32b']
->>> recuse.verdict(ratings)[["term", "verdict"]].head(2)
+>>> recuse.verdict(ratings).frame[["term", "verdict"]].head(2)
            term      verdict
 0       gpt-4.1  established
 1  gpt-4.1-mini    not shown
@@ -22,7 +22,8 @@ Rows are imported and checked by the code of the workflow, and every number is t
 An object keeps its tables in a folder of temporary files, which is removed with it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import UnionType
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -43,12 +44,14 @@ from recuse.arguments import (
 from recuse.base.errors import ConfigError, DataError, did_you_mean
 from recuse.base.places import PROJECT
 from recuse.base.products import register
-from recuse.base.words import enumerated, visible
+from recuse.base.tables import read_table
+from recuse.base.words import enumerated
 from recuse.config.load import with_study
 from recuse.config.read import project_settings
 from recuse.data.registry import COMPARED, DEFAULT, RATED
-from recuse.objects import Check, Fit, Pairs, Ratings, table_of
+from recuse.objects import Pairs, Ratings
 from recuse.products import PRODUCTS
+from recuse.results import FitResult, Result, fit_result, frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -247,11 +250,11 @@ def pairs(
         return Pairs(source.inputs(COMPARED, study or "pairs", settings, confidence))
 
 
-def check(data: "Ratings | Pairs") -> "Check":
+def check(data: "Ratings | Pairs") -> Result:
     """What the data support before any fit: which biases, how small, and what is wrong; printed, it
-    is the page.
+    is the page of `recuse check`.
 
-    >>> print(recuse.check(ratings).page[:69])
+    >>> print(str(recuse.check(ratings))[:69])
     ratings: what these ratings support
     <BLANKLINE>
       supports: self-bias of 5 of 5
@@ -260,29 +263,20 @@ def check(data: "Ratings | Pairs") -> "Check":
     from recuse.check.page import page_of
 
     _check_is(data, Ratings | Pairs, "check")
-    with data._opened():
-        findings = data._supported()
-    page = visible(
-        page_of(
-            data.study,
-            findings,
-            of_ratings=isinstance(data, Ratings),
-            gold=data._inputs.study.has_gold_labels(),
-        ),
-        but="\n",
-    )
-    return Check(
-        table_of(CHECK, ({"study": data.study, **finding.row} for finding in findings)), page
-    )
+    findings = data.findings()
+    kind = {"of_ratings": isinstance(data, Ratings), "gold": data.has_gold_labels}
+    page = page_of(data.study, findings, **kind)
+    rows = ({"study": data.study, **finding.row} for finding in findings)
+    return Result(frame(CHECK, rows), page, draw=_drawing(data, "mean_scores"))
 
 
-def fit(ratings: "Ratings", spec: str = "main", **settings: Any) -> "Fit":
+def fit(ratings: "Ratings", spec: str = "main", **settings: Any) -> FitResult:
     """Fit Equation 1, or another spec of the configuration, or either one changed by these
     settings, to the ratings.
 
     spec: its name, such as `main` (Equation 1), `clustered` or `model_effects`. settings: those of
     a spec, such as `slice="dimension"`, `covariance="CR1"`, `terms=[...]` or `length="prompt"`; see
-    docs/configuration.md. The table has the rows of the workflow's estimates/<spec>.csv;
+    docs/configuration.md. The frame has the rows of the workflow's estimates/<spec>.csv;
     ConfigError about an unknown setting.
 
     >>> biases = recuse.fit(ratings, covariance="CR1").biases
@@ -292,44 +286,69 @@ def fit(ratings: "Ratings", spec: str = "main", **settings: Any) -> "Fit":
     1  self_bias  claude-sonnet-4     0.092
     """
     _check_is(ratings, Ratings, "fit")
-    study = ratings._inputs.study
-    specs = study.config["specs"]
-    _check_named("spec", spec, specs, "specs of the configuration")
-    name, wanted = spec, specs[spec]
-    with ratings._opened():
+    with ratings.results() as results:
+        study = results.study
+        specs = study.config["specs"]
+        _check_named("spec", spec, specs, "specs of the configuration")
+        name, wanted = spec, specs[spec]
         if settings:
             name, wanted = "changed", {**wanted, **plain(settings)}
             wanted = with_study(study.shared, specs={name: wanted})["specs"][name]
-        return Fit(ratings.study, name, wanted, study.config, ratings._estimated(name, wanted))
+        folder = results.fits({name: wanted}, drawn=True)
+    return fit_result(study, name, wanted, folder)
 
 
-def verdict(data: "Ratings | Pairs") -> "pd.DataFrame":
+def verdict(data: "Ratings | Pairs") -> Result:
     """The table of the report: a verdict on each judge and family, what it rests on, and what to
     do.
 
-    Rows and numbers are those of the workflow's tables/verdicts.csv; sizes are shares of the scale.
+    The frame has the rows and numbers of the workflow's tables/verdicts.csv; its sizes are shares
+    of the scale.
     """
     from recuse.inference.verdict import VERDICTS
+    from recuse.model.spec import BIASES
+    from recuse.report.verdict import POINTS, headline, shown, unit_of
 
     _check_is(data, Ratings | Pairs, "verdict")
-    with data._opened():
-        return table_of(VERDICTS, data._table("verdicts"))
+    with data.results() as results:
+        rows = results.rows("verdicts")
+    unit = unit_of(results.study.setting("scales")) if isinstance(data, Ratings) else POINTS
+    judges = [row for row in rows if row["quantity"] == BIASES[0]]
+    others = [row for row in rows if row["quantity"] != BIASES[0]]
+    cells = [
+        (each.name, each.kind, each.verdict, each.size, each.interval, each.advice)
+        for each in shown(rows, unit)
+    ]
+    return Result(
+        frame(VERDICTS, rows),
+        f"{data.study}: {headline(judges, unit, beside=others)}",
+        ("judge", "bias", "verdict", unit.name, "interval", "what to do"),
+        cells,
+        draw=_drawing(data, "verdicts"),
+    )
 
 
-def leaderboard(ratings: "Ratings", *, by_dimension: bool = False) -> "pd.DataFrame":
+def leaderboard(ratings: "Ratings") -> Result:
     """Models by their mean rating, as rated and without the biases of Equation 1, each with its
     rank and interval.
 
-    `scores` says how ratings count: raw, debiased, leave_self_out, leave_family_out, human.
-    by_dimension: also a leaderboard for each dimension, as in the workflow's
-    tables/leaderboard.csv.
+    The frame has the rows of the workflow's tables/leaderboard.csv: `scores` says how ratings
+    count: raw, debiased, leave_self_out, leave_family_out, human; `slice` is "" for all dimensions
+    together.
     """
     from recuse.inference.leaderboard import LEADERBOARD
+    from recuse.report.answers import leaderboard_section
 
     _check_is(ratings, Ratings, "leaderboard")
-    with ratings._opened():
-        table = table_of(LEADERBOARD, ratings._table("leaderboard"))
-    return table if by_dimension else table[table["slice"] == ""].reset_index(drop=True)
+    with ratings.results() as results:
+        rows = results.rows("leaderboard")
+        tables = {"leaderboard": rows, "mean_scores": results.rows("mean_scores")}
+    config, first = results.study.config, rows[0]["spec"] if rows else ""
+    section = leaderboard_section(tables, first, config["confidence"])
+    shown = ("no two models can be ranked",)
+    if section is not None:
+        shown = section.sentence, section.headings, section.rows
+    return Result(frame(LEADERBOARD, rows), *shown, draw=_drawing(ratings, "leaderboard"))
 
 
 def power(
@@ -340,7 +359,7 @@ def power(
     prompts: Sequence[int] | None = None,
     raters: Sequence[int] | None = None,
     copies: Sequence[int] | None = None,
-) -> "pd.DataFrame":
+) -> Result:
     """How small a self-bias studies like this one would find (`detectable`), and how many prompts a
     given one needs.
 
@@ -349,7 +368,7 @@ def power(
     of these. Defaults are the configuration's; without arguments the rows are those of the
     workflow's tables/power.csv.
 
-    >>> rows = recuse.power(ratings, prompts=[200], copies=[1])
+    >>> rows = recuse.power(ratings, prompts=[200], copies=[1]).frame
     >>> rows[["estimand", "raters", "detectable", "floor"]].round(3).head(1)
                estimand  raters  detectable  floor
     0  A against humans       1       0.066  0.063
@@ -366,11 +385,19 @@ def power(
             "copies": copies,
         }
     )
-    study = ratings._inputs.study
-    settings = {**study.config["inference"]["power"], **given}
-    with ratings._opened():
+    with ratings.results() as results:
+        study = results.study
         with_study(study.shared, inference={"power": given})  # which refuses what does not fit
-        return table_of(POWER, ratings._power(settings))
+        settings = {**study.config["inference"]["power"], **given}
+        rows = read_table(results.power(settings))
+    title = (
+        f"{ratings.study}: self-bias that would be found with"
+        f" {settings['power']:.0%} power, as a share of the scale"
+    )
+    columns = ("estimand", "models", "raters", "prompts", "detectable", "prompts_needed")
+    cells = [[_short(row[column]) for column in columns] for row in rows]
+    headings = [column.replace("_", " ") for column in columns]
+    return Result(frame(POWER, rows), title, headings, cells, draw=_drawing(ratings, "power"))
 
 
 def plot(data: "Ratings | Pairs", figure: str = "verdicts") -> "Figure":
@@ -389,23 +416,22 @@ def plot(data: "Ratings | Pairs", figure: str = "verdicts") -> "Figure":
         ) from error
     from recuse.catalogue.figures import figures
 
-    study = data._inputs.study
-    entries = {
-        name: entry
-        for name, entry in figures(study.config, project_settings()).items()
-        if entry.applies(study) and all(map(data._has, entry.every_table))
-    }
-    names = {name.partition("_")[2] if name.startswith("fig") else name: name for name in entries}
-    name = names.get(figure, figure)
-    _check_named("figure", name, {*entries, *names}, "figures of these data")
-    entry = entries[name]
-    drawing = entry.drawing(study)
-    with data._opened():
-        specs = entry.specs
-        if "multiplicity" in entry.tables:
-            specs |= {*_simultaneous(entry.settings)}
-        paths = entry.located(lambda table: data._written(table, specs))
-        made = drawn(entry.draw, paths, subject=drawing["subject"], settings=entry.settings)
+    with data.results() as results:
+        study = results.study
+        entries = {
+            name: entry
+            for name, entry in figures(study.config, project_settings()).items()
+            if entry.applies(study) and all(map(results.makes, entry.every_table))
+        }
+        names = {
+            name.partition("_")[2] if name.startswith("fig") else name: name for name in entries
+        }
+        name = names.get(figure, figure)
+        _check_named("figure", name, {*entries, *names}, "figures of these data")
+        entry = entries[name]
+        paths = results.located(entry)
+        subject = entry.drawing(study)["subject"]
+        made = drawn(entry.draw, paths, subject=subject, settings=entry.settings)
     made.__class__ = Drawing
     return made
 
@@ -434,12 +460,11 @@ def _check_named(argument: str, name: str, known: Iterable[str], place: str) -> 
         raise ConfigError(f"{argument}: '{name}' is none of the {place}{did_you_mean(name, known)}")
 
 
-def _simultaneous(settings: object) -> Iterator[str]:
-    """The specs whose simultaneous intervals the settings of a figure name."""
-    if isinstance(settings, Mapping):
-        if isinstance(named := settings.get("simultaneous"), Mapping):
-            yield named["spec"]
-        settings = settings.values()
-    if isinstance(settings, Iterable) and not isinstance(settings, str):
-        for each in settings:
-            yield from _simultaneous(each)
+def _drawing(data: "Ratings | Pairs", figure: str) -> "Callable[[], Figure]":
+    """What draws a figure of the report."""
+    return lambda: plot(data, figure)
+
+
+def _short(field: str) -> str:
+    """A field of a table, of whose decimals three are shown."""
+    return f"{float(field):.3f}" if re.fullmatch(r"\d+\.\d+", field) else field

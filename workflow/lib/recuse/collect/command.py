@@ -7,7 +7,8 @@ from pathlib import Path
 from recuse.base.errors import CollectError, ConfigError, check_known
 from recuse.commands import write_page
 from recuse.data.registry import COMPARED, RATED
-from recuse.inputs import in_folder, inputs_in
+from recuse.inputs import inputs_in
+from recuse.pipeline import in_folder
 
 
 def add_commands(command: Callable) -> None:

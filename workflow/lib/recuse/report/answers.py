@@ -65,7 +65,7 @@ def answer_of_ratings(
         pooled=_pooled(tables, unit, confidence),
         wordings=_wordings(verdicts),
         tracking=None if relative else _tracking(tables, confidence),
-        leaderboard=_leaderboard(tables, first, confidence),
+        leaderboard=leaderboard_section(tables, first, confidence),
         panel=panel_section(
             tables.get("panel", ()), tables.get("round_robin", ()), unit, confidence
         ),
@@ -278,7 +278,9 @@ def _pairs_in_order(mean_scores: Rows) -> dict[str, str]:
     return shares
 
 
-def _leaderboard(tables: Mapping[str, Rows], first: str, confidence: float) -> Section | None:
+def leaderboard_section(
+    tables: Mapping[str, Rows], first: str, confidence: float
+) -> Section | None:
     """One row a model: its rank and score before and after the biases are removed, and by the
     humans.
     """

@@ -89,7 +89,9 @@ def of_workflow(tmp_path_factory):
     """The folder of a run of the workflow on the example and its variants."""
     folder = copy_project(tmp_path_factory.mktemp("workflow"))
     studies = {name: changed_study(changes) for name, (changes, _) in CHANGES.items()}
-    (folder / "mine.yaml").write_text(yaml.safe_dump({"studies": studies}, sort_keys=False), "utf-8")
+    (folder / "mine.yaml").write_text(
+        yaml.safe_dump({"studies": studies}, sort_keys=False), "utf-8"
+    )
     wanted = [f"tables/{name}" for name in TABLES] + [f"estimates/{name}" for name in SPECS]
     targets = [f"results/{study}/{table}.csv" for study in CHANGES for table in wanted]
     arguments = ["--cores", "2", "--nocolor", *targets, "--configfile", "mine.yaml"]
@@ -193,13 +195,66 @@ def test_columns_that_are_not_named_are_not_copied():
     assert "answer" not in pd.read_parquet(f"{with_answers._folder}/raw.parquet")
 
 
-def test_columns_of_types_that_duckdb_lacks():
+class Subclass(pd.DataFrame):
+    """A DataFrame of a class of its own, as geopandas has one."""
+
+    @property
+    def _constructor(self):
+        return Subclass
+
+
+def odd_frames():
+    """The example's ratings as pandas may hold them."""
+    scores = pd.to_numeric(JUDGED["score"], errors="coerce")
+    rated = JUDGED.assign(score=scores)
+    beside = pd.DataFrame(np.repeat(scores.to_numpy()[:, None], 3, axis=1))
     length = pd.Series(range(len(JUDGED)))
-    odd = JUDGED.assign(
-        a=length * 1j, b=pd.cut(length, 5).astype("interval"), c=pd.Period("2025-01")
-    )
-    assert len(ratings_of_example(odd, HUMAN)) == 3492
-    assert odd["a"].dtype.kind == "c"
+    yield "reversed", rated[::-1]
+    yield "every other row", pd.concat([rated, rated]).sort_index(kind="stable")[::2]
+    yield "column of a block", rated.assign(score=beside[1])
+    yield "other order of bytes", rated.assign(score=scores.to_numpy().astype(">f8"))
+    yield "half precision", rated.assign(score=scores.astype("float16"))
+    yield "long double", rated.assign(score=scores.astype("longdouble"))
+    yield "sparse", rated.assign(score=pd.arrays.SparseArray(scores))
+    yield "nullable", rated.convert_dtypes()
+    yield "texts of Arrow", rated.astype({"grader": "string[pyarrow]"})
+    yield "subclass", Subclass(rated)
+    yield "levels of an index", rated.set_index(["grader", "candidate"])
+    yield "levels and columns", rated.set_index(["grader", "candidate"], drop=False)
+    yield "complex", rated.assign(other=length * 1j)
+    yield "intervals", rated.assign(other=pd.IntervalIndex(pd.cut(length, 5)))
+    yield "categories of intervals", rated.assign(other=pd.cut(length, 5))
+    yield "periods", rated.assign(other=pd.Period("2025-01"))
+
+
+ODD = dict(odd_frames())
+
+
+@pytest.mark.parametrize("judged", ODD.values(), ids=ODD)
+def test_odd_frames_give_the_same(judged, ratings):
+    kinds = judged.dtypes.copy()
+    same = ratings_of_example(judged, HUMAN)
+    pd.testing.assert_frame_equal(recuse.fit(same).frame, recuse.fit(ratings).frame)
+    pd.testing.assert_series_equal(judged.dtypes, kinds)
+
+
+SHARED = """
+import multiprocessing
+from example_data import *
+made = ratings_of_example()
+
+def work(number):
+    return recuse.verdict(made).frame.to_csv()
+
+if __name__ == "__main__":
+    with multiprocessing.get_context("fork").Pool(4) as pool:
+        tables = pool.map(work, range(8))
+    print(len(set(tables)), recuse.verdict(made).frame.to_csv() == tables[0])
+"""
+
+
+def test_processes_may_share_an_object():
+    assert run_python(SHARED) == "1 True\n"
 
 
 def test_texts_and_numbers(ratings):

@@ -294,8 +294,7 @@ def fit(ratings: "Ratings", spec: str = "main", **settings: Any) -> FitResult:
         if settings:
             name, wanted = "changed", {**wanted, **plain(settings)}
             wanted = with_study(study.shared, specs={name: wanted})["specs"][name]
-        folder = results.fits({name: wanted}, drawn=True)
-    return fit_result(study, name, wanted, folder)
+        return fit_result(study, name, wanted, results.fits({name: wanted}, drawn=True))
 
 
 def verdict(data: "Ratings | Pairs") -> Result:

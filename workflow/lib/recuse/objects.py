@@ -7,6 +7,7 @@ import shutil
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fcntl import LOCK_EX, flock
 from html import escape
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -81,12 +82,14 @@ class Checked(Generic[AnyPipeline]):
 
     @contextmanager
     def results(self) -> Iterator[AnyPipeline]:
-        """The results, of which one thread at a time makes more."""
+        """The results, of which one thread of one process at a time makes more."""
         with (
             in_terms_of_arguments(self.study),
             ONE_AT_A_TIME,
+            open(f"{self._folder}/lock", "w") as lock,
             in_folder(self._results.inputs, self._folder),
         ):
+            flock(lock, LOCK_EX)
             yield self._results
 
     def findings(self) -> "list[Finding]":

@@ -5,6 +5,7 @@ Slow imports, numpy above all, are in the functions, as the command sets the num
 before.
 """
 
+import hashlib
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
@@ -145,7 +146,7 @@ class RatingsPipeline(Pipeline):
         from recuse.data.ratings import no_complete_row, normalise
 
         super().__init__(inputs, folder)
-        self._fits: dict[tuple[tuple[str, ...], bool], str] = {}
+        self._fits: set[str] = set()
         ratings, self.cells = f"{folder}/ratings.parquet", f"{folder}/cells.parquet"
         self.ratings, completeness = [ratings], self._place("completeness")
         normalise(self.study.name, inputs.source(), ratings=ratings, completeness=completeness)
@@ -182,14 +183,14 @@ class RatingsPipeline(Pipeline):
         """
         from recuse.steps.fit import fit
 
-        key = repr(specs), drawn
-        if key in self._fits:
-            return self._fits[key]
+        key = hashlib.sha256(repr((specs, drawn)).encode()).hexdigest()
+        folder = f"{self.folder}/fits/{key}"
+        if folder in self._fits:
+            return folder
         fitted = {
             name: {key: value for key, value in spec.items() if drawn or key not in DRAWN}
             for name, spec in specs.items()
         }
-        folder = f"{self.folder}/fits/{len(self._fits)}"
         os.makedirs(f"{folder}/estimates", exist_ok=True)
         with listening():
             fit(
@@ -201,7 +202,7 @@ class RatingsPipeline(Pipeline):
                 estimates=[f"{folder}/estimates/{name}.csv" for name in specs],
                 outputs={table: f"{folder}/{table}.csv" for table in self._tables_of_fits},
             )
-        self._fits[key] = folder
+        self._fits.add(folder)
         return folder
 
     def makes(self, table: str) -> bool:

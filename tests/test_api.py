@@ -307,6 +307,25 @@ def test_words_of_the_objects(ratings):
     )
     assert fitted._repr_html_().count("<tr") == 8
     assert set(fitted.biases["quantity"]) == {"self_bias", "family_bias"}
+    verdict = recuse.verdict(ratings)
+    assert str(verdict).startswith(
+        "ratings: Established: gpt-4.1 (+1.15 points) favours itself. Likely: qwen3-32b"
+    )
+    assert max(map(len, str(verdict).splitlines())) <= 120
+    assert str(verdict).endswith("\n\nSizes are in points, scale 1 to 10.")
+    assert verdict._repr_html_().count("<tr") == 1 + len(verdict.frame)
+    plan = recuse.power(ratings)
+    assert str(plan).endswith(f"{len(plan.frame) - 40} more rows: see `frame`")
+
+
+def test_answers_draw_themselves(ratings):
+    from matplotlib.figure import Figure
+
+    fitted = recuse.fit(ratings, "clustered", wild=99)
+    for answer in (recuse.check(ratings), recuse.verdict(ratings), recuse.power(ratings), fitted):
+        assert isinstance(answer.plot(), Figure)
+    with pytest.raises(NotImplementedError, match=r"^the report has no figure of this"):
+        recuse.fit(ratings, "by_dimension").plot()
 
 
 def test_ratings_are_returned_in_the_units_that_were_passed():

@@ -24,6 +24,7 @@ An object keeps its tables in a folder of temporary files, which is removed with
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import UnionType
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -294,7 +295,10 @@ def fit(ratings: "Ratings", spec: str = "main", **settings: Any) -> FitResult:
         if settings:
             name, wanted = "changed", {**wanted, **plain(settings)}
             wanted = with_study(study.shared, specs={name: wanted})["specs"][name]
-        return fit_result(study, name, wanted, results.fits({name: wanted}, drawn=True))
+        fitted = fit_result(study, name, wanted, results.fits({name: wanted}, drawn=True))
+    if "slice" in wanted:
+        return fitted
+    return replace(fitted, draw=lambda: _plot_fit(ratings, name, wanted))
 
 
 def verdict(data: "Ratings | Pairs") -> Result:
@@ -321,8 +325,9 @@ def verdict(data: "Ratings | Pairs") -> Result:
     return Result(
         frame(VERDICTS, rows),
         f"{data.study}: {headline(judges, unit, beside=others)}",
-        ("judge", "bias", "verdict", unit.name, "interval", "what to do"),
+        ("judge", "bias", "verdict", "size", "interval", "what to do"),
         cells,
+        [f"Sizes are in {unit.name}."],
         draw=_drawing(data, "verdicts"),
     )
 
@@ -344,10 +349,12 @@ def leaderboard(ratings: "Ratings") -> Result:
         tables = {"leaderboard": rows, "mean_scores": results.rows("mean_scores")}
     config, first = results.study.config, rows[0]["spec"] if rows else ""
     section = leaderboard_section(tables, first, config["confidence"])
-    shown = ("no two models can be ranked",)
+    shown = ("No two models can be ranked.",)
     if section is not None:
         shown = section.sentence, section.headings, section.rows
-    return Result(frame(LEADERBOARD, rows), *shown, draw=_drawing(ratings, "leaderboard"))
+    words, *table = shown
+    draw = _drawing(ratings, "leaderboard")
+    return Result(frame(LEADERBOARD, rows), f"{ratings.study}: {words}", *table, draw=draw)
 
 
 def power(
@@ -390,8 +397,8 @@ def power(
         settings = {**study.config["inference"]["power"], **given}
         rows = read_table(results.power(settings))
     title = (
-        f"{ratings.study}: self-bias that would be found with"
-        f" {settings['power']:.0%} power, as a share of the scale"
+        f"{ratings.study}: self-bias that would be found with {100 * settings['power']:g} % power,"
+        " as a share of the scale"
     )
     columns = ("estimand", "models", "raters", "prompts", "detectable", "prompts_needed")
     cells = [[_short(row[column]) for column in columns] for row in rows]
@@ -406,15 +413,9 @@ def plot(data: "Ratings | Pairs", figure: str = "verdicts") -> "Figure":
     `power`, `idiosyncrasy` or another one of the report that needs no other tables; default:
     `verdicts`. Needs the extra `plot`.
     """
-    _check_is(data, Ratings | Pairs, "plot")
-    try:
-        from recuse.plot.style import Drawing, drawn
-    except ModuleNotFoundError as error:
-        raise DataError(
-            f"plot: {error.name} is not installed; install it: pip install 'recuse[plot]'"
-        ) from error
     from recuse.catalogue.figures import figures
 
+    _check_is(data, Ratings | Pairs, "plot")
     with data.results() as results:
         study = results.study
         entries = {
@@ -428,9 +429,33 @@ def plot(data: "Ratings | Pairs", figure: str = "verdicts") -> "Figure":
         name = names.get(figure, figure)
         _check_named("figure", name, {*entries, *names}, "figures of these data")
         entry = entries[name]
-        paths = results.located(entry)
-        subject = entry.drawing(study)["subject"]
-        made = drawn(entry.draw, paths, subject=subject, settings=entry.settings)
+        about = {"subject": entry.drawing(study)["subject"], "settings": entry.settings}
+        return _drawn(entry.draw, results.located(entry), about)
+
+
+def _plot_fit(ratings: "Ratings", name: str, wanted: Mapping) -> "Figure":
+    """Draw the biases of a spec with these settings."""
+    from recuse.catalogue.figures import by_equation_1, interval_of
+
+    with ratings.results() as results:
+        study, folder = results.study, results.fits({name: wanted}, drawn=True)
+        entry = by_equation_1(study.config)
+        config = {**study.config, "specs": {**study.config["specs"], name: wanted}}
+        settings = {"spec": name, "simultaneous": None, **interval_of(config, name)}
+        paths = {"estimates": f"{folder}/estimates/{name}.csv"}
+        paths |= {table: f"{folder}/{table}.csv" for table in ("not_estimable", "multiplicity")}
+        about = {"subject": entry.drawing(study)["subject"], "settings": settings}
+        return _drawn(entry.draw, paths, about)
+
+
+def _drawn(draw: str, paths: Mapping, about: Mapping) -> "Figure":
+    try:
+        from recuse.plot.style import Drawing, drawn
+    except ModuleNotFoundError as error:
+        raise DataError(
+            f"plot: {error.name} is not installed; install it: pip install 'recuse[plot]'"
+        ) from error
+    made = drawn(draw, paths, **about)
     made.__class__ = Drawing
     return made
 

@@ -5,6 +5,8 @@ the report; `frame` has every row and number.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from math import isnan
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from recuse.base.reasons import in_words as reason_in_words
@@ -25,6 +27,9 @@ TEXTS = frozenset(
     )
 )
 MOST = 40  # rows that are printed
+SMALLEST = 1e-4  # p-value that is printed as a number
+WIDTH, LEAST = 120, 30  # characters of a printed line, and of its last column
+GAP = "  "  # between columns
 
 
 def frame(columns: Sequence[str], rows: Iterable[Mapping]) -> "pd.DataFrame":
@@ -129,7 +134,7 @@ def fit_result(study: "Study", spec: str, settings: Mapping, folder: str) -> Fit
         table,
         f"{study.name}: {words}; {level} intervals, sizes as shares of the scale",
         columns,
-        [[_decimals(value) for value in row] for row in biases.itertuples(index=False)],
+        [[*map(_decimals, row[:-1]), _p_value(row[-1])] for row in biases.values.tolist()],
         notes,
         spec=spec,
         words=words,
@@ -139,15 +144,24 @@ def fit_result(study: "Study", spec: str, settings: Mapping, folder: str) -> Fit
 
 
 def _decimals(value: str | float) -> str:
-    return value if isinstance(value, str) else f"{value:.4f}"
+    if isinstance(value, str):
+        return value
+    return "" if isnan(value) else f"{value:.4f}"
+
+
+def _p_value(value: float) -> str:
+    return "< 0.0001" if value < SMALLEST else _decimals(value)
 
 
 def _aligned(headings: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
-    """A table for a terminal, whose last column may be as wide as it is."""
+    """A table for a terminal, whose last column is wrapped."""
     rows = [list(headings), *([visible(cell) for cell in row] for row in cells)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    indent = sum(widths[:-1]) + len(GAP) * len(widths[:-1])
     lines = []
-    for row in rows:
-        padded = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        lines.append("  ".join(padded).rstrip())
+    for *first, last in rows:
+        padded = [cell.ljust(width) for cell, width in zip(first, widths, strict=False)]
+        beginning, *rest = wrap(last, max(WIDTH - indent, LEAST)) or [""]
+        lines.append(GAP.join([*padded, beginning]).rstrip())
+        lines += [" " * indent + line for line in rest]
     return "\n".join(lines)

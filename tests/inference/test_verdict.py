@@ -143,8 +143,8 @@ def concluded(term, check, low, high, p_value=0.01, *, label="", reason="", quan
     return {**place, **({} if reason else numbers), "reason": reason}
 
 
-def rows_of(conclusions, judges=("J", "K", "L"), disagreeing=()):
-    rows = verdicts_on_ratings(conclusions, judges, disagreeing, checks=CHECKS, confidence=0.9)
+def rows_of(conclusions, judges=("J", "K", "L"), agreement=None):
+    rows = verdicts_on_ratings(conclusions, judges, agreement or {}, checks=CHECKS, confidence=0.9)
     return {(row["quantity"], row["term"]): row for row in rows}
 
 
@@ -190,7 +190,8 @@ def test_a_doubt_about_c_leaves_a_bias_likely():
 def test_a_judge_that_does_not_agree_with_people_has_no_gap_to_them():
     conclusions = [concluded("J", "by prompt", 0.1, 0.3), concluded("J", "mixed", -0.1, 0.1, 0.9)]
     assert rows_of(conclusions)["self_bias", "J"]["A"] == pytest.approx(0.2)
-    found = rows_of(conclusions, disagreeing=["J"])["self_bias", "J"]
+    found = rows_of(conclusions, agreement={"J": [0.1, -0.1, 0.3]})["self_bias", "J"]
+    assert (found["agreement"], found["agreement_ci_high"]) == (0.1, 0.3)
     assert (found["verdict"], found["note"]) == (NOT_SHOWN, Reason.DISAGREES_WITH_PEOPLE)
     assert "A" not in found
 
@@ -213,7 +214,7 @@ def test_a_refusal_of_c_is_final_whatever_a_finds():
     checks = {"A": "first", "C": PREFERENCE.name}
     (found,) = (
         each
-        for each in verdicts_on_ratings(conclusions, ["Ada"], [], checks=checks, confidence=0.9)
+        for each in verdicts_on_ratings(conclusions, ["Ada"], {}, checks=checks, confidence=0.9)
         if each["term"] == "Ada"
     )
     assert (found["verdict"], found["reason"]) == (INCONCLUSIVE, REFUSED.reason)

@@ -246,7 +246,7 @@ def concluded(check=C, **changes):
 def verdict_of(check=C, **changes):
     letters = dict(zip("ABC", CHECKS, strict=True))
     (row,) = verdicts_on_ratings(
-        concluded(check, **changes).values(), ["J"], [], checks=letters, confidence=0.9
+        concluded(check, **changes).values(), ["J"], {}, checks=letters, confidence=0.9
     )
     return row
 

@@ -309,25 +309,30 @@ def verdict(data: "Ratings | Pairs") -> Result:
     of the scale.
     """
     from recuse.inference.verdict import VERDICTS
-    from recuse.model.spec import BIASES
     from recuse.report.verdict import POINTS, headline, shown, unit_of
 
     _check_is(data, Ratings | Pairs, "verdict")
     with data.results() as results:
         rows = results.rows("verdicts")
     unit = unit_of(results.study.setting("scales")) if isinstance(data, Ratings) else POINTS
-    judges = [row for row in rows if row["quantity"] == BIASES[0]]
-    others = [row for row in rows if row["quantity"] != BIASES[0]]
+    answer = shown(rows, unit)
     cells = [
-        (each.name, each.kind, each.verdict, each.size, each.interval, each.advice)
-        for each in shown(rows, unit)
+        (
+            each.name,
+            each.kind,
+            f"{each.size} ({each.interval})",
+            each.agreement,
+            each.verdict,
+            each.advice,
+        )
+        for each in answer["verdicts"]
     ]
     return Result(
         frame(VERDICTS, rows),
-        f"{data.study}: {headline(judges, unit, beside=others)}",
-        ("judge", "bias", "verdict", "size", "interval", "what to do"),
+        f"{data.study}: {headline(rows, unit)}",
+        ("judge", "bias", "size", "r with people", "verdict", "what to do"),
         cells,
-        [f"Sizes are in {unit.name}."],
+        [f"Sizes are in {unit.name}.", *answer["untested"]],
         draw=_drawing(data, "verdicts"),
     )
 
@@ -342,13 +347,15 @@ def leaderboard(ratings: "Ratings") -> Result:
     """
     from recuse.inference.leaderboard import LEADERBOARD
     from recuse.report.answers import leaderboard_section
+    from recuse.report.verdict import unit_of
 
     _check_is(ratings, Ratings, "leaderboard")
     with ratings.results() as results:
         rows = results.rows("leaderboard")
         tables = {"leaderboard": rows, "mean_scores": results.rows("mean_scores")}
-    config, first = results.study.config, rows[0]["spec"] if rows else ""
-    section = leaderboard_section(tables, first, config["confidence"])
+    study, first = results.study, rows[0]["spec"] if rows else ""
+    unit = unit_of(study.setting("scales"))
+    section = leaderboard_section(tables, first, unit, study.config["confidence"])
     shown = ("No two models can be ranked.",)
     if section is not None:
         shown = section.sentence, section.headings, section.rows

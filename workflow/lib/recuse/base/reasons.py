@@ -288,7 +288,7 @@ CURES = {
     Reason.ALL_DRAWS: "use a more consistent judge that calls fewer ties",
     Reason.DEPENDS_ON_DRAWS: "use a more consistent judge that calls fewer ties",
     Reason.NO_OWN_COMPARED: (
-        "add comparisons of own answers; other spellings of a name go under `ids`"
+        "add comparisons of own answers (spelled another way, a name goes under its ids)"
     ),
     Reason.NO_SIBLINGS_COMPARED: "add comparisons of another model of the family",
     Reason.SAME_LENGTHS: "add the lengths of the answers",

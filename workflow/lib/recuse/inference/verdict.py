@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import isnan, nan
 
-from recuse.base.reasons import Reason, because
+from recuse.base.reasons import Reason, because, code
 from recuse.base.tables import column_names
 from recuse.base.words import percent
 from recuse.model.least_squares import holm
@@ -24,7 +24,7 @@ from recuse.model.spec import BIASES
 VERDICTS = column_names(
     "study kind quantity term verdict favours estimate ci_low ci_high p_value adjusted_p_value",
     "probability_positive detectable A A_ci_low A_ci_high B B_ci_low B_ci_high reason note",
-    "wordings",
+    "wordings agreement agreement_ci_low agreement_ci_high",
 )
 
 AGAINST_PEOPLE, AGAINST_JUDGES, BEYOND = "A", "B", "C"
@@ -46,6 +46,8 @@ NUMBERS = (
 )
 # Probability by all judges together that a bias is on the side of its own interval
 LEAST_SUPPORT = 0.8
+# A judge whose correlation with people is below this, with all of its interval, hardly agrees.
+LEAST_AGREEMENT = 0.3
 ROUNDING = 1e-12  # A p-value may miss the level by so much and still equal it.
 
 
@@ -198,7 +200,7 @@ def verdict_rows(
 def verdicts_on_ratings(
     conclusions: Iterable[Mapping],
     judges: Iterable[str],
-    disagreeing: Iterable[str],
+    agreement: Mapping[str, Sequence[float]],
     *,
     checks: Mapping[str, str],
     confidence: float,
@@ -209,8 +211,9 @@ def verdicts_on_ratings(
     there are none on judges.
 
     conclusions: rows by `recuse.inference.robustness.conclusions`; those of the whole study count.
-    judges: all that rate; disagreeing: those whose ratings do not follow the human scores. checks:
-    question -> the robustness check that answers it.
+    judges: all that rate; agreement: judge -> correlation with the human scores and the ends of its
+    interval. Of a judge whose interval is not above 0, A says nothing. checks: question -> the
+    robustness check that answers it.
     """
     letters = {check: letter for letter, check in checks.items()}
     replies: dict[str, dict[str, dict[str, Reply]]] = {
@@ -225,13 +228,27 @@ def verdicts_on_ratings(
     of_judges, of_families = replies.values()
     if not any(of_judges.values()) and of_families:
         of_judges.clear()
-    disagreeing = of_judges.keys() & set(disagreeing)
+    disagreeing = {
+        judge for judge, (_, low, _) in agreement.items() if judge in of_judges and not low > 0
+    }
     for judge in disagreeing:
         of_judges[judge].pop(AGAINST_PEOPLE, None)
-    for quantity, of_terms in replies.items():
-        for row in verdict_rows(KINDS["ratings"], quantity, of_terms, confidence=confidence):
-            is_disagreeing = quantity == BIASES[0] and row["term"] in disagreeing
-            yield row | ({"note": because(Reason.DISAGREES_WITH_PEOPLE)} if is_disagreeing else {})
+    for row in verdict_rows(KINDS["ratings"], BIASES[0], of_judges, confidence=confidence):
+        if row["term"] in agreement:
+            columns = ("agreement", "agreement_ci_low", "agreement_ci_high")
+            row |= dict(zip(columns, agreement[row["term"]], strict=True))
+        if row["term"] in disagreeing:
+            row["note"] = because(Reason.DISAGREES_WITH_PEOPLE)
+        yield row
+    yield from verdict_rows(KINDS["ratings"], BIASES[1], of_families, confidence=confidence)
+
+
+def hardly_agrees(row: Mapping[str, str]) -> bool:
+    """Whether a judge hardly agrees with people, by its row of the table of verdicts."""
+    if row["note"] and code(row["note"]) is Reason.DISAGREES_WITH_PEOPLE:
+        return True
+    high = row["agreement_ci_high"]
+    return bool(high) and float(high) < LEAST_AGREEMENT
 
 
 def _reply(row: Mapping) -> Reply:

@@ -28,7 +28,7 @@ LIKELY = (
     " chance, so with many judges expect some."
 )
 NO_TRUTH = "{}, so a judge that is right where the others are wrong looks the same as a biased one."
-AMONG_JUDGES = "Compared with the other judges alone. "
+NO_VERDICT = "These ratings say nothing about their judges."
 SMALLER = "To find smaller biases, add models and judges rather than prompts."
 SCORE = (
     "Have people score some of the answers: only then can a biased judge be told from one that is"
@@ -58,14 +58,12 @@ def answer_of_ratings(
     )
     return Answer(
         question=QUESTION if of_judges or not of_families else OF_FAMILIES,
-        headline=(AMONG_JUDGES if relative and any(row["estimate"] for row in verdicts) else "")
-        + headline(of_judges, unit, beside=of_families),
-        verdicts=shown(verdicts, unit),
-        unit=unit.name,
+        headline=headline(verdicts, unit) or NO_VERDICT,
+        **shown(verdicts, unit),
         pooled=_pooled(tables, unit, confidence),
         wordings=_wordings(verdicts),
         tracking=None if relative else _tracking(tables, confidence),
-        leaderboard=leaderboard_section(tables, first, confidence),
+        leaderboard=leaderboard_section(tables, first, unit, confidence),
         panel=panel_section(
             tables.get("panel", ()), tables.get("round_robin", ()), unit, confidence
         ),
@@ -82,7 +80,7 @@ def answer_of_ratings(
         ][:MOST_CAVEATS],
         next_steps=[
             *([SCORE] if relative else []),
-            *next_steps(verdicts, unit),
+            *next_steps(verdicts),
             *([SMALLER] if any(row["estimate"] for row in verdicts) else []),
         ],
         points=[*points_on_gold(tables.get("gold", ()), confidence)],
@@ -279,7 +277,7 @@ def _pairs_in_order(mean_scores: Rows) -> dict[str, str]:
 
 
 def leaderboard_section(
-    tables: Mapping[str, Rows], first: str, confidence: float
+    tables: Mapping[str, Rows], first: str, unit: Unit, confidence: float
 ) -> Section | None:
     """One row a model: its rank and score before and after the biases are removed, and by the
     humans.
@@ -309,7 +307,7 @@ def leaderboard_section(
         up, row = before[model] - after[model], debiased[model]
         ranks = f"{row['rank_low']} to {row['rank_high']}" if row["rank_low"] else ""
         arrow = f"▲ {up}" if up > 0 else f"▼ {-up}" if up < 0 else "–"
-        score = [number(float(board[model]["score"]), 3) for board in (raw, debiased)]
+        score = [unit.score(board[model]["score"]) for board in (raw, debiased)]
         table.append(
             [str(after[model]), model, *score, ranks, arrow, str(by_humans.get(model, ""))]
         )
@@ -331,7 +329,7 @@ def leaderboard_section(
     headings = [
         "rank",
         "model",
-        "raw score",
+        f"raw score ({unit.name})",
         heading,
         f"rank range ({level(confidence)})",
         "change",

@@ -50,17 +50,18 @@ OVERTURNED = (
 )
 
 
-def sentences_on_gold(rows: Rows, confidence: float) -> Iterator[str]:
+def sentences_on_gold(rows: Rows) -> Iterator[str]:
     """On own wrong answers: which judges favour them, for which that is not shown, and which
     verdicts are inconclusive.
     """
     of_wrong = [row for row in rows if row["case"] in DOES and row["verdict"]]
-    span = f"{level(confidence)} interval {{}}"
     for verdict, (favours, often) in product(FOUND, ((FAVOURS, "more"), (DISFAVOURS, "less"))):
         group = [row for row in of_wrong if (row["verdict"], row["favours"]) == (verdict, favours)]
         if group:
             group.sort(key=lambda row: -abs(float(row["estimate"])))
-            names = enumerated([f"{_name(row)} ({_size(row, span)})" for row in group], MOST)
+            names = enumerated(
+                [f"{_name(row)} ({_size(row, interval=False)})" for row in group], MOST
+            )
             yield (
                 f"{capitalised(verdict)}: {names} {DOES[group[0]['case']][len(group) > 1]} {often}"
                 " often than expected."
@@ -100,20 +101,18 @@ def _name(row: Mapping[str, str]) -> str:
     return f"the {row['term']} family" if row["quantity"] == FAMILY else row["term"]
 
 
-def _size(row: Mapping[str, str], span: str = "{}") -> str:
-    """The contrast, percentage points or a ratio, with its interval, if there is one, as `span`
-    shows it.
-    """
+def _size(row: Mapping[str, str], *, interval: bool = True) -> str:
+    """The contrast, percentage points or a ratio, with its interval, if there is one."""
     if row["measure"] == LOG_RATIO:
         size, *ends = (
             f"{math.exp(float(row[name])):.2f}"
             for name in ("estimate", "ci_low", "ci_high")
             if row[name]
         )
-        size, interval = f"{size} times", " to ".join(ends)
+        size, span = f"{size} times", " to ".join(ends)
     else:
-        size, interval = f"{POINTS.text(row['estimate'])}{POINTS.mark}", POINTS.span(row)
-    return f"{size}, {span.format(interval)}" if interval else size
+        size, span = f"{POINTS.text(row['estimate'])}{POINTS.mark}", POINTS.span(row)
+    return f"{size}, {span}" if span and interval else size
 
 
 def _numbers(row: Mapping[str, str]) -> str:

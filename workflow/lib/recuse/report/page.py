@@ -291,8 +291,10 @@ def _shown(
 
 def _facts(completeness: Sequence[Row]) -> Iterator[str]:
     """Counts of judges, models, dimensions and ratings or verdicts."""
+    counts = ("used", "verdicts")  # of what a judge gave
+    given = [row for row in completeness if any(int(row.get(name) or 0) for name in counts)]
     for column in ("judge", "model", "dimension"):
-        if count := len({row[column] for row in completeness if row.get(column)}):
+        if count := len({row[column] for row in given if row.get(column)}):
             yield counted(count, column)
     for column, what in {
         "used": "ratings used",

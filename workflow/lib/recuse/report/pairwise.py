@@ -3,22 +3,22 @@ people, and what to do.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from recuse.base.reasons import Reason, code, in_words
 from recuse.base.words import capitalised, counted, enumerated, level, percent
 from recuse.data.registry import HUMAN
 from recuse.inference.verdict import AGAINST_PEOPLE, FOUND
-from recuse.pairwise.choices import FAMILY, FIRST, HALF, LONGER, MAIN, SELF
+from recuse.pairwise.choices import FAMILY, HALF, LONGER, MAIN, SELF
 from recuse.report.gold import caveats_on_gold, points_on_gold, sentences_on_gold
 from recuse.report.verdict import (
     MOST,
+    MOST_WORDS,
     POINTS,
     Answer,
     Point,
     Rows,
     Section,
-    findings,
     headline,
     next_steps,
     shown,
@@ -101,32 +101,33 @@ def answer_of_comparisons(tables: Mapping[str, Rows], *, confidence: float) -> A
         *_overlap(tables.get("rbo", ())),
         *points_on_gold(gold := tables.get("gold", ()), confidence),
     ]
-    sentences = [*_sentences(verdicts), *sentences_on_gold(gold, confidence)] or [
+    first = headline(verdicts, POINTS)
+    sentences = [*filter(None, [first]), *sentences_on_gold(gold)] or [
         f"{point.heading}." for point in points
     ]
+    said = _fitting(sentences)
     caveats = [*caveats_on_gold(gold), *_caveats(verdicts, choices, tables.get("label_noise", ()))]
     return Answer(
         QUESTION,
-        " ".join(sentences) or NOTHING,
-        shown(verdicts, POINTS),
-        POINTS.name,
+        " ".join(sentences[:said]) or NOTHING,
+        **shown(verdicts, POINTS),
+        pooled=" ".join(sentences[said:]),
         tracking=_agreement(tables.get("agreement", ()), confidence),
         leaderboard=_win_rates(choices, has_labels=has_labels),
         caveats=caveats[:MOST_CAVEATS],
-        next_steps=next_steps(verdicts, POINTS),
+        next_steps=next_steps(verdicts),
         points=points,
     )
 
 
-def _sentences(verdicts: Rows) -> Iterator[str]:
-    """Own answers first, with those of the family; then longer answers and the place."""
-    rows = {
-        quantity: [row for row in verdicts if row["quantity"] == quantity]
-        for quantity in (SELF, FAMILY, LONGER, FIRST)
-    }
-    if rows[SELF]:
-        yield headline(rows[SELF], POINTS, beside=rows[FAMILY])
-    yield from findings([*rows[LONGER], *rows[FIRST]], POINTS)
+def _fitting(sentences: Sequence[str]) -> int:
+    """How many sentences a headline has room for: the first always."""
+    words = 0
+    for place, sentence in enumerate(sentences):
+        words += len(sentence.split())
+        if words > MOST_WORDS and place:
+            return place
+    return len(sentences)
 
 
 def _caveats(verdicts: Rows, choices: Rows, noise: Rows) -> Iterator[str]:

@@ -5,7 +5,7 @@ verdicts, and panels.
 from collections.abc import Mapping, Sequence
 
 from recuse.base.tables import read_table, write_table
-from recuse.data.describe import judges_astray
+from recuse.data.describe import agreement_with_people
 from recuse.data.study import StudyTables
 from recuse.inference.judge_levels import linked_judges
 from recuse.inference.leaderboard import (
@@ -123,7 +123,7 @@ def conclude(
     verdicts = verdicts_on_ratings(
         rows,
         judges,
-        judges_astray(read_table(inputs["correlations"])),
+        agreement_with_people(read_table(inputs["correlations"])),
         checks=verdict,
         confidence=confidence,
     )

@@ -231,7 +231,7 @@ def _verdicts(trial: Trial) -> dict[tuple[str, str], Verdict]:
         {check.name: check.name for check in checks},
     )
     verdicts = verdicts_on_ratings(
-        rows, judges, (), checks=by_question, confidence=trial.confidence
+        rows, judges, {}, checks=by_question, confidence=trial.confidence
     )
     return {(row["quantity"], row["term"]): Verdict(row["verdict"]) for row in verdicts}
 

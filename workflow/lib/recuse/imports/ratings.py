@@ -514,7 +514,6 @@ def _create_marks(
                 {verb} select texts.*, coalesce(registry.name, model) as model_name, {as_number("rating")} as rating_number
                 from ({rows}) as texts left join registry on model = id""").fetchone()
         check_lines(
-            connection,
             path,
             count // len(scores),
             {*columns.values(), *scores} - {columns.get("prompt_id")},

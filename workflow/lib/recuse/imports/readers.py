@@ -11,8 +11,8 @@ from recuse.base.database import Connection, connect, frame_at, text
 from recuse.base.errors import DataError
 from recuse.base.words import enumerated, visible
 from recuse.data.faults import Check, raise_first_fault
-from recuse.data.files import IN_ONE, reading
-from recuse.data.lines import check_lines, rows_in_table
+from recuse.data.files import IN_ONE, RawFile, reading
+from recuse.data.lines import check_lines
 from recuse.data.registry import COMPARED, FORMATS, RATED, TABLES, check_name, refused_key
 from recuse.imports.formats import (
     ratings_of_mt_bench,
@@ -92,7 +92,7 @@ def create_imported(
             connection.execute(f"create temp table scores_{place} as {rows.scores}")
         elif count == 0 and not path.endswith(".parquet"):
             raise DataError(f"{path}: found no rows; it needs one for each judgment")
-        check_lines(connection, path, count // max(1, len(rows.columns)), rows.on_one_line)
+        check_lines(path, count // max(1, len(rows.columns)), rows.on_one_line)
         parts.append(rows)
     tables = " union all by name ".join(f"from rows_{place}" for place in range(len(paths)))
     connection.execute(f"create temp view imported as {tables}")
@@ -322,4 +322,4 @@ def count_rows(path: str) -> int:
         return sum(1 for _ in inspect_records(path)[0].get("samples").entries())
     if path.endswith((".jsonl", ".json")):
         return count_objects(connect(), path)
-    return rows_in_table(path)
+    return RawFile.open(path).count_rows()

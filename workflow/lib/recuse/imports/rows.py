@@ -22,13 +22,12 @@ from recuse.data.files import (
     IN_ONE,
     MISSING,
     SOURCE,
+    RawFile,
     as_number,
-    columns_of,
     header_of,
     is_number,
     is_utf16,
     missing_as_null,
-    read_as_texts,
     reading,
     whole_as_text,
 )
@@ -322,20 +321,21 @@ class Table:
             self.texts = create_objects(connection, path, (), (), table=table)
             self.columns, self.source = [*self.texts], table
             return
-        self.columns = columns_of(connection, path, ("the names of its columns",))
-        relation, texts = read_as_texts(path, self.columns)
+        file = RawFile.open(path)
+        self.columns = [*file.columns]
         # By place: a column may have the name of one of the two that are added.
         listed = ", ".join(
-            f"{texts[column]} as c{place}" for place, column in enumerate(self.columns)
+            f"{stored} as c{place}" for place, stored in enumerate(file.stored.values())
         )
         self.source = (
             f"(select {text(path)} as file, row_number() over () as record, {listed} from"
-            f" {relation})"
+            f" {file.relation})"
         )
         kinds = iter(())
         if path.endswith(".parquet") or frame_at(path):
             kinds = (
-                kind for _, kind, *_ in connection.execute(f"describe from {relation}").fetchall()
+                kind
+                for _, kind, *_ in connection.execute(f"describe from {file.relation}").fetchall()
             )
         self.texts = {
             column: _as_text(f"c{place}", next(kinds, ""))

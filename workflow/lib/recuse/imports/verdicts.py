@@ -116,7 +116,7 @@ def _create_labels(connection: Connection, paths: Sequence[str], references: Map
                 f" {file.source}"
             )
             (count,) = connection.execute(query).fetchone()
-        check_lines(connection, path, count, {*columns.values()} - {columns["item"]})
+        check_lines(path, count, {*columns.values()} - {columns["item"]})
         raise_first_fault(connection, "labelled", CHECKS, named=columns)
         connection.execute(
             "insert into votes by name select * exclude (file, record) from labelled"

@@ -15,15 +15,11 @@ from recuse.base.outputs import empty_folder, work_folder_of
 from recuse.base.tables import column_names, write_table
 from recuse.data.faults import Check, first_twice, raise_first_fault
 from recuse.data.files import (
-    SOURCE,
+    RawFile,
     as_number,
-    check_columns,
-    columns_of,
     header_of,
-    place_in,
     place_of,
     reading,
-    stored_in,
     texts_of,
 )
 from recuse.data.lines import check_declared, check_lines
@@ -61,25 +57,22 @@ def select_stored(
     """
     sources = []
     for path in files:
-        columns = columns_of(connection, path, REQUIRED)
-        check_columns(path, columns, REQUIRED, OPTIONAL)
-        absent = [column for column in OPTIONAL if column not in columns]
-        imported = set(SOURCE) <= set(columns)  # keeps columns of any name
-        for column in () if imported else columns:
+        file = RawFile.open(path, REQUIRED, OPTIONAL)
+        absent = [column for column in OPTIONAL if column not in file.columns]
+        for column in () if file.is_imported else file.columns:
             close = difflib.get_close_matches(column.strip().lower(), absent, n=1, cutoff=ALIKE)
             if column not in COMPARISONS and close:
                 where = f"{header_of(path)}, column {column}"
                 raise DataError(
                     f"{where}: not known; write '{close[0]}' if that is meant, or another name"
                 )
-        relation, expressions = stored_in(path, columns)
+        stored = file.stored
         picked = ", ".join(
-            f"{expressions.get(column, 'null::varchar')} as {name(column)}"
-            for column in COMPARISONS
+            f"{stored.get(column, 'null::varchar')} as {name(column)}" for column in COMPARISONS
         )
         texts = texts_of({column: name(column) for column in COMPARISONS}, COMPARISONS, NUMBERED)
         texts = {column: f"trim({value})" for column, value in texts.items()}
-        sources.append((path, f"select {place_in(path, columns)}, {picked} from {relation}", texts))
+        sources.append((path, f"select {file.origin}, {picked} from {file.relation}", texts))
     return sources
 
 
@@ -204,7 +197,7 @@ def normalise(
     check_unique(connection)
     check_same_answers(connection)
     counts = _completeness(connection, study)
-    if both_orders and not any(ORDER_DRAWN in columns_of(connection, path) for path in files):
+    if both_orders and not any(ORDER_DRAWN in RawFile.open(path).columns for path in files):
         check_both_orders(connection, sum(row["one_order"] for row in counts))
     # Each comparison has its orders together
     votes = connection.execute("select max(vote) from sorted").fetchone() != (1,)
@@ -265,7 +258,7 @@ def create_typed(connection: Connection, sources: Iterable[tuple], folder: str) 
                 )
         if count == 0:
             raise DataError(f"{path}: the file holds no rows; it needs one row per verdict")
-        check_lines(connection, path, count, {*COMPARISONS} - {"item", "wording"})
+        check_lines(path, count, {*COMPARISONS} - {"item", "wording"})
         read.append((path, rows))
     words, empty = (
         ", ".join(f"({text(word)})" for word in ("", *ORDERS, *OUTCOMES, *LABELS, *MARKS)),

@@ -6,7 +6,7 @@ of steps.
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os.path import isfile
@@ -16,7 +16,7 @@ import numpy as np
 
 from recuse.base.database import Connection, frame_at, name, reader, text
 from recuse.base.errors import ColumnError, DataError
-from recuse.base.words import INVISIBLE
+from recuse.base.words import INVISIBLE, enumerated
 from recuse.data.faults import Check, raise_first_fault
 from recuse.data.files import (
     IN_ONE,
@@ -520,6 +520,10 @@ class Table:
                 whens.append(f"{equal} then {text(str(meaning))}")
         return f"case when {' when '.join(whens)} end" if whens else "null::varchar"
 
+    def word(self, column: str) -> str:
+        """SQL for the file's own word, trimmed, if `values:` gives it a meaning; else NULL."""
+        return f"case when {self.read_as(column)} is not null then trim({self.texts[column]}) end"
+
     def _with_points(self, value: str) -> str:
         """SQL for a text in which, with `decimal: ","`, a decimal comma is a point, and a point
         makes it no number.
@@ -552,72 +556,84 @@ def whole_in_json(value: str) -> str:
 
 
 @dataclass(frozen=True)
-class Scores:
-    """The scores of a table as rows, one for each column of scores: SQL for each value, where
-    `source` has the rows.
+class Spread:
+    """The values of one key of `columns:` as rows, one for each of the `columns` that hold them.
 
-    level: what a column stands for, of the `role` that has no column of its own; both None if there
-    is one column.
+    source: the rows, SQL as of Table. levels: SQL for what a row's column stands for, by the roles
+    that have no column of their own; empty if one column holds all values.
     """
 
     source: str
-    role: str | None
-    level: str | None
-    value: str
-    failure: str
-    word: str  # the file's own, if it was read as another value
-    column: str  # the file's name
+    levels: Mapping[str, str]
     columns: Sequence[str]
 
+    def each(self, value: Callable[[str], str]) -> str:
+        """SQL for a value of each row, from the function that gives SQL for that of a column."""
+        return _of_place([value(column) for column in self.columns])
 
-def scores_of(file: Table, roles: Sequence[str], *, of_list: str | None = None) -> Scores:
-    """Find the scores of a table: a column, a list of columns or a mapping from names to columns,
-    by `columns: rating`.
 
-    roles: keys of `columns:`; columns of scores stand for the first one that the file has no column
-    for. of_list: the role of a list of columns, if always the same.
+def _of_place(values: Sequence[str]) -> str:
+    """SQL for that of the values whose place is the row's `wide`."""
+    if len(values) == 1:
+        return values[0]
+    whens = " ".join(f"when {place} then {value}" for place, value in enumerate(values))
+    return f"case wide {whens} end"
+
+
+def spread(file: Table, key: str, roles: Sequence[str], *, of_list: str | None = None) -> Spread:
+    """Find the values of a key of `columns:`: a column, a list of columns, a mapping from names to
+    columns, or from names to such mappings.
+
+    roles: keys of `columns:`; the names stand for the first one that the file has no column for,
+    those in two levels for the first two. of_list: the role of a list of columns, if always the
+    same.
     """
-    asked = file.settings.get("columns", {}).get("rating")
+    asked = file.settings.get("columns", {}).get(key)
     if asked is None or isinstance(asked, str):
-        column = file.needed("rating")
-        return Scores(file.source, None, None, *_of_score(file, column), [column])
-    role = of_list if isinstance(asked, list) else None
-    absent = [key for key in roles if not file.has(key)]
-    role = role or next(iter(absent), None)
-    if role is None:
-        every = ", ".join(roles)
-        remedy = (
-            f"leave out the column of what these stand for, {every}, or name one column under"
-            " `rating:`"
-        )
+        return Spread(file.source, {}, [file.needed(key)])
+    if isinstance(asked, Mapping):
+        columns = {file.existing(key, column): names for names, column in names_and_columns(asked)}
+    else:
+        existing = [file.existing(key, column) for column in asked]
+        columns = {column: (file.keys.get(column, column),) for column in existing}
+    depth = len(next(iter(columns.values())))
+    absent = [role for role in roles if not file.has(role)]
+    if of_list is not None and isinstance(asked, list):
+        absent = [of_list]
+    if len(absent) < depth:
+        present = enumerated([role for role in roles if file.has(role)])
         raise DataError(
-            f"{header_of(file.path)}, columns of ratings: found a column for each of {every}, too;"
-            f" {remedy}"
+            f"{header_of(file.path)}, columns of {key}s: found a column for {present}, too; leave"
+            f" out the column of what these stand for, or name one column under `{key}:`"
         )
-    if {"judge", "model"} <= {*absent}:
+    if depth == 1 and {"judge", "model"} <= {*absent}:
         file.needed("judge")
-    levels = asked.items() if isinstance(asked, Mapping) else [(None, column) for column in asked]
-    levels = [(name, file.existing("rating", column)) for name, column in levels]
-    columns = {column: name or file.keys.get(column, column) for name, column in levels}
-
-    def of_place(values: Sequence[str]) -> str:
-        return (
-            "case wide"
-            f" {' '.join(f'when {place} then {value}' for place, value in enumerate(values))} end"
-        )
-
     places = ", ".join(f"({place})" for place in range(len(columns)))
-    source = f"(from {file.source} cross join (values {places}) as listed(wide))"
-    values = map(of_place, zip(*(_of_score(file, column) for column in columns), strict=True))
-    return Scores(
-        source, role, of_place([text(level) for level in columns.values()]), *values, [*columns]
+    levels = zip(absent, zip(*columns.values(), strict=True), strict=False)
+    return Spread(
+        f"(from {file.source} cross join (values {places}) as listed(wide))",
+        {role: _of_place([*map(text, names)]) for role, names in levels},
+        [*columns],
     )
 
 
-def _of_score(file: Table, column: str) -> tuple[str, str, str, str]:
-    """Value, failure, word and column of Scores, for one column of a file."""
-    word = f"case when {file.read_as(column)} is not null then trim({file.texts[column]}) end"
-    return file.score(column), file.failure(column), word, text(column)
+def names_and_columns(asked: Mapping) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The columns of a mapping from names to columns, in one level or two, each with its names."""
+    for outer, inner in asked.items():
+        if isinstance(inner, Mapping):
+            yield from (((outer, other), column) for other, column in inner.items())
+        else:
+            yield (outer,), inner
+
+
+def scores_in(file: Table, scores: Spread) -> dict[str, str]:
+    """SQL for the columns of the table that a row's score fills."""
+    return {
+        "rating": scores.each(file.score),
+        FAILURE: scores.each(file.failure),
+        COLUMN: scores.each(text),
+        WORD: scores.each(file.word),
+    }
 
 
 def failure_of(value: str, given_up: Sequence[str]) -> str:

@@ -12,10 +12,25 @@ from recuse.base.digests import sha256_of
 from recuse.base.errors import DataError
 from recuse.base.log import warn
 from recuse.base.words import counted, visible
-from recuse.data.files import SEPARATORS, UNITS, RawFile, place_of, reading
+from recuse.data.files import SEPARATORS, UNITS, RawFile, header_of, place_of, reading
 from recuse.data.intact import opened
 
 FEWEST = 5  # lines in a field that, each with the commas of a row, are no text
+
+
+def check_filled(path: str, rows: int, each: str) -> None:
+    """Raise DataError if no `rows` were read from a file; each: what a row is about."""
+    if rows == 0:
+        raise DataError(f"{path}: the file holds no rows; it needs one row per {each}")
+
+
+def check_in_all(column: str, files: Mapping[bool, str]) -> None:
+    """Raise DataError if some files have a column and some do not; files: one of each kind."""
+    if len(files) > 1:
+        raise DataError(
+            f"{header_of(files[False])}, column {column}: missing, but {files[True]} has it; write"
+            " it in all files, or in none"
+        )
 
 
 def check_lines(path: str, rows: int, columns: Collection[str]) -> None:

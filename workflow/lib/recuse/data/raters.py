@@ -13,7 +13,7 @@ from recuse.data.cells import occasion_in
 from recuse.data.describe import spearman
 from recuse.data.faults import NAMED, Check, first_twice, known, on_scale, raise_first_fault
 from recuse.data.files import RawFile, as_number, reading, texts_of, whole_as_text
-from recuse.data.lines import check_declared, check_lines
+from recuse.data.lines import check_declared, check_filled, check_lines
 from recuse.data.registry import GOLD, RATERS, TEAMS, Registry
 
 AGREEMENT = column_names("study dimension statistic value n")
@@ -80,10 +80,7 @@ def check_raters(
     connection.execute(f"create temp view rated as select * from {files(ratings)}")
     with reading(path):
         count = _create_typed(connection, file, registry.sql_name("name", "model"))
-    if count == 0:
-        raise DataError(
-            f"{path}: the file holds no rows; it needs one row per rater and completion"
-        )
+    check_filled(path, count, "rater and completion")
     check_lines(path, count, {*REQUIRED, *OPTIONAL} - {"prompt_id"})
     raise_first_fault(connection, "typed", CHECKS)
     if "occasion" not in file.columns:

@@ -31,6 +31,7 @@ from recuse.data.faults import (
     NAMED,
     Check,
     fault_number,
+    filled,
     known,
     on_scale,
     raise_first_fault,
@@ -45,7 +46,7 @@ from recuse.data.files import (
     reading,
     texts_as_read,
 )
-from recuse.data.lines import check_declared, check_lines
+from recuse.data.lines import check_declared, check_filled, check_lines
 from recuse.data.registry import DEFAULT, IMPORTED_SCALES, MOST_LEVELS, OBSERVED, Registry, scale_of
 from recuse.data.shards import (
     Plan,
@@ -64,7 +65,7 @@ ON_ONE_LINE = {*REQUIRED, *OPTIONAL} - {"prompt_id", "wording"}  # these may be 
 CHECKS = (
     NAMED["judge"],
     NAMED["model"],
-    Check("dataset", "dataset is null", "", "'write the name of the dataset'"),
+    filled("dataset", "the name of the dataset"),
     NAMED["prompt"],
     known("judge"),
     known("model"),
@@ -331,11 +332,7 @@ def _check_rows(source: StudyFiles, folder: str) -> tuple[CodedRows, dict[str, t
             copy = f"{folder}/{number}.parquet"
             with reading(file.path):
                 count = write_rows(connection, rows, copy, compression="uncompressed")
-            if count == 0:  # of parts, some may have no rows
-                raise DataError(
-                    f"{file.path}: the file holds no rows; it needs one row per judge, model and"
-                    " prompt"
-                )
+            check_filled(file.path, count, "judge, model and prompt")  # parts may have no rows
             check_lines(file.path, count, ON_ONE_LINE)
             rows = f"from {files([copy])}"
         with reading(file.path):

@@ -22,7 +22,7 @@ from recuse.data.faults import (
     raise_first_fault,
 )
 from recuse.data.files import ASKED, IN_ONE, SOURCE, as_number, header_of, place_of, reading
-from recuse.data.lines import check_declared, check_lines
+from recuse.data.lines import check_declared, check_in_all, check_lines
 from recuse.data.registry import (
     DEFAULT,
     FORMATS,
@@ -519,12 +519,7 @@ def _create_marks(
             count // len(scores),
             {*columns.values(), *scores} - {columns.get("prompt_id")},
         )
-    if len(by_dataset) > 1:
-        place = header_of(by_dataset[False])
-        raise DataError(
-            f"{place}, column dataset: missing, but {by_dataset[True]} has it; write it in all"
-            " files, or in none"
-        )
+    check_in_all("dataset", by_dataset)
     if sources:
         _check_one_kind(connection)
     return [path for path, *_ in sources], named

@@ -13,7 +13,7 @@ from recuse.base.words import enumerated, visible
 from recuse.data.faults import Check, raise_first_fault
 from recuse.data.files import IN_ONE, RawFile, reading
 from recuse.data.lines import check_lines
-from recuse.data.registry import COMPARED, FORMATS, RATED, TABLES, check_name, refused_key
+from recuse.data.registry import COMPARED, FORMATS, RATED, TABLES, check_name, named_as, refused_key
 from recuse.data.verdicts import ORDERS
 from recuse.imports.formats import (
     ratings_of_mt_bench,
@@ -274,13 +274,6 @@ def print_spread(path: str, values: Spread) -> None:
         print(
             visible(f"{path}: each of the columns {columns} is one {' and '.join(values.levels)}")
         )
-
-
-def named_as(value: str) -> str:
-    """SQL for the name that config gives a judge or model (SQL), from the table `registry`; else
-    its own.
-    """
-    return f"coalesce((select name from registry where id = {value}), {value})"
 
 
 def check_letters(connection: Connection, source: str, texts: Mapping[str, str]) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from recuse.base.database import Connection, frame_at, name, reader, text
 from recuse.base.errors import ColumnError, DataError
 from recuse.base.words import INVISIBLE, enumerated
-from recuse.data.faults import Check, raise_first_fault
+from recuse.data.faults import LONGEST, MOST_LISTED, Check, raise_first_fault
 from recuse.data.files import (
     IN_ONE,
     MISSING,
@@ -726,7 +726,6 @@ def value_checks(
     )
 
 
-MOST_LISTED, LONGEST = 20, 40  # values in a line for config, and characters of each
 POLES = {  # of a yes-no question, in lower case
     "true": 1, "yes": 1, "y": 1, "t": 1, "pass": 1, "passed": 1, "correct": 1, "right": 1,
     "false": 0, "no": 0, "n": 0, "f": 0, "fail": 0, "failed": 0, "incorrect": 0, "wrong": 0,

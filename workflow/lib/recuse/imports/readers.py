@@ -226,9 +226,9 @@ def verdicts_of_table(
     texts["outcome"] = outcomes.each(file.answer)
     if "human" in columns:
         texts["human"] = file.answer(columns["human"])
+    is_error = f"lower({texts['outcome']}) = 'error'"
     texts["failure"] = (
-        f"coalesce({outcomes.each(file.failure)}, case when lower({texts['outcome']}) = 'error' then 'outcome error'"
-        " end)"
+        f"coalesce({outcomes.each(file.failure)}, case when {is_error} then 'outcome error' end)"
     )
     texts["outcome"] = (
         f"case when {texts['failure']} is not null then 'error' else"

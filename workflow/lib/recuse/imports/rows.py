@@ -591,12 +591,11 @@ def spread(file: Table, key: str, roles: Sequence[str], *, of_list: str | None =
     asked = file.settings.get("columns", {}).get(key)
     if asked is None or isinstance(asked, str):
         return Spread(file.source, {}, [file.needed(key)])
-    if isinstance(asked, Mapping):
-        columns = {file.existing(key, column): names for names, column in names_and_columns(asked)}
-    else:
-        existing = [file.existing(key, column) for column in asked]
-        columns = {column: (file.keys.get(column, column),) for column in existing}
-    depth = len(next(iter(columns.values())))
+    columns = {}
+    for names, column in names_and_columns(asked):
+        file.existing(key, column)
+        columns[column] = names or (file.keys.get(column, column),)
+    depth = len(columns[column])
     absent = [role for role in roles if not file.has(role)]
     if of_list is not None and isinstance(asked, list):
         absent = [of_list]
@@ -617,8 +616,13 @@ def spread(file: Table, key: str, roles: Sequence[str], *, of_list: str | None =
     )
 
 
-def names_and_columns(asked: Mapping) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The columns of a mapping from names to columns, in one level or two, each with its names."""
+def names_and_columns(asked: Sequence | Mapping) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The columns of a list, without names, or of a mapping from names to columns, in one level or
+    two, each with its names.
+    """
+    if not isinstance(asked, Mapping):
+        yield from (((), column) for column in asked)
+        return
     for outer, inner in asked.items():
         if isinstance(inner, Mapping):
             yield from (((outer, other), column) for other, column in inner.items())

@@ -19,13 +19,7 @@ from recuse.data.verdicts import ORDERS, OUTCOMES
 from recuse.imports.rows import names_and_columns, spellings
 
 
-def _several(columns: list[str]) -> list[str]:
-    if len(columns) < 2:
-        raise ValueError(f"found {columns}; write several columns, or the only one as text")
-    return columns
-
-
-def _different(columns: dict) -> dict:
+def _several(columns: list | dict) -> list | dict:
     listed = [*names_and_columns(columns)]
     if len(listed) < 2:
         raise ValueError(f"found {columns}; write several columns, or the only one as text")
@@ -47,21 +41,20 @@ FAILURES = (
     "Values that mark a failed judgment, such as -1 or ERROR; they and empty values count as"
     " missing."
 )
-Several = Annotated[Some[Name], AfterValidator(_several)]
 
 
-def _by_name(inner: object) -> object:
-    """The type of a mapping from names to columns, or to mappings of the type `inner`."""
+def _column_or_columns(inner: object) -> object:
+    """The type of a column or of several: a list, or a mapping from names to columns or to mappings
+    of the type `inner`.
+    """
     column = by_kind({"text": Name, "a mapping": inner})
-    return Annotated[dict[Name, column], Field(min_length=1), AfterValidator(_different)]
+    listed = Annotated[Some[Name], AfterValidator(_several)]
+    by_name = Annotated[dict[Name, column], Field(min_length=1), AfterValidator(_several)]
+    return by_kind({"text": Name, "a list": listed, "a mapping": by_name})
 
 
-def _or_columns(inner: object) -> object:
-    return by_kind({"text": Name, "a list": Several, "a mapping": _by_name(inner)})
-
-
-ColumnOrColumns = _or_columns(Annotated[dict[Name, Name], Field(min_length=1)])
-Outcomes = _or_columns(Annotated[dict[Literal[ORDERS], Name], Field(min_length=1)])
+ColumnOrColumns = _column_or_columns(Annotated[dict[Name, Name], Field(min_length=1)])
+Outcomes = _column_or_columns(Annotated[dict[Literal[ORDERS], Name], Field(min_length=1)])
 ColumnOrConstant = by_kind({"text": Name, "a mapping": Constant})
 Values = Annotated[
     dict[bool | float | str, by_kind({"text": Literal[OUTCOMES], "a number": float})],

@@ -15,7 +15,7 @@ from recuse.base.errors import ConfigError, DataError
 from recuse.config.load import load
 from recuse.config.read import check_structure
 from recuse.config.studies import studies_in, with_placeholders
-from recuse.data.files import columns_of
+from recuse.data.files import RawFile
 from recuse.data.registry import (
     Registry,
     declared_in,
@@ -106,7 +106,7 @@ def test_a_name_too_long_for_a_file(path):
     long = "x" * 3000 + ".csv"
     path.write_text(OWN.replace("a.csv", long), "utf-8")
     start(path)
-    for read in (lambda: columns_of(connect(), long), lambda: first_keys(connect(), long)):
+    for read in (lambda: RawFile.open(long), lambda: first_keys(connect(), long)):
         with pytest.raises(DataError, match=f"{long}: no such file"):
             read()
 

@@ -17,7 +17,7 @@ from recuse.base.database import bounded, connect, files
 from recuse.base.errors import DataError
 from recuse.base.places import PROJECT
 from recuse.data.cells import count_shard, gather_cells, levels_of, read_cells
-from recuse.data.files import RatingsFile, columns_of, reading
+from recuse.data.files import RatingsFile, RawFile, reading
 from recuse.data.moments import prompt_ranges
 from recuse.data.ratings import StudyFiles, check_files, normalise, plan_study, write_shard
 from recuse.data.registry import Registry
@@ -323,7 +323,7 @@ def test_a_packed_line_of_any_length_takes_little_memory(tmp_path):
                 file.write(bytes(1_000_000))
         tracemalloc.start()
         with pytest.raises(DataError, match=f"line {number + 1}: longer than 2,000,000 bytes"):
-            columns_of(connect(), str(path))
+            RawFile.open(str(path))
         assert tracemalloc.get_traced_memory()[1] < 20e6
         tracemalloc.stop()
 

@@ -762,10 +762,42 @@ def test_columns_of_dimensions_and_of_models(tmp_path):
     with pytest.raises(RecuseError, match="column judge: missing; found prompt, tone, wit"):
         one(tmp_path, "prompt,tone,wit\n1,2,3\n", settings={"columns": {"rating": ["tone", "wit"]}})
     text = "judge,model,prompt,dimension,tone,wit\na,b,1,d,2,3\n"
-    with pytest.raises(
-        RecuseError, match="found a column for each of judge, model, dimension, too"
-    ):
+    with pytest.raises(RecuseError, match="found a column for judge, model and dimension, too"):
         one(tmp_path, text, settings={"columns": {"rating": ["tone", "wit"]}})
+
+
+def test_a_column_for_each_judge_and_model(tmp_path):
+    """Names in two levels stand for the first two of judge, model and dimension without a
+    column.
+    """
+    asked = {"a": {"b": "ab", "c": "ac"}, "b": {"b": "bb"}}
+    settings = {"columns": {"rating": asked}}
+    path, _ = one(tmp_path, "prompt,ab,ac,bb\n1,2,3,4\n2,5,1,\n", settings=settings)
+    assert sorted(ratings_in(path, "judge, model, prompt_id, rating")) == [
+        ("a", "b", "1", 2),
+        ("a", "b", "2", 5),
+        ("a", "c", "1", 3),
+        ("a", "c", "2", 1),
+        ("b", "b", "1", 4),
+        ("b", "b", "2", None),
+    ]
+    text = "model,prompt,ab,ac,bb\nm,1,2,3,4\n"
+    path, _ = one(tmp_path, text, settings=settings, scales={"default": [1, 5]})
+    assert sorted(ratings_in(path, "judge, model, dimension, rating")) == [
+        ("a", "m", "b", 2),
+        ("a", "m", "c", 3),
+        ("b", "m", "b", 4),
+    ]
+    with pytest.raises(RecuseError, match="line 1, column bb: missing; found prompt, ab, ac;"):
+        one(tmp_path, "prompt,ab,ac\n1,2,3\n", settings=settings)
+    text = "judge,model,prompt,ab,ac,bb\na,b,1,2,3,4\n"
+    with pytest.raises(RecuseError, match="columns of ratings: found a column for judge and model"):
+        one(tmp_path, text, settings=settings)
+    path, _ = one(tmp_path, "prompt,ab,ac,bb\n1,2,3,4\n1,2,3,4\n", settings=settings)
+    given = {"scales": {"quality": [1, 5]}, "task_types": {}, "models": {}, "imported": True}
+    source = StudyFiles.from_config([path], [None], **given)
+    with pytest.raises(RecuseError, match=r"own\.csv, line 3, column prompt_id: judge 'a', model"):
+        normalise("mine", source, ratings=f"{tmp_path}/r.parquet", completeness=f"{tmp_path}/c.csv")
 
 
 def test_human_scores_in_columns_of_dimensions_by_other_words(tmp_path):
@@ -818,6 +850,18 @@ def test_values_as_yaml_reads_them(tmp_path, words):
         (
             "{import: {files: a.csv, columns: {rating: {a: x, b: x}}}}",
             "rating: found {'a': 'x', 'b': 'x'}; write another column",
+        ),
+        (
+            "{import: {files: a.csv, columns: {rating: {a: {b: x, c: x}}}}}",
+            "rating: found {'a': {'b': 'x', 'c': 'x'}}; write another column",
+        ),
+        (
+            "{import: {files: a.csv, columns: {rating: {a: {b: x, c: y}, d: z}}}}",
+            "write a column for each name, or a mapping for each",
+        ),
+        (
+            "{import: {files: a.csv, columns: {rating: {a: {b: x}}}}}",
+            "rating: found {'a': {'b': 'x'}}; write several columns, or the only one as text",
         ),
         (
             "{import: {files: a.csv, columns: {judge: {values: x}}}}",

@@ -177,11 +177,11 @@ def test_orientation_says_whose_answer_was_perturbed(tmp_path):
     [
         (
             ",q,A,B,ab,a,,,",
-            "column judge: found nothing, which names no judge; write the name of the judge",
+            "column judge: found nothing; write the name of the judge",
         ),
-        ("J, ,A,B,ab,a,,,", "column item: found nothing, which names no question"),
-        ("J,q,,B,ab,a,,,", "column model_a: found nothing, which names no model"),
-        ("J,q,A,,ab,a,,,", "column model_b: found nothing, which names no model"),
+        ("J, ,A,B,ab,a,,,", "column item: found nothing; write the id of the question"),
+        ("J,q,,B,ab,a,,,", "column model_a: found nothing; write the name of the model"),
+        ("J,q,A,,ab,a,,,", "column model_b: found nothing; write the name of the model"),
         (
             "J,q,GPT-4,GPT-4,ab,a,,,",
             "column model_b: found 'GPT-4', which is model_a too; give two answers",
@@ -353,10 +353,9 @@ def test_a_judge_with_the_name_of_the_human_labels(tmp_path):
     lines = ["J,q,A,B,ab,a,b,e", "J,q,A,B,ba,a,b,e", "Human,q2,A,B,ab,a,,e", "Human,q2,A,B,ba,a,,e"]
     text = message_of(tmp_path, lines, header)
     assert (
-        "v.csv, line 4, column judge: found 'Human', experiment 'e', the name of the labels in"
-        " column human" in text
+        "v.csv, line 4, column judge: found 'Human', the name of the labels in column human" in text
     )
-    assert text.endswith("write another name, such as 'Human judge'")
+    assert text.endswith("write another name, such as 'Human judge' (1 more row has an error)")
     # An experiment without labels
     apart = [*lines[:2], *(line.replace(",e", ",f") for line in lines[2:])]
     _, completeness = run(tmp_path, [write(tmp_path / "v.csv", apart, header)])

@@ -31,6 +31,7 @@ from recuse.data.faults import (
     NAMED,
     Check,
     fault_number,
+    filled,
     known,
     on_scale,
     raise_first_fault,
@@ -41,14 +42,11 @@ from recuse.data.files import (
     REQUIRED,
     RatingsFile,
     as_number,
-    checked_columns,
     place_of,
     reading,
-    select_rows,
-    select_stored,
     texts_as_read,
 )
-from recuse.data.lines import check_declared, check_lines
+from recuse.data.lines import check_declared, check_filled, check_lines
 from recuse.data.registry import DEFAULT, IMPORTED_SCALES, MOST_LEVELS, OBSERVED, Registry, scale_of
 from recuse.data.shards import (
     Plan,
@@ -67,7 +65,7 @@ ON_ONE_LINE = {*REQUIRED, *OPTIONAL} - {"prompt_id", "wording"}  # these may be 
 CHECKS = (
     NAMED["judge"],
     NAMED["model"],
-    Check("dataset", "dataset is null", "", "'write the name of the dataset'"),
+    filled("dataset", "the name of the dataset"),
     NAMED["prompt"],
     known("judge"),
     known("model"),
@@ -325,21 +323,17 @@ def _check_rows(source: StudyFiles, folder: str) -> tuple[CodedRows, dict[str, t
     the first fault.
     """
     check_declared([file.path for file in source.files], source.declared)
-    connection, columns, typed, scales = _open(source)
+    connection, typed, scales = _open(source)
     # Types of columns -> path -> SQL for the rows of the file
     alike: dict[tuple, dict[str, str]] = {}
-    for number, (file, names) in enumerate(zip(source.files, columns, strict=True)):
-        rows = f"select * exclude (file, record) from ({select_stored(file, names)})"
+    for number, file in enumerate(source.files):
+        rows = f"select * exclude (file, record) from ({file.stored()})"
         if not file.path.endswith(".parquet"):  # read once
             copy = f"{folder}/{number}.parquet"
             with reading(file.path):
                 count = write_rows(connection, rows, copy, compression="uncompressed")
-            if count == 0:  # of parts, some may have no rows
-                raise DataError(
-                    f"{file.path}: the file holds no rows; it needs one row per judge, model and"
-                    " prompt"
-                )
-            check_lines(connection, file.path, count, ON_ONE_LINE)
+            check_filled(file.path, count, "judge, model and prompt")  # parts may have no rows
+            check_lines(file.path, count, ON_ONE_LINE)
             rows = f"from {files([copy])}"
         with reading(file.path):
             types = tuple(kind for _, kind, *_ in connection.execute(f"describe {rows}").fetchall())
@@ -366,9 +360,7 @@ def _check_rows(source: StudyFiles, folder: str) -> tuple[CodedRows, dict[str, t
         }
         tables.append((rows, meanings))
     if faults:
-        texts = " union all ".join(
-            select_rows(*each) for each in zip(source.files, columns, strict=True)
-        )
+        texts = " union all ".join(file.texts() for file in source.files)
         raise_first_fault(connection, f"({typed.format(texts)})", CHECKS)
     return code_rows(connection, tables), scales
 
@@ -409,9 +401,7 @@ def _raise_twice(source: StudyFiles, twice: tuple[str, ...] | None) -> None:
         for name in (judge, model)
     ]
     connection = connect()
-    rows = " union all ".join(
-        select_rows(file, checked_columns(connection, file)) for file in source.files
-    )
+    rows = " union all ".join(file.texts() for file in source.files)
     same = "judge in ? and model in ? and dimension = ? and dataset = ? and prompt_id = ?"
     same += " and occasion is null" if occasion is None else f" and occasion = {text(occasion)}"
     # The first two as the files are read, which ends there: to join or order millions of equal rows
@@ -434,16 +424,13 @@ def _raise_twice(source: StudyFiles, twice: tuple[str, ...] | None) -> None:
     )
 
 
-def _open(
-    source: StudyFiles,
-) -> tuple[Connection, list[list[str]], str, dict[str, tuple[int, int]]]:
-    """A connection with the names that config lists, the columns of each file, and the scales.
+def _open(source: StudyFiles) -> tuple[Connection, str, dict[str, tuple[int, int]]]:
+    """A connection with the names that config lists, and the scales.
 
-    The third is SQL on the connection for typed rows, with {} for those of `select_rows`.
+    The second is SQL on the connection for typed rows, with {} for those of `RatingsFile.texts`.
     """
     connection, registry = connect(), source.registry
-    columns = [checked_columns(connection, file) for file in source.files]
-    rows = [select_rows(*each) for each in zip(source.files, columns, strict=True)]
+    rows = [file.texts() for file in source.files]
     scales = {
         dimension: (
             (0, _highest(connection, source.files, rows, dimension))
@@ -469,7 +456,7 @@ def _open(
         left join registry as models on rows.model = models.id
         left join scales using (dimension)
         left join datasets using (dataset)"""
-    return connection, columns, typed, scales
+    return connection, typed, scales
 
 
 def _scales_by_name(

@@ -269,6 +269,13 @@ class Registry:
         return f"coalesce({looked_up}, {written})" if self.imported else looked_up
 
 
+def named_as(value: str) -> str:
+    """SQL for the name that config gives a judge or model (SQL), from the table `registry`; else
+    its own.
+    """
+    return f"coalesce((select name from registry where id = {value}), {value})"
+
+
 def models_with(
     families: Mapping[str, list[str]], models: Mapping[str, Mapping]
 ) -> dict[str, dict]:

@@ -94,8 +94,8 @@ def ratings(
     recuse reads, or several paths; or the path of a configuration, `mine.yaml`, of which only
     `study` names one. judge, model, prompt, rating, dimension, dataset, length: names of columns,
     each its own name by default; `judge={"value": "gpt-4o"}` is one name for all rows,
-    `rating=["a", "b"]` a column for each judge, model or dimension; `length` is the tokens of an
-    answer. human: the column of human scores, on the scale of the ratings; with `references`, a
+    `rating=["a", "b"]` a column for each judge, model or dimension, `rating={judge: {model: column}}`
+    for each judge and model; `length` is the tokens of an answer. human: the column of human scores, on the scale of the ratings; with `references`, a
     table of these with the same columns of model and prompt, it is the column there, or the columns
     of several raters; rater: the column of the rater, if each row there is one's; gold: they are
     labels by a key, right or wrong. families: the models of each family; a model in none is a
@@ -179,7 +179,7 @@ def pairs(
     item: str | None = None,
     model_a: str | None = None,
     model_b: str | None = None,
-    outcome: str | None = None,
+    outcome: Columns | None = None,
     order: str | None = None,
     human: str | None = None,
     length_a: str | None = None,
@@ -199,8 +199,9 @@ def pairs(
     """Read and check verdicts on two answers.
 
     data: as of `ratings`. judge, item, model_a, ...: names of columns, each its own name by
-    default. item: the question; outcome: `a`, `b`, `tie` or `error`, or the model that won; order:
-    `ab` or `ba`, or the model that was shown first; human: the humans' verdict, like `outcome`,
+    default. item: the question; outcome: `a`, `b`, `tie` or `error`, or the model that won, in one
+    column, one for each judge (`["gpt-4o", "claude"]`) or one for each order (`{"ab": "first",
+    "ba": "second"}`); order: `ab` or `ba`, or the model that was shown first; human: the humans' verdict, like `outcome`,
     here or in `references`, a table with the same columns of item and models; length_a, length_b:
     words of the answers. both_orders: whether each pair must have been shown in both orders.
     missing, values: of verdicts, the humans' too, as {"left": "a"}. Other arguments, and errors,

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 # A DataFrame of pandas or polars, an Arrow table, the path of a file, or several paths in a list
 Data: TypeAlias = Any
 Column: TypeAlias = str | Mapping[str, str]  # its name, or {"value": one name for all rows}
-Columns: TypeAlias = str | Sequence[str] | Mapping[str, str]  # also several, or names -> columns
+# Also several, or names -> columns, in one level or two
+Columns: TypeAlias = str | Sequence[str] | Mapping[str, str | Mapping[str, str]]
 
 CONFIGURATION = (".yaml", ".yml")
 # What messages call a table in memory

@@ -94,19 +94,20 @@ def ratings(
     recuse reads, or several paths; or the path of a configuration, `mine.yaml`, of which only
     `study` names one. judge, model, prompt, rating, dimension, dataset, length: names of columns,
     each its own name by default; `judge={"value": "gpt-4o"}` is one name for all rows,
-    `rating=["a", "b"]` a column for each judge, model or dimension, `rating={judge: {model: column}}`
-    for each judge and model; `length` is the tokens of an answer. human: the column of human scores, on the scale of the ratings; with `references`, a
-    table of these with the same columns of model and prompt, it is the column there, or the columns
-    of several raters; rater: the column of the rater, if each row there is one's; gold: they are
-    labels by a key, right or wrong. families: the models of each family; a model in none is a
-    family of its own. scale: lowest and highest rating; scales: the same by dimension. Without
-    either the scale is taken from the data, with a warning that says so. missing: values that mark
-    a failed judgment, or no human score; values: numbers that words stand for, as {"yes": 1, "no":
-    0}, also among human scores. decimal: "," for texts such as 7,5. step: between two ratings, such
-    as 0.5, if the ratings do not show it; round: scores with any number of digits to the nearest
-    step, of 1 by default. repeats: mean, first, last or error (the default), of several ratings of
-    an answer by one judge. format: of files, if it is not to be recognised. study: the name in the
-    column `study` of the results. confidence: of intervals; default: 0.9.
+    `rating=["a", "b"]` a column for each judge, model or dimension, `rating={judge: {model:
+    column}}` for each judge and model; `length` is the tokens of an answer. human: the column of
+    human scores, on the scale of the ratings; with `references`, a table of these with the same
+    columns of model and prompt, it is the column there, or the columns of several raters; rater:
+    the column of the rater, if each row there is one's; gold: they are labels by a key, right or
+    wrong. families: the models of each family; a model in none is a family of its own. scale:
+    lowest and highest rating; scales: the same by dimension. Without either the scale is taken from
+    the data, with a warning that says so. missing: values that mark a failed judgment, or no human
+    score; values: numbers that words stand for, as {"yes": 1, "no": 0}, also among human scores.
+    decimal: "," for texts such as 7,5. step: between two ratings, such as 0.5, if the ratings do
+    not show it; round: scores with any number of digits to the nearest step, of 1 by default.
+    repeats: mean, first, last or error (the default), of several ratings of an answer by one judge.
+    format: of files, if it is not to be recognised. study: the name in the column `study` of the
+    results. confidence: of intervals; default: 0.9.
 
     Raises DataError about the first row that is wrong, by its column and its number, from 1, and
     ConfigError about an argument.
@@ -201,11 +202,11 @@ def pairs(
     data: as of `ratings`. judge, item, model_a, ...: names of columns, each its own name by
     default. item: the question; outcome: `a`, `b`, `tie` or `error`, or the model that won, in one
     column, one for each judge (`["gpt-4o", "claude"]`) or one for each order (`{"ab": "first",
-    "ba": "second"}`); order: `ab` or `ba`, or the model that was shown first; human: the humans' verdict, like `outcome`,
-    here or in `references`, a table with the same columns of item and models; length_a, length_b:
-    words of the answers. both_orders: whether each pair must have been shown in both orders.
-    missing, values: of verdicts, the humans' too, as {"left": "a"}. Other arguments, and errors,
-    are those of `ratings`.
+    "ba": "second"}`); order: `ab` or `ba`, or the model that was shown first; human: the humans'
+    verdict, like `outcome`, here or in `references`, a table with the same columns of item and
+    models; length_a, length_b: words of the answers. both_orders: whether each pair must have been
+    shown in both orders. missing, values: of verdicts, the humans' too, as {"left": "a"}. Other
+    arguments, and errors, are those of `ratings`.
 
     >>> import pandas as pd
     >>> verdicts = pd.DataFrame(
@@ -310,30 +311,28 @@ def verdict(data: "Ratings | Pairs") -> Result:
     of the scale.
     """
     from recuse.inference.verdict import VERDICTS
-    from recuse.report.verdict import POINTS, headline, shown, unit_of
+    from recuse.report.verdict import (
+        POINTS,
+        TABLE,
+        Answer,
+        headline,
+        rows_as_texts,
+        shown,
+        unit_of,
+    )
 
     _check_is(data, Ratings | Pairs, "verdict")
     with data.results() as results:
         rows = results.rows("verdicts")
     unit = unit_of(results.study.setting("scales")) if isinstance(data, Ratings) else POINTS
-    answer = shown(rows, unit)
-    cells = [
-        (
-            each.name,
-            each.kind,
-            f"{each.size} ({each.interval})",
-            each.agreement,
-            each.verdict,
-            each.advice,
-        )
-        for each in answer["verdicts"]
-    ]
+    words = headline(rows, unit)
+    answer = Answer("", words, **shown(rows, unit))
     return Result(
         frame(VERDICTS, rows),
-        f"{data.study}: {headline(rows, unit)}",
-        ("judge", "bias", "size", "r with people", "verdict", "what to do"),
-        cells,
-        [f"Sizes are in {unit.name}.", *answer["untested"]],
+        f"{data.study}: {words}",
+        TABLE,
+        rows_as_texts(answer),
+        [f"Sizes are in {unit.name}.", *answer.untested],
         draw=_drawing(data, "verdicts"),
     )
 

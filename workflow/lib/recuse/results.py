@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from math import isnan
-from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from recuse.base.reasons import in_words as reason_in_words
 from recuse.base.tables import column_names, read_table
-from recuse.base.words import visible
+from recuse.base.words import text_table, visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,8 +27,6 @@ TEXTS = frozenset(
 )
 MOST = 40  # rows that are printed
 SMALLEST = 1e-4  # p-value that is printed as a number
-WIDTH, LEAST = 120, 30  # characters of a printed line, and of its last column
-GAP = "  "  # between columns
 
 
 def frame(columns: Sequence[str], rows: Iterable[Mapping]) -> "pd.DataFrame":
@@ -71,7 +68,7 @@ class Result:
         """The title, the table and the notes."""
         parts = [visible(self.title, but="\n")]
         if self.cells:
-            parts.append(_aligned(self.headings, self.cells[:MOST]))
+            parts.append("\n".join(text_table(self.headings, self.cells[:MOST])))
         if notes := self._notes:
             parts.append("\n".join(notes))
         return "\n\n".join(parts)
@@ -151,17 +148,3 @@ def _decimals(value: str | float) -> str:
 
 def _p_value(value: float) -> str:
     return "< 0.0001" if value < SMALLEST else _decimals(value)
-
-
-def _aligned(headings: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
-    """A table for a terminal, whose last column is wrapped."""
-    rows = [list(headings), *([visible(cell) for cell in row] for row in cells)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    indent = sum(widths[:-1]) + len(GAP) * len(widths[:-1])
-    lines = []
-    for *first, last in rows:
-        padded = [cell.ljust(width) for cell, width in zip(first, widths, strict=False)]
-        beginning, *rest = wrap(last, max(WIDTH - indent, LEAST)) or [""]
-        lines.append(GAP.join([*padded, beginning]).rstrip())
-        lines += [" " * indent + line for line in rest]
-    return "\n".join(lines)

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import wrap
 
 BADGES = {"simulated": "SIMULATED DATA", "published": "PUBLISHED DATA", "user": "USER'S DATA"}
 WORDS_ALONE = "words_alone"  # id of a drawing that shows only words
@@ -126,3 +127,23 @@ def setting_in_words(setting: object) -> str:
     if isinstance(setting, str) and Path(setting).is_absolute():
         return Path(setting).name
     return str(setting).lower() if isinstance(setting, bool) else str(setting)
+
+
+WIDTH, LEAST = 120, 30  # characters of a line of a table, at most, and of its last column
+GAP = "  "  # between columns
+
+
+def text_table(
+    headings: Sequence[str], cells: Sequence[Sequence[str]], width: int = WIDTH
+) -> list[str]:
+    """The lines of a table for a terminal, whose last column is wrapped to the width."""
+    rows = [list(headings), *([visible(cell) for cell in row] for row in cells)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    indent = sum(widths[:-1]) + len(GAP) * len(widths[:-1])
+    lines = []
+    for *first, last in rows:
+        padded = [cell.ljust(size) for cell, size in zip(first, widths, strict=False)]
+        beginning, *rest = wrap(last, max(width - indent, LEAST)) or [""]
+        lines.append(GAP.join([*padded, beginning]).rstrip())
+        lines += [" " * indent + line for line in rest]
+    return lines

@@ -66,6 +66,8 @@ MOST_STEPS = 4
 MOST_WORDS = 30  # of a headline
 MOST_TICKS = 5  # of the axis of the first table
 WIDEST = 4  # times the median reach of an interval, beyond which it is cut off
+# Headings of the first table as text
+TABLE = ("judge", "bias", "size", "r with people", "verdict", "what to do")
 ORDER = (Verdict.ESTABLISHED, Verdict.LIKELY, Verdict.NOT_SHOWN)  # of the rows of the first table
 
 
@@ -389,6 +391,21 @@ def capitalised_article(words: str) -> str:
     return f"The {words.removeprefix('the ')}" if words.startswith("the ") else words
 
 
+def rows_as_texts(answer: Answer) -> list[list[str]]:
+    """The first table of an answer under the headings of TABLE."""
+    return [
+        [
+            each.name,
+            each.kind,
+            f"{each.size} ({each.interval})",
+            each.agreement,
+            each.verdict,
+            each.advice,
+        ]
+        for each in answer.verdicts
+    ]
+
+
 def summary(study: str, about: Mapping, answer: Answer, verdicts: Rows) -> dict:
     """The answer for other programs: words as on the page, and the rows of the table of verdicts as
     numbers.
@@ -405,6 +422,8 @@ def summary(study: str, about: Mapping, answer: Answer, verdicts: Rows) -> dict:
             {**_values(row), "detail": detail(row, answer.unit), "advice": advice(row)}
             for row in verdicts
         ],
+        "table": {"headings": TABLE, "rows": rows_as_texts(answer)},
+        "untested": list(answer.untested),
         "caveats": list(answer.caveats),
         "next_steps": list(answer.next_steps),
         "report": "report.html",

@@ -25,27 +25,27 @@ def test_the_projects_own_config_is_valid():
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (["confidance"], 0.9, "unknown key 'confidance'; did you mean 'confidence'"),
+        (["confidance"], 0.9, "confidance: unknown key; did you mean 'confidence'"),
         (
             ["inference", "placebo"],
             ["main"],
-            "inference: unknown key 'placebo'; its name is now 'idiosyncrasy'",
+            "inference: placebo: unknown key; its name is now 'idiosyncrasy'",
         ),
-        (["inference", "bounds"], ["main"], "inference: unknown key 'bounds'"),
+        (["inference", "bounds"], ["main"], "inference: bounds: unknown key"),
         (
             ["inference", "robustness_checks", "length", "methods"],
             ["moments"],
-            "unknown key 'methods'; its name is now 'method'",
+            "methods: unknown key; its name is now 'method'",
         ),
         (
             ["inference", "power", "gamma"],
             0.02,
-            "power: unknown key 'gamma'; its name is now 'self_bias'",
+            "power: gamma: unknown key; its name is now 'self_bias'",
         ),
         (
             ["specs", "main", "covarience"],
             "HC1",
-            "specs: main: unknown key 'covarience'; did you mean 'covariance'",
+            "specs: main: covarience: unknown key; did you mean 'covariance'",
         ),
         (
             ["specs", "main", "covariance"],
@@ -245,7 +245,7 @@ def test_the_projects_own_config_is_valid():
             {"GPT": 0.1},
             "found family_bias without quality; add `quality`",
         ),
-        (["studies", "twin", "kind"], "published", "studies: twin: unknown key 'kind'"),
+        (["studies", "twin", "kind"], "published", "studies: twin: kind: unknown key"),
         (
             ["studies", "twin", "scales", "Helpfulness"],
             [0, 1000],
@@ -295,7 +295,7 @@ def test_the_projects_own_config_is_valid():
         (
             ["studies", "mine"],
             {"titel": "t", "scales": {"A": [0, 1]}},
-            "mine: unknown key 'titel'; did you mean 'title'",
+            "mine: titel: unknown key; did you mean 'title'",
         ),
         (
             ["studies", "mine"],

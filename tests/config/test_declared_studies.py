@@ -154,7 +154,7 @@ def check_verdicts(name, study):
         (
             "mine",
             {"title": "t", "files": "v.csv", "pool": {}},
-            "mine: unknown key 'pool'; did you mean 'pools'?",
+            "mine: pool: unknown key; did you mean 'pools'?",
         ),
         (
             "mine",
@@ -316,7 +316,7 @@ def test_manifests_name_each_file_once_with_a_git_blob_id(source):
         (
             "studies",
             {"import": {"files": "a.csv", "colums": {}}},
-            "import: unknown key 'colums'; did you mean 'columns'?",
+            "import: colums: unknown key; did you mean 'columns'?",
         ),
         (
             "studies",

@@ -431,7 +431,7 @@ def test_rules_give_what_is_declared_to_each_job_that_reads_a_users_file(tmp_pat
         ({"verify": {"raw.csv": {"sha256": "abc"}}}, "verify: raw.csv: sha256: should match"),
         ({"verify": {"raw.csv": {"rows": -1}}}, "verify: raw.csv: rows: should be at least 0"),
         ({"verify": {"raw.csv": {}}}, "verify: raw.csv: should not be empty"),
-        ({"verify": {"raw.csv": {"digest": "x"}}}, "verify: raw.csv: unknown key 'digest'"),
+        ({"verify": {"raw.csv": {"digest": "x"}}}, "verify: raw.csv: digest: unknown key"),
     ],
 )
 def test_invalid_declaration_is_named(changes, message):

@@ -821,7 +821,7 @@ def test_values_as_yaml_reads_them(tmp_path, words):
         ),
         (
             "{import: {files: a.csv, columns: {judge: {values: x}}}}",
-            "judge: unknown key 'values'; did you mean 'value'?",
+            "judge: values: unknown key; did you mean 'value'?",
         ),
         (
             "{import: {files: a.csv}, scales: {q: {a: [1, 5], b: [1, 2]}}}",

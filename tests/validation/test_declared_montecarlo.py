@@ -26,7 +26,7 @@ def test_worlds_of_the_project_are_worlds():
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (["world", "preferenc"], 0.1, "world: unknown key 'preferenc'; did you mean 'preference'"),
+        (["world", "preferenc"], 0.1, "world: preferenc: unknown key; did you mean 'preference'"),
         (["world"], {"families": [2, 2]}, "world: 'dimensions' is required"),
         (
             ["world", "families"],

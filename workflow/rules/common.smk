@@ -6,13 +6,13 @@ from functools import cache, partial, reduce
 from operator import getitem
 
 from recuse.base import places
-from recuse.base.errors import RecuseError
+from recuse.base.errors import ConfigError, RecuseError
 from recuse.base.products import register
 from recuse.workflow.records import contents_of
 from recuse.workflow.rules import asks, code_of
 from recuse.catalogue.figures import drawings, inputs_of, study_figures
 from recuse.config.load import checked, merged
-from recuse.config.read import project_settings
+from recuse.config.read import located, project_settings
 from recuse.config.studies import (
     DATA,
     STAGES,
@@ -29,9 +29,15 @@ register(PRODUCTS)
 
 
 def attempt(function, *arguments):
-    """The result of `function`; an error of the project stops the workflow as one sentence."""
+    """The result of `function`; an error of the project stops the workflow as one sentence, which
+    names the line of a setting.
+    """
     try:
         return function(*arguments)
+    except ConfigError as error:
+        of_files = workflow.config_settings.config.keys().isdisjoint(error.keys[:1])
+        paths = CONFIGURATIONS if of_files else []  # or set by `--config`
+        raise WorkflowError(str(located(error, paths))) from None
     except RecuseError as error:
         raise WorkflowError(str(error)) from None
 

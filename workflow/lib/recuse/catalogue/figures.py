@@ -139,7 +139,7 @@ def drawings(
     """Name -> drawing of the figures of a study, by default of all. ConfigError if it has no figure
     of a name.
     """
-    check_known(f"figures of {study.name}", names, figures, "figures")
+    check_known([f"figures of {study.name}"], names, figures, "figures")
     return {name: figures[name].drawing(study) for name in names or figures}
 
 
@@ -350,7 +350,7 @@ def study_figures(study: Study, project: Mapping) -> dict[str, Figure]:
     declared = study.settings.get("figures", present)
     for name in declared:
         if name not in present:
-            raise study.refusal("figures", f"'{name}'{did_you_mean(name, present)}")
+            raise study.refusal(["figures"], f"'{name}'{did_you_mean(name, present)}")
     return {name: figure for name, figure in present.items() if name in declared}
 
 

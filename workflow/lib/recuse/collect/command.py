@@ -63,7 +63,7 @@ def run_collect(arguments: Namespace) -> None:
         if "collect" in entry
     ]
     if arguments.study is not None:
-        check_known("--study", [arguments.study], studies, "the studies that ask judges")
+        check_known(["--study"], [arguments.study], studies, "the studies that ask judges")
         studies = [arguments.study]
     if len(studies) != 1:
         named = (

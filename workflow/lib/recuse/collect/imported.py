@@ -42,8 +42,7 @@ def _collects(study: object) -> bool:
 def _with_import(section: str, name: str, study: Mapping) -> Mapping:
     if not _collects(study):
         return study
-    where = f"config: {section}: {name}: collect"
-    collect = validated(Collect, study["collect"], name=where)
+    collect = validated(Collect, study["collect"], within=[section, name, "collect"])
     further = study.get("import", {})
     if not isinstance(further, Mapping):
         return study

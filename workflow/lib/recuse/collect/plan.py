@@ -118,7 +118,7 @@ class Plan:
         named = collect.names_of_criteria()
         models = _in_order(answers, writers)
         check_known(
-            "collect: against",
+            ["collect", "against"],
             [] if collect.against is None else [collect.against],
             models,
             "the models with answers",
@@ -144,7 +144,7 @@ class Plan:
         _check_used(collect, kind, named)
         for family, members in families.items():
             check_known(
-                f"families: {family}",
+                ["families", family],
                 members,
                 {*models, *judges},
                 "the judges and the models with answers",
@@ -410,9 +410,9 @@ def _check_used(collect: Collect, kind: str, named: Sequence[str]) -> None:
         if key in collect.model_fields_set:
             raise ConfigError(f"collect: {key}: has no meaning for {kind}; leave it out")
     check_known(
-        "collect: templates", collect.templates, collect.wordings, "the `wordings` to ask in"
+        ["collect", "templates"], collect.templates, collect.wordings, "the `wordings` to ask in"
     )
-    check_known("collect: criteria", collect.criteria, named, "the `rubrics` to ask by")
+    check_known(["collect", "criteria"], collect.criteria, named, "the `rubrics` to ask by")
     for name in collect.hidden:
         if len(name) == 1:
             raise ConfigError(

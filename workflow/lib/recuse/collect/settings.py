@@ -119,14 +119,12 @@ class AskedModel(Section):
 
     def _check(self) -> None:
         if taken := [key for key in RESERVED if key in self.sampling]:
-            raise ValueError(f"sampling: {taken[0]}: is said by the plan; leave it out")
+            raise ValueError("sampling", taken[0], "is said by the plan; leave it out")
         for key in LENGTHS:
             most = self.sampling.get(key, 1)
             if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-                raise ValueError(
-                    f"sampling: {key}: found {most}; write the most tokens of a reply, a number"
-                    " from 1"
-                )
+                problem = f"found {most}; write the most tokens of a reply, a number from 1"
+                raise ValueError("sampling", key, problem)
 
 
 class Judge(AskedModel):
@@ -143,10 +141,8 @@ class Judge(AskedModel):
 def _check_labels(labels: list[str] | None) -> None:
     lowered = [label.lower() for label in labels or ()]
     if twice := [label for label in lowered if lowered.count(label) > 1]:
-        raise ValueError(
-            f"labels: found {twice[0]} twice, as capitals make no difference; write different"
-            " labels"
-        )
+        problem = f"found {twice[0]} twice, as capitals make no difference; write different labels"
+        raise ValueError("labels", problem)
 
 
 class OwnCriterion(Section):
@@ -299,7 +295,5 @@ class Collect(Section):
         if isinstance(self.writers, list):
             for name in self.writers:
                 if name not in self.judges:
-                    raise ValueError(
-                        f"writers: {name}: not a judge of this study; add it as `{{{name}: {{model:"
-                        " ...}}`"
-                    )
+                    problem = f"not a judge of this study; add it as `{{{name}: {{model: ...}}}}`"
+                    raise ValueError("writers", name, problem)

@@ -116,9 +116,9 @@ class Study:
         """The path of a result."""
         return f"results/{self.name}/{result}"
 
-    def refusal(self, key: str, why: object) -> ConfigError:
-        """The error about what is under a key."""
-        return ConfigError(f"config: {self.section}: {self.name}: {key}: {why}")
+    def refusal(self, keys: Iterable[str], why: object) -> ConfigError:
+        """The error about what is under these keys of its entry."""
+        return ConfigError.at([self.section, self.name, *keys], why)
 
     def has_ratings(self) -> bool:
         """Whether it is a study of ratings, not of comparisons."""
@@ -229,13 +229,13 @@ class Study:
         try:
             raw = raw_files(self.entries())
         except ConfigError as error:
-            raise self.refusal("files", error) from None
+            raise self.refusal(["files"], error) from None
         for path, _ in raw:
             if "{" in path or "}" in path:  # in a folder; names in config have been checked
                 raise self.refusal(
-                    "files", f"'{path}': braces mean a wildcard to Snakemake; rename the file"
+                    ["files"], f"'{path}': braces mean a wildcard to Snakemake; rename the file"
                 )
-            self._existing("files", path)
+            self._existing(path, "files")
         return raw
 
     def raw_paths(self, part: str | None = None) -> list[str]:
@@ -255,7 +255,7 @@ class Study:
     def rater_files(self) -> list[str]:
         """The file of the single raters' scores, in a list; [] if there is none."""
         if "raters" in self.settings:
-            return [self._existing("raters", self.settings["raters"])]
+            return [self._existing(self.settings["raters"], "raters")]
         return [self.path("raw/raters.parquet")] if self.has_raters() else []
 
     def imported_files(self) -> list[str]:
@@ -264,19 +264,19 @@ class Study:
         """
         if self.asks_judges():
             return [self.import_settings()["files"]]
-        return self._files_named(self.import_settings(), "import: files")
+        return self._files_named(self.import_settings(), "import", "files")
 
     def reference_files(self) -> list[str]:
         """The files of human scores or verdicts that it imports."""
         references = self.import_settings().get("references", {})
-        return self._files_named(references, "import: references: files")
+        return self._files_named(references, "import", "references", "files")
 
     def collect_files(self) -> list[str]:
         """The files of prompts, answers and prices by which it asks judges."""
         collect = self.settings["collect"]
         tables = [collect[key] for key in ("prompts", "answers", "prices") if key in collect]
         paths = [table if isinstance(table, str) else table["file"] for table in tables]
-        return [self._existing("collect", path) for path in paths]
+        return [self._existing(path, "collect") for path in paths]
 
     def repository(self) -> dict[str, str]:
         """Its published repository and commit."""
@@ -297,10 +297,8 @@ class Study:
             ]
         manifest = Path(DATA, "sources", source["manifest"])
         if not manifest.is_file():
-            raise ConfigError(
-                f"config: sources: {self.source()}: manifest: '{manifest.name}': no such file in"
-                f" {manifest.parent}"
-            )
+            problem = f"'{manifest.name}': no such file in {manifest.parent}"
+            raise ConfigError.at(["sources", self.source(), "manifest"], problem)
         return [(row["path"], row["blob"]) for row in read_table(manifest)]
 
     def released_files(self) -> list[str]:
@@ -313,7 +311,7 @@ class Study:
         if origin == "source":
             return self.released_files()
         if origin == "files":
-            return [self._existing("files", path) for path, _ in self.entries()]
+            return [self._existing(path, "files") for path, _ in self.entries()]
         return [self.path(f"raw/{'verdicts' if origin == 'import' else 'comparisons'}.parquet")]
 
     def verdict_reader(self) -> str:
@@ -378,7 +376,7 @@ class Study:
             if os.path.realpath(path) not in places:
                 advice = did_you_mean(path, files)
                 raise self.refusal(
-                    "verify", f"'{path}' is not one of the files of the study{advice}"
+                    ["verify"], f"'{path}' is not one of the files of the study{advice}"
                 )
         return dict(declared)
 
@@ -510,7 +508,7 @@ class Study:
             "verdict": inference["verdict"],
         }
 
-    def _files_named(self, settings: Mapping, key: str) -> list[str]:
+    def _files_named(self, settings: Mapping, *keys: str) -> list[str]:
         """The files that a part of an `import` names, including those in folders."""
         try:
             paths = [
@@ -519,17 +517,17 @@ class Study:
                 for path in files_in(name)
             ]
         except ConfigError as error:
-            raise self.refusal(key, error) from None
-        return [self._existing(key, path) for path in paths]
+            raise self.refusal(keys, error) from None
+        return [self._existing(path, *keys) for path in paths]
 
-    def _existing(self, key: str, path: str) -> str:
+    def _existing(self, path: str, *keys: str) -> str:
         """The path of a user's file; ConfigError if it does not exist, or is where results are,
         whose changes are not seen.
         """
         if not os.path.isfile(path):
-            raise self.refusal(key, f"'{path}': no such file in {Path.cwd()}")
+            raise self.refusal(keys, f"'{path}': no such file in {Path.cwd()}")
         if is_result(path, self.shared):
-            raise self.refusal(key, f"'{path}' lies among the results; move it to another folder")
+            raise self.refusal(keys, f"'{path}' lies among the results; move it to another folder")
         return path
 
 
@@ -569,10 +567,7 @@ def check_names(studies: Mapping[str, Study], rules: Container[str]) -> None:
     """
     for name, study in studies.items():
         if name in rules:
-            raise ConfigError(
-                f"config: {study.section}: {name}: the name of a rule of this workflow; choose"
-                " another"
-            )
+            raise study.refusal([], "the name of a rule of this workflow; choose another")
 
 
 def with_names(spec: Mapping, names: Mapping[str, str]) -> Mapping:

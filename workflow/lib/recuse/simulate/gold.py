@@ -69,9 +69,8 @@ def declared_key_world(settings: Mapping) -> KeyWorld:
     judges = tuple(KeyJudge(name=name, **judge) for name, judge in settings["judges"].items())
     world = KeyWorld(**{**settings, "judges": judges})
     if len(world.models) < 2:
-        raise ConfigError(
-            f"simulate: accuracy: found {', '.join(world.models)}; write two models or more"
-        )
+        problem = f"found {', '.join(world.models)}; write two models or more"
+        raise ConfigError.at(["accuracy"], problem, place="simulate")
     deceiving = [world.convincing.get(name, 0.0) for name in world.models]
     for judge in judges:
         moved = world.difficulty * min(judge.mistake, 1 - judge.mistake)
@@ -85,11 +84,12 @@ def declared_key_world(settings: Mapping) -> KeyWorld:
         )
         lowest = judge.mistake - moved + min(deceiving) - max(legitimate, -min(judge.harmful, 0.0))
         if lowest < -ROUNDING or highest > 1 + ROUNDING or max(harmful, legitimate) > 0.5:
-            raise ConfigError(
-                f"simulate: judges: {judge.name}: it would choose wrong answers with probabilities"
-                f" from {lowest:.3g} to {highest:.3g}; write another mistake, struggle, legitimate"
-                " or harmful, so that they are from 0 to 1"
+            problem = (
+                f"it would choose wrong answers with probabilities from {lowest:.3g} to"
+                f" {highest:.3g}; write another mistake, struggle, legitimate or harmful, so that"
+                " they are from 0 to 1"
             )
+            raise ConfigError.at(["judges", judge.name], problem, place="simulate")
     return world
 
 

@@ -136,16 +136,16 @@ def declared_comparisons(
     """
     models = tuple(settings["models"])
     if len(models) < 2 or len(set(models)) < len(models):
-        raise ConfigError(
-            f"simulate: models: found {', '.join(models)}; write two names or more, each once"
-        )
+        problem = f"found {', '.join(models)}; write two names or more, each once"
+        raise ConfigError.at(["models"], problem, place="simulate")
     judges = tuple(Judge(name=name, **judge) for name, judge in settings["judges"].items())
     for judge in judges:
+        place = ["judges", judge.name]
         for most, where, habits, keys in (
-            (1.0, judge.name, judge, ("first", "second", "tie")),
-            (1.0, f"{judge.name}: compassion", judge.shown, ("first", "second", "tie")),
-            (1.0, judge.name, judge, ("control_tie", "control_perturbed")),
-            (MOST_BY_PLACE, judge.name, judge, ("votes_first", "votes_second", "invalid")),
+            (1.0, place, judge, ("first", "second", "tie")),
+            (1.0, [*place, "compassion"], judge.shown, ("first", "second", "tie")),
+            (1.0, place, judge, ("control_tie", "control_perturbed")),
+            (MOST_BY_PLACE, place, judge, ("votes_first", "votes_second", "invalid")),
         ):
             total = sum(getattr(habits, key) for key in keys)
             if total > most + ROUNDING:
@@ -153,7 +153,7 @@ def declared_comparisons(
                     f"{' + '.join(keys)}: found {total:.4g}; write shares that sum to {most:.3g} at"
                     " most"
                 )
-                raise ConfigError(f"simulate: judges: {where}: {problem}")
+                raise ConfigError.at(where, problem, place="simulate")
     return ComparisonWorld(
         **{**settings, "models": models, "judges": judges}, worsening=tuple(worsening)
     )

@@ -65,7 +65,7 @@ Verified = Annotated[dict[File, Declared], Field(min_length=1)]
 
 def _check_verified(keys: Collection[str]) -> None:
     if "verify" in keys and not {"files", "import"} & {*keys}:
-        raise ValueError("verify: needs `files` or `import`; only a user's files are verified")
+        raise ValueError("verify", "needs `files` or `import`; only a user's files are verified")
 
 
 End = Annotated[float, Field(ge=-1_000_000, le=1_000_000)]
@@ -207,11 +207,13 @@ class RatedStudy(Section):
             )
         _check_verified(keys)
         if "raters" in keys and "files" not in keys:
-            raise ValueError("raters: needs `files`; a simulated study makes its own raters")
+            raise ValueError("raters", "needs `files`; a simulated study makes its own raters")
         if {"import", "shards"} <= keys:
             raise ValueError("found import with shards, which cannot be combined; keep one")
         if "families" in keys and "import" not in keys:
-            raise ValueError("families: needs `import`; write the models under `models:` of config")
+            raise ValueError(
+                "families", "needs `import`; write the models under `models:` of config"
+            )
         if isinstance(self.files, dict):
             refuse_unknown(
                 "files", self.files if DEFAULT not in self.scales else (), self.scales, "`scales`"
@@ -228,38 +230,45 @@ class RatedStudy(Section):
                 for name in names:
                     if group_of.setdefault(name, group) != group:
                         raise ValueError(
-                            f"{key}: {noun}'{name}' is listed under {group_of[name]} and {group};"
-                            " keep one"
+                            key,
+                            f"{noun}'{name}' is listed under {group_of[name]} and {group};"
+                            " keep one",
                         )
         for dimension, scale in self.scales.items():
             if isinstance(scale, dict) and self.import_ is None:
                 raise ValueError(
-                    f"scales: {dimension}: scales of judges need `import`; write [lowest, highest]"
+                    "scales",
+                    dimension,
+                    "scales of judges need `import`; write [lowest, highest]",
                 )
-            for judge, ends in scale.items() if isinstance(scale, dict) else [(None, scale)]:
-                self._check_scale(dimension if judge is None else f"{dimension}: {judge}", ends)
+            if not isinstance(scale, dict):
+                self._check_scale(scale, dimension)
+                continue
+            for judge, ends in scale.items():
+                self._check_scale(ends, dimension, judge)
 
-    def _check_scale(self, dimension: str, scale: Sequence[float] | str) -> None:
-        where = f"scales: {dimension}"
+    def _check_scale(self, scale: Sequence[float] | str, *keys: str) -> None:
         if scale == OBSERVED:
             if self.shards:
                 raise ValueError(
-                    f"{where}: observed needs all files at once, `shards` splits them; write"
-                    " [lowest, highest]"
+                    "scales",
+                    *keys,
+                    "observed needs all files at once, `shards` splits them; write"
+                    " [lowest, highest]",
                 )
             return
         shown, width = f"[{', '.join(f'{end:.12g}' for end in scale)}]", scale[1] - scale[0]
         if self.import_ is None and any(int(end) != end for end in scale):
             raise ValueError(
-                f"{where}: found {shown}; write whole numbers or, for ratings such as 0.5, import"
-                " the files with `step: 0.5`"
+                "scales",
+                *keys,
+                f"found {shown}; write whole numbers or, for ratings such as 0.5, import the files"
+                " with `step: 0.5`",
             )
         # The step of an import says how many ratings a scale has.
         if not 0 < width < (MOST_LEVELS if self.import_ is None else math.inf):
-            raise ValueError(
-                f"{where}: found {shown}; write [lowest, highest], with at most {MOST_LEVELS}"
-                " ratings"
-            )
+            problem = f"found {shown}; write [lowest, highest], with at most {MOST_LEVELS} ratings"
+            raise ValueError("scales", *keys, problem)
         if self.import_ is None:
             return
         if (
@@ -269,7 +278,7 @@ class RatedStudy(Section):
         ):
             return
         step = self.import_.step or 1
-        of_scale = f"import: step: {step:.12g}: the scale {shown} of {dimension}"
+        of_scale = f"{step:.12g}: the scale {shown} of {': '.join(keys)}"
         if not in_whole_steps(scale, step):
             steps = possible_steps(declared_in(self.scales))
             advice = (
@@ -277,7 +286,11 @@ class RatedStudy(Section):
                 if steps
                 else "write scales that are multiples of one step"
             )
-            raise ValueError(f"{of_scale} has ends that are no multiples of this step; {advice}")
+            raise ValueError(
+                "import",
+                "step",
+                f"{of_scale} has ends that are no multiples of this step; {advice}",
+            )
         levels = round(width / step) + 1
         if levels > MOST_LEVELS:
             finest = finest_step(declared_in(self.scales))
@@ -287,7 +300,11 @@ class RatedStudy(Section):
                     f"write `step: {finest:g}` with `round: true`, which rounds ratings to the"
                     " nearest step"
                 )
-            raise ValueError(f"{of_scale} has {levels} levels, more than {MOST_LEVELS}; {advice}")
+            raise ValueError(
+                "import",
+                "step",
+                f"{of_scale} has {levels} levels, more than {MOST_LEVELS}; {advice}",
+            )
 
 
 ANALYSES = ("verbosity", "regression", "cognitive_biases", "attacks", "gold")
@@ -343,7 +360,7 @@ class PlantedInJudge(Habits):
 
     def _check(self) -> None:
         if CONTROL in (self.attacks or {}):
-            raise ValueError(f"attacks: {CONTROL}: this name is not an attack's; choose another")
+            raise ValueError("attacks", CONTROL, "this name is not an attack's; choose another")
 
 
 KEY_JUDGE = {"mistake", "struggle", "legitimate", "harmful"}  # of a judge of answers with a key
@@ -392,24 +409,23 @@ class SimulatedVerdicts(Section):
         for key in ("convincing", "first"):
             if key in keys:
                 raise ValueError(
-                    f"{key}: needs `accuracy`, the share of right answers of each model; leave"
-                    f" `{key}` out"
+                    key,
+                    "needs `accuracy`, the share of right answers of each model; leave"
+                    f" `{key}` out",
                 )
         for name, judge in (self.judges or {}).items():
             if of_key := sorted(judge.model_fields_set & KEY_JUDGE):
-                raise ValueError(
-                    f"judges: {name}: {of_key[0]}: needs `accuracy`; leave `{of_key[0]}` out"
-                )
+                problem = f"needs `accuracy`; leave `{of_key[0]}` out"
+                raise ValueError("judges", name, of_key[0], problem)
         for name, judge in (self.judges or {}).items():
             if judge.own is not None and name not in (self.models or ()):
-                raise ValueError(
-                    f"judges: {name}: own: this judge is not one of `models`; leave `own` out"
-                )
+                problem = "this judge is not one of `models`; leave `own` out"
+                raise ValueError("judges", name, "own", problem)
         if self.models is not None and self.judges is not None:
             try:
                 declared_comparisons(self.as_written())
             except ConfigError as error:
-                raise ValueError(str(error).removeprefix("simulate: ")) from None
+                raise ValueError(*error.keys, error.problem) from None
 
     def _check_world_with_key(self) -> None:
         if others := self.model_fields_set - {
@@ -428,13 +444,12 @@ class SimulatedVerdicts(Section):
         refuse_unknown("convincing", self.convincing or (), self.accuracy, "`accuracy`")
         for name, judge in self.judges.items():
             if others := sorted(judge.model_fields_set - KEY_JUDGE):
-                raise ValueError(
-                    f"judges: {name}: {others[0]}: answers with a key have none; leave it out"
-                )
+                problem = "answers with a key have none; leave it out"
+                raise ValueError("judges", name, others[0], problem)
         try:
             declared_key_world(self.as_written())
         except ConfigError as error:
-            raise ValueError(str(error).removeprefix("simulate: ")) from None
+            raise ValueError(*error.keys, error.problem) from None
 
 
 class ComparedStudy(Section):
@@ -511,32 +526,29 @@ class ComparedStudy(Section):
         if origin_of_verdicts(study) is None:
             for key in ("analyses", "both_orders", "families", *ANALYSIS_OF):
                 if key in study:
-                    raise ValueError(
-                        f"{key}: this source has no single verdicts; leave `{key}` out"
-                    )
+                    problem = f"this source has no single verdicts; leave `{key}` out"
+                    raise ValueError(key, problem)
         for key, analysis in ANALYSIS_OF.items():
             if key in study and analysis not in self.analyses:
-                raise ValueError(
-                    f"{key}: only the analysis {analysis} reads it; leave it out, or add {analysis}"
-                )
+                problem = f"only the analysis {analysis} reads it; leave it out, or add {analysis}"
+                raise ValueError(key, problem)
         if (
             self.simulate is not None
             and self.simulate.votes is not None
             and set(self.analyses) != {"attacks"}
         ):
-            raise ValueError(
-                "simulate: votes: these votes are on attacks only; write `analyses: [attacks]`"
-            )
+            problem = "these votes are on attacks only; write `analyses: [attacks]`"
+            raise ValueError("simulate", "votes", problem)
         has_key = self.simulate is not None and self.simulate.accuracy is not None
         if has_key and set(self.analyses) != {"gold"}:
-            raise ValueError(
-                "simulate: accuracy: these verdicts have a key alone; write `analyses: [gold]`"
-            )
+            problem = "these verdicts have a key alone; write `analyses: [gold]`"
+            raise ValueError("simulate", "accuracy", problem)
         if self.simulate is not None and not has_key and "gold" in self.analyses:
-            raise ValueError(
-                "analyses: gold: needs answers with a key; write `accuracy` under `simulate`, or"
-                " leave gold out"
+            problem = (
+                "gold: needs answers with a key; write `accuracy` under `simulate`, or leave gold"
+                " out"
             )
+            raise ValueError("analyses", problem)
 
 
 # By the part of the configuration that has such studies

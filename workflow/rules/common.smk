@@ -35,9 +35,7 @@ def attempt(function, *arguments):
     try:
         return function(*arguments)
     except ConfigError as error:
-        of_files = workflow.config_settings.config.keys().isdisjoint(error.keys[:1])
-        paths = CONFIGURATIONS if of_files else []  # or set by `--config`
-        raise WorkflowError(str(located(error, paths))) from None
+        raise WorkflowError(str(located(error, CONFIGURATIONS))) from None
     except RecuseError as error:
         raise WorkflowError(str(error)) from None
 

@@ -688,4 +688,6 @@ def tables_of_checks(config: Mapping) -> list[str]:
 
 
 def _table(check: Mapping) -> str:
-    return check.get("table", "estimates")
+    from recuse.inference.robustness import RobustnessCheck
+
+    return check.get("table", RobustnessCheck.table)

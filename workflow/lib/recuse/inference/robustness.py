@@ -16,7 +16,7 @@ from recuse.inference.measurement_error import BY_RATERS, METHODS
 from recuse.inference.power import REACH, noncentrality
 from recuse.inference.verdict import Reply
 from recuse.model.covariance import COVARIANCES, FEW
-from recuse.model.spec import BIASES, in_place
+from recuse.model.spec import BIASES, Errors, in_place
 
 CONCLUSIONS = column_names(
     "study slice quantity term check spec estimand estimate ci_low ci_high p_value",
@@ -105,11 +105,13 @@ class RobustnessCheck:
 
     def has(self, quantity: str, spec: Mapping) -> bool:
         """Whether it has biases of this quantity with a spec of these settings."""
-        return quantity in (spec.get("tests", BIASES) if self.table == "multiplicity" else BIASES)
+        return quantity in (
+            spec.get("tests", Errors.tests) if self.table == "multiplicity" else BIASES
+        )
 
     def errors(self, spec: Mapping) -> str:
         """The kind of its standard errors with a spec of these settings."""
-        return TABLES[self.table].errors or spec.get("covariance", "HC0")
+        return TABLES[self.table].errors or spec.get("covariance", Errors.covariance)
 
 
 @dataclass(frozen=True)

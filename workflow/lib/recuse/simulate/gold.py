@@ -29,6 +29,7 @@ import numpy as np
 from recuse.base.errors import ConfigError
 from recuse.data.verdicts import ORDERS, OUTCOMES
 from recuse.inference.gold import BOTH_RIGHT, BOTH_WRONG, HARMFUL, LEGITIMATE
+from recuse.simulate.pairwise import ComparisonWorld
 from recuse.simulate.votes import A, B, item_names, join, named
 
 ROUNDING = 1e-9
@@ -51,10 +52,10 @@ class KeyWorld:
 
     accuracy: Mapping[str, float]  # of each model
     judges: tuple[KeyJudge, ...]
-    questions: int = 80
+    questions: int = ComparisonWorld.questions
     convincing: Mapping[str, float] = field(default_factory=dict)  # of a model's wrong answers
     first: float = 0.0
-    difficulty: float = 0.5
+    difficulty: float = ComparisonWorld.difficulty
 
     @property
     def models(self) -> tuple[str, ...]:

@@ -23,11 +23,11 @@ from recuse.config.declared.sections import (
     required,
 )
 from recuse.data.selection import NORMALISATIONS
-from recuse.inference.robustness import ESTIMATES, TABLES
+from recuse.inference.robustness import TABLES, RobustnessCheck
 from recuse.model.covariance import COVARIANCES
 from recuse.model.design import TERMS
 from recuse.model.fit import ESTIMATORS
-from recuse.model.spec import BIASES, EQUATION_1, REFERENCES, SLICED
+from recuse.model.spec import BIASES, REFERENCES, SLICED, Errors, Model
 
 CONTAINED = (("intercept", "judge"), ("reference", "judge:reference"), ("model", "model:dimension"))
 ONLY_LEAST_SQUARES = [name for name, kind in COVARIANCES.items() if len(kind.estimators) == 1]
@@ -61,10 +61,10 @@ class SpecSettings(Section):
         " all rows of a prompt (`prompt_rows`) or all completions (`global`)."
     )
     terms: Some[Literal[*TERMS]] = optional(
-        "Terms of the model; default: those of Equation 1, judge, judge:reference, self,"
-        " same_family, dimension. `intercept` and `reference` are an intercept and a slope shared"
-        " by all judges; `model` and `model:dimension` are effects of the models, the same in all"
-        " dimensions or one for each."
+        f"Terms of the model; default: those of Equation 1, {', '.join(Model.terms)}. `intercept`"
+        " and `reference` are an intercept and a slope shared by all judges; `model` and"
+        " `model:dimension` are effects of the models, the same in all dimensions or one for each.",
+        default=[*Model.terms],
     )
     absorb: Literal["completion"] = optional(
         "Absorb effects of completions (dimension, prompt and model), so that a judge is compared"
@@ -77,14 +77,16 @@ class SpecSettings(Section):
         " (`family_completions_kept`)."
     )
     estimator: Literal[*ESTIMATORS] = optional(
-        "`least_squares` (default); `ordinal_logit`, proportional odds of the raw rating; `gam`,"
-        " with a penalised cubic spline of the human score for each judge."
+        f"`{Model.estimator}` (default); `ordinal_logit`, proportional odds of the raw rating; `gam`,"
+        " with a penalised cubic spline of the human score for each judge.",
+        default=Model.estimator,
     )
     covariance: Literal[*COVARIANCES] = optional(
-        "Standard errors, HC0 by default:"
+        f"Standard errors, {Errors.covariance} by default:"
         f" {'; '.join(f'{name}, {kind.meaning}' for name, kind in COVARIANCES.items())}. Least"
         f" squares only: {', '.join(ONLY_LEAST_SQUARES)}. Not with `length`:"
-        f" {', '.join(LEVERAGED)}."
+        f" {', '.join(LEVERAGED)}.",
+        default=Errors.covariance,
     )
     bootstrap: int = optional(
         "Replicates of a bootstrap over prompts, least squares only: columns boot_std_error,"
@@ -100,13 +102,14 @@ class SpecSettings(Section):
         ge=99,
     )
     tests: Some[Literal[*BIASES]] = optional(
-        "Biases whose tests, over all slices, are adjusted together; default: both."
+        "Biases whose tests, over all slices, are adjusted together; default: both.",
+        default=[*Errors.tests],
     )
 
     def _check(self) -> None:
-        keys = {key for key, value in self if value}
-        estimator = {self.estimator} - {None, "least_squares"}
-        covariance = COVARIANCES[self.covariance or "HC0"]
+        keys = {key for key in self.model_fields_set if getattr(self, key)}
+        estimator = {self.estimator} - {Model.estimator}
+        covariance = COVARIANCES[self.covariance]
         of_least_squares = {self.covariance} if estimator - {*covariance.estimators} else set()
         leveraged = {self.covariance} if covariance.leveraged else set()
         for clash in (
@@ -133,7 +136,7 @@ class SpecSettings(Section):
                 "absorb",
                 "its errors are clustered; add `covariance: CR1`, `CR3`, `CR1_judge` or `two_way`",
             )
-        terms = {*(self.terms or ["judge"])}
+        terms = {*self.terms}
         for part, whole in CONTAINED:
             if {part, whole} <= terms:
                 raise ValueError("terms", f"found {part} with {whole}, which contains it; keep one")
@@ -190,14 +193,15 @@ class RobustnessCheckSettings(Section):
         "Specs whose rows are read: one of the whole study, one by dimension, or both."
     )
     table: Literal[*TABLES] = optional(
-        "Table that is read; default: the estimates of the specs.", default=ESTIMATES
+        "Table that is read; default: the estimates of the specs.",
+        default=RobustnessCheck.table,
     )
     method: Name = optional("Method of measurement_error that is read.")
     by: Literal[*dict.fromkeys(by for table in TABLES.values() for by in table.by)] = optional(
         "Criterion: an interval that excludes 0, or a p-value of at most 1 - confidence. estimates:"
         " ci (default) or, with `wild`, wild_ci; multiplicity: holm_p_value, bh_p_value or, with"
         " `wild`, max_t_p_value; sensitivity: as_length_ci, with `length`; other tables: ci.",
-        default="ci",
+        default=RobustnessCheck.by,
     )
     asks: Name = required("Question that the check asks, without question mark.")
     lost: Name = optional("What it means if a conclusion is lost.")
@@ -315,7 +319,7 @@ def check_inference(inference: Inference, specs: Mapping[str, SpecSettings]) -> 
         check_known(where, [substitute], specs, "specs")
         spec = specs[substitute]
         _check_spec(where, spec, absorbs=True)
-        if not spec.absorb and not {"model", "model:dimension"} & {*(spec.terms or ())}:
+        if not spec.absorb and not {"model", "model:dimension"} & {*spec.terms}:
             raise ConfigError.at(
                 where,
                 f"the spec {substitute} needs human scores; write one with the term model or"
@@ -339,7 +343,7 @@ def check_inference(inference: Inference, specs: Mapping[str, SpecSettings]) -> 
 def _check_spec(keys: Sequence[str], spec: SpecSettings, *, absorbs: bool = False) -> None:
     """Refuse a spec that the tables beside the estimates cannot have."""
     unfit = {
-        "estimator": spec.estimator not in (None, "least_squares"),
+        "estimator": spec.estimator != Model.estimator,
         "reference": spec.reference is not None,
         "absorb": spec.absorb is not None and not absorbs,
     }
@@ -349,7 +353,7 @@ def _check_spec(keys: Sequence[str], spec: SpecSettings, *, absorbs: bool = Fals
 
 
 def _check_biases(keys: Sequence[str], spec: SpecSettings) -> None:
-    if not {"self", "same_family"} & {*(spec.terms or EQUATION_1)}:
+    if not {"self", "same_family"} & {*spec.terms}:
         raise ConfigError.at(
             keys,
             "this spec estimates no self- or family-bias; write one with the term self or"

@@ -43,8 +43,9 @@ from recuse.data.registry import (
     possible_steps,
 )
 from recuse.data.verdicts import CONTROL, WORSENING
-from recuse.simulate.gold import declared_key_world
-from recuse.simulate.pairwise import declared_comparisons
+from recuse.simulate.gold import KeyJudge, declared_key_world
+from recuse.simulate.pairwise import ComparisonWorld, declared_comparisons
+from recuse.simulate.world import JudgeParameters
 
 
 class Declared(SomeKeys):
@@ -88,8 +89,12 @@ FileOrFiles = by_kind({"text": File, "a mapping": Annotated[dict[Name, File], Fi
 class Planted(Section):
     """Parameters of a simulated judge."""
 
-    self_bias: float = optional("Self-bias, as a share of the scale; default: 0.")
-    slope: float = optional("Slope on the quality that the human raters score; default: 0.6.")
+    self_bias: float = optional(
+        f"Self-bias, as a share of the scale; default: {JudgeParameters.self_bias:g}."
+    )
+    slope: float = optional(
+        f"Slope on the quality that the human raters score; default: {JudgeParameters.slope:g}."
+    )
     intercept: float = optional(
         "Intercept; default: such that, without biases, the judge's mean is that of the humans."
     )
@@ -346,7 +351,8 @@ class PlantedInJudge(Habits):
     votes_first: Proportion = optional("Share of votes for the first place, whatever is there.")
     votes_second: Proportion = optional("Share of votes for the second place, whatever is there.")
     mistake: Proportion = optional(
-        "With `accuracy`: probability of choosing the wrong of two answers; default: 0.2."
+        "With `accuracy`: probability of choosing the wrong of two answers; default:"
+        f" {KeyJudge.mistake:g}."
     )
     struggle: float = optional(
         "With `accuracy`: what is added to it for questions that the judge itself answered wrong."
@@ -374,7 +380,7 @@ class SimulatedVerdicts(Section):
     votes: Literal["published"] = optional(
         "`published`: votes as in Chen et al., Tables 1, 3 and 4."
     )
-    questions: int = optional("Number of questions; default: 80.", ge=2)
+    questions: int = optional(f"Number of questions; default: {ComparisonWorld.questions}.", ge=2)
     models: Names = optional("Models whose answers are compared.", min_length=2)
     accuracy: dict[Name, Proportion] = optional(
         "In place of `models`: share of right answers of each model, by a key.", min_length=2

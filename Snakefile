@@ -75,7 +75,7 @@ rule all:
 
 
 # `snakemake --cores N <study>` builds that study.
-attempt(check_names, STUDIES, [*filter(rules.has, STUDIES)])
+attempt(check_study_names, STUDIES, [*filter(rules.has, STUDIES)])
 for study in STUDIES:
 
     rule:

@@ -87,7 +87,7 @@ def expected(tmp_path):
 @pytest.fixture
 def straight(monkeypatch):
     """Let the command fail from now on if it writes the table of all ratings."""
-    return lambda: monkeypatch.setattr("recuse.data.ratings.normalise", None)
+    return lambda: monkeypatch.setattr("recuse.data.ratings.normalise_ratings", None)
 
 
 def write(path, rows=ROWS, header=HEADER):

@@ -10,15 +10,15 @@ from recuse.base.errors import ConfigError, RecuseError
 from recuse.base.products import register
 from recuse.workflow.records import contents_of
 from recuse.workflow.rules import asks, code_of
-from recuse.catalogue.figures import drawings, inputs_of, study_figures
+from recuse.catalogue.figures import drawing_inputs, drawings, study_figures
 from recuse.config.load import checked, merged
 from recuse.config.read import located, project_settings
 from recuse.config.studies import (
     DATA,
     STAGES,
     Study,
-    check_names,
-    fits,
+    check_study_names,
+    fit_rules,
     studies_in,
     tables_of_checks,
     with_placeholders,
@@ -196,7 +196,7 @@ def contents_of_drawings(drawings):
     them.
     """
     functions = {drawing["draw"] for drawing in drawings.values()}
-    return checked_contents(code_of("figure.py", *functions), inputs_of(drawings))
+    return checked_contents(code_of("figure.py", *functions), drawing_inputs(drawings))
 
 
 wildcard_constraints:

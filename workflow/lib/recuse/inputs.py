@@ -268,13 +268,15 @@ def tables_of(inputs: Inputs, folder: str) -> "StudyTables":
     as the workflow does.
     """
     from recuse.data.cells import build_cells
-    from recuse.data.ratings import no_complete_row, normalise
+    from recuse.data.ratings import no_complete_row, normalise_ratings
     from recuse.data.study import StudyTables
 
     ratings, cells, completeness = (
         f"{folder}/{name}" for name in ("ratings.parquet", "cells.parquet", "completeness.csv")
     )
-    normalise(inputs.study.name, inputs.source(), ratings=ratings, completeness=completeness)
+    normalise_ratings(
+        inputs.study.name, inputs.source(), ratings=ratings, completeness=completeness
+    )
     # Later steps would name a file in the folder
     if not any(int(row["used"]) for row in read_table(completeness)):
         raise no_complete_row(inputs.files)

@@ -94,9 +94,9 @@ class Fit:
     ) -> None:
         """Take the tables of the fit."""
         from recuse.model.estimates import ESTIMATES, NOT_ESTIMABLE
-        from recuse.model.spec import BIASES, Spec, in_words
+        from recuse.model.spec import BIASES, Spec, spec_in_words
 
-        self.spec, self.words = spec, in_words(Spec.of(spec, **settings))
+        self.spec, self.words = spec, spec_in_words(Spec.of(spec, **settings))
         self.table = table_of(ESTIMATES, estimated.estimates)
         self.not_estimable = table_of(NOT_ESTIMABLE, estimated.not_estimable)
         self.remarks = [row["remark"] for row in estimated.remarks]

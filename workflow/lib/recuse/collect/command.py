@@ -10,7 +10,7 @@ from recuse.data.registry import COMPARED, RATED
 from recuse.inputs import in_folder, inputs_in
 
 
-def add_commands(command: Callable) -> None:
+def add_collect_command(command: Callable) -> None:
     """Add `collect`; command: adds one, and returns its parser."""
     words = (
         "Ask judges what a study's `collect` describes. Every response is kept in a ledger; what it"

@@ -133,7 +133,7 @@ def criterion_of(
     return Criterion(dimension, f"{entry['question']} ({ends})", ONE_TO_FIVE)
 
 
-def scale_of(criterion: Criterion) -> list[int]:
+def criterion_scale(criterion: Criterion) -> list[int]:
     """The lowest and the highest rating."""
     return [criterion.low, criterion.low + len(criterion.labels) - 1]
 

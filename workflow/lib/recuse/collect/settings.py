@@ -127,7 +127,7 @@ class AskedModel(Section):
                 raise ValueError("sampling", key, problem)
 
 
-class Judge(AskedModel):
+class AskedJudge(AskedModel):
     """A judge, and how it states its ratings."""
 
     mode: Literal[MODES] = optional(
@@ -197,7 +197,7 @@ class Design(Section):
     )
 
 
-NAMED = by_kind({"text": Name, "a mapping": Judge})
+NAMED = by_kind({"text": Name, "a mapping": AskedJudge})
 
 
 class Collect(Section):
@@ -215,7 +215,7 @@ class Collect(Section):
         default=[],
     )
     instruction: Name = optional("System message to the writers.")
-    judges: Annotated[dict[Name, Judge], Field(min_length=1)] = required(
+    judges: Annotated[dict[Name, AskedJudge], Field(min_length=1)] = required(
         "The judges, by their names in the study."
     )
     rubrics: Names = optional(

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 def checked(config: Mapping, project: Mapping) -> dict:
     """Return `config` in the order of the `project`'s own; ConfigError about an invalid setting."""
-    from recuse.config.declared.settings import check
+    from recuse.config.declared.settings import check_settings
 
     settings = in_order_of(project, _named(config))
     for product in registered():
         if product.completes:
             settings = resolve_name(product.completes)(settings)
-    declared = check(settings, project["specs"])
+    declared = check_settings(settings, project["specs"])
     return {**settings, "specs": _specs_by_name(settings, declared)}
 
 

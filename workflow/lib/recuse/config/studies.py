@@ -561,7 +561,7 @@ def studies_in(config: Mapping) -> dict[str, Study]:
     return {name: Study(name, config) for name in (*config[RATED], *config[COMPARED])}
 
 
-def check_names(studies: Mapping[str, Study], rules: Container[str]) -> None:
+def check_study_names(studies: Mapping[str, Study], rules: Container[str]) -> None:
     """Raise ConfigError if one of `rules` has the name of a study, which becomes the name of a
     rule.
     """
@@ -595,7 +595,7 @@ STAGES = {"fit": "stages/fit", "slices": "stages/slices", "ablations": "tables"}
 SLICES = ("by_dimension", "by_dataset", "by_task_type", "one_model_dropped")
 
 
-class Fit(NamedTuple):
+class FitRule(NamedTuple):
     """A rule that fits specs: of a stage, to some studies; order: its specs among those of earlier
     stages, as in config.
     """
@@ -607,7 +607,7 @@ class Fit(NamedTuple):
     order: list[str]
 
 
-def fits(config: Mapping) -> list[Fit]:
+def fit_rules(config: Mapping) -> list[FitRule]:
     """The rules that fit specs: one a stage for all studies, and for each study with specs of its
     own.
     """
@@ -623,7 +623,7 @@ def fits(config: Mapping) -> list[Fit]:
             of_stage = {name: spec for name, spec in specs.items() if stages[name] == stage}
             before += of_stage
             order = [name for name in specs if name in before]
-            rules.append(Fit(f"{stage}{suffix}", stage, fitted, of_stage, order))
+            rules.append(FitRule(f"{stage}{suffix}", stage, fitted, of_stage, order))
     return rules
 
 

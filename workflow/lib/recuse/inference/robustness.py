@@ -138,7 +138,7 @@ class Robustness:
         return replace(self, checks=checks or self.checks)
 
     def of_study(
-        self, tables: "Tables", not_estimable: "Rows", *, instead: Mapping[str, str]
+        self, tables: "Tables", not_estimable: "_Rows", *, instead: Mapping[str, str]
     ) -> "Robustness":
         """The same for the study of these tables, which may have no human scores.
 
@@ -206,7 +206,7 @@ def concluded(estimate: Estimate, *, confidence: float) -> Conclusion:
     return Conclusion.FAVOURS if estimate.estimate > 0 else Conclusion.HARSHER
 
 
-def compared(first: Conclusion, conclusion: Conclusion) -> str:
+def compared_conclusion(first: Conclusion, conclusion: Conclusion) -> str:
     """Compare a conclusion with the first one.
 
     A bias HOLDS if it is found again, and else is LOST or REVERSED; where there was none one is
@@ -226,7 +226,7 @@ SMALL_SAMPLE = "{prompts} prompts, fewer than {few}: standard errors may be too 
 OWN_SPECS = (ESTIMATES, "multiplicity", OF_C)  # tables in which no spec replaces another
 BY_PROMPTS = (ESTIMATES, "measurement_error")  # tables whose column df is of the errors
 
-Rows = Iterable[Mapping[str, str]]
+_Rows = Iterable[Mapping[str, str]]
 
 
 class Tables:
@@ -234,7 +234,7 @@ class Tables:
     term.
     """
 
-    def __init__(self, tables: Mapping[str, Rows], not_estimable: Rows, wordings: Rows = ()):
+    def __init__(self, tables: Mapping[str, _Rows], not_estimable: _Rows, wordings: _Rows = ()):
         """Index the tables by name; ESTIMATES are those of all specs. wordings: rows whose
         intervals replace narrower ones.
         """
@@ -363,7 +363,7 @@ def conclusions(
                 continue
             first = rows[0]["conclusion"]
             for row in rows:
-                verdict = compared(first, row["conclusion"])
+                verdict = compared_conclusion(first, row["conclusion"])
                 yield row | {
                     "first": first,
                     "verdict": verdict,

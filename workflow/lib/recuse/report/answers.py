@@ -17,7 +17,16 @@ from recuse.model.design import ALL_JUDGES
 from recuse.model.spec import BIASES
 from recuse.report.gold import points_on_gold
 from recuse.report.panel import panel_section
-from recuse.report.verdict import Answer, Rows, Section, Unit, headline, next_steps, shown, unit_of
+from recuse.report.verdict import (
+    PageAnswer,
+    PageSection,
+    TableRows,
+    Unit,
+    headline,
+    next_steps,
+    shown_verdicts,
+    unit_of,
+)
 
 SELF, FAMILY = BIASES
 QUESTION = "Do these judges favour their own answers?"
@@ -37,13 +46,13 @@ SCORE = (
 
 
 def answer_of_ratings(
-    tables: Mapping[str, Rows],
+    tables: Mapping[str, TableRows],
     *,
     confidence: float,
     scales: Mapping[str, object],
     first: str = "main",
     relative: str = "",
-) -> Answer:
+) -> PageAnswer:
     """Say what the tables of a study of ratings answer.
 
     tables: rows, as texts, of `verdicts` and, where they exist, of `pooled`, `wordings`,
@@ -56,11 +65,11 @@ def answer_of_ratings(
     of_judges, of_families = (
         [row for row in verdicts if row["quantity"] == quantity] for quantity in BIASES
     )
-    return Answer(
+    return PageAnswer(
         question=QUESTION if of_judges or not of_families else OF_FAMILIES,
         headline=(AMONG_JUDGES if relative and any(row["estimate"] for row in verdicts) else "")
         + headline(of_judges, unit, beside=of_families),
-        verdicts=shown(verdicts, unit),
+        verdicts=shown_verdicts(verdicts, unit),
         unit=unit.name,
         pooled=_pooled(tables, unit, confidence),
         wordings=_wordings(verdicts),
@@ -92,7 +101,7 @@ def answer_of_ratings(
 OF_FAMILIES_OF_MODELS = (Reason.FEW_FAMILIES, Reason.DOMINANT_FAMILY)
 
 
-def _doubts(verdicts: Rows) -> Iterator[str]:
+def _doubts(verdicts: TableRows) -> Iterator[str]:
     """Why no bias can be established, where the families of models do not allow it."""
     for note in {row["note"] for row in verdicts if code(row["note"]) in OF_FAMILIES_OF_MODELS}:
         yield f"No bias can be established here: {in_words(note)}."
@@ -102,7 +111,7 @@ ONE_WORDING = "These verdicts apply to the rubric wording used; another could ch
 TWO_WORDINGS = "two say little about others, so intervals are very wide: ask in more"
 
 
-def _wordings(verdicts: Rows) -> str:
+def _wordings(verdicts: TableRows) -> str:
     """For which wordings of the rubric the verdicts hold; "" if no verdict has a number."""
     numbers = {row["term"]: int(row["wordings"]) for row in verdicts if row["wordings"]}
     if not numbers:
@@ -118,7 +127,7 @@ def _wordings(verdicts: Rows) -> str:
     return f"{'; '.join(parts)}."
 
 
-def _pooled(tables: Mapping[str, Rows], unit: Unit, confidence: float) -> str:
+def _pooled(tables: Mapping[str, TableRows], unit: Unit, confidence: float) -> str:
     """The mean self-bias of judges like these, with its interval: over wordings, where there is
     one; "" without a mean.
     """
@@ -170,7 +179,7 @@ def _side(row: Mapping[str, str]) -> int:
     return bool(row["ci_low"]) and (float(row["ci_low"]) > 0) - (float(row["ci_high"]) < 0)
 
 
-def _without(rows: Rows, unit: Unit) -> Iterator[str]:
+def _without(rows: TableRows, unit: Unit) -> Iterator[str]:
     """A caveat on the judges without whom the conclusion on the mean changes."""
     rows = [row for row in rows if _is_mean(row) and row["estimate"]]
     whole = [row for row in rows if not row["left_out"]]
@@ -193,7 +202,7 @@ ELSEWHERE = ("verdict", "ordinary preference")
 NO_HUMAN_SCORES = ("human scores", "")  # topic and subject of the warning that NO_TRUTH repeats
 
 
-def _warnings(check: Rows) -> Iterator[str]:
+def _warnings(check: TableRows) -> Iterator[str]:
     """The warnings of the check, most important first, one of each topic."""
     first: dict[str, Mapping[str, str]] = {}
     for row in check:
@@ -204,7 +213,7 @@ def _warnings(check: Rows) -> Iterator[str]:
         yield f"{capitalised('; '.join(filter(None, (row['words'], row['advice']))))}."
 
 
-def _tracking(tables: Mapping[str, Rows], confidence: float) -> Section | None:
+def _tracking(tables: Mapping[str, TableRows], confidence: float) -> PageSection | None:
     """How well each judge follows the human scores, over all dimensions, and ranks the models as
     they do.
     """
@@ -248,7 +257,7 @@ def _tracking(tables: Mapping[str, Rows], confidence: float) -> Section | None:
         "slope",
         "pairs of models ordered as by humans",
     ]
-    return Section("Do the judges track the humans?", sentence, headings, table)
+    return PageSection("Do the judges track the humans?", sentence, headings, table)
 
 
 def _with_interval(row: Mapping[str, str], value: str) -> str:
@@ -260,7 +269,7 @@ def _two(value: str | float) -> str:
     return "" if value == "" else number(float(value), 2)
 
 
-def _pairs_in_order(mean_scores: Rows) -> dict[str, str]:
+def _pairs_in_order(mean_scores: TableRows) -> dict[str, str]:
     """Of each judge, the share of pairs of models whose mean scores it orders as the humans do; {}
     without human scores.
     """
@@ -278,7 +287,9 @@ def _pairs_in_order(mean_scores: Rows) -> dict[str, str]:
     return shares
 
 
-def _leaderboard(tables: Mapping[str, Rows], first: str, confidence: float) -> Section | None:
+def _leaderboard(
+    tables: Mapping[str, TableRows], first: str, confidence: float
+) -> PageSection | None:
     """One row a model: its rank and score before and after the biases are removed, and by the
     humans.
     """
@@ -336,7 +347,7 @@ def _leaderboard(tables: Mapping[str, Rows], first: str, confidence: float) -> S
         "rank by humans",
     ]
     columns = len(headings) if by_humans else len(headings) - 1
-    return Section(
+    return PageSection(
         "Does the ranking of models change?",
         sentence,
         headings[:columns],

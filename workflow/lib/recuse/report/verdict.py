@@ -9,7 +9,7 @@ from recuse.base.words import MOST_DIGITS, capitalised, enumerated, number, sign
 from recuse.inference.verdict import FAVOURS, FOUND, NUMBERS, Verdict
 from recuse.model.spec import BIASES
 
-Rows = Sequence[Mapping[str, str]]
+TableRows = Sequence[Mapping[str, str]]
 SELF, FAMILY = BIASES
 KINDS = {
     SELF: "self-bias",
@@ -136,7 +136,7 @@ class ShownVerdict:
 
 
 @dataclass(frozen=True)
-class Section:
+class PageSection:
     """A small table of the answer with a sentence above it."""
 
     heading: str
@@ -155,7 +155,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Answer:
+class PageAnswer:
     """What a reader sees first."""
 
     question: str
@@ -164,15 +164,15 @@ class Answer:
     unit: str = PERCENT.name
     pooled: str = ""
     wordings: str = ""  # of the rubric, for which the verdicts hold
-    tracking: Section | None = None
-    leaderboard: Section | None = None
-    panel: Section | None = None
+    tracking: PageSection | None = None
+    leaderboard: PageSection | None = None
+    panel: PageSection | None = None
     caveats: Sequence[str] = ()  # at most three, the largest first
     next_steps: Sequence[str] = ()
     points: Sequence[Point] = ()
 
 
-def shown(rows: Rows, unit: Unit) -> list[ShownVerdict]:
+def shown_verdicts(rows: TableRows, unit: Unit) -> list[ShownVerdict]:
     """The rows of the table of verdicts as a reader sees them."""
     return [
         ShownVerdict(
@@ -183,7 +183,7 @@ def shown(rows: Rows, unit: Unit) -> list[ShownVerdict]:
             size=unit.text(row["estimate"]),
             interval=unit.span(row),
             gaps=_gaps(row, unit),
-            advice=advice(row, unit),
+            advice=verdict_advice(row, unit),
         )
         for row in rows
     ]
@@ -206,7 +206,7 @@ def _gaps(row: Mapping[str, str], unit: Unit) -> str:
     return ", ".join(gaps)
 
 
-def advice(row: Mapping[str, str], unit: Unit) -> str:
+def verdict_advice(row: Mapping[str, str], unit: Unit) -> str:
     """What to do about one judge or family, in words that also hold for several."""
     if row["note"] and code(row["note"]) is Reason.DISAGREES_WITH_PEOPLE:
         return DISAGREES
@@ -234,7 +234,7 @@ def advice(row: Mapping[str, str], unit: Unit) -> str:
     return words
 
 
-def next_steps(rows: Rows, unit: Unit) -> list[str]:
+def next_steps(rows: TableRows, unit: Unit) -> list[str]:
     """The advice on biases that are found, then on inconclusive verdicts: each once, with all
     judges that it is for.
     """
@@ -242,7 +242,7 @@ def next_steps(rows: Rows, unit: Unit) -> list[str]:
     for row in sorted(rows, key=lambda row: row["verdict"] == Verdict.INCONCLUSIVE):
         disagrees = code(row["note"]) is Reason.DISAGREES_WITH_PEOPLE
         if disagrees or row["verdict"] != Verdict.NOT_SHOWN:
-            names.setdefault(advice(row, unit), []).append(_name(row))
+            names.setdefault(verdict_advice(row, unit), []).append(_name(row))
     steps = []
     names.pop("", None)  # Where no cure is known, there is nothing to do.
     for words, of_advice in names.items():
@@ -254,7 +254,7 @@ def _name(row: Mapping[str, str]) -> str:
     return f"{row['term']} family" if row["quantity"] == FAMILY else row["term"]
 
 
-def headline(rows: Rows, unit: Unit, *, beside: Rows = ()) -> str:
+def headline(rows: TableRows, unit: Unit, *, beside: TableRows = ()) -> str:
     """The verdicts on one kind of bias, and findings `beside` of another, in a few sentences; ""
     without rows.
     """
@@ -280,7 +280,7 @@ def headline(rows: Rows, unit: Unit, *, beside: Rows = ()) -> str:
     return " ".join(sentences)
 
 
-def findings(rows: Rows, unit: Unit) -> list[str]:
+def findings(rows: TableRows, unit: Unit) -> list[str]:
     """A sentence on the judges or families with an established bias, and one on those with a likely
     one.
     """
@@ -288,7 +288,7 @@ def findings(rows: Rows, unit: Unit) -> list[str]:
     return [f"{capitalised(name)}: {'; '.join(sides)}." for name, sides in parts.items() if sides]
 
 
-def _sides(rows: Rows, unit: Unit) -> list[str]:
+def _sides(rows: TableRows, unit: Unit) -> list[str]:
     """As in `GPT-4 (+0.4) and Claude (+0.2) favour themselves`, then those with the opposite bias;
     by kind of bias.
     """
@@ -309,7 +309,7 @@ def _sides(rows: Rows, unit: Unit) -> list[str]:
     return parts
 
 
-def summary(study: str, about: Mapping, answer: Answer, verdicts: Rows) -> dict:
+def summary(study: str, about: Mapping, answer: PageAnswer, verdicts: TableRows) -> dict:
     """The answer for other programs: words as on the page, and the rows of the table of verdicts as
     numbers.
     """

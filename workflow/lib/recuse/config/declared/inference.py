@@ -162,8 +162,8 @@ def check_redefined(specs: Mapping[str, Mapping], project_specs: Mapping[str, Ma
 
 # Tables of specs
 OF_SPECS = ("idiosyncrasy", "identifiability", "measurement_error", "sensitivity", "leaderboard")
-Prompts = Some[Annotated[int, Field(ge=2)]]
-Numbers = Some[Annotated[int, Field(ge=1)]]
+PromptCounts = Some[Annotated[int, Field(ge=2)]]
+Counts = Some[Annotated[int, Field(ge=1)]]
 
 
 class PowerSettings(Section):
@@ -171,9 +171,9 @@ class PowerSettings(Section):
 
     self_bias: float = required("Self-bias to be detected, as a share of the scale.", gt=0)
     power: Share = required("Probability of detecting it.")
-    prompts: Prompts = required("Numbers of prompts.")
-    raters: Numbers = required("Numbers of human raters of a completion.")
-    copies: Numbers = required(
+    prompts: PromptCounts = required("Numbers of prompts.")
+    raters: Counts = required("Numbers of human raters of a completion.")
+    copies: Counts = required(
         "Multiples of the number of models, and of judges, in the same families."
     )
 

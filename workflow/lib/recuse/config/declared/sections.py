@@ -100,8 +100,8 @@ def _without_braces(path: str) -> str:
     return path
 
 
-Item = TypeVar("Item")
-Some = Annotated[list[Item], Field(min_length=1), AfterValidator(_unique)]
+_Item = TypeVar("Item")
+Some = Annotated[list[_Item], Field(min_length=1), AfterValidator(_unique)]
 Name = Annotated[str, Field(min_length=1)]
 Names = Some[Name]
 NamesOrNone = Annotated[list[Name], AfterValidator(_unique)]

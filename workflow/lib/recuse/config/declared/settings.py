@@ -61,8 +61,8 @@ def _with_svg(formats: list[str]) -> list[str]:
 SIZE = r"^([1-9][0-9]*(\.[0-9]+)?|0\.[0-9]*[1-9][0-9]*) ?[KMGT]i?B$"
 Level = Annotated[Share, AfterValidator(_possible_level)]
 Size = Annotated[str, Field(pattern=SIZE), AfterValidator(_possible_size)]
-Format = Literal["svg", "pdf", "png"]
-FORMATS: tuple[str, ...] = get_args(Format)
+FigureFormat = Literal["svg", "pdf", "png"]
+FORMATS: tuple[str, ...] = get_args(FigureFormat)
 
 
 def _within_repository(path: str) -> str:
@@ -80,7 +80,7 @@ class Family(Section):
     )
 
 
-class Model(Section):
+class ConfiguredModel(Section):
     """A judge or a model that is rated."""
 
     family: str = required("The model's family, a key of `families`.")
@@ -96,7 +96,7 @@ class PublishedFile(Section):
     blob: str = required("Git blob id.", pattern=GIT)
 
 
-class Source(Section):
+class PublishedSource(Section):
     """A published repository."""
 
     repository: str = required("owner/name.", pattern=r"^[\w.-]+/[\w.-]+$")
@@ -143,17 +143,17 @@ class Settings(Section):
         " reads those whose size, inode or times are not as they were. Write true if your file"
         " system does not keep the time of an inode's last change."
     )
-    formats: Annotated[Some[Format], AfterValidator(_with_svg)] = required(
+    formats: Annotated[Some[FigureFormat], AfterValidator(_with_svg)] = required(
         "Formats of every figure: svg, and pdf or png if you add them. "
         "A single figure of a study is also drawn as PDF or PNG if you ask for its path."
     )
     seed: int = required("Seed of all simulation and resampling.", ge=0)
     confidence: Level = required("Level of every interval; Play Favorites uses 0.90.")
     families: dict[Name, Family] = required("Model families; each has one colour in every figure.")
-    models: dict[Name, Model] = required(
+    models: dict[Name, ConfiguredModel] = required(
         "Judges and models, by display name, in the order of the figures.", min_length=1
     )
-    sources: dict[Name, Source] = optional(
+    sources: dict[Name, PublishedSource] = optional(
         "Published repositories; files must have their git blob ids.", default={}
     )
     studies: dict[Key, RatedStudy] = required(
@@ -175,7 +175,9 @@ class Settings(Section):
                 raise ValueError("specs", f"'{name}' is required")
 
 
-def check(config: Mapping, project_specs: Mapping[str, Mapping] = MappingProxyType({})) -> Settings:
+def check_settings(
+    config: Mapping, project_specs: Mapping[str, Mapping] = MappingProxyType({})
+) -> Settings:
     """The checked settings, with defaults; ConfigError, naming the key, unless `config` fits its
     declaration and every name in it is defined.
 

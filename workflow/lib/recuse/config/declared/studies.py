@@ -81,8 +81,8 @@ def _with_default(scales: dict[str, list[float]]) -> dict[str, list[float]]:
     return scales
 
 
-OfJudges = Annotated[dict[Name, Ends], Field(min_length=2), AfterValidator(_with_default)]
-Scale = by_kind({"a list": Ends, "text": Literal[OBSERVED], "a mapping": OfJudges})
+ScalesByJudge = Annotated[dict[Name, Ends], Field(min_length=2), AfterValidator(_with_default)]
+Scale = by_kind({"a list": Ends, "text": Literal[OBSERVED], "a mapping": ScalesByJudge})
 FileOrFiles = by_kind({"text": File, "a mapping": Annotated[dict[Name, File], Field(min_length=1)]})
 
 
@@ -317,7 +317,7 @@ ANALYSES = ("verbosity", "regression", "cognitive_biases", "attacks", "gold")
 ANALYSIS_OF = {"pools": "verbosity", "worsening": "attacks"}
 
 
-class Habits(Section):
+class PlantedHabits(Section):
     """How a judge treats a comparison that is shown in both orders."""
 
     first: Proportion = optional(
@@ -330,10 +330,12 @@ class Habits(Section):
     own: Proportion = optional("Probability of preferring its own answer when the answers decide.")
 
 
-class PlantedInJudge(Habits):
+class PlantedInJudge(PlantedHabits):
     """Parameters of a simulated judge."""
 
-    compassion: Habits = optional("The same when the models' names are shown; default: unchanged.")
+    compassion: PlantedHabits = optional(
+        "The same when the models' names are shown; default: unchanged."
+    )
     error_shorter: Proportion = optional("Error rate when the humans prefer the shorter answer.")
     error_longer: Proportion = optional("Error rate when the humans prefer the longer answer.")
     bandwagon: Proportion = optional(

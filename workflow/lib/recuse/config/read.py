@@ -67,15 +67,11 @@ def _line(path: str | Path, keys: Sequence[str | int]) -> int | None:
     """
     node, line = yaml.compose(Path(path).read_text("utf-8"), Loader=yaml.CSafeLoader), None
     for key in keys:
-        children = {}
-        if isinstance(node, yaml.MappingNode):
-            children = {str(name.value): (name, value) for name, value in node.value}
-        elif isinstance(node, yaml.SequenceNode):
-            children = {str(place): (value, value) for place, value in enumerate(node.value)}
-        if str(key) not in children:
+        entries = {name: entry for name, *entry in _entries(node)}
+        if str(key) not in entries:
             return None
-        name, node = children[str(key)]
-        line = name.start_mark.line + 1
+        start, node = entries[str(key)]
+        line = start.start_mark.line + 1
     return line
 
 
@@ -96,37 +92,43 @@ def _checked(path: str | Path, text: str) -> object:
     return loader.construct_document(node)
 
 
-def _check_node(path: str | Path, node: yaml.Node, counts: dict[int, int]) -> int:
+def _check_node(path: str | Path, node: yaml.Node, counts: dict[yaml.Node, int]) -> int:
     """The number of keys and values in a part of a YAML file, itself included.
 
-    counts: of the parts before, by their id; an alias is the part that it stands for.
+    counts: of the parts before; an alias is the part that it stands for.
     """
-    if id(node) in counts:
-        return counts[id(node)]
-    counts[id(node)] = LARGEST  # within itself, an alias has no end
-    children = node.value
+    if node in counts:
+        return counts[node]
+    counts[node] = LARGEST  # within itself, an alias has no end
     if isinstance(node, yaml.ScalarNode):
-        children = []
         _check_number(path, node)
-    elif isinstance(node, yaml.MappingNode):
-        children = [child for pair in node.value for child in pair]
-        _check_keys(path, children[::2])
-    count = 1 + sum(_check_node(path, child, counts) for child in children)
-    if count > LARGEST:
-        raise _refusal(path, node, TOO_MUCH)
-    counts[id(node)] = count
-    return count
-
-
-def _check_keys(path: str | Path, keys: Sequence[yaml.Node]) -> None:
-    first: dict[str, yaml.Node] = {}
-    for key in keys:
-        name = str(key.value)
-        if key.tag == f"{TAG}bool":  # yes and true are one key
-            name = str(yaml.CSafeLoader.bool_values[name.lower()])
+    count, first = 1, {}
+    for name, key, value in _entries(node):
         if first.setdefault(name, key) is not key:
             line = first[name].start_mark.line + 1
             raise _refusal(path, key, f"{key.value}: already in line {line}; keep one of the two")
+        count += sum(_check_node(path, part, counts) for part in dict.fromkeys((key, value)))
+    if count > LARGEST:
+        raise _refusal(path, node, TOO_MUCH)
+    counts[node] = count
+    return count
+
+
+def _entries(node: yaml.Node | None) -> list[tuple[str | int, yaml.Node, yaml.Node]]:
+    """The name, the key and the value of each entry of a mapping; of a list, its place, and twice
+    the value.
+    """
+    if isinstance(node, yaml.MappingNode):
+        return [(_name(key), key, value) for key, value in node.value]
+    if isinstance(node, yaml.SequenceNode):
+        return [(str(place), value, value) for place, value in enumerate(node.value)]
+    return []
+
+
+def _name(key: yaml.Node) -> str | int:
+    if key.tag == f"{TAG}bool":  # yes and true are one key
+        return str(yaml.CSafeLoader.bool_values[key.value.lower()])
+    return key.value if isinstance(key, yaml.ScalarNode) else id(key)
 
 
 def _check_number(path: str | Path, node: yaml.ScalarNode) -> None:

@@ -27,7 +27,12 @@ from recuse.model.spec import Spec, in_place
 
 DATA = os.path.relpath(WORKFLOW / "data")  # published numbers, and lists of published files
 # Origin -> kind of data; of several origins, the first counts.
-KINDS = {"simulate": "simulated", "files": "user", "import": "user", "source": "published"}
+KINDS_BY_ORIGIN = {
+    "simulate": "simulated",
+    "files": "user",
+    "import": "user",
+    "source": "published",
+}
 COMPRESSION = 8  # as CSV, parquet or gzip is about this many times its size
 # Keys of a study that is simulated for as long as its files are missing
 PLACEHOLDER = {"files", "simulate"}
@@ -59,8 +64,10 @@ def with_placeholders(config: Mapping, exists: Callable[[str], bool]) -> dict:
 
 
 def origin_of_verdicts(settings: Mapping) -> str | None:
-    """Origin of a study's verdicts, one of KINDS; None if its source has no single verdicts."""
-    origin = next(origin for origin in KINDS if origin in settings)
+    """Origin of a study's verdicts, a key of KINDS_BY_ORIGIN; None if its source has no single
+    verdicts.
+    """
+    origin = next(origin for origin in KINDS_BY_ORIGIN if origin in settings)
     return (
         None
         if origin == "source" and published_sources()[settings["source"]] != VERDICTS
@@ -126,7 +133,7 @@ class Study:
 
     def kind(self) -> str:
         """Kind of its data: simulated, published or user."""
-        return next(kind for origin, kind in KINDS.items() if origin in self.settings)
+        return next(kind for origin, kind in KINDS_BY_ORIGIN.items() if origin in self.settings)
 
     def is_simulated(self) -> bool:
         """Whether its data are simulated, also as a placeholder."""

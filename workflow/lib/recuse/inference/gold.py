@@ -29,7 +29,7 @@ from recuse.base.reasons import Reason, because
 from recuse.base.tables import column_names
 from recuse.inference.verdict import KINDS, Reply, verdict_rows
 from recuse.model.least_squares import detectable, wald_columns
-from recuse.model.spec import BIASES
+from recuse.model.spec import FAMILY, SELF
 
 GOLD = column_names(
     "study quantity term case baseline share baseline_share measure",
@@ -38,7 +38,6 @@ GOLD = column_names(
     "n questions verdict favours detectable reason",
 )
 
-SELF, FAMILY = BIASES
 OTHER_JUDGES, OTHER_ANSWERS, SAME_QUESTIONS, BOTH = BASELINES = (
     "other judges",
     "other answers",

@@ -25,7 +25,7 @@ from recuse.model.covariance import FEW
 from recuse.model.estimable import moments_of
 from recuse.model.prompt_sums import SliceCells, add_prompts, products
 from recuse.model.resampling import ResampledTotals
-from recuse.model.spec import BIASES, C, Spec, biases_of, estimand_of
+from recuse.model.spec import BIASES, FAMILY, SELF, C, Spec, biases_of, estimand_of
 
 LEADERBOARD = column_names(
     "study spec slice scores estimand model judges score std_error ci_low ci_high",
@@ -48,7 +48,6 @@ RAW, DEBIASED, WITHOUT_SELF, WITHOUT_FAMILY = (
 HUMAN = "human"
 REGRESSION = "regression"  # the setting that subtracts a spec's own coefficients
 SHRUNK = f"{C}, shrunk"
-SELF, FAMILY = BIASES
 # A bias, as (self_bias, judge) or (family_bias, family) -> its size and standard error, NaN where
 # it is not estimable.
 Biases: TypeAlias = Mapping[tuple[str, str], tuple[float, float]]

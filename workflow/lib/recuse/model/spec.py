@@ -9,7 +9,7 @@ from recuse.model.covariance import COVARIANCES
 
 EQUATION_1 = ("judge", "judge:reference", "self", "same_family", "dimension")
 ON_HUMAN_SCORES = ("reference", "judge:reference")  # terms with the reference as regressor
-BIASES = ("self_bias", "family_bias")
+SELF, FAMILY = BIASES = ("self_bias", "family_bias")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from recuse.base.words import signed
 from recuse.inference.gold import (
     BOTH,
     CASES_OF_PAIRS,
-    FAMILY,
     HARMFUL,
     LEGITIMATE,
     OTHER_JUDGES,
@@ -21,6 +20,7 @@ from recuse.inference.gold import (
     UNDER_MARKING,
 )
 from recuse.inference.verdict import DISFAVOURS, FAVOURS, FOUND, Verdict
+from recuse.model.spec import FAMILY
 from recuse.plot.axes import limits_of, put
 from recuse.plot.colours import BLUE, FAINT
 from recuse.plot.intervals import (

@@ -14,7 +14,7 @@ from recuse.data.registry import HUMAN
 from recuse.inference.leaderboard import debiased_by
 from recuse.inference.verdict import Verdict
 from recuse.model.design import ALL_JUDGES
-from recuse.model.spec import BIASES
+from recuse.model.spec import BIASES, SELF
 from recuse.report.gold import points_on_gold
 from recuse.report.panel import panel_section
 from recuse.report.verdict import (
@@ -28,7 +28,6 @@ from recuse.report.verdict import (
     unit_of,
 )
 
-SELF, FAMILY = BIASES
 QUESTION = "Do these judges favour their own answers?"
 OF_FAMILIES = "Do these judges favour their family's answers?"  # where none rates its own
 MOST_CAVEATS = 3

@@ -8,7 +8,6 @@ from recuse.base.reasons import in_words
 from recuse.base.words import capitalised, enumerated, level
 from recuse.inference.gold import (
     BOTH,
-    FAMILY,
     HARMFUL,
     LEGITIMATE,
     LEGITIMATE_SHARE,
@@ -17,6 +16,7 @@ from recuse.inference.gold import (
     UNDER_MARKING,
 )
 from recuse.inference.verdict import DISFAVOURS, FAVOURS, FOUND, Verdict
+from recuse.model.spec import FAMILY
 from recuse.report.verdict import MOST, POINTS, Point, TableRows
 
 HEADINGS = {

@@ -7,10 +7,9 @@ from itertools import product
 from recuse.base.reasons import Reason, code, cure, in_short, in_words
 from recuse.base.words import MOST_DIGITS, capitalised, enumerated, number, signed
 from recuse.inference.verdict import FAVOURS, FOUND, NUMBERS, Verdict
-from recuse.model.spec import BIASES
+from recuse.model.spec import FAMILY, SELF
 
 TableRows = Sequence[Mapping[str, str]]
-SELF, FAMILY = BIASES
 KINDS = {
     SELF: "self-bias",
     FAMILY: "family-bias",

@@ -29,10 +29,8 @@ import numpy as np
 from recuse.base.errors import ConfigError
 from recuse.data.verdicts import ORDERS, OUTCOMES
 from recuse.inference.gold import BOTH_RIGHT, BOTH_WRONG, HARMFUL, LEGITIMATE
-from recuse.simulate.pairwise import ComparisonWorld
+from recuse.simulate.pairwise import ROUNDING, ComparisonWorld
 from recuse.simulate.votes import A, B, item_names, join, named
-
-ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)

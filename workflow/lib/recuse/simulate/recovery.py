@@ -9,11 +9,11 @@ import numpy as np
 from recuse.base.tables import column_names
 from recuse.data.moments import Moments
 from recuse.data.study import StudyTables
-from recuse.inference.gold import BOTH, CASES_OF_PAIRS, SELF
+from recuse.inference.gold import BOTH, CASES_OF_PAIRS
 from recuse.model.design import CONSTANT, REFERENCE, Term, estimable_terms, layout_of, terms_of
 from recuse.model.estimable import slices_of
 from recuse.model.least_squares import solve
-from recuse.model.spec import BIASES, A, Spec
+from recuse.model.spec import BIASES, SELF, A, Spec
 from recuse.pairwise.choices import MAIN
 from recuse.pairwise.cognitive import CLOSED_FORM
 from recuse.simulate.votes import PAIRWISE_PLANTED

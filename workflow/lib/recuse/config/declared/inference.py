@@ -77,8 +77,8 @@ class SpecSettings(Section):
         " (`family_completions_kept`)."
     )
     estimator: Literal[*ESTIMATORS] = optional(
-        f"`{Model.estimator}` (default); `ordinal_logit`, proportional odds of the raw rating; `gam`,"
-        " with a penalised cubic spline of the human score for each judge.",
+        f"`{Model.estimator}` (default); `ordinal_logit`, proportional odds of the raw rating;"
+        " `gam`, with a penalised cubic spline of the human score for each judge.",
         default=Model.estimator,
     )
     covariance: Literal[*COVARIANCES] = optional(

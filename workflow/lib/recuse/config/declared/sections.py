@@ -112,16 +112,23 @@ File = Annotated[Name, AfterValidator(_without_braces)]
 
 # The kinds of a value that may be of several. Pydantic adds their tags, such as (text), to the path
 # of a key.
-KINDS = {"text": str, "a list": list, "a mapping": (dict, BaseModel), "a number": (int, float)}
-TAGS = {kind: f"({kind})" for kind in KINDS}
+VALUE_KINDS = {
+    "text": str,
+    "a list": list,
+    "a mapping": (dict, BaseModel),
+    "a number": (int, float),
+}
+TAGS = {kind: f"({kind})" for kind in VALUE_KINDS}
 
 
 def by_kind(types: Mapping[str, type]) -> object:
-    """The type of a value that may be of several of KINDS."""
+    """The type of a value that may be of several of VALUE_KINDS."""
 
     def tag_of(value: object) -> str | None:
         kinds = (
-            kind for kind in types if isinstance(value, KINDS[kind]) and not isinstance(value, bool)
+            kind
+            for kind in types
+            if isinstance(value, VALUE_KINDS[kind]) and not isinstance(value, bool)
         )
         return TAGS.get(next(kinds, None))
 

@@ -28,7 +28,7 @@ from recuse.config.declared.sections import (
     refuse_unknown,
     required,
 )
-from recuse.config.studies import KINDS, PLACEHOLDER, origin_of_verdicts
+from recuse.config.studies import KINDS_BY_ORIGIN, PLACEHOLDER, origin_of_verdicts
 from recuse.data.registry import (
     COMPARED,
     DEFAULT,
@@ -204,11 +204,12 @@ class RatedStudy(Section):
 
     def _check(self) -> None:
         keys = self.as_written().keys()
-        origins = [key for key in KINDS if key in keys]
+        origins = [key for key in KINDS_BY_ORIGIN if key in keys]
         if len(origins) != 1 and set(origins) != PLACEHOLDER:
             raise ValueError(
-                f"found {', '.join(origins) or 'none'} of {', '.join(KINDS)}; write one of them, or"
-                " `files` with `simulate`, a placeholder for as long as there are no such files"
+                f"found {', '.join(origins) or 'none'} of {', '.join(KINDS_BY_ORIGIN)}; write one of"
+                " them, or `files` with `simulate`, a placeholder for as long as there are no such"
+                " files"
             )
         _check_verified(keys)
         if "raters" in keys and "files" not in keys:
@@ -516,8 +517,8 @@ class ComparedStudy(Section):
         _check_verified(study)
         if "import" in study and others:
             raise ValueError(f"found import with {others[0]}, which cannot be combined; keep one")
-        if not KINDS.keys() & study.keys():
-            raise ValueError(f"found none of {', '.join(KINDS)}; write one of them")
+        if not KINDS_BY_ORIGIN.keys() & study.keys():
+            raise ValueError(f"found none of {', '.join(KINDS_BY_ORIGIN)}; write one of them")
         if self.source is not None:
             refuse_unknown(
                 "source",

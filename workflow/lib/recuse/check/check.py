@@ -23,12 +23,12 @@ from recuse.check.names import alike_among, families_of_none, kinds_of, odd_name
 from recuse.check.support import (
     detectable_biases,
     estimable,
+    estimable_biases,
     ordinary_preferences,
     power_of,
     preconditions,
     prompts,
     reliability_known,
-    supported_verdict,
     terms_by_letter,
     wordings,
 )
@@ -61,7 +61,7 @@ def check_study(
     findings = ordered(
         chain(
             agreement(facts),
-            supported_verdict(facts, terms, reliability, of_judges),
+            estimable_biases(facts, terms, reliability, of_judges),
             spelt_twice(facts, alike),
             odd_names(kinds_of(facts)),
             families_of_none(facts),

@@ -195,7 +195,7 @@ def estimable(terms: BiasTerms, models: Collection[str]) -> Iterator[Finding]:
         )
 
 
-def supported_verdict(
+def estimable_biases(
     facts: Facts, terms: BiasTerms, reliability: Mapping[str, Reliability], power: Sequence[Mapping]
 ) -> Iterator[Finding]:
     """Report what can be estimated, and what cannot; power: rows of `power_of`.

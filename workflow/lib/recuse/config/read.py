@@ -15,8 +15,8 @@ from recuse.base.places import PROJECT
 DEEPEST = 50  # levels of a YAML file, and the most keys and values in it
 LARGEST = 100_000
 TOO_MUCH = (
-    f"more than {DEEPEST} levels, or more than {LARGEST:,} keys and values with those of every"
-    " alias; write fewer"
+    f"more than {DEEPEST} levels, more than {LARGEST:,} keys and values with those of every alias,"
+    " or an alias within itself; write fewer"
 )
 TAG = "tag:yaml.org,2002:"
 UNUSUAL_NUMBER = re.compile(r"[-+]?(0[0-9xXob_]|[0-9][0-9.]*[_:])")

@@ -59,23 +59,21 @@ def main() -> int:
     except RecuseError as error:
         if isinstance(error, UnexpectedError) and sys.flags.dev_mode:
             raise
-        if isinstance(error, ConfigError) and error.keys:
-            error = _located(error, arguments)
+        if isinstance(error, ConfigError):
+            error = _located(error, words)
         print(f"error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130  # as a shell reports it
 
 
-def _located(error: ConfigError, arguments: Namespace) -> ConfigError:
+def _located(error: ConfigError, words: Sequence[str]) -> ConfigError:
     """The error with the line of its setting in a file that the command line names, or in
     config.yaml here.
     """
     from recuse.config.read import located
 
-    named = {"files": [], "config": None, **vars(arguments)}
-    configs = named["config"] or []
-    paths = ["config.yaml", *named["files"], *([configs] if isinstance(configs, str) else configs)]
+    paths = [word.removeprefix("--config=") for word in ("config.yaml", *words)]
     return located(error, [path for path in paths if path.endswith(CONFIGURATION) and isfile(path)])
 
 

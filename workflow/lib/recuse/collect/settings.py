@@ -5,7 +5,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from recuse.collect.requests import FIRST_LINE, FREE, LAST_LINE, LENGTHS, MODES, SCHEMA, Endpoint
+from recuse.collect.requests import (
+    FIRST_LINE,
+    FREE,
+    LAST_LINE,
+    LENGTHS,
+    MODES,
+    SCHEMA,
+    Criterion,
+    Endpoint,
+)
 from recuse.collect.rubrics import ONE_TO_FIVE, PLAIN, dimensions, wordings_of
 from recuse.config.declared.sections import (
     File,
@@ -153,7 +162,10 @@ class OwnCriterion(Section):
         "What a judge may answer, from the lowest to the highest; default: 1 to 5.",
         default=[*ONE_TO_FIVE],
     )
-    low: int = optional("The number that the first label stands for; default: 1.", default=1)
+    low: int = optional(
+        f"The number that the first label stands for; default: {Criterion.low}.",
+        default=Criterion.low,
+    )
 
     def _check(self) -> None:
         _check_labels(self.labels)

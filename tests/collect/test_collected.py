@@ -13,7 +13,7 @@ import pytest
 from recuse.base.errors import CollectError, ConfigError
 from recuse.collect.dry_run import page_before
 from recuse.collect.imported import collected_file, with_imports
-from recuse.collect.ledger import Entry, Ledger, answers_in
+from recuse.collect.ledger import Ledger, LedgerEntry, answers_in
 from recuse.collect.parse import REASONS, repair
 from recuse.collect.plan import RATINGS, VERDICTS, Plan
 from recuse.collect.settings import Collect
@@ -60,7 +60,7 @@ def answered(request, content, finish="stop"):
         "choices": [{"message": {"content": content}, "finish_reason": finish}],
         "usage": usage,
     }
-    return Entry(
+    return LedgerEntry(
         request.key,
         request.endpoint.name,
         request.identity,

@@ -27,7 +27,7 @@ from recuse.base.errors import RecuseError
 from recuse.base.tables import read_table
 from recuse.config.load import load
 from recuse.config.read import read
-from recuse.data.ratings import StudyFiles, normalise
+from recuse.data.ratings import StudyFiles, normalise_ratings
 from recuse.data.registry import Registry
 from recuse.imports.ratings import _check_judges, import_ratings
 from recuse.imports.verdicts import import_verdicts
@@ -508,7 +508,7 @@ def test_a_spoilt_table_is_refused_or_read_as_it_is(tmp_path, table):
                 "ratings": f"{tmp_path}/ratings.parquet",
                 "completeness": f"{tmp_path}/c.csv",
             }
-            normalise("mine", source, **written)
+            normalise_ratings("mine", source, **written)
         except RecuseError as error:
             outcomes["refused"] += str(error).startswith((str(path), "config: "))
             outcomes["unnamed"] += not str(error).startswith((str(path), "config: "))
@@ -797,7 +797,9 @@ def test_a_column_for_each_judge_and_model(tmp_path):
     given = {"scales": {"quality": [1, 5]}, "task_types": {}, "models": {}, "imported": True}
     source = StudyFiles.from_config([path], [None], **given)
     with pytest.raises(RecuseError, match=r"own\.csv, line 3, column prompt_id: judge 'a', model"):
-        normalise("mine", source, ratings=f"{tmp_path}/r.parquet", completeness=f"{tmp_path}/c.csv")
+        normalise_ratings(
+            "mine", source, ratings=f"{tmp_path}/r.parquet", completeness=f"{tmp_path}/c.csv"
+        )
 
 
 def test_human_scores_in_columns_of_dimensions_by_other_words(tmp_path):
@@ -865,7 +867,7 @@ def test_values_as_yaml_reads_them(tmp_path, words):
         ),
         (
             "{import: {files: a.csv, columns: {judge: {values: x}}}}",
-            "judge: unknown key 'values'; did you mean 'value'?",
+            "judge: values: unknown key; did you mean 'value'?",
         ),
         (
             "{import: {files: a.csv}, scales: {q: {a: [1, 5], b: [1, 2]}}}",
@@ -925,7 +927,9 @@ def test_a_default_scale_without_an_import(tmp_path):
     for default, high in (([1, 5], 5), ("observed", 3)):
         given = {"scales": {"wit": [0, 2], "default": default}, "task_types": {}, "models": models}
         source = StudyFiles.from_config([f"{tmp_path}/own.csv"], [None], **given)
-        normalise("mine", source, ratings=f"{tmp_path}/r.parquet", completeness=f"{tmp_path}/c.csv")
+        normalise_ratings(
+            "mine", source, ratings=f"{tmp_path}/r.parquet", completeness=f"{tmp_path}/c.csv"
+        )
         query = f"select distinct dimension, scale_high from '{tmp_path}/r.parquet' order by all"
         last = 2 if default == "observed" else 5  # x has ratings of 1 and human scores of 2
         assert duckdb.sql(query).fetchall() == [("tone", high), ("wit", 2), ("x", last)]
@@ -989,7 +993,7 @@ def test_means_and_mapped_scales_are_exact(tmp_path_factory, drawn):
     source = StudyFiles.from_config(
         [path], [None], scales={}, task_types={}, models={}, imported=True
     )
-    normalise("mine", source, ratings=f"{folder}/c.parquet", completeness=f"{folder}/c.csv")
+    normalise_ratings("mine", source, ratings=f"{folder}/c.parquet", completeness=f"{folder}/c.csv")
     query = f"select judge, prompt_id, rating_unit, gt_unit from '{folder}/c.parquet'"
     result = duckdb.sql(query).fetchall()
     assert {(judge, prompt): unit for judge, prompt, unit, _ in result} == pytest.approx(

@@ -13,7 +13,7 @@ from scipy.stats import nct, t
 from test_mixed import Twin, approx_central
 
 from recuse.base.reasons import Reason, code
-from recuse.inference.mixed import MixedFit, Preferences, Table
+from recuse.inference.mixed import CellTable, MixedFit, Preferences
 from recuse.inference.power import (
     BY_MODEL,
     REACH,
@@ -29,7 +29,7 @@ from recuse.inference.power import (
     size,
     study_like,
 )
-from recuse.model.covariance import fit
+from recuse.model.covariance import fit_least_squares
 from recuse.model.design import regressors_of, terms_of
 from recuse.model.spec import A, C, Spec
 from recuse.validation.world import MonteCarloWorld
@@ -116,7 +116,7 @@ def simulated():
                 for term in terms_of(moments.factors, names=(*names, "dimension"))
                 if term.carried.any()
             ]
-            fitted = fit(moments, regressors_of(terms, len(moments.n), 2))
+            fitted = fit_least_squares(moments, regressors_of(terms, len(moments.n), 2))
             own = [place for place, term in enumerate(terms) if term.quantity == "self_bias"]
             result[estimand][0].append(fitted.estimate[own])
             result[estimand][1].append(
@@ -161,7 +161,7 @@ def by_hand(plan):
         if plan.rows[j, m]
     ]
     *names, sampling = (np.array(column) for column in zip(*rows, strict=True))
-    return MixedFit(Table.named(*names, sampling), plan=plan.preferences)
+    return MixedFit(CellTable.named(*names, sampling), plan=plan.preferences)
 
 
 def draw_tests(plan, draws, seed):

@@ -8,7 +8,7 @@ import pytest
 from conftest import DATA
 from recuse.base.database import write_parquet
 from recuse.base.reasons import Reason, because
-from recuse.data.raters import agreement
+from recuse.data.raters import rater_agreement
 from recuse.inference.reliability import (
     ALPHA,
     OF_ALPHA,
@@ -94,7 +94,7 @@ def test_raters_of_a_study_without_the_gold_team(tmp_path):
     assert reliability_of_raters(path) == {"Tone": of(TARGETS)}
     (alpha,) = [
         row["value"]
-        for row in agreement(path)
+        for row in rater_agreement(path)
         if row["statistic"] == ALPHA and row["dimension"] == "Tone"
     ]
     # Both are 1 - MSW / (variance of all scores), alpha's with the N - 1 of its degrees of freedom.

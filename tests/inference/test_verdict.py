@@ -16,7 +16,7 @@ from recuse.inference.verdict import (
     KINDS,
     Reply,
     Verdict,
-    verdict,
+    verdict_on_reply,
     verdict_rows,
     verdicts_on_ratings,
 )
@@ -55,7 +55,7 @@ ESTABLISHED, LIKELY, NOT_SHOWN, INCONCLUSIVE = Verdict
     ],
 )
 def test_the_decisive_reply_decides(reply, adjusted_p, expected):
-    assert verdict(reply, adjusted_p, confidence=0.9) == expected
+    assert verdict_on_reply(reply, adjusted_p, confidence=0.9) == expected
 
 
 def only(replies, kind="ratings"):

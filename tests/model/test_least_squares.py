@@ -6,7 +6,7 @@ import pytest
 from recuse.data.cells import FACTORS, levels_of
 from recuse.data.moments import Moments, moments_of_cells, moments_of_rows
 from recuse.data.selection import with_normalised_length
-from recuse.model.covariance import fit
+from recuse.model.covariance import fit_least_squares
 from recuse.model.design import regressors_of, terms_of
 from recuse.model.least_squares import Solution, benjamini_hochberg
 
@@ -61,7 +61,7 @@ def test_fit_equals_textbook(covariance, width):
     regressors = rows[:, :, [0, *range(2, width)]]
     design = np.einsum("grw,gwp->grp", regressors, layout).reshape(-1, len(terms))
     estimate, spread = textbook(design, rows[:, :, 1].ravel(), covariance)
-    result = fit(moments, layout, covariance=covariance)
+    result = fit_least_squares(moments, layout, covariance=covariance)
     np.testing.assert_allclose(result.estimate, estimate, atol=1e-12)
     np.testing.assert_allclose(result.covariance, spread, atol=1e-12)
     assert result.identified.all()
@@ -80,7 +80,7 @@ def test_estimates_are_those_of_a_qr_decomposition():
     design = np.einsum("grw,gwp->grp", rows[:, :, [0, 2]], layout).reshape(-1, len(terms))
     exact = np.linalg.lstsq(design, rows[:, :, 1].ravel(), rcond=None)[0]
     np.testing.assert_allclose(
-        fit(moments, layout).estimate, exact, rtol=0, atol=4e-12 * np.abs(exact).max()
+        fit_least_squares(moments, layout).estimate, exact, rtol=0, atol=4e-12 * np.abs(exact).max()
     )
 
 
@@ -110,7 +110,7 @@ def test_unidentified_coefficients_are_nan_and_do_not_affect_the_others():
     moments = Moments(full.factors, np.einsum("gri,grj,grk,grl->gijkl", rows, rows, rows, rows))
     terms = [term for term in terms_of(moments.factors) if term.carried.any()]
     layout = regressors_of(terms, len(rows), 2)
-    result = fit(moments, layout)
+    result = fit_least_squares(moments, layout)
     unknown = [
         (t.quantity, t.term)
         for t, identified in zip(terms, result.identified, strict=True)
@@ -137,7 +137,7 @@ def test_ratings_without_residual_have_no_standard_error():
     rows[:, :, 1] = 1.0
     moments = Moments(full.factors, np.einsum("gri,grj,grk,grl->gijkl", rows, rows, rows, rows))
     terms = [term for term in terms_of(moments.factors) if term.carried.any()]
-    result = fit(moments, regressors_of(terms, len(rows), 2))
+    result = fit_least_squares(moments, regressors_of(terms, len(rows), 2))
     assert (result.std_error == 0).all()
     np.testing.assert_allclose(result.estimate[:3], 1.0, atol=1e-12)
 
@@ -147,8 +147,8 @@ def test_small_sample_factors_need_more_rows_than_terms():
     few = moments.select(np.arange(len(moments.n)) < 4)
     terms = [term for term in terms_of(few.factors) if term.carried.any()]
     layout = regressors_of(terms, len(few.n), 2)
-    assert np.isnan(fit(few, layout, covariance="HC1").covariance).all()
-    assert np.isnan(fit(few, layout, covariance="classical").covariance).all()
+    assert np.isnan(fit_least_squares(few, layout, covariance="HC1").covariance).all()
+    assert np.isnan(fit_least_squares(few, layout, covariance="classical").covariance).all()
 
 
 def test_moments_are_sums_over_rows_and_additive(twin):

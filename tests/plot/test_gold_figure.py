@@ -7,7 +7,7 @@ import pytest
 
 from drawings import has_room, subject, texts
 from recuse.inference.gold import GOLD
-from recuse.plot.gold import NO_ROWS, TITLES, gold
+from recuse.plot.gold import NO_ROWS, TITLES, gold_figure
 
 
 def row(
@@ -52,7 +52,7 @@ PAIRS = (
 
 
 def test_pairs():
-    figure = gold(table(*PAIRS), subject(models={}), confidence=0.9)
+    figure = gold_figure(table(*PAIRS), subject(models={}), confidence=0.9)
     assert has_room(figure)
     shown = texts(figure)
     finding = (
@@ -74,7 +74,7 @@ def test_pairs():
 def test_ratios_are_on_a_log_axis():
     rows = [row("A", "over-marking", math.log(2), "established", "yes", measure="log ratio")]
     rows += [row("A", "under-marking", math.log(0.9), "not shown", measure="log ratio")]
-    figure = gold(table(*rows), subject(models={}), confidence=0.9)
+    figure = gold_figure(table(*rows), subject(models={}), confidence=0.9)
     assert has_room(figure)
     assert {"×\N{THIN SPACE}2.00", "×\N{THIN SPACE}0.90", "1", "2"} <= set(texts(figure))
 
@@ -97,10 +97,14 @@ def test_ratios_are_on_a_log_axis():
     ],
 )
 def test_findings(verdicts, finding):
-    figure = gold(table(row("A", "harmful", -0.2, *verdicts)), subject(models={}), confidence=0.9)
+    figure = gold_figure(
+        table(row("A", "harmful", -0.2, *verdicts)), subject(models={}), confidence=0.9
+    )
     assert set(finding.split()) <= words_of(figure)
 
 
 def test_no_own_answers_are_a_page_that_says_so():
     rows = [{"quantity": "self_bias", "term": "A", "case": "harmful", "verdict": "inconclusive"}]
-    assert set(NO_ROWS.split()) <= words_of(gold(table(*rows), subject(models={}), confidence=0.9))
+    assert set(NO_ROWS.split()) <= words_of(
+        gold_figure(table(*rows), subject(models={}), confidence=0.9)
+    )

@@ -32,13 +32,13 @@ from recuse.plot.colours import NEUTRAL, Palette
 from recuse.plot.scores import (
     NO_BAND,
     NO_CURVES,
-    correlations,
-    mean_scores,
+    correlations_figure,
     mean_scores_by_dimension,
+    mean_scores_figure,
     shades,
     smooths,
 )
-from recuse.plot.style import PAGE, SMALL, Subject, language, read
+from recuse.plot.style import PAGE, SMALL, Subject, language, read_figure_table
 
 
 def test_names_that_look_like_missing_values_are_names(tmp_path):
@@ -47,18 +47,20 @@ def test_names_that_look_like_missing_values_are_names(tmp_path):
     scores(NULLS, judges=[*NULLS, "Human"], models=NULLS).to_csv(
         tmp_path / "scores.csv", index=False
     )
-    table = read(tmp_path / "scores.csv")
+    table = read_figure_table(tmp_path / "scores.csv")
     by_dimension = mean_scores_by_dimension(table, palette)
     assert [
         axes.get_title(loc="left") for axes in by_dimension.axes if axes.get_title(loc="left")
     ] == NULLS
-    pooled = mean_scores(table, palette)
+    pooled = mean_scores_figure(table, palette)
     assert [label.get_text() for label in pooled.axes[0].get_yticklabels()] == [*NULLS, "Human"]
     coefficients(NULLS, judges=NULLS).to_csv(tmp_path / "correlations.csv", index=False)
-    figure = correlations(read(tmp_path / "correlations.csv"), palette, confidence=0.9)
+    figure = correlations_figure(
+        read_figure_table(tmp_path / "correlations.csv"), palette, confidence=0.9
+    )
     assert [axes.get_title(loc="left") for axes in figure.axes] == NULLS
     estimates(NULLS).to_csv(tmp_path / "estimates.csv", index=False)
-    figure = self_and_family_bias(read(tmp_path / "estimates.csv"), palette)
+    figure = self_and_family_bias(read_figure_table(tmp_path / "estimates.csv"), palette)
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == NULLS
 
 
@@ -79,7 +81,7 @@ def test_own_completions_are_outlined_once_per_judge_and_panel(dimensions, panel
 
 def test_pooled_heatmap_shows_every_mean_in_config_order_and_the_humans_apart():
     table = scores()
-    (axes,) = mean_scores(table, subject()).axes
+    (axes,) = mean_scores_figure(table, subject()).axes
     pooled = table[table["dimension"].isna()].set_index(["judge", "model"])["mean"]
     raters = [*PRESENT, "Human"]
     assert [text.get_text() for text in axes.texts] == [
@@ -94,12 +96,12 @@ def test_pooled_heatmap_shows_every_mean_in_config_order_and_the_humans_apart():
 def test_a_missing_mean_is_hatched_not_zero():
     table = scores(SIX[:2])
     table.loc[2, "mean"] = np.nan
-    figure = mean_scores(table.drop(index=5), subject())
+    figure = mean_scores_figure(table.drop(index=5), subject())
     assert len(artists(figure, "missing")) == 2
     assert "0.00" not in texts(figure)
     assert "nan" not in prose(figure)
     assert "no ratings" in texts(figure)
-    assert "no ratings" not in texts(mean_scores(scores(), subject()))
+    assert "no ratings" not in texts(mean_scores_figure(scores(), subject()))
 
 
 def test_shades_are_by_row():
@@ -114,7 +116,7 @@ def test_no_rows_is_said():
 
 
 def test_a_judge_that_is_no_model_is_grey_last_and_has_no_box():
-    figure = mean_scores(scores(judges=(*PRESENT, "A critic", "Human")), subject())
+    figure = mean_scores_figure(scores(judges=(*PRESENT, "A critic", "Human")), subject())
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [
         *PRESENT,
         "A critic",
@@ -130,7 +132,7 @@ def test_no_figure_of_many_dimensions_is_taller_than_a_page():
     names = [f"dimension {number:02}" for number in range(30)]
     for figure, panels in (
         (mean_scores_by_dimension(scores(names), subject()), 30),
-        (correlations(coefficients(names), subject(), confidence=0.9), 30),
+        (correlations_figure(coefficients(names), subject(), confidence=0.9), 30),
         (smooths(curves(names[:20]), subject(), **WALD), 20 * len(PRESENT)),
     ):
         assert figure.get_size_inches()[1] <= PAGE
@@ -171,7 +173,7 @@ def test_judges_and_models_without_a_family_have_a_colour_each():
 @pytest.mark.parametrize("dimensions", [SIX, SIX[:2], SIX[:1], [*SIX, "a", "b"]])
 def test_correlations_have_a_panel_for_each_dimension(dimensions):
     table = coefficients(dimensions)
-    figure = correlations(table, subject(), confidence=0.9)
+    figure = correlations_figure(table, subject(), confidence=0.9)
     assert [axes.get_title(loc="left") for axes in figure.axes] == sorted(dimensions)
     spearman = table[table["statistic"] == "spearman"].set_index(["dimension", "judge"])["value"]
     for axes in figure.axes:
@@ -182,7 +184,7 @@ def test_correlations_have_a_panel_for_each_dimension(dimensions):
 def test_a_judge_without_ratings_in_one_dimension_is_said():
     table = coefficients(SIX[:2])
     table = table[(table["dimension"] != SIX[0]) | (table["judge"] != "GPT-4o")]
-    assert texts(correlations(table, subject(), confidence=0.9)).count("no ratings") == 1
+    assert texts(correlations_figure(table, subject(), confidence=0.9)).count("no ratings") == 1
 
 
 POINTS = 21
@@ -294,7 +296,7 @@ def test_one_human_score_is_a_point_with_a_bar():
 def test_names_that_look_like_missing_values_and_unknown_judges(tmp_path):
     curves(NULLS, judges=[*NULLS, "A critic"]).to_csv(tmp_path / "smooths.csv", index=False)
     study = subject(models={name: {"family": "GPT"} for name in NULLS})
-    figure = smooths(read(tmp_path / "smooths.csv"), study, **WALD)
+    figure = smooths(read_figure_table(tmp_path / "smooths.csv"), study, **WALD)
     assert titles(figure)[:5] == [f"{NULLS[0]}: {judge}" for judge in [*NULLS, "A critic"]]
     assert len(figure.axes) == 5 * len(NULLS)
     assert artists(figure, "curve")[4].get_color() == NEUTRAL

@@ -8,7 +8,7 @@ import pytest
 from drawings import artists, is_page_of, prose, subject
 from recuse.base.reasons import Reason, because
 from recuse.inference.verdict import VERDICTS, Verdict
-from recuse.plot.verdicts import NOTHING, OF_SHARES, verdicts
+from recuse.plot.verdicts import NOTHING, OF_SHARES, verdicts_figure
 
 FEW = because(Reason.FEW_CELLS, df=1, least=4)
 
@@ -45,7 +45,7 @@ OF_RATINGS = table(
 
 
 def test_each_question_has_a_mark_and_the_decisive_one_is_last():
-    figure = verdicts(OF_RATINGS, subject(), confidence=0.9)
+    figure = verdicts_figure(OF_RATINGS, subject(), confidence=0.9)
     points = {(point.get_ydata()[0], point.get_xdata()[0]) for point in artists(figure, "point")}
     assert [x for _, x in sorted(points) if x in (0.2, 0.05, 0.1)] == [0.2, 0.05, 0.1]
     assert {x for _, x in points} == {0.2, 0.05, 0.1, 0.01, -0.06}
@@ -62,13 +62,13 @@ def test_comparisons_have_their_unit(kind):
         row("GPT-4o", Verdict.LIKELY, 0.1, kind=kind),
         row("GPT-4o", Verdict.LIKELY, 0.3, kind=kind, quantity="longer"),
     )
-    figure = verdicts(rows, subject(), confidence=0.9)
+    figure = verdicts_figure(rows, subject(), confidence=0.9)
     assert [point.get_xdata()[0] for point in artists(figure, "point")] == [0.1]
     assert OF_SHARES in prose(figure)
 
 
 def test_nothing_to_draw_has_its_reason():
-    assert is_page_of(verdicts(table(), subject(), confidence=0.9), NOTHING)
+    assert is_page_of(verdicts_figure(table(), subject(), confidence=0.9), NOTHING)
     refused = table(row("Llama 3 8B", Verdict.INCONCLUSIVE, reason=because(Reason.NO_OWN_ANSWERS)))
-    page = verdicts(refused, subject(), confidence=0.9)
+    page = verdicts_figure(refused, subject(), confidence=0.9)
     assert is_page_of(page, "Not estimated: Llama 3 8B (it rates no answers of its own).")

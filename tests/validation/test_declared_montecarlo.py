@@ -9,14 +9,14 @@ import pytest
 
 from recuse.base.errors import ConfigError
 from recuse.validation.estimators import dials_of, estimators_of
-from recuse.validation.settings import World, check, montecarlo_settings
+from recuse.validation.settings import WorldDials, check_montecarlo, montecarlo_settings
 from recuse.validation.world import MonteCarloWorld
 
 SETTINGS = montecarlo_settings()
 
 
 def test_worlds_of_the_project_are_worlds():
-    assert list(World.model_fields) == [field.name for field in fields(MonteCarloWorld)]
+    assert list(WorldDials.model_fields) == [field.name for field in fields(MonteCarloWorld)]
     for grid, settings in SETTINGS["grids"].items():
         assert estimators_of(SETTINGS, grid)
         for setting in settings["values"]:
@@ -26,7 +26,7 @@ def test_worlds_of_the_project_are_worlds():
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (["world", "preferenc"], 0.1, "world: unknown key 'preferenc'; did you mean 'preference'"),
+        (["world", "preferenc"], 0.1, "world: preferenc: unknown key; did you mean 'preference'"),
         (["world"], {"families": [2, 2]}, "world: 'dimensions' is required"),
         (
             ["world", "families"],
@@ -96,5 +96,5 @@ def test_wrong_setting_is_named(path, value, message):
         place = place[key]
     place[last] = value
     with pytest.raises(ConfigError) as raised:
-        check(settings)
+        check_montecarlo(settings)
     assert str(raised.value).startswith(f"montecarlo.yaml: {message}")

@@ -123,26 +123,32 @@ def test_nothing_is_written_elsewhere(project):
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ("confidance: 0.9\n", "config: unknown key 'confidance'; did you mean 'confidence'?"),
+        (
+            "confidance: 0.9\n",
+            f"{OVERLAY}, line 1: confidance: unknown key; did you mean 'confidence'?",
+        ),
         (
             "specs: {main: {covariance: HC9}}\n",
-            "config: specs: main: covariance: should be 'HC0', 'HC1'",
+            f"{OVERLAY}, line 1: specs: main: covariance: should be 'HC0', 'HC1'",
         ),
-        ("build: [twins]\n", "config: build: 'twins' is not one of studies; did you mean 'twin'?"),
-        ("seed: many\n", "config: seed: should be a whole number, found 'many'"),
+        (
+            "build: [twins]\n",
+            f"{OVERLAY}, line 1: build: 'twins' is not one of studies; did you mean 'twin'?",
+        ),
+        ("seed: many\n", f"{OVERLAY}, line 1: seed: should be a whole number, found 'many'"),
         (
             "studies: {fit: {title: t, files: a.csv, scales: {A: [0, 1]}}}\n",
-            "config: studies: fit: the name of a rule",
+            f"{OVERLAY}, line 1: studies: fit: the name of a rule",
         ),
         (
             "studies: {mine: {files: none.csv}}\n",
-            "config: studies: mine: files: 'none.csv': no such file",
+            f"{OVERLAY}, line 1: studies: mine: files: 'none.csv': no such file",
         ),
         (
             "studies: {mine: {files: envs}}\n",
-            "config: studies: mine: files: 'envs': the folder holds no *.parquet",
+            f"{OVERLAY}, line 1: studies: mine: files: 'envs': the folder holds no *.parquet",
         ),
-        ("memory_limit: 4 gigabytes\n", "config: memory_limit: should match "),
+        ("memory_limit: 4 gigabytes\n", f"{OVERLAY}, line 1: memory_limit: should match "),
     ],
 )
 def test_wrong_setting_stops_before_anything_runs(project, overlay, setting, message):

@@ -120,7 +120,7 @@ def test_missing_file_and_other_kinds_of_study_are_named(compared):
     result = snakemake(compared, "-n", "ours", configs=["own.yaml"])
     assert result.returncode == 1
     assert (
-        "config: comparisons: ours: files: 'none.csv': no such file"
+        "own.yaml, line 1: comparisons: ours: files: 'none.csv': no such file"
         in result.stdout + result.stderr
     )
     result = snakemake(compared, "-n", "results/verdicts/figures/fig02_mean_scores.svg", **OWN)

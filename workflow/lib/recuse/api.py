@@ -314,10 +314,10 @@ def verdict(data: "Ratings | Pairs") -> Result:
     from recuse.report.verdict import (
         POINTS,
         TABLE,
-        Answer,
+        PageAnswer,
         headline,
         rows_as_texts,
-        shown,
+        shown_verdicts,
         unit_of,
     )
 
@@ -326,7 +326,7 @@ def verdict(data: "Ratings | Pairs") -> Result:
         rows = results.rows("verdicts")
     unit = unit_of(results.study.setting("scales")) if isinstance(data, Ratings) else POINTS
     words = headline(rows, unit)
-    answer = Answer("", words, **shown(rows, unit))
+    answer = PageAnswer("", words, **shown_verdicts(rows, unit))
     return Result(
         frame(VERDICTS, rows),
         f"{data.study}: {words}",

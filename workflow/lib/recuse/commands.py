@@ -42,7 +42,7 @@ def run_fit(arguments: Namespace) -> None:
             f"--study: {arguments.files[0]} has several studies; name one by --study: {names}"
         )
     config = inputs.study.config
-    check_known("--spec", [arguments.spec], config["specs"], "specs")
+    check_known(["--spec"], [arguments.spec], config["specs"], "specs")
     spec = Spec.of(arguments.spec, **config["specs"][arguments.spec])
     with in_folder(inputs) as folder:
         inputs = imported(inputs, folder)

@@ -102,7 +102,7 @@ def inputs_in(
 
     studies = studies_in(config)
     if name is not None:
-        check_known("--study", [name], studies, "studies and comparisons")
+        check_known(["--study"], [name], studies, "studies and comparisons")
         chosen = [studies[name]]
     else:
         names = [name for part in (RATED, COMPARED) for name in added.get(part, {})]
@@ -170,14 +170,14 @@ def named_study(
         raise ConfigError(
             f"config: studies: none has the files {', '.join(path for path, _ in named)}; {advice}"
         )
-    check_known("--study", [name], rated, "studies")
+    check_known(["--study"], [name], rated, "studies")
     study, dimensions = rated[name], []
     where, declared = f"studies: {name}", _files(study)
     for path, stated in files:
         dimension = declared.get(realpath(path))
         if stated is not None:
             check_known(
-                f"{where}: {stated}={path}", [stated], study.settings["scales"], "its scales"
+                [where, f"{stated}={path}"], [stated], study.settings["scales"], "its scales"
             )
         if stated is not None and dimension not in (None, stated):
             other = f"found {stated}={path}, write {dimension}={path}"

@@ -143,13 +143,15 @@ class RatingsPipeline(Pipeline):
     def __init__(self, inputs: Inputs, folder: str) -> None:
         """Check the files, and write their ratings and cells; DataError about a row."""
         from recuse.data.cells import build_cells
-        from recuse.data.ratings import no_complete_row, normalise
+        from recuse.data.ratings import no_complete_row, normalise_ratings
 
         super().__init__(inputs, folder)
         self._fits: set[str] = set()
         ratings, self.cells = f"{folder}/ratings.parquet", f"{folder}/cells.parquet"
         self.ratings, completeness = [ratings], self._place("completeness")
-        normalise(self.study.name, inputs.source(), ratings=ratings, completeness=completeness)
+        normalise_ratings(
+            self.study.name, inputs.source(), ratings=ratings, completeness=completeness
+        )
         # Later steps would name a file in the folder
         if not any(int(row["used"]) for row in read_table(completeness)):
             raise no_complete_row(inputs.files)

@@ -112,9 +112,9 @@ class FitResult(Result):
 def fit_result(study: "Study", spec: str, settings: Mapping, folder: str) -> FitResult:
     """The fit of a spec with these settings, whose tables are in `folder`."""
     from recuse.model.estimates import ESTIMATES, NOT_ESTIMABLE
-    from recuse.model.spec import BIASES, Spec, in_words
+    from recuse.model.spec import BIASES, Spec, spec_in_words
 
-    words = in_words(Spec.of(spec, **settings))
+    words = spec_in_words(Spec.of(spec, **settings))
     level = f"{100 * study.config['confidence']:g} %"
     rows = read_table(f"{folder}/estimates/{spec}.csv")
     missing = read_table(f"{folder}/not_estimable.csv")

@@ -115,7 +115,7 @@ def correlations(cells: Cells, *, confidence: float) -> Iterator[dict]:
     for judge in np.unique(judges):
         mask = judges == judge
         counts = cells.counts[mask]
-        for name, (value, error) in agreement(
+        for name, (value, error) in score_agreement(
             counts, cells.reference[mask][:, None], cells.ratings_unit[mask]
         ).items():
             yield row("", judge, name, int(counts.sum()), value, error)
@@ -131,7 +131,9 @@ def correlations(cells: Cells, *, confidence: float) -> Iterator[dict]:
                 yield row(dimension, judge, name, int(table.sum()), value, error)
 
 
-def agreement(counts: np.ndarray, x: np.ndarray, y: np.ndarray) -> dict[str, tuple[float, float]]:
+def score_agreement(
+    counts: np.ndarray, x: np.ndarray, y: np.ndarray
+) -> dict[str, tuple[float, float]]:
     """Pearson's correlation and Cohen's kappa with quadratic weights of two scores, each with its
     standard error.
 

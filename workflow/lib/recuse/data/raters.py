@@ -163,7 +163,7 @@ def _create_typed(connection: Connection, file: RawFile, name_of_model: str) -> 
     return connection.execute(query).fetchone()[0]
 
 
-def agreement(path: str) -> Iterator[dict]:
+def rater_agreement(path: str) -> Iterator[dict]:
     """Yield the rows of the agreement table from the canonical raters (parquet), by dimension and
     then on average.
 

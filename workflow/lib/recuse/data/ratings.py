@@ -49,9 +49,9 @@ from recuse.data.files import (
 from recuse.data.lines import check_declared, check_filled, check_lines
 from recuse.data.registry import DEFAULT, IMPORTED_SCALES, MOST_LEVELS, OBSERVED, Registry, scale_of
 from recuse.data.shards import (
-    Plan,
+    ShardPlan,
     Summary,
-    first_twice,
+    first_repeated_row,
     plan_shards,
     summarise,
     write_sorted,
@@ -159,7 +159,7 @@ class StudyFiles:
         )
 
 
-def normalise(study: str, source: StudyFiles, *, ratings: str, completeness: str) -> None:
+def normalise_ratings(study: str, source: StudyFiles, *, ratings: str, completeness: str) -> None:
     """Write the canonical ratings (parquet) and the completeness table (CSV) of a study.
 
     Ratings have the columns judge, model, judge_family, model_family, dimension, dataset,
@@ -199,15 +199,15 @@ def in_units(ratings: Sequence[str], steps: Mapping[str, float], columns: Sequen
 
 
 def cells_of_files(study: str, source: StudyFiles, folder: str) -> Cells:
-    """Check raw files and count their rows into cells, as `normalise` and `build_cells` do, without
-    a table of the rows.
+    """Check raw files and count their rows into cells, as `normalise_ratings` and `build_cells` do,
+    without a table of the rows.
 
     Raises what these raise; temporary files stay in `folder`.
     """
     with reading(_paths(source.files)):
         coded, plan, rows = _coded_and_planned(study, source, folder)
         groups = coded.groups(plan.levels)
-        _raise_twice(source, first_twice(coded, groups, plan.levels))
+        _raise_twice(source, first_repeated_row(coded, groups, plan.levels))
         if not any(row["used"] for row in rows):
             raise no_complete_row(source.files)
         counts = (
@@ -229,7 +229,7 @@ def _paths(files: Sequence[RatingsFile]) -> str:
 
 
 def check_files(source: StudyFiles, *, checked: str, summary: str) -> None:
-    """Check some of a study's raw files, as `normalise` does; write their rows, sorted by
+    """Check some of a study's raw files, as `normalise_ratings` does; write their rows, sorted by
     prompt_id, and a summary (parquet).
 
     Sorted, the rows of one shard are found without reading the others.
@@ -267,10 +267,10 @@ def write_shard(
     """Write the canonical ratings (parquet) of one shard, from 0, of the `plan`, from the `checked`
     rows of all raw files.
 
-    All shards in order are what `normalise` writes. DataError if a
+    All shards in order are what `normalise_ratings` writes. DataError if a
     judge-model-dimension-dataset-prompt occurs twice.
     """
-    read = Plan.read(plan)
+    read = ShardPlan.read(plan)
     coded = code_checked(connect(), checked, read.levels, read.shards[shard].sql)
     with empty_folder(work_folder_of(ratings)) as folder:
         _write(source, coded, read, shard, ratings=ratings, folder=folder)
@@ -278,7 +278,7 @@ def write_shard(
 
 def _coded_and_planned(
     study: str, source: StudyFiles, folder: str
-) -> tuple[CodedRows, Plan, list[dict]]:
+) -> tuple[CodedRows, ShardPlan, list[dict]]:
     """The checked rows, the plan of one shard, and the rows of the completeness table."""
     coded, scales = _check_rows(source, folder)
     summarise(coded, f"{folder}/summary.parquet")
@@ -287,7 +287,7 @@ def _coded_and_planned(
 
 def _planned(
     study: str, source: StudyFiles, scales: Mapping, summaries: Sequence[str], *, shards: int
-) -> tuple[Plan, list[dict]]:
+) -> tuple[ShardPlan, list[dict]]:
     summary = Summary.read(summaries)
     if not summary.datasets:
         place = _paths(source.files) or f"studies: {study}: files"
@@ -309,7 +309,7 @@ def _planned(
 
 
 def _write(
-    source: StudyFiles, coded: CodedRows, plan: Plan, shard: int, *, ratings: str, folder: str
+    source: StudyFiles, coded: CodedRows, plan: ShardPlan, shard: int, *, ratings: str, folder: str
 ) -> None:
     written = f"{folder}/ratings.parquet"
     _raise_twice(

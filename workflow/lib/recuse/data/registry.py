@@ -248,10 +248,8 @@ class Registry:
             for model_id in entry.get("ids", ()):
                 if names.setdefault(model_id, name) != name:
                     both = f"'{names[model_id]}' and '{name}'"
-                    raise ConfigError(
-                        f"config: models: found the id '{model_id}' under {both}; write it under"
-                        " one of them"
-                    )
+                    problem = f"found the id '{model_id}' under {both}; write it under one of them"
+                    raise ConfigError.at(["models"], problem)
         return cls({name: entry["family"] for name, entry in models.items()}, names, imported)
 
     def family_of(self, name: str) -> str:

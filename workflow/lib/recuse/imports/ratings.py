@@ -135,7 +135,7 @@ def import_ratings(
     paths: the files of judgments, all in one format. references: the files of human scores.
     settings, scales, models: `import`, `scales` (in the units of the files) and `models` of config.
     outputs: paths of `ratings`, `imported` and, with single raters, `raters`. Ratings are written
-    as whole numbers of steps, with the columns that `recuse.data.ratings.normalise` reads,
+    as whole numbers of steps, with the columns that `recuse.data.ratings.normalise_ratings` reads,
     `failure`, source_file, source_record, and every other column of the files, as text. A judge or
     model that config does not list is a family of its own, which is printed; prompts in several
     datasets, and what has no human score, are printed, too. Raises DataError naming file, line and

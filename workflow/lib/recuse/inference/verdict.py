@@ -130,7 +130,7 @@ KINDS = {
 }
 
 
-def verdict(reply: Reply, adjusted_p: float, *, confidence: float) -> Verdict:
+def verdict_on_reply(reply: Reply, adjusted_p: float, *, confidence: float) -> Verdict:
     """The verdict by a decisive reply.
 
     A bias whose interval excludes 0 is established if all judges together support its side with
@@ -170,7 +170,7 @@ def verdict_rows(
     p_values = [nan if reply.reason else reply.p_value for reply in decisive]
     adjusted = [nan] * len(p_values) if kind.adjust is None else kind.adjust(p_values)
     for (term, each), reply, adjusted_p in zip(replies.items(), decisive, adjusted, strict=True):
-        found = verdict(reply, adjusted_p, confidence=confidence)
+        found = verdict_on_reply(reply, adjusted_p, confidence=confidence)
         row = {
             "kind": kind.name,
             "quantity": quantity,

@@ -8,7 +8,6 @@ from recuse.base.reasons import in_words
 from recuse.base.words import capitalised, enumerated, level
 from recuse.inference.gold import (
     BOTH,
-    FAMILY,
     HARMFUL,
     LEGITIMATE,
     LEGITIMATE_SHARE,
@@ -17,7 +16,8 @@ from recuse.inference.gold import (
     UNDER_MARKING,
 )
 from recuse.inference.verdict import DISFAVOURS, FAVOURS, FOUND, Verdict
-from recuse.report.verdict import MOST, POINTS, Point, Rows
+from recuse.model.spec import FAMILY
+from recuse.report.verdict import MOST, POINTS, Point, TableRows
 
 HEADINGS = {
     HARMFUL: "Harmful self-preference: its own wrong answer rather than a right one",
@@ -50,7 +50,7 @@ OVERTURNED = (
 )
 
 
-def sentences_on_gold(rows: Rows) -> Iterator[str]:
+def sentences_on_gold(rows: TableRows) -> Iterator[str]:
     """On own wrong answers: which judges favour them, for which that is not shown, and which
     verdicts are inconclusive.
     """
@@ -72,7 +72,7 @@ def sentences_on_gold(rows: Rows) -> Iterator[str]:
             yield f"{capitalised(verdict)} for own wrong answers: {enumerated(names, MOST)}."
 
 
-def points_on_gold(rows: Rows, confidence: float) -> Iterator[Point]:
+def points_on_gold(rows: TableRows, confidence: float) -> Iterator[Point]:
     """Each kind of own answer, with the numbers of each judge."""
     words = EXPECTED.format(level=level(confidence))
     for case, heading in HEADINGS.items():
@@ -91,7 +91,7 @@ def points_on_gold(rows: Rows, confidence: float) -> Iterator[Point]:
         )
 
 
-def caveats_on_gold(rows: Rows) -> Iterator[str]:
+def caveats_on_gold(rows: TableRows) -> Iterator[str]:
     """What would overturn a finding on own wrong answers, if there is one."""
     if any(row["verdict"] in FOUND and row["case"] in DOES for row in rows):
         yield OVERTURNED

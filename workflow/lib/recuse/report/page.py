@@ -20,9 +20,9 @@ from recuse.base.words import (
     with_gold_labels,
 )
 from recuse.inference.robustness import without_human_scores
-from recuse.model.spec import Spec, in_words
+from recuse.model.spec import Spec, spec_in_words
 from recuse.report.answers import answer_of_ratings
-from recuse.report.html import facts_of, fonts_of, inlined, rendered, rendered_caption
+from recuse.report.html import fonts_of, inlined, picture_facts, rendered, rendered_caption
 from recuse.report.pairwise import answer_of_comparisons
 from recuse.report.tables import EXCERPTS, EXCERPTS_WITHOUT_HUMAN_SCORES, Excerpt, Row, shown
 from recuse.report.verdict import summary
@@ -194,7 +194,7 @@ def report(
         fonts=fonts_of(figure["picture"] for figure in pictures),
         level=level(about["confidence"]),
         errors=specs[first].errors.covariance if specs else "",
-        specs=[(name, in_words(spec)) for name, spec in specs.items()],
+        specs=[(name, spec_in_words(spec)) for name, spec in specs.items()],
         files=[
             relpath(path, folder)
             for path in (*inputs["pages"], *inputs["tables"], *inputs["estimates"])
@@ -223,7 +223,7 @@ def _figure(
     caption = Path(figure["caption"]).read_text("utf-8")
     return {
         "name": name,
-        **facts_of(svg, figure["drawing"]["subject"]["label"]),
+        **picture_facts(svg, figure["drawing"]["subject"]["label"]),
         "picture": inlined(svg, name),
         "silent": f'id="{WORDS_ALONE}"' in svg,
         "caption": rendered_caption(

@@ -15,13 +15,13 @@ from recuse.report.verdict import (
     MOST,
     MOST_WORDS,
     POINTS,
-    Answer,
+    PageAnswer,
+    PageSection,
     Point,
-    Rows,
-    Section,
+    TableRows,
     headline,
     next_steps,
-    shown,
+    shown_verdicts,
 )
 
 QUESTION = "What sways these judges?"
@@ -78,7 +78,7 @@ CHANCE = (
 )
 
 
-def answer_of_comparisons(tables: Mapping[str, Rows], *, confidence: float) -> Answer:
+def answer_of_comparisons(tables: Mapping[str, TableRows], *, confidence: float) -> PageAnswer:
     """Say what the tables of a study of comparisons answer; tables: rows, as texts, of those that
     the study has.
     """
@@ -107,10 +107,10 @@ def answer_of_comparisons(tables: Mapping[str, Rows], *, confidence: float) -> A
     ]
     said = _fitting(sentences)
     caveats = [*caveats_on_gold(gold), *_caveats(verdicts, choices, tables.get("label_noise", ()))]
-    return Answer(
+    return PageAnswer(
         QUESTION,
         " ".join(sentences[:said]) or NOTHING,
-        **shown(verdicts, POINTS),
+        **shown_verdicts(verdicts, POINTS),
         pooled=" ".join(sentences[said:]),
         tracking=_agreement(tables.get("agreement", ()), confidence),
         leaderboard=_win_rates(choices, has_labels=has_labels),
@@ -130,7 +130,7 @@ def _fitting(sentences: Sequence[str]) -> int:
     return len(sentences)
 
 
-def _caveats(verdicts: Rows, choices: Rows, noise: Rows) -> Iterator[str]:
+def _caveats(verdicts: TableRows, choices: TableRows, noise: TableRows) -> Iterator[str]:
     found = [row for row in verdicts if row["verdict"] in FOUND]
     reasons = {(code(row["reason"]), row["quantity"]) for row in verdicts}
     if what := [
@@ -175,11 +175,11 @@ def _caveats(verdicts: Rows, choices: Rows, noise: Rows) -> Iterator[str]:
         )
 
 
-def _names(rows: Rows) -> str:
+def _names(rows: TableRows) -> str:
     return enumerated([*dict.fromkeys(row["term"] for row in rows)], MOST)
 
 
-def _agreement(rows: Rows, confidence: float) -> Section | None:
+def _agreement(rows: TableRows, confidence: float) -> PageSection | None:
     """How often each judge agrees with the human label, by experiment and condition."""
     cells: dict[str, dict[str, Mapping[str, str]]] = {}  # by place and judge
     for rule in ("pooled", "debiased"):  # the first for comparisons in one order only
@@ -197,10 +197,10 @@ def _agreement(rows: Rows, confidence: float) -> Section | None:
         " intervals."
     )
     table = [[judge, *(_with_interval(of.get(judge)) for of in cells.values())] for judge in judges]
-    return Section("Do the judges agree with people?", sentence, ["judge", *cells], table)
+    return PageSection("Do the judges agree with people?", sentence, ["judge", *cells], table)
 
 
-def _win_rates(choices: Rows, *, has_labels: bool) -> Section | None:
+def _win_rates(choices: TableRows, *, has_labels: bool) -> PageSection | None:
     """The share of its comparisons that each model wins, by people and by each judge."""
     shares: dict[str, dict[str, str]] = {}
     wins, comparisons = Counter(), Counter()
@@ -219,7 +219,7 @@ def _win_rates(choices: Rows, *, has_labels: bool) -> Section | None:
     ]
     sentence = "Share of its comparisons that each model wins, with a draw as half a win."
     headings = ["model", "people" if has_labels else "all judges", *judges]
-    return Section("Win rates", sentence, headings, table) if table else None
+    return PageSection("Win rates", sentence, headings, table) if table else None
 
 
 def _share(value: str | float) -> str:
@@ -235,7 +235,7 @@ def _with_interval(row: Mapping[str, str] | None) -> str:
     return f"{_share(row['value'])}{interval}"
 
 
-def _grouped(rows: Rows, *columns: str) -> dict[str, list[Mapping[str, str]]]:
+def _grouped(rows: TableRows, *columns: str) -> dict[str, list[Mapping[str, str]]]:
     groups: dict[str, list] = {}
     for row in rows:
         groups.setdefault(": ".join(filter(None, (row[column] for column in columns))), []).append(
@@ -244,7 +244,7 @@ def _grouped(rows: Rows, *columns: str) -> dict[str, list[Mapping[str, str]]]:
     return groups
 
 
-def _cognitive(rows: Rows) -> Iterator[Point]:
+def _cognitive(rows: TableRows) -> Iterator[Point]:
     """In how many judges each bias is more frequent than at random: by its interval, or by the
     share if there is none.
     """
@@ -267,7 +267,7 @@ def _cognitive(rows: Rows) -> Iterator[Point]:
         yield Point(" ".join(items[0]), CHANCE + quoted, items)
 
 
-def _attacks(rows: Rows) -> Iterator[Point]:
+def _attacks(rows: TableRows) -> Iterator[Point]:
     """Success of each perturbation; there is no value to test it against."""
     groups = _grouped([row for row in rows if row["asr"]], "experiment", "condition")
     means = {
@@ -288,7 +288,7 @@ def _attacks(rows: Rows) -> Iterator[Point]:
         )
 
 
-def _overlap(rows: Rows) -> Iterator[Point]:
+def _overlap(rows: TableRows) -> Iterator[Point]:
     form = [
         row
         for row in rows

@@ -305,7 +305,7 @@ def shown(name: str, excerpt: Excerpt, rows: Iterable[Row], file: str) -> dict[s
     kept = [row for row in rows if excerpt.rows(row)]
     columns = [column for column in excerpt.columns.split() if any(row.get(column) for row in kept)]
     numeric = {
-        column: column not in TEXTS and all(is_number(row[column]) for row in kept if row[column])
+        column: column not in TEXTS and all(_is_number(row[column]) for row in kept if row[column])
         for column in columns
     }
     return {
@@ -325,7 +325,7 @@ def shown(name: str, excerpt: Excerpt, rows: Iterable[Row], file: str) -> dict[s
     }
 
 
-def is_number(text: str) -> bool:
+def _is_number(text: str) -> bool:
     """True for what Python reads as a number."""
     try:
         float(text)

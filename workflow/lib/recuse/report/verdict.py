@@ -8,10 +8,9 @@ from itertools import product
 from recuse.base.reasons import Reason, code, cure, in_short, in_words
 from recuse.base.words import MOST_DIGITS, capitalised, counted, enumerated, number, signed
 from recuse.inference.verdict import FAVOURS, FOUND, NUMBERS, Verdict, hardly_agrees
-from recuse.model.spec import BIASES
+from recuse.model.spec import FAMILY, SELF
 
-Rows = Sequence[Mapping[str, str]]
-SELF, FAMILY = BIASES
+TableRows = Sequence[Mapping[str, str]]
 KINDS = {
     SELF: "self-bias",
     FAMILY: "family-bias",
@@ -169,7 +168,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Section:
+class PageSection:
     """A small table of the answer with a sentence above it."""
 
     heading: str
@@ -188,7 +187,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Answer:
+class PageAnswer:
     """What a reader sees first."""
 
     question: str
@@ -200,15 +199,15 @@ class Answer:
     zero: float = 0.0  # the place of 0
     pooled: str = ""
     wordings: str = ""  # of the rubric, for which the verdicts hold
-    tracking: Section | None = None
-    leaderboard: Section | None = None
-    panel: Section | None = None
+    tracking: PageSection | None = None
+    leaderboard: PageSection | None = None
+    panel: PageSection | None = None
     caveats: Sequence[str] = ()  # at most three, the largest first
     next_steps: Sequence[str] = ()
     points: Sequence[Point] = ()
 
 
-def shown(rows: Rows, unit: Unit) -> dict[str, object]:
+def shown_verdicts(rows: TableRows, unit: Unit) -> dict[str, object]:
     """What an answer shows of the table of verdicts: by kind, sorted by verdict and size, with one
     axis for all; and a line on those without a verdict.
     """
@@ -243,12 +242,12 @@ def _shown(row: Mapping[str, str], unit: Unit, axis: Axis) -> ShownVerdict:
         interval=unit.span(row),
         agreement=number(float(agreement), 2) if agreement else "",
         hardly_agrees=hardly_agrees(row),
-        advice=advice(row),
+        advice=verdict_advice(row),
         places={name: axis.place(float(row[name])) for name in marks if row[name]},
     )
 
 
-def _axis(rows: Rows) -> Axis:
+def _axis(rows: TableRows) -> Axis:
     """An axis that holds 0, all estimates and gaps, and intervals up to WIDEST times their median
     reach.
     """
@@ -261,7 +260,7 @@ def _axis(rows: Rows) -> Axis:
     return Axis(min(kept) - margin, max(kept) + margin)
 
 
-def _untested(rows: Rows) -> Iterator[str]:
+def _untested(rows: TableRows) -> Iterator[str]:
     """Which judges and families have no verdict, and why, in a line for each kind of reason."""
     groups: dict[tuple[str, Reason | None], list[Mapping[str, str]]] = {}
     for row in rows:
@@ -290,7 +289,7 @@ def detail(row: Mapping[str, str], unit: Unit) -> str:
     return "; ".join(filter(None, (words, beside)))
 
 
-def advice(row: Mapping[str, str]) -> str:
+def verdict_advice(row: Mapping[str, str]) -> str:
     """What to do about one judge or family, in words that also hold for several."""
     if hardly_agrees(row):
         return DO_NOT_USE
@@ -303,13 +302,13 @@ def advice(row: Mapping[str, str]) -> str:
     return REMEDIES_OF_PAIRS[row["quantity"]]
 
 
-def next_steps(rows: Rows) -> list[str]:
+def next_steps(rows: TableRows) -> list[str]:
     """The advice on judges that hardly agree with people and on biases that are found, then on
     inconclusive verdicts: each once, with all judges that it is for.
     """
     names: dict[str, list[str]] = {}
     for row in sorted(rows, key=lambda row: row["verdict"] == Verdict.INCONCLUSIVE):
-        names.setdefault(advice(row), []).append(name_in(row))
+        names.setdefault(verdict_advice(row), []).append(name_in(row))
     names.pop(KEEP, None)
     names.pop("", None)  # Where no cure is known, there is nothing to do.
     steps = []
@@ -323,7 +322,7 @@ def name_in(row: Mapping[str, str]) -> str:
     return f"{row['term']} family" if row["quantity"] == FAMILY else row["term"]
 
 
-def headline(rows: Rows, unit: Unit) -> str:
+def headline(rows: TableRows, unit: Unit) -> str:
     """What is established, and which judges hardly agree with people, in at most MOST_WORDS words;
     "" without rows.
     """
@@ -341,7 +340,7 @@ def headline(rows: Rows, unit: Unit) -> str:
     )
 
 
-def _headline(rows: Rows, unit: Unit, most: int) -> Iterator[str]:
+def _headline(rows: TableRows, unit: Unit, most: int) -> Iterator[str]:
     """Its sentences, that on self-bias first; most: names in a list, 0 for numbers alone."""
     own = [row for row in rows if row["quantity"] == SELF]
     established = [row for row in rows if row["verdict"] == Verdict.ESTABLISHED]
@@ -365,7 +364,7 @@ def _headline(rows: Rows, unit: Unit, most: int) -> Iterator[str]:
         yield f"{words}{remedy}."
 
 
-def _why_untested(own: Rows, kind: str) -> str:
+def _why_untested(own: TableRows, kind: str) -> str:
     """Why no judge has a verdict on self-bias; own: the rows on it, if there are any."""
     missing = Reason.NO_OWN_ANSWERS if kind == "ratings" else Reason.NO_OWN_COMPARED
     codes = {code(row["reason"]) for row in own} or {missing}
@@ -374,7 +373,7 @@ def _why_untested(own: Rows, kind: str) -> str:
     return f"{UNTESTED}: {in_short(row['reason'] for row in own)}."
 
 
-def _who(rows: Rows, most: int, unit: Unit | None = None) -> str:
+def _who(rows: TableRows, most: int, unit: Unit | None = None) -> str:
     """The judges or families of rows, with the sizes of their biases in a unit."""
     if not most:
         one, many = FAMILIES if rows[0]["quantity"] == FAMILY else JUDGES
@@ -391,7 +390,7 @@ def capitalised_article(words: str) -> str:
     return f"The {words.removeprefix('the ')}" if words.startswith("the ") else words
 
 
-def rows_as_texts(answer: Answer) -> list[list[str]]:
+def rows_as_texts(answer: PageAnswer) -> list[list[str]]:
     """The first table of an answer under the headings of TABLE."""
     return [
         [
@@ -406,7 +405,7 @@ def rows_as_texts(answer: Answer) -> list[list[str]]:
     ]
 
 
-def summary(study: str, about: Mapping, answer: Answer, verdicts: Rows) -> dict:
+def summary(study: str, about: Mapping, answer: PageAnswer, verdicts: TableRows) -> dict:
     """The answer for other programs: words as on the page, and the rows of the table of verdicts as
     numbers.
     """
@@ -419,7 +418,7 @@ def summary(study: str, about: Mapping, answer: Answer, verdicts: Rows) -> dict:
         "pooled": answer.pooled,
         "wordings": answer.wordings,
         "verdicts": [
-            {**_values(row), "detail": detail(row, answer.unit), "advice": advice(row)}
+            {**_values(row), "detail": detail(row, answer.unit), "advice": verdict_advice(row)}
             for row in verdicts
         ],
         "table": {"headings": TABLE, "rows": rows_as_texts(answer)},

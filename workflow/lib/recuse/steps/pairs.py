@@ -26,8 +26,8 @@ from recuse.pairwise.verbosity import (
     POSITION,
     SCORE_CURVES,
     VERBOSITY,
-    agreement,
     alignment_curves,
+    human_agreement,
     position,
     score_curves,
     verbosity,
@@ -50,7 +50,9 @@ def verbosity_tables(
     curves = alignment_curves(pairs, confidence=confidence)
     write_table(outputs["verbosity"], VERBOSITY, verbosity(pairs, **sampling), study=study)
     write_table(outputs["position"], POSITION, position(pairs, **sampling), study=study)
-    write_table(outputs["agreement"], PAIRWISE_AGREEMENT, agreement(pairs, **sampling), study=study)
+    write_table(
+        outputs["agreement"], PAIRWISE_AGREEMENT, human_agreement(pairs, **sampling), study=study
+    )
     write_table(outputs["score_curves"], SCORE_CURVES, score_curves(pairs), study=study)
     write_table(outputs["alignment_curves"], ALIGNMENT_CURVES, curves, study=study)
 

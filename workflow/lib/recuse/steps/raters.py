@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from recuse.base.tables import write_table
-from recuse.data.raters import AGREEMENT, agreement, check_raters
+from recuse.data.raters import AGREEMENT, check_raters, rater_agreement
 from recuse.data.registry import Registry
 
 
@@ -20,4 +20,4 @@ def tabulate(
     """Write the canonical raters (parquet) and their agreement (CSV)."""
     registry = Registry.from_config(models, imported=imported)
     check_raters(raw[0], registry, ratings=ratings, output=outputs["raters"], declared=declared)
-    write_table(outputs["agreement"], AGREEMENT, agreement(outputs["raters"]), study=study)
+    write_table(outputs["agreement"], AGREEMENT, rater_agreement(outputs["raters"]), study=study)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from recuse.data.cells import build_cells
-from recuse.data.ratings import StudyFiles, normalise
+from recuse.data.ratings import StudyFiles, normalise_ratings
 
 
 def normalise_study(
@@ -12,7 +12,7 @@ def normalise_study(
     """Write the canonical ratings and the cells (parquet), and what is complete (CSV); params: see
     `StudyFiles.from_config`.
     """
-    normalise(
+    normalise_ratings(
         study, StudyFiles.from_config(raw, **params), ratings=ratings, completeness=completeness
     )
     build_cells(ratings, cells)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# One line for all: a virtual environment with the locked packages, then
+# Set up a virtual environment with the locked packages, then run one of
 #   sh study.sh twin    the simulated studies: snakemake --cores 2
 #   sh study.sh test    the tests: pytest -n 2 --dist loadfile
 # What follows goes to that command, as in `sh study.sh test tests/model`.

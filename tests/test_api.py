@@ -322,7 +322,7 @@ def test_answers_draw_themselves(ratings):
     fitted = recuse.fit(ratings, "clustered", wild=99)
     for answer in (recuse.check(ratings), recuse.verdict(ratings), recuse.power(ratings), fitted):
         assert isinstance(answer.plot(), Figure)
-    with pytest.raises(NotImplementedError, match=r"^the report has no figure of this"):
+    with pytest.raises(recuse.DataError, match=r"^plot: the report has no figure of this answer"):
         recuse.fit(ratings, "by_dimension").plot()
 
 
@@ -663,6 +663,25 @@ def test_pairs_are_those_of_the_command(tmp_path, monkeypatch, capfd):
         recuse.DataError, match=r"DataFrame, row 2, column outcome: found 'neither'"
     ):
         recuse.pairs(changed(1, "outcome", "neither", table=VERDICTS))
+
+
+def test_what_is_asked_of_pairs_may_come_in_any_order():
+    made = recuse.pairs(VERDICTS)
+    frame = recuse.verdict(made).frame
+    assert str(recuse.check(made)).startswith("pairs: what these comparisons support")
+    pd.testing.assert_frame_equal(recuse.verdict(made).frame, frame)
+    with made.results(), made.results():  # of one thread, within one another
+        assert made.findings()
+
+
+@pytest.mark.parametrize("scale", [(0, 10**6), (-1, 1), (0, 0.01)])
+def test_verdicts_on_scales_of_any_width(scale):
+    low, high = scale
+    scores = pd.to_numeric(JUDGED["score"], errors="coerce")
+    rated = JUDGED.assign(score=low + (scores - 1) / 9 * (high - low))
+    made = ratings_of_example(rated, None, scale=scale, step=(high - low) / 9)
+    assert recuse.verdict(made).frame["term"].tolist()[0] == "gpt-4.1"
+    assert "gpt-4.1 (+" in str(recuse.verdict(made))
 
 
 def test_human_verdicts_in_a_second_table():

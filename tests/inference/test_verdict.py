@@ -16,6 +16,7 @@ from recuse.inference.verdict import (
     KINDS,
     Reply,
     Verdict,
+    hardly_agrees,
     verdict_on_reply,
     verdict_rows,
     verdicts_on_ratings,
@@ -192,8 +193,32 @@ def test_a_judge_that_does_not_agree_with_people_has_no_gap_to_them():
     assert rows_of(conclusions)["self_bias", "J"]["A"] == pytest.approx(0.2)
     found = rows_of(conclusions, agreement={"J": [0.1, -0.1, 0.3]})["self_bias", "J"]
     assert (found["agreement"], found["agreement_ci_high"]) == (0.1, 0.3)
+    assert hardly_agrees(found)
     assert (found["verdict"], found["note"]) == (NOT_SHOWN, Reason.DISAGREES_WITH_PEOPLE)
     assert "A" not in found
+
+
+@pytest.mark.parametrize(
+    ("high", "reliability", "hardly"),
+    [
+        (0.29, 1, True),
+        (0.31, 1, False),
+        (0.29, 0.25, False),
+        (0.14, 0.25, True),
+    ],
+)
+def test_errors_in_the_human_scores_lower_what_agreement_is_enough(high, reliability, hardly):
+    conclusions = [concluded("J", "mixed", -0.1, 0.1, 0.9)]
+    (row,) = verdicts_on_ratings(
+        conclusions,
+        ["J"],
+        {"J": [high - 0.02, high - 0.04, high]},
+        reliability=reliability,
+        checks=CHECKS,
+        confidence=0.9,
+    )
+    assert row["agreement_least"] == pytest.approx(0.3 * reliability**0.5)
+    assert hardly_agrees(row) == hardly
 
 
 def test_judges_without_any_conclusion_are_left_out_beside_families():

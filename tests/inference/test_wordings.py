@@ -303,7 +303,7 @@ def test_verdicts_in_python_are_over_wordings(rows):
     table = pd.DataFrame(rows).drop(columns="pred_length")
     over = (
         recuse.verdict(recuse.ratings(table, human="gt", scale=(1, 5)))
-        .set_index("term")
+        .frame.set_index("term")
         .loc["GPT-4o"]
     )
     one = pd.DataFrame([row for row in rows if row["wording"] == "short"]).drop(
@@ -311,7 +311,7 @@ def test_verdicts_in_python_are_over_wordings(rows):
     )
     alone = (
         recuse.verdict(recuse.ratings(one, human="gt", scale=(1, 5)))
-        .set_index("term")
+        .frame.set_index("term")
         .loc["GPT-4o"]
     )
     assert over["wordings"] == 3

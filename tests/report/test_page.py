@@ -58,7 +58,7 @@ def test_the_verdicts_come_first_and_all_but_the_answer_is_folded(html):
     row = html[html.index('scope="row">&lt;script&gt;') :]
     words = " ".join(re.sub("<[^>]*>", " ", row[row.index("</th>") : row.index("</tr>")]).split())
     assert words.startswith(
-        "+0.90 +0.90 (0.45 to 1.35) A 0.45 to 1.35 established : favours itself leave out ratings"
+        "+0.90 0.45 to 1.35 A established : favours itself leave out ratings of own answers"
     )
     for title in ("Robustness", "Figures", "Tables", "Methods", "Data and settings", "Files"):
         assert re.search(rf"<details>\s*<summary><h2 id=\"\w+\">{title}</h2>", html)
@@ -67,16 +67,17 @@ def test_the_verdicts_come_first_and_all_but_the_answer_is_folded(html):
 def test_only_studies_with_people_have_a_column_of_agreement(html, tmp_path, monkeypatch):
     def tables_with_agreement(path):
         agreement = {f"agreement{end}": "0.1" for end in ("", "_ci_low", "_ci_high")}
+        agreement["agreement_least"] = "0.3"
         rows = read_table(path)
         return [row | agreement if "agreement" in row else row for row in rows]
 
     monkeypatch.setattr("recuse.report.page.read_table", tables_with_agreement)
     with_people = write_page(tmp_path).read_text("utf-8")
     heading = "agreement with people, r"
-    for page, columns in ((html, 5), (with_people, 6)):
+    for page, columns in ((html, 6), (with_people, 7)):
         table = page[page.index('class="verdicts"') : page.index("</table>")]
         assert table.count('<th scope="col"') == columns
-        assert (heading in table) == (columns == 6)
+        assert (heading in table) == (columns == 7)
         rows = re.findall(r"<tr data-verdict.*?</tr>", table, re.DOTALL)
         assert {row.count("<td") for row in rows} == {columns - 1}
     assert f'class="n weak" data-name="{heading}">0.10</td>' in with_people

@@ -45,6 +45,8 @@ def written(path, **fields):
         "study": "ours",
         "data": "simulated",
         "headline": "Nothing \u202e.",
+        "truth": "",
+        "further": "",
         "pooled": "",
         "table": {"headings": ["judge", "verdict"], "rows": []},
         "next_steps": [],
@@ -76,7 +78,7 @@ def test_the_table_is_as_wide_as_the_terminal(tmp_path, monkeypatch, columns):
     )
     *lines, report = answer_lines(path)
     assert max(map(len, lines)) <= columns
-    assert lines[2].split() == ["judge", "verdict", "what", "to", "do"]
+    assert lines[1].split() == ["judge", "verdict", "what", "to", "do"]
     assert "and 2 more" in lines
     assert lines[-1] == "Next: Do this."
     assert report == f"Report: {tmp_path}/report.html"

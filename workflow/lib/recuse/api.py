@@ -46,7 +46,7 @@ from recuse.base.errors import ConfigError, DataError, did_you_mean
 from recuse.base.places import PROJECT
 from recuse.base.products import register
 from recuse.base.tables import read_table
-from recuse.base.words import enumerated
+from recuse.base.words import enumerated, with_gold_labels
 from recuse.config.load import with_study
 from recuse.config.read import project_settings
 from recuse.data.registry import COMPARED, DEFAULT, RATED
@@ -270,7 +270,8 @@ def check(data: "Ratings | Pairs") -> Result:
     kind = {"of_ratings": isinstance(data, Ratings), "gold": data.has_gold_labels}
     page = page_of(data.study, findings, **kind)
     rows = ({"study": data.study, **finding.row} for finding in findings)
-    return Result(frame(CHECK, rows), page, draw=_drawing(data, "mean_scores"))
+    draw = _drawing(data, "mean_scores") if isinstance(data, Ratings) else None
+    return Result(frame(CHECK, rows), page, draw=draw)
 
 
 def fit(ratings: "Ratings", spec: str = "main", **settings: Any) -> FitResult:
@@ -311,13 +312,13 @@ def verdict(data: "Ratings | Pairs") -> Result:
     of the scale.
     """
     from recuse.inference.verdict import VERDICTS
+    from recuse.report.answers import NO_TRUTH
     from recuse.report.verdict import (
         POINTS,
-        TABLE,
         PageAnswer,
         headline,
-        rows_as_texts,
         shown_verdicts,
+        table_as_texts,
         unit_of,
     )
 
@@ -325,21 +326,25 @@ def verdict(data: "Ratings | Pairs") -> Result:
     with data.results() as results:
         rows = results.rows("verdicts")
     unit = unit_of(results.study.setting("scales")) if isinstance(data, Ratings) else POINTS
-    words = headline(rows, unit)
-    answer = PageAnswer("", words, **shown_verdicts(rows, unit))
+    answer = PageAnswer("", headline(rows, unit), **shown_verdicts(rows, unit))
+    table = table_as_texts(answer)
+    notes = [f"Sizes are in {unit.name}."] if table["rows"] else []
+    if isinstance(data, Ratings) and not data.has_human_scores:
+        notes.append(NO_TRUTH.format("No row has a human score"))
+    said = with_gold_labels if data.has_gold_labels else str
     return Result(
         frame(VERDICTS, rows),
-        f"{data.study}: {words}",
-        TABLE,
-        rows_as_texts(answer),
-        [f"Sizes are in {unit.name}.", *answer.untested],
+        said(f"{data.study}: {answer.headline}"),
+        [said(heading) for heading in table["headings"]],
+        [[said(cell) for cell in row] for row in table["rows"]],
+        [*notes, *map(said, answer.untested)],
         draw=_drawing(data, "verdicts"),
     )
 
 
 def leaderboard(ratings: "Ratings") -> Result:
-    """Models by their mean rating, as rated and without the biases of Equation 1, each with its
-    rank and interval.
+    """Models by their mean rating, as rated and without the biases that the setting `debias` names
+    (by default C's), each with its rank and interval.
 
     The frame has the rows of the workflow's tables/leaderboard.csv: `scores` says how ratings
     count: raw, debiased, leave_self_out, leave_family_out, human; `slice` is "" for all dimensions
@@ -405,7 +410,7 @@ def power(
         rows = read_table(results.power(settings))
     title = (
         f"{ratings.study}: self-bias that would be found with {100 * settings['power']:g} % power,"
-        " as a share of the scale"
+        f" as a share of the scale, and prompts needed to find {settings['self_bias']:g}"
     )
     columns = ("estimand", "models", "raters", "prompts", "detectable", "prompts_needed")
     cells = [[_short(row[column]) for column in columns] for row in rows]

@@ -40,6 +40,7 @@ class Checked(Generic[AnyPipeline]):
         """Read and check the rows; nothing is left if an error is raised."""
         self.study, self._folder = inputs.study.name, mkdtemp(prefix="recuse-")
         self._found: list[Finding] | None = None
+        self._is_open = False  # within `results`, which holds the lock
         remove = weakref.finalize(self, _remove, self._folder, os.getpid())
         try:
             with ONE_AT_A_TIME, listening() as lines, in_folder(inputs, self._folder):
@@ -50,7 +51,7 @@ class Checked(Generic[AnyPipeline]):
             remove()
             raise
         for line in lines:
-            if NOT_IN_CONFIG not in line:  # families are shown
+            if NOT_IN_CONFIG not in line:  # `families` has these names
                 tell(in_python(line.removeprefix("warning: ")))
 
     def __copy__(self) -> None:
@@ -83,14 +84,18 @@ class Checked(Generic[AnyPipeline]):
     @contextmanager
     def results(self) -> Iterator[AnyPipeline]:
         """The results, of which one thread of one process at a time makes more."""
-        with (
-            in_terms_of_arguments(self.study),
-            ONE_AT_A_TIME,
-            open(f"{self._folder}/lock", "w") as lock,
-            in_folder(self._results.inputs, self._folder),
-        ):
-            flock(lock, LOCK_EX)
-            yield self._results
+        with in_terms_of_arguments(self.study), ONE_AT_A_TIME:
+            if self._is_open:
+                yield self._results
+                return
+            with open(f"{self._folder}/lock", "w") as lock:
+                flock(lock, LOCK_EX)
+                with in_folder(self._results.inputs, self._folder, reads_inputs=False):
+                    self._is_open = True
+                    try:
+                        yield self._results
+                    finally:
+                        self._is_open = False
 
     def findings(self) -> "list[Finding]":
         """What the data support, most important first."""

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from recuse.catalogue.figures import Figure
     from recuse.check.facts import Finding
     from recuse.data.study import StudyTables
-    from recuse.steps.pairs import Judged
 
 # What DuckDB writes into the folder.
 WRITTEN = (
@@ -42,15 +41,20 @@ DRAWN = ("bootstrap", "wild")  # settings of a spec that its intervals by formul
 
 
 @contextmanager
-def in_folder(inputs: Inputs, place: str | None = None) -> Iterator[str]:
-    """Give a folder for tables, and let DuckDB open no files but these and the inputs' files,
-    within the limits of config.
+def in_folder(
+    inputs: Inputs, place: str | None = None, *, reads_inputs: bool = True
+) -> Iterator[str]:
+    """Give a folder for tables, and let DuckDB open no files but these and, if it reads them, the
+    inputs' files, within the limits of config.
 
     place: a folder that stays; None: one that is removed afterwards.
     """
     study = inputs.study
-    named = study.collect_files() if study.asks_judges() else [file.path for file in inputs.files]
-    named += paths_of(study.import_settings().get("references", {}))
+    named = []
+    if reads_inputs:
+        named = [file.path for file in inputs.files]
+        named = study.collect_files() if study.asks_judges() else named
+        named += paths_of(study.import_settings().get("references", {}))
     files = [path for name in named if name not in inputs.frames for path in files_in(name)]
     if raters := study.settings.get("raters"):
         files.append(raters)
@@ -58,7 +62,7 @@ def in_folder(inputs: Inputs, place: str | None = None) -> Iterator[str]:
         limits = {
             "limit": study.config["memory_limit"],
             "longest_line": int(bytes_of(study.config["line_limit"])),
-            "outputs": [f"{folder}/{name}" for name in WRITTEN],
+            "outputs": [f"{folder}/{name}" for name in WRITTEN] if place is not None else [],
         }
         # Processes may share a folder.
         work = f"{folder}/work_{os.getpid()}"
@@ -78,12 +82,12 @@ def imported(inputs: Inputs, folder: str) -> Inputs:
 
 
 class Pipeline:
-    """Results of inputs, once imported, in a folder."""
+    """The tables of one study, made on demand in a folder."""
 
     MAKES: ClassVar[Mapping[str, str]] = {}  # table -> the method that makes it
 
     def __init__(self, inputs: Inputs, folder: str) -> None:
-        """Take them."""
+        """Store the study and the folder of its tables."""
         self.inputs, self.study, self.folder = inputs, inputs.study, folder
         self._done: set[str] = set()
 
@@ -110,7 +114,7 @@ class Pipeline:
 
     def _once(self, step: str) -> None:
         if step not in self._done:
-            with listening():  # whose messages are for the log of a job
+            with listening():  # steps print for the log of a job, which nobody reads here
                 getattr(self, step)()
             self._done.add(step)
 
@@ -347,7 +351,10 @@ class RatingsPipeline(Pipeline):
             "estimates": [f"{fits}/estimates/{name}.csv" for name in specs],
             "not_estimable": f"{fits}/not_estimable.csv",
             "completeness": self._place("completeness"),
-            **{table: self.path(table) for table in ("correlations", "wordings", *read)},
+            **{
+                table: self.path(table)
+                for table in ("correlations", "reliability", "wordings", *read)
+            },
         }
         conclude(
             study=self.study.name,
@@ -375,7 +382,7 @@ class PairsPipeline(Pipeline):
 
         super().__init__(inputs, folder)
         study, self.comparisons = self.study, f"{folder}/comparisons.parquet"
-        self._judged: Judged | None = None
+        self._findings: list[Finding] = []
         normalise(
             study.name,
             [file.path for file in inputs.files],
@@ -389,7 +396,7 @@ class PairsPipeline(Pipeline):
     def findings(self) -> "list[Finding]":
         """What the verdicts support, most important first."""
         self._once("_judge")
-        return self._judged.findings(power=self._power)
+        return self._findings
 
     @property
     def _power(self) -> float:
@@ -417,10 +424,11 @@ class PairsPipeline(Pipeline):
         from recuse.steps.pairs import judged
 
         regression = [self.path("regression")] if "regression" in self.study.analyses() else []
-        self._judged = judged(**self._sampling, regression=regression, power=self._power)
+        made = judged(**self._sampling, regression=regression, power=self._power)
+        self._findings = made.findings(power=self._power)
         name = self.study.name
-        write_table(self._place("choices"), CHOICES, self._judged.choices, study=name)
-        write_table(self._place("verdicts"), VERDICTS, self._judged.verdicts, study=name)
+        write_table(self._place("choices"), CHOICES, made.choices, study=name)
+        write_table(self._place("verdicts"), VERDICTS, made.verdicts, study=name)
 
 
 def pipeline(inputs: Inputs, folder: str) -> Pipeline:

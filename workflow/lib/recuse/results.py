@@ -8,6 +8,7 @@ from html import escape
 from math import isnan
 from typing import TYPE_CHECKING
 
+from recuse.base.errors import DataError
 from recuse.base.reasons import in_words as reason_in_words
 from recuse.base.tables import column_names, read_table
 from recuse.base.words import text_table, visible
@@ -61,7 +62,7 @@ class Result:
     def plot(self) -> "Figure":
         """Draw it as in the report, by matplotlib. Needs the extra `plot`."""
         if self.draw is None:
-            raise NotImplementedError("the report has no figure of this; see recuse.plot")
+            raise DataError("plot: the report has no figure of this answer; see recuse.plot")
         return self.draw()
 
     def __str__(self) -> str:

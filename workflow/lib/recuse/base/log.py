@@ -15,7 +15,7 @@ from typing import Any, TextIO, TypeVar
 from recuse.base.errors import RecuseError, UnexpectedError, in_one_sentence
 from recuse.base.words import visible
 
-_Item = TypeVar("Item")
+_Item = TypeVar("_Item")
 EVERY = 5.0  # seconds between two lines, and before the first
 PATIENCE = 1.0  # seconds before a bar is shown
 

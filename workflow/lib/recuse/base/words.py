@@ -96,6 +96,7 @@ GOLD_WORDS = {
     r"((?i:by|with|from|than|to|against)) (the )?humans\b": r"\1 \2gold labels",
     r"Human means\b": "Means of gold labels",
     r"the humans\b": "the gold labels",
+    r"((?i:with|to|than|by|against)) people\b": r"\1 the gold labels",
     r"The humans\b": "The gold labels",
     r"human scale\b": "scale of the gold labels",
     r"^Human$|(?<=>)Human(?=<)": "Gold",
@@ -133,6 +134,11 @@ WIDTH, LEAST = 120, 30  # characters of a line of a table, at most, and of its l
 GAP = "  "  # between columns
 
 
+def wrapped(text: str, width: int) -> list[str]:
+    """The lines of a text, which break between words alone."""
+    return wrap(text, width, break_long_words=False, break_on_hyphens=False)
+
+
 def text_table(
     headings: Sequence[str], cells: Sequence[Sequence[str]], width: int = WIDTH
 ) -> list[str]:
@@ -143,7 +149,7 @@ def text_table(
     lines = []
     for *first, last in rows:
         padded = [cell.ljust(size) for cell, size in zip(first, widths, strict=False)]
-        beginning, *rest = wrap(last, max(width - indent, LEAST)) or [""]
+        beginning, *rest = wrapped(last, max(width - indent, LEAST)) or [""]
         lines.append(GAP.join([*padded, beginning]).rstrip())
         lines += [" " * indent + line for line in rest]
     return lines

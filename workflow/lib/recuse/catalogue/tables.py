@@ -6,7 +6,6 @@ from pkgutil import resolve_name
 from recuse.base.products import registered
 from recuse.base.words import setting_in_words
 from recuse.config.studies import Study
-from recuse.data.registry import of_all_judges
 
 Applies = Callable[[Study], object]  # gives something true if the study has the table or figure
 
@@ -172,9 +171,7 @@ def report_params(study: Study, *, project: Mapping) -> dict[str, object]:
         "subject": {"label": settings["title"], "kind": study.kind()} | gold,
         "specs": config["specs"] if of_ratings else {},
         "analyses": study.analyses(),
-        "scales": {
-            name: of_all_judges(scale) for name, scale in settings.get("scales", {}).items()
-        },
+        "scales": settings.get("scales", {}),
         "checks": {
             name: check["title"]
             for name, check in config["inference"].get("robustness_checks", {}).items()

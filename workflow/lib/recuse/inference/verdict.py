@@ -13,7 +13,7 @@ decisive question, whose estimate and interval are the ones to show; the others 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from math import isnan, nan
+from math import isnan, nan, sqrt
 
 from recuse.base.reasons import Reason, because, code
 from recuse.base.tables import column_names
@@ -24,7 +24,7 @@ from recuse.model.spec import BIASES
 VERDICTS = column_names(
     "study kind quantity term verdict favours estimate ci_low ci_high p_value adjusted_p_value",
     "probability_positive detectable A A_ci_low A_ci_high B B_ci_low B_ci_high reason note",
-    "wordings agreement agreement_ci_low agreement_ci_high",
+    "wordings agreement agreement_ci_low agreement_ci_high agreement_least",
 )
 
 AGAINST_PEOPLE, AGAINST_JUDGES, BEYOND = "A", "B", "C"
@@ -47,6 +47,8 @@ NUMBERS = (
 # Probability by all judges together that a bias is on the side of its own interval
 LEAST_SUPPORT = 0.8
 # A judge whose correlation with people is below this, with all of its interval, hardly agrees.
+# Where the human scores have errors it is times the root of their reliability, by which errors
+# lower every correlation.
 LEAST_AGREEMENT = 0.3
 ROUNDING = 1e-12  # A p-value may miss the level by so much and still equal it.
 
@@ -202,6 +204,7 @@ def verdicts_on_ratings(
     judges: Iterable[str],
     agreement: Mapping[str, Sequence[float]],
     *,
+    reliability: float = 1.0,
     checks: Mapping[str, str],
     confidence: float,
 ) -> Iterator[dict]:
@@ -212,8 +215,9 @@ def verdicts_on_ratings(
 
     conclusions: rows by `recuse.inference.robustness.conclusions`; those of the whole study count.
     judges: all that rate; agreement: judge -> correlation with the human scores and the ends of its
-    interval. Of a judge whose interval is not above 0, A says nothing. checks: question -> the
-    robustness check that answers it.
+    interval. Of a judge whose interval is not above 0, A says nothing. reliability: of the human
+    scores, the share of their variance that is not error. checks: question -> the robustness check
+    that answers it.
     """
     letters = {check: letter for letter, check in checks.items()}
     replies: dict[str, dict[str, dict[str, Reply]]] = {
@@ -237,6 +241,7 @@ def verdicts_on_ratings(
         if row["term"] in agreement:
             columns = ("agreement", "agreement_ci_low", "agreement_ci_high")
             row |= dict(zip(columns, agreement[row["term"]], strict=True))
+            row["agreement_least"] = LEAST_AGREEMENT * sqrt(reliability)
         if row["term"] in disagreeing:
             row["note"] = because(Reason.DISAGREES_WITH_PEOPLE)
         yield row
@@ -245,10 +250,10 @@ def verdicts_on_ratings(
 
 def hardly_agrees(row: Mapping[str, str]) -> bool:
     """Whether a judge hardly agrees with people, by its row of the table of verdicts."""
-    if row["note"] and code(row["note"]) is Reason.DISAGREES_WITH_PEOPLE:
+    if code(row.get("note") or "") is Reason.DISAGREES_WITH_PEOPLE:
         return True
-    high = row["agreement_ci_high"]
-    return bool(high) and float(high) < LEAST_AGREEMENT
+    high = row.get("agreement_ci_high")
+    return bool(high) and float(high) < float(row["agreement_least"])
 
 
 def _reply(row: Mapping) -> Reply:

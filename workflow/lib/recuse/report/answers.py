@@ -12,7 +12,7 @@ from recuse.check.facts import STOP, WARNING
 from recuse.data.describe import PEARSON, WEIGHTED_KAPPA
 from recuse.data.registry import HUMAN
 from recuse.inference.leaderboard import debiased_by
-from recuse.inference.verdict import Verdict
+from recuse.inference.verdict import Verdict, hardly_agrees
 from recuse.model.design import ALL_JUDGES
 from recuse.model.spec import BIASES, SELF
 from recuse.report.gold import points_on_gold
@@ -68,6 +68,7 @@ def answer_of_ratings(
         question=QUESTION if of_judges or not of_families else OF_FAMILIES,
         headline=headline(verdicts, unit) or NO_VERDICT,
         **shown_verdicts(verdicts, unit),
+        truth=NO_TRUTH.format(capitalised(relative)) if relative else "",
         pooled=_pooled(tables, unit, confidence),
         wordings=_wordings(verdicts),
         tracking=None if relative else _tracking(tables, confidence),
@@ -76,7 +77,6 @@ def answer_of_ratings(
             tables.get("panel", ()), tables.get("round_robin", ()), unit, confidence
         ),
         caveats=[
-            *([NO_TRUTH.format(capitalised(relative))] if relative else []),
             *_doubts(verdicts),
             *(
                 [LIKELY.format(percent(1 - confidence))]
@@ -240,7 +240,13 @@ def _tracking(tables: Mapping[str, TableRows], confidence: float) -> PageSection
     astray = [judge for judge, row in of_judge.items() if not row["value"] or _side(row) <= 0]
     values = [float(row["value"]) for row in of_judge.values() if row["value"]] or [nan]
     span = " to ".join(dict.fromkeys(number(end(values), 2) for end in (min, max)))
+    weak = [row["term"] for row in tables["verdicts"] if hardly_agrees(row)]
     sentence = f"Every judge follows the human scores (correlation {span})."
+    if weak:
+        sentence = (
+            f"Correlations with the human scores are {span}; {enumerated(weak, most=5)} hardly"
+            f" agree{'' if len(weak) > 1 else 's'} with people."
+        )
     if astray:
         names = enumerated(astray, most=5)
         sentence = (

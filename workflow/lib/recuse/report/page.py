@@ -88,10 +88,14 @@ GLOSSARY = {
         " One unbiased judge in about ten gets this by chance."
     ),
     "not shown": (
-        "The interval includes 0, or all judges together make a bias on its side doubtful. The last"
-        " column gives the smallest bias that would probably have been found."
+        "The interval includes 0, or all judges together make a bias on its side doubtful. Beside it"
+        " is the smallest bias that would probably have been found, if no other judge is biased."
     ),
     "inconclusive": "The data cannot answer the question for this judge, for the reason given.",
+    "hardly agree": (
+        "The interval of the judge's correlation with the human scores lies below 0.3, or below what"
+        " errors in the human scores leave of 0.3."
+    ),
     "debiased": (
         "With the estimated self-bias taken off a judge's ratings of itself, and family-bias off"
         " those of its family."

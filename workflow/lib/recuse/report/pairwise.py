@@ -111,7 +111,7 @@ def answer_of_comparisons(tables: Mapping[str, TableRows], *, confidence: float)
         QUESTION,
         " ".join(sentences[:said]) or NOTHING,
         **shown_verdicts(verdicts, POINTS),
-        pooled=" ".join(sentences[said:]),
+        further=" ".join(sentences[said:]),
         tracking=_agreement(tables.get("agreement", ()), confidence),
         leaderboard=_win_rates(choices, has_labels=has_labels),
         caveats=caveats[:MOST_CAVEATS],

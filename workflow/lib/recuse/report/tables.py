@@ -295,8 +295,8 @@ ENDLESS = {"inf": "∞", "-inf": "−∞"}
 
 
 def shown(name: str, excerpt: Excerpt, rows: Iterable[Row], file: str) -> dict[str, object]:
-    """What a page shows of the table `name`: columns with some value, and the excerpt's rows, if
-    these are no more than MOST.
+    """What a page shows of the table `name`: columns with some value, and the excerpt's rows, but
+    for those of a file with more than MOST.
 
     rows: texts; file: the CSV file, next to the page, "" if the rows are from several. `headings`
     are words, and whether the column holds numbers; cells of `rows` are pairs of text and, if
@@ -318,7 +318,7 @@ def shown(name: str, excerpt: Excerpt, rows: Iterable[Row], file: str) -> dict[s
         ],
         "rows": [
             [_cell(column, row, numeric, excerpt.coded) for column in columns]
-            for row in (kept if len(kept) <= MOST else [])
+            for row in (kept if len(kept) <= MOST or not file else [])
         ],
         "count": len(kept),
         "file": file,

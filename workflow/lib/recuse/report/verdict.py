@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from itertools import product
 
 from recuse.base.reasons import Reason, code, cure, in_short, in_words
-from recuse.base.words import MOST_DIGITS, capitalised, counted, enumerated, number, signed
+from recuse.base.words import MOST_DIGITS, counted, enumerated, number, signed
+from recuse.data.registry import of_all_judges
 from recuse.inference.verdict import FAVOURS, FOUND, NUMBERS, Verdict, hardly_agrees
 from recuse.model.spec import FAMILY, SELF
 
@@ -40,6 +41,12 @@ UNTESTED = "Self-bias is untested"
 NO_OWN_ANSWERS = {
     Reason.NO_OWN_ANSWERS: "no judge rated its own answers",
     Reason.NO_OWN_COMPARED: "no judge judged its own answers",
+}
+TESTED = {
+    SELF: "Self-bias",
+    FAMILY: "Family-bias",
+    "longer": "A bias for longer answers",
+    "first": "A bias for the first answer",
 }
 NONE_ESTABLISHED = "No self-bias is established."
 # What to do about a bias in ratings, and in verdicts on two answers.
@@ -112,7 +119,8 @@ def unit_of(scales: Mapping[str, object]) -> Unit:
     """Points of the raw scale, if all dimensions have the same one other than 0 to 1; else percent
     of the scale.
     """
-    kinds = {None if scale == "observed" else (scale[0], scale[1]) for scale in scales.values()}
+    of_dimensions = map(of_all_judges, scales.values())
+    kinds = {None if scale == "observed" else (scale[0], scale[1]) for scale in of_dimensions}
     if len(kinds) != 1 or kinds & {None, (0, 1)}:
         return PERCENT
     low, high = kinds.pop()
@@ -155,9 +163,9 @@ class Axis:
 
     def ticks(self, unit: Unit) -> list[tuple[float, str]]:
         """Place and label of round numbers in the unit, 0 among them."""
-        span = (self.high - self.low) * unit.width
-        steps = (number * 10.0**power for power in range(-4, 4) for number in (1, 2, 5))
-        step = next(step for step in steps if span / step <= MOST_TICKS)
+        least = (self.high - self.low) * unit.width / MOST_TICKS
+        power = 10.0 ** math.floor(math.log10(least))
+        step = next(number * power for number in (1, 2, 5, 10) if number * power >= least)
         first, last = (math.trunc(end * unit.width / step) for end in (self.low, self.high))
         digits = max(0, -math.floor(math.log10(step)))
         values = [number * step for number in range(first, last + 1)]
@@ -197,6 +205,8 @@ class PageAnswer:
     unit: Unit = PERCENT
     axis: Sequence[tuple[float, str]] = ()  # place and label of the ticks, 0 among them
     zero: float = 0.0  # the place of 0
+    truth: str = ""  # what a study without human scores cannot tell
+    further: str = ""  # findings that the headline has no room for
     pooled: str = ""
     wordings: str = ""  # of the rubric, for which the verdicts hold
     tracking: PageSection | None = None
@@ -253,6 +263,7 @@ def _axis(rows: TableRows) -> Axis:
     """
     marks = [float(row[name]) for row in rows for name in ("estimate", "A", "B") if row[name]]
     ends = [float(row[end]) for row in rows for end in ("ci_low", "ci_high") if row[end]]
+    ends = [end for end in ends if math.isfinite(end)]
     reach = sorted(map(abs, ends))
     most = WIDEST * reach[len(reach) // 2] if reach else 1.0
     kept = [0.0, *marks, *(max(min(end, most), -most) for end in ends)]
@@ -268,8 +279,8 @@ def _untested(rows: TableRows) -> Iterator[str]:
             groups.setdefault((row["quantity"], code(row["reason"])), []).append(row)
     for (quantity, _), group in groups.items():
         names = enumerated([row["term"] for row in group], MOST)
-        why = in_short(row["reason"] for row in group)
-        words = f"{capitalised(KINDS[quantity])} is untested for {names}: {why}."
+        why = in_short((row["reason"] for row in group), several=len(group) > 1)
+        words = f"{TESTED[quantity]} is untested for {names}: {why}."
         remedy = cure(group[0]["reason"])
         yield f"{words} To test it, {remedy}." if remedy else words
 
@@ -307,7 +318,10 @@ def next_steps(rows: TableRows) -> list[str]:
     inconclusive verdicts: each once, with all judges that it is for.
     """
     names: dict[str, list[str]] = {}
-    for row in sorted(rows, key=lambda row: row["verdict"] == Verdict.INCONCLUSIVE):
+    inconclusive = Verdict.INCONCLUSIVE
+    for row in sorted(
+        rows, key=lambda row: (not hardly_agrees(row), row["verdict"] == inconclusive)
+    ):
         names.setdefault(verdict_advice(row), []).append(name_in(row))
     names.pop(KEEP, None)
     names.pop("", None)  # Where no cure is known, there is nothing to do.
@@ -333,11 +347,12 @@ def headline(rows: TableRows, unit: Unit) -> str:
         if len(words.split()) <= MOST_WORDS:
             return words
     established = [row for row in rows if row["verdict"] == Verdict.ESTABLISHED]
-    strangers = [row for row in rows if hardly_agrees(row)]
-    return (
-        f"{counted(len(established), 'bias', 'biases')} of judges and families established."
-        f" {counted(len(strangers), 'judge')} in hardly any agreement with people."
-    )
+    strangers = [row for row in rows if row["quantity"] == SELF and hardly_agrees(row)]
+    words = f"{len(established)} biases are established."
+    if strangers:
+        verb = "agree" if len(strangers) > 1 else "agrees"
+        words += f" {counted(len(strangers), 'judge')} hardly {verb} with people."
+    return words
 
 
 def _headline(rows: TableRows, unit: Unit, most: int) -> Iterator[str]:
@@ -370,7 +385,7 @@ def _why_untested(own: TableRows, kind: str) -> str:
     codes = {code(row["reason"]) for row in own} or {missing}
     if len(codes) == 1 and codes <= NO_OWN_ANSWERS.keys():
         return f"{UNTESTED}: {NO_OWN_ANSWERS[codes.pop()]}."
-    return f"{UNTESTED}: {in_short(row['reason'] for row in own)}."
+    return f"{UNTESTED}: {in_short((row['reason'] for row in own), several=len(own) > 1)}."
 
 
 def _who(rows: TableRows, most: int, unit: Unit | None = None) -> str:
@@ -386,13 +401,13 @@ def _who(rows: TableRows, most: int, unit: Unit | None = None) -> str:
 
 
 def capitalised_article(words: str) -> str:
-    """Words that may begin with `the`, as the beginning of a sentence; names stay as they are."""
+    """Words that may begin with an article, as the beginning of a sentence."""
     return f"The {words.removeprefix('the ')}" if words.startswith("the ") else words
 
 
-def rows_as_texts(answer: PageAnswer) -> list[list[str]]:
-    """The first table of an answer under the headings of TABLE."""
-    return [
+def table_as_texts(answer: PageAnswer) -> dict[str, list]:
+    """The first table of an answer: `headings`, of TABLE, and `rows`; no column without a value."""
+    rows = [
         [
             each.name,
             each.kind,
@@ -403,6 +418,11 @@ def rows_as_texts(answer: PageAnswer) -> list[list[str]]:
         ]
         for each in answer.verdicts
     ]
+    kept = [place for place in range(len(TABLE)) if any(row[place] for row in rows)]
+    return {
+        "headings": [TABLE[place] for place in kept],
+        "rows": [[row[place] for place in kept] for row in rows],
+    }
 
 
 def summary(study: str, about: Mapping, answer: PageAnswer, verdicts: TableRows) -> dict:
@@ -415,13 +435,15 @@ def summary(study: str, about: Mapping, answer: PageAnswer, verdicts: TableRows)
         "data": about["subject"]["kind"],
         "confidence": about["confidence"],
         "headline": answer.headline,
+        "truth": answer.truth,
+        "further": answer.further,
         "pooled": answer.pooled,
         "wordings": answer.wordings,
         "verdicts": [
             {**_values(row), "detail": detail(row, answer.unit), "advice": verdict_advice(row)}
             for row in verdicts
         ],
-        "table": {"headings": TABLE, "rows": rows_as_texts(answer)},
+        "table": table_as_texts(answer),
         "untested": list(answer.untested),
         "caveats": list(answer.caveats),
         "next_steps": list(answer.next_steps),

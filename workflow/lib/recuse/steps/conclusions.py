@@ -19,6 +19,7 @@ from recuse.inference.leaderboard import (
 )
 from recuse.inference.panel import PANEL, panel_rows
 from recuse.inference.power import POWER, power_rows
+from recuse.inference.reliability import mean_reliability
 from recuse.inference.robustness import (
     CONCLUSIONS,
     Robustness,
@@ -124,6 +125,7 @@ def conclude(
         rows,
         judges,
         agreement_with_people(read_table(inputs["correlations"])),
+        reliability=mean_reliability(read_table(inputs["reliability"])),
         checks=verdict,
         confidence=confidence,
     )

@@ -6,9 +6,8 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 from shutil import get_terminal_size
-from textwrap import wrap
 
-from recuse.base.words import WIDTH, text_table, visible
+from recuse.base.words import WIDTH, text_table, visible, wrapped
 
 LINES = 5  # of a log
 MOST = 20  # rows of a table of verdicts
@@ -35,12 +34,11 @@ def answer_lines(path: str | Path) -> list[str]:
     name = f"{summary['study']} (simulated)" if is_simulated else summary["study"]
     width = get_terminal_size((WIDTH, 0)).columns
     table, rows = summary["table"], summary["table"]["rows"]
-    lines = wrap(visible(f"{name}: {summary['headline']}"), width)
+    lines = wrapped(visible(f"{name}: {summary['headline']}"), width)
     if rows:
-        lines += ["", *text_table(table["headings"], rows[:MOST], width)]
+        lines += text_table(table["headings"], rows[:MOST], width)
         lines += [f"and {len(rows) - MOST} more"] if len(rows) > MOST else []
-        lines.append("")
     steps = [f"Next: {step}" for step in summary["next_steps"][:1]]
-    for words in (summary["pooled"], *steps):
-        lines += wrap(visible(words), width)
+    for words in (summary["truth"], summary["further"], summary["pooled"], *steps):
+        lines += wrapped(visible(words), width)
     return [*lines, visible(f"Report: {Path(path).with_name(summary['report'])}")]

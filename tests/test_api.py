@@ -674,12 +674,14 @@ def test_what_is_asked_of_pairs_may_come_in_any_order():
         assert made.findings()
 
 
-@pytest.mark.parametrize("scale", [(0, 10**6), (-1, 1), (0, 0.01)])
-def test_verdicts_on_scales_of_any_width(scale):
+@pytest.mark.parametrize(
+    ("scale", "step"), [((0, 900_000), 100_000), ((-9, 9), 1), ((0, 0.09), 0.01)]
+)
+def test_verdicts_on_scales_of_any_width(scale, step):
     low, high = scale
     scores = pd.to_numeric(JUDGED["score"], errors="coerce")
     rated = JUDGED.assign(score=low + (scores - 1) / 9 * (high - low))
-    made = ratings_of_example(rated, None, scale=scale, step=(high - low) / 9)
+    made = ratings_of_example(rated, None, scale=scale, step=step)
     assert recuse.verdict(made).frame["term"].tolist()[0] == "gpt-4.1"
     assert "gpt-4.1 (+" in str(recuse.verdict(made))
 

@@ -124,13 +124,9 @@ def unit_of(scales: Mapping[str, object]) -> Unit:
     if len(kinds) != 1 or kinds & {None, (0, 1)}:
         return PERCENT
     low, high = kinds.pop()
-    return Unit(
-        f"points, scale {low:g} to {high:g}",
-        high - low,
-        2 if high - low < 50 else 1,
-        " points",
-        low,
-    )
+    width = high - low
+    digits = 1 if width >= 50 else 2 + max(0, math.ceil(-math.log10(width)))
+    return Unit(f"points, scale {low:g} to {high:g}", width, digits, " points", low)
 
 
 @dataclass(frozen=True)
